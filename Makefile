@@ -1,0 +1,40 @@
+# Everything a newcomer or CI runs. Needs Python 3.11 or newer and make, nothing else.
+PYTHON ?= python3
+VENV   := .venv
+BIN    := $(VENV)/bin
+READY  := $(VENV)/.ready
+
+.PHONY: help install demo test test-all check bench clean
+
+help: ## What there is
+	@grep -E '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:[^#]*##/\t/' | expand -t 12
+
+install: $(READY) ## Make .venv with everything in it
+
+$(READY): pyproject.toml constraints.txt
+	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' || { echo "Privet needs Python 3.11 or newer; say which with make PYTHON=..." >&2; exit 2; }
+	@echo "Setting up $(VENV) (once; a minute or two)"
+	@test -x $(BIN)/python || $(PYTHON) -m venv $(VENV)
+	@$(BIN)/python -m pip install --quiet --disable-pip-version-check --constraint constraints.txt --editable '.[dev]'
+	@touch $@
+
+demo: install ## Noisy class counts of the nursery data at three epsilons, beside the ledger
+	@$(BIN)/privet demo
+
+test: install ## The tests that run in a few minutes
+	$(BIN)/python -m pytest -m 'not slow' -n auto
+
+test-all: install ## All tests
+	$(BIN)/python -m pytest -n auto
+
+check: install ## Style, types, layers
+	$(BIN)/ruff check .
+	$(BIN)/ruff format --check .
+	$(BIN)/mypy
+	$(BIN)/lint-imports
+
+bench: install ## Speed of noise and counting, as ratios
+	$(BIN)/python -m bench.boundary
+
+clean: ## Remove what make made
+	rm -rf $(VENV) demo-out .pytest_cache .mypy_cache .ruff_cache .import_linter_cache

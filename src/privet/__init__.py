@@ -1,0 +1,78 @@
+"""Privet: decision trees on tables about people, with a proof of what they give away.
+
+One trust boundary, the curator, answers questions about disjoint cells of a table's public domain:
+
+    schema -> question (cells, epsilon) -> curator -> charge the ledger -> exact counts -> noise -> answer
+
+An owner describes what is public (``Schema``), opens the rows where they are (``open_table``) and puts a ``Curator``
+with a ``Budget`` in front of them. Whoever stands outside holds a curator and a budget, never rows.
+"""
+
+from __future__ import annotations
+
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from privet import datasets as datasets
+    from privet.budget import Budget as Budget
+    from privet.budget import Cost as Cost
+    from privet.cells import Cell as Cell
+    from privet.cells import Cells as Cells
+    from privet.cells import Condition as Condition
+    from privet.cells import Partition as Partition
+    from privet.cells import Question as Question
+    from privet.cells import Split as Split
+    from privet.counts.open import open_table as open_table
+    from privet.curator import Curator as Curator
+    from privet.curator import RowScore as RowScore
+    from privet.errors import PrivetError as PrivetError
+    from privet.ledger import MemoryLedger as MemoryLedger
+    from privet.ledger import SQLiteLedger as SQLiteLedger
+    from privet.mechanisms.randomness import SeededBits as SeededBits
+    from privet.mechanisms.randomness import unlock_test_seeds as unlock_test_seeds
+    from privet.schema import Categorical as Categorical
+    from privet.schema import Numeric as Numeric
+    from privet.schema import Schema as Schema
+
+__version__ = "0.1.0"
+
+# Where each public name lives; it is imported when it is first used, so that `import privet` is quick.
+_HOMES = {
+    "Budget": "privet.budget",
+    "Categorical": "privet.schema",
+    "Cell": "privet.cells",
+    "Cells": "privet.cells",
+    "Condition": "privet.cells",
+    "Cost": "privet.budget",
+    "Curator": "privet.curator",
+    "MemoryLedger": "privet.ledger",
+    "Numeric": "privet.schema",
+    "Partition": "privet.cells",
+    "PrivetError": "privet.errors",
+    "Question": "privet.cells",
+    "RowScore": "privet.curator",
+    "SQLiteLedger": "privet.ledger",
+    "Schema": "privet.schema",
+    "SeededBits": "privet.mechanisms.randomness",
+    "Split": "privet.cells",
+    "open_table": "privet.counts.open",
+    "unlock_test_seeds": "privet.mechanisms.randomness",
+}
+
+__all__ = [  # noqa: PLE0604 - the keys are strings
+    *_HOMES,
+    "datasets",
+]
+
+
+def __getattr__(name: str) -> Any:
+    if name == "datasets":
+        return import_module("privet.datasets")
+    if name in _HOMES:
+        return getattr(import_module(_HOMES[name]), name)
+    raise AttributeError(f"module 'privet' has no attribute {name!r}")
+
+
+def __dir__() -> list[str]:
+    return sorted([*globals(), *__all__])

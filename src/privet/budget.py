@@ -1,0 +1,191 @@
+"""What privacy costs, exactly.
+
+A :class:`Cost` is held in exact rationals and in two currencies at once: pure epsilon, and zCDP rho (Bun and
+Steinke 2016). It is stated for adding or removing **one row**:
+
+- sequential composition adds: ``a + b``;
+- parallel composition over disjoint cells or disjoint people takes the maximum: ``parallel(a, b)``;
+- m rows per person multiply epsilon by m and rho by m**2 (group privacy), and replacing one row is removing one and
+  adding one: epsilon times 2, rho times 4. :meth:`Cost.promised` does both.
+
+A :class:`Budget` is a cap in one of the two currencies.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable
+from dataclasses import dataclass
+from decimal import Decimal, InvalidOperation
+from fractions import Fraction
+from numbers import Rational
+from typing import Literal, SupportsFloat
+
+from privet.errors import ParameterError, PrivacyError
+from privet.schema import Schema
+
+Number = int | float | str | Decimal | Fraction
+Unit = Literal["epsilon", "rho"]
+
+
+def exact(name: str, value: Number, *, zero: bool = False) -> Fraction:
+    """The positive rational that a person means: ``0.1`` is one tenth, not the nearest binary fraction.
+
+    Args:
+        name: the parameter's name, for the message.
+        value: a whole number, a fraction, a decimal, text such as ``"1/3"``, or a float, which is read as the
+            shortest decimal that denotes it.
+        zero: whether zero is allowed.
+    """
+    try:
+        if isinstance(value, str | Decimal):
+            size = Decimal(value.partition("/")[0] if isinstance(value, str) else value).adjusted()
+            if abs(size) > 60 or len(str(value)) > 60:
+                raise ValueError  # "1e999999999" would be computed in full
+            number = Fraction(value)
+        elif isinstance(value, bool) or not isinstance(value, SupportsFloat):
+            raise ValueError
+        elif isinstance(value, Rational):  # whole numbers of NumPy too
+            number = Fraction(int(value.numerator), int(value.denominator))
+        else:
+            number = Fraction(repr(float(value)))
+    except (ValueError, OverflowError, ZeroDivisionError, InvalidOperation):
+        number = Fraction(-1)
+    if number < 0 or (number == 0 and not zero):
+        bound = "zero or more" if zero else "above zero"
+        raise ParameterError(f"{name} must be a finite number {bound}, got {value!r}")
+    return number
+
+
+def exact_epsilon(name: str, value: Number) -> Fraction:
+    """Like :func:`exact`, with a message of its own for infinity, which means "no noise"."""
+    if isinstance(value, float | Decimal) and value == math.inf:
+        raise PrivacyError(f"{name} = inf means no noise; it is refused unless the owner declares the table public")
+    return exact(name, value)
+
+
+@dataclass(frozen=True)
+class Cost:
+    """A privacy loss under adding or removing one row. ``epsilon`` None: no pure guarantee is given, only rho."""
+
+    epsilon: Fraction | None
+    rho: Fraction
+
+    @classmethod
+    def pure(cls, epsilon: Number) -> Cost:
+        """A pure epsilon guarantee, which is also (epsilon**2 / 2)-zCDP (Bun and Steinke 2016, proposition 1.4)."""
+        value = exact_epsilon("epsilon", epsilon)
+        return cls(value, value**2 / 2)
+
+    @classmethod
+    def bounded_range(cls, epsilon: Number) -> Cost:
+        """The exponential mechanism: its log-ratios span at most epsilon, so (epsilon**2 / 8)-zCDP (Cesar and Rogers 2021)."""
+        value = exact_epsilon("epsilon", epsilon)
+        return cls(value, value**2 / 8)
+
+    @classmethod
+    def concentrated(cls, rho: Number) -> Cost:
+        """A zCDP guarantee without a pure one, such as Gaussian noise."""
+        return cls(None, exact("rho", rho))
+
+    def __add__(self, other: Cost) -> Cost:
+        """Sequential composition."""
+        epsilon = None if self.epsilon is None or other.epsilon is None else self.epsilon + other.epsilon
+        return Cost(epsilon, self.rho + other.rho)
+
+    def promised(self, schema: Schema) -> Cost:
+        """The same loss, for the neighbours that the schema declares: a person of several rows, added or replaced."""
+        factor = schema.rows_per_person * (2 if schema.neighbours == "replace" else 1)
+        return Cost(None if self.epsilon is None else self.epsilon * factor, self.rho * factor**2)
+
+    def amount(self, unit: Unit) -> Fraction | None:
+        """The loss in one currency; None where it has no finite amount."""
+        return self.epsilon if unit == "epsilon" else self.rho
+
+    def __str__(self) -> str:
+        rho = f"rho {float(self.rho):.6g}"
+        return rho if self.epsilon is None else f"epsilon {float(self.epsilon):.6g} ({rho})"
+
+
+NOTHING = Cost(Fraction(0), Fraction(0))
+
+
+def sequential(costs: Iterable[Cost]) -> Cost:
+    """The cost of all of them on the same people."""
+    return sum(costs, NOTHING)
+
+
+def parallel(costs: Iterable[Cost]) -> Cost:
+    """The cost of all of them on disjoint people or disjoint cells."""
+    listed = list(costs)
+    epsilons = [cost.epsilon for cost in listed]
+    known = [epsilon for epsilon in epsilons if epsilon is not None]
+    return Cost(
+        max(known, default=Fraction(0)) if len(known) == len(epsilons) else None,
+        max((cost.rho for cost in listed), default=Fraction(0)),
+    )
+
+
+@dataclass(frozen=True, init=False)
+class Budget:
+    """A cap on what may be spent: pure epsilon, or zCDP rho.
+
+    ``Budget(1)``, ``Budget("1/3")``, ``Budget(rho=0.05)``, ``Budget(1, delta=1e-6)``: the last is the largest rho
+    (to about nine digits) that implies (epsilon, delta)-differential privacy.
+    """
+
+    amount: Fraction
+    unit: Unit
+
+    def __init__(self, epsilon: Number | None = None, *, rho: Number | None = None, delta: Number | None = None) -> None:
+        if (epsilon is None) == (rho is None):
+            raise ParameterError("Budget: give either epsilon or rho")
+        if rho is not None:
+            if delta is not None:
+                raise ParameterError("Budget: delta goes with epsilon, not with rho")
+            amount, unit = exact("rho", rho, zero=True), "rho"
+        elif delta is None:
+            amount, unit = exact("epsilon", epsilon, zero=True), "epsilon"  # type: ignore[arg-type]
+        else:
+            amount, unit = rho_for(exact("epsilon", epsilon), exact("delta", delta)), "rho"  # type: ignore[arg-type]
+        object.__setattr__(self, "amount", amount)
+        object.__setattr__(self, "unit", unit)
+
+    def __str__(self) -> str:
+        return f"{self.unit} {float(self.amount):.6g}"
+
+
+def epsilon_for(rho: Fraction, delta: Fraction) -> float:
+    """The epsilon of the (epsilon, delta) guarantee that rho-zCDP implies, for reports.
+
+    Computed by OpenDP from the tight conversion of Canonne, Kamath and Steinke (2020, section 2.3), rounded upwards.
+    """
+    if not 0 < delta < 1:
+        raise ParameterError(f"delta must be above 0 and below 1, got {float(delta)!r}")
+    if rho == 0:
+        return 0.0
+    from opendp.combinators import make_zCDP_to_approxDP
+    from opendp.domains import atom_domain
+    from opendp.measurements import make_gaussian
+    from opendp.metrics import absolute_distance
+    from opendp.mod import enable_features
+
+    enable_features("contrib")
+    gaussian = make_gaussian(atom_domain(T="i64"), absolute_distance(T="f64"), scale=1.0)
+    converted = make_zCDP_to_approxDP(gaussian)
+    distance = math.nextafter(math.sqrt(2 * float(rho)), math.inf)  # scale 1: rho = distance**2 / 2
+    return float(converted.map(distance).epsilon(math.nextafter(float(delta), 0.0)))
+
+
+def rho_for(epsilon: Fraction, delta: Fraction) -> Fraction:
+    """The largest rho, to about nine digits, whose (epsilon, delta) guarantee is at most this one."""
+    low, high = Fraction(0), 2 * epsilon + 2
+    while high - low > (low or epsilon) / 10**9:
+        middle = Fraction(float((low + high) / 2))
+        if middle in (low, high):
+            break
+        if epsilon_for(middle, delta) <= epsilon:
+            low = middle
+        else:
+            high = middle
+    return low

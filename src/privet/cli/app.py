@@ -1,0 +1,34 @@
+"""All commands."""
+
+from __future__ import annotations
+
+import typer
+
+import privet
+from privet.cli import count, datasets, demo, ledger, schema
+
+app = typer.Typer(
+    name="privet",
+    help="Decision trees on tables about people, with a proof of what they give away.",
+    no_args_is_help=True,
+    pretty_exceptions_enable=False,
+    rich_markup_mode="rich",
+)
+app.command("demo")(demo.demo)
+app.command("count")(count.count)
+app.add_typer(schema.app, name="schema")
+app.add_typer(datasets.app, name="datasets")
+app.add_typer(ledger.app, name="ledger")
+
+
+def _version(asked: bool) -> None:
+    if asked:
+        typer.echo(f"privet {privet.__version__}")
+        raise typer.Exit
+
+
+@app.callback()
+def options(
+    version: bool = typer.Option(False, "--version", callback=_version, is_eager=True, help="Show the version."),
+) -> None:
+    """Options of the command itself."""

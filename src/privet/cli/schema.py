@@ -1,0 +1,63 @@
+"""``privet schema``: check a table against its schema, or draft a first schema from a public sample."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import typer
+
+app = typer.Typer(help="What is public about a table.", no_args_is_help=True)
+
+
+@app.command("check")
+def check(
+    schema: Path = typer.Argument(help="The schema file (JSON)."),
+    table: str | None = typer.Argument(None, help="The table to check (.csv, .parquet, duckdb:///FILE?table=NAME)."),
+) -> None:
+    """Check a schema file, and whether a table fits it. For the owner: the answer depends on the rows.
+
+    Names columns and ways out, never a value or a count. Exit code 2 if something does not fit.
+
+    Example: [bold]privet schema check people.schema.json people.csv[/bold]
+    """
+    from privet.counts.open import open_table
+    from privet.schema import Schema
+    from privet.schema.problems import raise_if_any
+
+    public = Schema.read(schema)
+    if table is not None:
+        raise_if_any(open_table(table).problems(public))
+    fits = "" if table is None else f"; {table} fits it"
+    typer.echo(
+        f"{schema}: {len(public.names)} attributes, {public.n_classes} classes, fingerprint {public.fingerprint[:16]}{fits}"
+    )
+
+
+@app.command("draft")
+def draft(
+    sample: str = typer.Argument(help="A PUBLIC sample: .csv, .parquet, duckdb:///FILE?table=NAME."),
+    target: str | None = typer.Option(None, "--target", "-t", help="The class column; by default the last one."),
+    output: Path | None = typer.Option(None, "--output", "-o", help="Where to write it; by default standard output."),
+) -> None:
+    """Write a first schema from a PUBLIC sample. Never run it on private rows: what it writes down is public.
+
+    Example: [bold]privet schema draft public-sample.csv --target income -o people.schema.json[/bold]
+    """
+    import json
+
+    from rich.console import Console
+    from rich.panel import Panel
+
+    from privet.counts.open import read_public
+    from privet.schema.draft import WARNING
+    from privet.schema.draft import draft as draft_schema
+
+    drafted = draft_schema(read_public(sample), target)
+    if output is None:
+        typer.echo(json.dumps(drafted.to_json(), indent=2, ensure_ascii=False))
+    else:
+        drafted.write(output)
+    console = Console(stderr=True)
+    console.print(Panel(WARNING, title="This schema is a draft from data", border_style="bold red"))
+    if output is not None:
+        console.print(f"written to {output}", highlight=False)

@@ -1,0 +1,64 @@
+"""What several commands print: class counts and ledger entries as tables."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from rich import box
+from rich.table import Table
+
+from privet.curator import Numbers
+from privet.ledger import Entry, Ledger
+from privet.schema import Schema
+
+
+def number(value: Any) -> str:
+    """A short decimal."""
+    return f"{float(value):.6g}"
+
+
+def ledger_table(entries: list[Entry]) -> Table:
+    """The charges, oldest first."""
+    table = Table(title="Ledger: what was asked, and what it cost", title_justify="left", box=box.SIMPLE_HEAD, pad_edge=False)
+    for column in ("#", "when (UTC)", "data set", "analyst", "question"):
+        table.add_column(column)
+    table.add_column("epsilon", justify="right")
+    table.add_column("rho", justify="right")
+    for entry in entries:
+        epsilon = "-" if entry.cost.epsilon is None else number(entry.cost.epsilon)
+        when = entry.time[5:19].replace("T", " ")
+        table.add_row(str(entry.number), when, entry.dataset, entry.analyst, entry.what, epsilon, number(entry.cost.rho))
+    return table
+
+
+def budget_table(ledger: Ledger, datasets: list[str]) -> Table:
+    """Spent and left of each data set."""
+    table = Table(title="Budgets", title_justify="left", box=box.SIMPLE_HEAD, pad_edge=False)
+    table.add_column("data set")
+    for column in ("budget", "spent", "left"):
+        table.add_column(column, justify="right")
+    for dataset in datasets:
+        cap = ledger.cap(dataset)
+        if cap is not None:
+            spent = ledger.spent(dataset).amount(cap.unit)
+            if spent is not None:
+                table.add_row(dataset, str(cap), number(spent), number(cap.amount - spent))
+    return table
+
+
+def counts_table(schema: Schema, answer: Numbers, by: str | None) -> Table:
+    """Noisy class counts, one line per value of ``by``."""
+    table = Table(
+        title=f"Noisy rows per class (each number is right to within about {2 * answer.deviation:.0f}, 19 times in 20)",
+        title_justify="left",
+        box=box.SIMPLE_HEAD,
+        pad_edge=False,
+    )
+    table.add_column(by or "")
+    for label in schema.label.labels:
+        table.add_column(label, justify="right")
+    counts = answer.tables[0][0]
+    lines = [("all rows", counts)] if by is None else list(zip(schema.attributes[by].labels, counts, strict=True))
+    for label, line in lines:
+        table.add_row(label, *(str(int(count)) for count in line))
+    return table

@@ -1,0 +1,82 @@
+"""Encoding in SQL: column values to codes, with every name quoted and every value bound.
+
+The statements are built from a schema, never from text of an analyst. Parameters are named ``$name``.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import Any
+
+from privet.errors import ParameterError
+from privet.schema.attributes import Attribute, Categorical, Kind, Numeric
+
+
+def quoted(name: str) -> str:
+    """A name as an SQL identifier, whatever characters it has."""
+    if not name or "\x00" in name:
+        raise ParameterError(f"a column or table name must be text without NUL, got {name!r}")
+    return '"' + name.replace('"', '""') + '"'
+
+
+@dataclass
+class Statement:
+    """Pieces of one statement with its bound values."""
+
+    parameters: dict[str, Any] = field(default_factory=dict)
+    tables: list[str] = field(default_factory=list)
+    joins: list[str] = field(default_factory=list)
+
+    def bind(self, name: str, value: Any) -> str:
+        """Bind a value; the text that stands for it."""
+        self.parameters[name] = value
+        return f"${name}"
+
+
+def code_expression(statement: Statement, attribute: Attribute, column: str, kind: Kind, name: str) -> str:
+    """The code of a column's value, as :mod:`privet.schema.encode` would give it. ``name`` is unique in the statement."""
+    quoted_column = f"t.{quoted(column)}"
+    if isinstance(attribute, Numeric):
+        return _numeric(statement, attribute, quoted_column, kind, name)
+    return _categorical(statement, attribute, quoted_column, kind, name)
+
+
+def _categorical(statement: Statement, attribute: Categorical, column: str, kind: Kind, name: str) -> str:
+    lookup = attribute.lookup(kind)
+    if kind == "bool":
+        yes, no = (lookup.get(truth, attribute.unknown_code) for truth in (True, False))
+        return f"CASE WHEN {column} THEN {yes} WHEN NOT {column} THEN {no} ELSE {attribute.missing_code} END"
+    sql_type = "VARCHAR" if kind == "text" else "DOUBLE"
+    value = f"CAST({column} AS {sql_type})"
+    is_null = f"{column} IS NULL" if kind == "text" else f"{column} IS NULL OR isnan({value})"
+    values = statement.bind(f"{name}_values", list(lookup))
+    codes = statement.bind(f"{name}_codes", list(lookup.values()))
+    statement.tables.append(
+        f"{name} AS (SELECT unnest(CAST({values} AS {sql_type}[])) AS value, unnest(CAST({codes} AS INTEGER[])) AS code)"
+    )
+    statement.joins.append(f"LEFT JOIN {name} ON {value} = {name}.value")
+    if attribute.missing_code == attribute.unknown_code:
+        return f"coalesce({name}.code, {attribute.unknown_code})"
+    return f"CASE WHEN {is_null} THEN {attribute.missing_code} ELSE coalesce({name}.code, {attribute.unknown_code}) END"
+
+
+def _numeric(statement: Statement, attribute: Numeric, column: str, kind: Kind, name: str) -> str:
+    number = {
+        "text": f"TRY_CAST({column} AS DOUBLE)",
+        "bool": f"CAST(CAST({column} AS INTEGER) AS DOUBLE)",
+        "number": f"CAST({column} AS DOUBLE)",
+    }[kind]
+    cuts = [statement.bind(f"{name}_{i}", edge) for i, edge in enumerate(attribute.cuts[1:-1], start=1)]
+
+    def search(low: int, high: int) -> str:
+        """The bin of a number that is known to lie in the bins low to high."""
+        if low == high:
+            return str(low)
+        middle = (low + high + 1) // 2
+        return f"CASE WHEN {number} < {cuts[middle - 1]} THEN {search(low, middle - 1)} ELSE {search(middle, high)} END"
+
+    inside = search(0, attribute.bins - 1)
+    if attribute.on_unknown == "drop":
+        low, high = statement.bind(f"{name}_low", attribute.low), statement.bind(f"{name}_high", attribute.high)
+        inside = f"CASE WHEN {number} < {low} OR {number} > {high} THEN {attribute.unknown_code} ELSE {inside} END"
+    return f"CASE WHEN {number} IS NULL OR isnan({number}) THEN {attribute.missing_code} ELSE {inside} END"

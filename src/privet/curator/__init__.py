@@ -1,0 +1,12 @@
+"""The trust boundary.
+
+- :mod:`~privet.curator.curator`: the curator in this process: charge, count, answer through a mechanism
+- :mod:`~privet.curator.answers`: what it answers
+- :mod:`~privet.curator.score`: bounded scores of rows, for sums
+"""
+
+from privet.curator.answers import Answer, Choices, Numbers, Preview
+from privet.curator.curator import Curator
+from privet.curator.score import RowScore
+
+__all__ = ["Answer", "Choices", "Curator", "Numbers", "Preview", "RowScore"]

@@ -1,0 +1,60 @@
+"""What a curator answers: noisy numbers with the law of their noise, chosen splits, and what they cost."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import Literal
+
+import numpy as np
+import numpy.typing as npt
+
+from privet.budget import Cost
+from privet.cells import Split
+from privet.ledger import Entry
+
+Noise = Literal["discrete-laplace", "discrete-gaussian", "none"]
+
+
+@dataclass(frozen=True)
+class Answer:
+    """What every answer carries: its promised cost, whether it is private, and the ledger's entry (None: not charged)."""
+
+    cost: Cost
+    private: bool
+    entry: Entry | None
+
+
+@dataclass(frozen=True, eq=False)
+class Numbers(Answer):
+    """Noisy tables, one per partition. ``spread`` is the Laplace scale or the Gaussian variance."""
+
+    tables: tuple[npt.NDArray[np.int64], ...]
+    noise: Noise
+    spread: Fraction
+
+    @property
+    def deviation(self) -> float:
+        """The standard deviation of each number's noise."""
+        if self.noise == "discrete-laplace":
+            # The variance is 2 p / (1 - p)**2 with p = exp(-1/scale).
+            p = math.exp(-1 / float(self.spread))
+            return math.sqrt(2 * p) / -math.expm1(-1 / float(self.spread))
+        return math.sqrt(float(self.spread))
+
+
+@dataclass(frozen=True, eq=False)
+class Choices(Answer):
+    """The chosen split of each cell."""
+
+    splits: tuple[Split, ...]
+
+
+@dataclass(frozen=True)
+class Preview:
+    """What a plan would cost, what is left, and whether it fits. Nothing was charged."""
+
+    cost: Cost
+    left: Fraction
+    fits: bool

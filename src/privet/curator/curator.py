@@ -1,0 +1,263 @@
+"""The curator: the trust boundary. It charges first, then counts, and answers only through a mechanism."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import contextmanager
+from fractions import Fraction
+
+import numpy as np
+import numpy.typing as npt
+
+from privet.budget import NOTHING, Budget, Cost, Number, exact, exact_epsilon, sequential
+from privet.cells import Cell, Cells, Partition, Question, Split, check_split
+from privet.counts.base import CountSource, Table
+from privet.counts.open import open_table
+from privet.curator.answers import Choices, Noise, Numbers, Preview
+from privet.curator.score import RowScore
+from privet.errors import LedgerError, ParameterError, QuestionError
+from privet.ledger import Entry, Ledger, MemoryLedger, left
+from privet.mechanisms.criteria import criterion_named
+from privet.mechanisms.gaussian import add_gaussian
+from privet.mechanisms.laplace import add_laplace
+from privet.mechanisms.randomness import Bits, SystemBits
+from privet.mechanisms.selection import Selection, select, selection_cost
+from privet.schema import Schema
+from privet.schema.problems import raise_if_any
+
+_MAX_SPREAD = 1 << 40  # a Laplace scale or Gaussian variance beyond this could overflow 64-bit counts
+
+
+class Curator:
+    """Answers questions about a table, within a budget.
+
+    Epsilon and rho of a question are for **one row added or removed**, and for the question as a whole: partitions share
+    them evenly (sequential composition), cells within a partition do not (parallel composition). What is charged is
+    the cost for the neighbours that the schema declares: times ``rows_per_person``, and times two under
+    ``neighbours="replace"`` (rho: the square of that factor).
+
+    Args:
+        table: what :func:`~privet.open_table` takes or returns.
+        schema: what is public about the table.
+        budget: the cap of the data set, if the ledger does not have one yet.
+        ledger: where charges are recorded; by default one that lives as long as the process.
+        dataset, analyst: the names of the accounts that are charged.
+        public: declares the table public: ``epsilon=math.inf`` then gives exact counts, marked ``private: false``.
+        strict: check every value first and raise where one does not fit the schema. For the owner: the error depends on the rows.
+        bits: the source of randomness; tests pass a seeded one.
+    """
+
+    def __init__(
+        self,
+        table: object,
+        schema: Schema,
+        budget: Budget | None = None,
+        *,
+        ledger: Ledger | None = None,
+        dataset: str | None = None,
+        analyst: str = "analyst",
+        public: bool = False,
+        strict: bool = False,
+        bits: Bits | None = None,
+    ) -> None:
+        opened: Table = open_table(table)
+        opened.check_structure(schema)
+        if strict:
+            raise_if_any(opened.problems(schema))
+        self.schema = schema
+        self.dataset, self.analyst = dataset or opened.name, analyst
+        self.ledger: Ledger = MemoryLedger() if ledger is None else ledger
+        self._source: CountSource = opened.source(schema)
+        self._bits: Bits = SystemBits() if bits is None else bits
+        self._public = public
+        self._open_account(budget)
+
+    def _open_account(self, budget: Budget | None) -> None:
+        cap = self.ledger.cap(self.dataset)
+        if cap is None:
+            if budget is None:
+                raise LedgerError(f"data set {self.dataset!r} has no budget in the ledger yet; give one, for example Budget(1)")
+            self.ledger.set_cap(self.dataset, budget)
+        elif budget is not None and budget != cap:
+            raise LedgerError(
+                f"the ledger holds a budget of {cap} for data set {self.dataset!r}, not {budget}; "
+                "leave it out here, or change it with the ledger's set_cap"
+            )
+
+    # -- money ---------------------------------------------------------------------------------------------------------
+
+    @property
+    def left(self) -> Fraction:
+        """What can still be spent, in the unit of the data set's cap and for the declared neighbours."""
+        return left(self.ledger, self.dataset, self.analyst)
+
+    @property
+    def spent(self) -> Cost:
+        """What all analysts have spent on this data set, for the declared neighbours."""
+        return self.ledger.spent(self.dataset)
+
+    def preview(self, plan: Iterable[Cost]) -> Preview:
+        """What the questions of a plan would cost together, for the declared neighbours, without charging."""
+        cost = sequential(plan).promised(self.schema)
+        cap = self.ledger.cap(self.dataset)
+        assert cap is not None
+        asked, remaining = cost.amount(cap.unit), self.left
+        return Preview(cost, remaining, asked is not None and asked <= remaining)
+
+    def _charge(self, cost: Cost, what: str) -> Entry:
+        return self.ledger.charge(self.dataset, self.analyst, cost.promised(self.schema), what)
+
+    # -- questions -----------------------------------------------------------------------------------------------------
+
+    @contextmanager
+    def snapshot(self) -> Iterator[None]:
+        """Inside this block all questions see the same rows, where the engine can."""
+        with self._source.snapshot():
+            yield
+
+    def count(
+        self, question: Question | Cells | Sequence[Cell], epsilon: Number | None = None, *, rho: Number | None = None
+    ) -> Numbers:
+        """Noisy class counts of every cell of every partition.
+
+        Sensitivity: one row is in one entry of each of the P partitions, so P in L1 and P in squared L2. Noise: with
+        ``epsilon``, discrete Laplace of scale P/epsilon (cost: pure epsilon); with ``rho``, discrete Gaussian of
+        variance P/(2 rho) (cost: rho-zCDP). Neighbours: one row added or removed.
+        """
+        asked = self._as_question(question)
+        return self._noisy(asked, [1] * len(asked.partitions), None, epsilon, rho, asked.describe())
+
+    def size(self, epsilon: Number | None = None, *, rho: Number | None = None) -> Numbers:
+        """The noisy number of rows, as a table of one number. Sensitivity 1; cost and neighbours as in :meth:`count`."""
+        everyone = RowScore(self.schema, np.ones(self.schema.n_classes, dtype=np.int64))
+        question = Question.of(Cells.everything(self.schema))
+        return self._noisy(question, [1], everyone, epsilon, rho, "number of rows")
+
+    def sums(
+        self, cells: Cells | Sequence[Cell], score: RowScore, epsilon: Number | None = None, *, rho: Number | None = None
+    ) -> Numbers:
+        """The noisy sum over each cell of a bounded whole-number score of the rows.
+
+        Sensitivity: the score's bound, in L1 and L2 (cells are disjoint). Noise: discrete Laplace of scale bound/epsilon, or
+        discrete Gaussian of variance bound**2/(2 rho). Neighbours: one row added or removed.
+        """
+        asked = self._as_question(cells)
+        if len(asked.partitions) != 1:
+            raise QuestionError("sums are of one partition")
+        if score.schema.fingerprint != self.schema.fingerprint:
+            raise QuestionError("the row score is for another schema")
+        question = Question((Partition(asked.partitions[0].cells, by=score.by),))
+        by = "" if score.by is None else f" by {score.by}"
+        return self._noisy(
+            question, [score.bound], score, epsilon, rho, f"sums of a row score{by}: {len(asked.partitions[0].cells)} cells"
+        )
+
+    def choose(
+        self,
+        cells: Cells | Sequence[Cell],
+        candidates: Sequence[Split] | Sequence[Sequence[Split]],
+        criterion: str,
+        epsilon: Number,
+        *,
+        mechanism: Selection = "permute-and-flip",
+    ) -> Choices:
+        """A good split for each cell, out of ``candidates`` (one list for all cells, or one list per cell).
+
+        Sensitivity: the criterion's range. A row is in one cell, so all cells together cost epsilon once. Cost: pure
+        epsilon; with ``mechanism="exponential"`` only epsilon**2/8 in zCDP. Neighbours: one row added or removed.
+        """
+        asked = self._as_question(cells).partitions[0].cells
+        lists = _candidate_lists(self.schema, candidates, len(asked))
+        if mechanism not in ("permute-and-flip", "exponential"):
+            raise ParameterError(f"mechanism must be 'permute-and-flip' or 'exponential', got {mechanism!r}")
+        quality = criterion_named(criterion, self.schema.n_rows)
+        amount = exact_epsilon("epsilon", epsilon)
+        distinct = list(dict.fromkeys(split for splits in lists for split in splits))
+        question = Question.level(asked, dict.fromkeys(split.attribute for split in distinct))
+        cost = selection_cost(amount, mechanism)
+        entry = self._charge(cost, f"private selection: {len(asked)} cells, {len(distinct)} candidates")
+        tables = dict(zip((p.by for p in question.partitions), self._source.count(question), strict=True))
+        scores = {split: quality.scores(_children(tables[split.attribute], split)).tolist() for split in distinct}
+        chosen = []
+        for c, splits in enumerate(lists):
+            index = select(self._bits, [scores[split][c] for split in splits], amount, quality.score_range, mechanism)
+            chosen.append(splits[index])
+        return Choices(cost.promised(self.schema), self._bits.private, entry, tuple(chosen))
+
+    # -- how it is done ------------------------------------------------------------------------------------------------
+
+    def _as_question(self, asked: Question | Cells | Sequence[Cell]) -> Question:
+        if isinstance(asked, Cells):
+            asked = Question.of(asked)
+        elif not isinstance(asked, Question):
+            asked = Question.of(Cells.of(self.schema, asked))
+        if asked.schema.fingerprint != self.schema.fingerprint:
+            raise QuestionError("the question is about another schema")
+        return asked
+
+    def _noisy(
+        self, question: Question, bounds: list[int], score: RowScore | None, epsilon: Number | None, rho: Number | None, what: str
+    ) -> Numbers:
+        """Charge, count, add noise. ``bounds`` is the sensitivity of each partition's table."""
+        if (epsilon is None) == (rho is None):
+            raise ParameterError("give either epsilon or rho")
+        if isinstance(epsilon, float) and epsilon == math.inf and self._public:
+            tables = [_scored(table, score) for table in self._source.count(question)]
+            return Numbers(NOTHING, False, None, tuple(tables), "none", Fraction(0))
+        if epsilon is not None:
+            amount, cost = exact_epsilon("epsilon", epsilon), Cost.pure(epsilon)
+            spread = Fraction(sum(bounds)) / amount
+        else:
+            assert rho is not None
+            amount, cost = exact("rho", rho), Cost.concentrated(rho)
+            spread = Fraction(sum(bound**2 for bound in bounds)) / (2 * amount)
+        if spread > _MAX_SPREAD:
+            raise ParameterError(
+                f"{'rho' if epsilon is None else 'epsilon'} is so small that the noise does not fit into 64 bits"
+            )
+        entry = self._charge(cost, what)
+        tables = [_scored(table, score) for table in self._source.count(question)]
+        flat = np.concatenate([table.reshape(-1) for table in tables])
+        noise: Noise
+        if epsilon is not None:
+            noise = "discrete-laplace"
+            noisy, _ = add_laplace(self._bits, flat, amount, sensitivity=sum(bounds))
+        else:
+            noise = "discrete-gaussian"
+            noisy, _ = add_gaussian(self._bits, flat, amount, squared_sensitivity=sum(bound**2 for bound in bounds))
+        parts = np.split(noisy, np.cumsum([table.size for table in tables])[:-1])
+        shaped = tuple(part.reshape(table.shape) for part, table in zip(parts, tables, strict=True))
+        return Numbers(cost.promised(self.schema), self._bits.private, entry, shaped, noise, spread)
+
+
+def _scored(table: npt.NDArray[np.int64], score: RowScore | None) -> npt.NDArray[np.int64]:
+    """The count table itself, or the sum of the scores of the rows in each cell."""
+    if score is None:
+        return table
+    return np.asarray((table * score.table).sum(axis=tuple(range(1, table.ndim))))
+
+
+def _children(table: npt.NDArray[np.int64], split: Split) -> npt.NDArray[np.int64]:
+    """Child-by-class counts of each cell from its value-by-class counts."""
+    out = np.zeros((table.shape[0], split.n_children, table.shape[2]), dtype=np.int64)
+    for code, child in enumerate(split.branch):
+        out[:, child] += table[:, code]
+    return out
+
+
+def _candidate_lists(
+    schema: Schema, candidates: Sequence[Split] | Sequence[Sequence[Split]], n_cells: int
+) -> list[Sequence[Split]]:
+    shared = [split for split in candidates if isinstance(split, Split)]
+    if shared and len(shared) != len(candidates):
+        raise QuestionError("candidates must be splits, or one list of splits per cell")
+    lists: list[Sequence[Split]] = [shared] * n_cells if shared else list(candidates)  # type: ignore[arg-type]
+    if len(lists) != n_cells:
+        raise QuestionError(f"give one list of candidates per cell ({n_cells}), got {len(lists)}")
+    for c, splits in enumerate(lists):
+        if not splits:
+            raise QuestionError(f"cell {c} has no candidate")
+        for split in splits:
+            check_split(schema, split)
+    return lists

@@ -1,0 +1,39 @@
+"""A bounded integer score of a row, for noisy sums."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+import numpy.typing as npt
+
+from privet.errors import QuestionError
+from privet.schema import Schema
+
+MAX_SCORE = 1 << 31
+
+
+@dataclass(frozen=True, eq=False)
+class RowScore:
+    """A public whole number for each class, or for each (value of ``by``, class)."""
+
+    schema: Schema
+    table: npt.NDArray[np.int64]
+    by: str | None = None
+
+    def __post_init__(self) -> None:
+        given = np.asarray(self.table)
+        shape: tuple[int, ...] = (self.schema.n_classes,)
+        if self.by is not None:
+            shape = (self.schema.sizes[self.schema.index(self.by)], *shape)
+        if given.shape != shape or not np.issubdtype(given.dtype, np.integer):
+            raise QuestionError(f"a row score must be whole numbers of shape {shape}, got {given.dtype} of shape {given.shape}")
+        table = given.astype(np.int64)
+        if not 0 < int(np.abs(table).max()) <= MAX_SCORE:
+            raise QuestionError(f"a row score must not be zero throughout, and at most {MAX_SCORE} in size")
+        object.__setattr__(self, "table", table)
+
+    @property
+    def bound(self) -> int:
+        """The largest size of a score: the sensitivity of a sum when one row is added or removed."""
+        return int(np.abs(self.table).max())

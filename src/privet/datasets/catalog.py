@@ -1,0 +1,182 @@
+"""What data sets there are, and what is known about each without opening it."""
+
+from __future__ import annotations
+
+import difflib
+from dataclasses import dataclass
+from functools import partial
+from typing import Literal
+
+from privet.datasets import autos, car, drug_consumption, monks, nursery, rdt2009, tic_tac_toe
+from privet.datasets.entry import Fetched, Generated
+from privet.datasets.storage import cached_file, own_file
+from privet.datasets.uci import Archive
+from privet.errors import DatasetError
+
+
+@dataclass(frozen=True)
+class Description:
+    """One line of the catalogue. ``available`` is whether it loads without the network."""
+
+    name: str
+    rows: int
+    attributes: int
+    classes: int
+    origin: Literal["generated", "fetched"]
+    available: bool
+    licence: str
+    source: str
+    summary: str
+
+
+def names() -> list[str]:
+    """The names of all data sets."""
+    return list(CATALOG)
+
+
+def describe() -> list[Description]:
+    """What there is, one record per data set. Touches neither the network nor a table."""
+    return [_description(entry) for entry in CATALOG.values()]
+
+
+def find(name: str) -> Generated | Fetched:
+    """The entry of this name."""
+    if name in CATALOG:
+        return CATALOG[name]
+    close = difflib.get_close_matches(str(name).lower().replace("-", "_"), CATALOG, n=1)
+    hint = f"; did you mean {close[0]!r}?" if close else "."
+    raise DatasetError(f"there is no data set {name!r}{hint} Available are {', '.join(CATALOG)}")
+
+
+def _description(entry: Generated | Fetched) -> Description:
+    schema = entry.schema()
+    generated = isinstance(entry, Generated)
+    return Description(
+        name=entry.name,
+        rows=entry.rows,
+        attributes=len(schema.names),
+        classes=schema.n_classes,
+        origin="generated" if generated else "fetched",
+        available=generated or bool(own_file(entry.name) or cached_file(entry.name)),
+        licence=entry.licence,
+        source=entry.source,
+        summary=entry.summary,
+    )
+
+
+_THRUN = "Thrun et al. 1991, The MONK's Problems; UCI, doi:10.24432/C5R30R"
+_RDT_2009 = "our trees, after Jagannathan, Pillaipakkamnatt and Wright 2009, doi:10.1109/ICDMW.2009.93"
+_OWN = "Apache-2.0 (as Privet)"
+
+
+def _synthetic(number: int, tree: rdt2009.Tree, attributes: int, rows: int) -> Generated:
+    name = f"synthetic{number}"
+    return Generated(
+        name=name,
+        rows=rows,
+        summary=f"Boolean decision tree over {attributes} attributes, 5% of the labels flipped",
+        source=_RDT_2009,
+        licence=_OWN,
+        generate=partial(rdt2009.rows, name, tree, attributes, rows),
+    )
+
+
+def _monks(number: int, rule: monks.Rule, summary: str) -> Generated:
+    return Generated(
+        name=f"monks{number}", rows=432, summary=summary, source=_THRUN, schema_file="monks", generate=partial(monks.rows, rule)
+    )
+
+
+_ENTRIES: tuple[Generated | Fetched, ...] = (
+    Generated(
+        name="nursery",
+        rows=12_960,
+        summary="ranking of applications for nursery schools, every combination of 8 attributes",
+        source="Rajkovic 1997, UCI Nursery, doi:10.24432/C5P88W",
+        generate=nursery.rows,
+    ),
+    Generated(
+        name="car",
+        rows=1_728,
+        summary="acceptability of cars, every combination of 6 attributes",
+        source="Bohanec 1997, UCI Car Evaluation, doi:10.24432/C5JP48",
+        generate=car.rows,
+    ),
+    Generated(
+        name="tic_tac_toe",
+        rows=958,
+        summary="every final board of tic-tac-toe: has x, who moved first, won?",
+        source="Aha 1991, UCI Tic-Tac-Toe Endgame, doi:10.24432/C5688J",
+        generate=tic_tac_toe.rows,
+    ),
+    _monks(1, monks.first, "robots whose head and body have one shape, or whose jacket is red"),
+    _monks(2, monks.second, "robots with exactly two attributes at their first value"),
+    _monks(3, monks.third, "robots by jacket, holding and body; without the noise of the UCI training file"),
+    _synthetic(1, rdt2009.TREE_1, 10, 16_000),
+    _synthetic(2, rdt2009.TREE_2, 6, 14_000),
+    _synthetic(3, rdt2009.TREE_3, 7, 14_000),
+    Fetched(
+        name="mushroom",
+        rows=8_124,
+        summary="edible and poisonous mushrooms by 22 traits",
+        source="UCI Mushroom 1987, doi:10.24432/C5959T",
+        archive=Archive(73, "mushroom", ("agaricus-lepiota.data",), first="class"),
+        sha256="ebd7e75977f368c5b2f5915d0722a228eaaca55eff6b3893acca12c9e352a938",
+    ),
+    Fetched(
+        name="votes",
+        rows=435,
+        summary="party of members of the US House by 16 votes of 1984",
+        source="UCI Congressional Voting Records 1987, doi:10.24432/C5C01P",
+        archive=Archive(105, "congressional+voting+records", ("house-votes-84.data",), first="class"),
+        sha256="f94bccfe604fb951e1c9ed8e6940da0e28cab5ce5b75f8a4130cebbeb3706240",
+    ),
+    Fetched(
+        name="adult",
+        rows=48_842,
+        summary="does a person of the US census of 1994 earn more than 50 000 dollars?",
+        source="Becker and Kohavi 1996, UCI Adult, doi:10.24432/C5XW20",
+        archive=Archive(2, "adult", ("adult.data", "adult.test")),
+        sha256="157513b3e68ea1058efc0628a7c391addbdab9ceb302ceb63cda90893f03fe74",
+    ),
+    Fetched(
+        name="drug_consumption",
+        rows=1_885,
+        summary="use of one of 19 drugs within a decade by personality and background",
+        source="Fehrman, Egan and Mirkes 2016, UCI Drug Consumption (Quantified), doi:10.24432/C5TC7S",
+        archive=Archive(373, "drug+consumption+quantified", ("drug_consumption.data",), first="identifier"),
+        sha256="6536b323f8400de5cfec7059d2275a52a85541908bad8b17a7f506cf0634a1cb",
+        raw_columns=drug_consumption.RAW_COLUMNS,
+        derive=drug_consumption.with_user_class,
+        targets=drug_consumption.DRUGS,
+    ),
+    Fetched(
+        name="autos",
+        rows=201,
+        summary="is the price of a car of 1985 low or high?",
+        source="Schlimmer 1987, UCI Automobile, doi:10.24432/C5B01C",
+        archive=Archive(10, "automobile", ("imports-85.data",)),
+        sha256="42376cffb44cb0203d099439051e5fb2cbdbb5021dbd6c1a7f89142c51d43150",
+        raw_columns=autos.RAW_COLUMNS,
+        derive=autos.with_price_class,
+    ),
+    Fetched(
+        name="australian",
+        rows=690,
+        summary="approval of credit cards, attributes as numbers",
+        source="Quinlan, UCI Statlog (Australian Credit Approval), doi:10.24432/C59012",
+        archive=Archive(143, "statlog+australian+credit+approval", ("australian.dat",), separator=None),
+        sha256="0979b8ca70e7d15e3fee88d32054897885d3634157147f7cb69ccc049552f49d",
+    ),
+    Fetched(
+        name="crx",
+        rows=690,
+        summary="approval of credit cards, with missing entries",
+        source="Quinlan 1987, UCI Credit Approval, doi:10.24432/C5FS30",
+        archive=Archive(27, "credit+approval", ("crx.data",)),
+        sha256="ad619c1b7697de8e4a18c020fc59f09fd9b95bfdc97c9e1b1164b974c2741342",
+    ),
+)
+
+#: Every data set by its name.
+CATALOG: dict[str, Generated | Fetched] = {entry.name: entry for entry in _ENTRIES}

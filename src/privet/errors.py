@@ -1,0 +1,101 @@
+"""Every error that Privet raises on purpose.
+
+::
+
+    PrivetError
+    ├── ParameterError        a parameter is not what it may be (also a ValueError)
+    ├── SchemaError           a schema or schema file is wrong (also a ValueError)
+    │   └── SchemaMismatch    a table does not fit its schema; carries the problems, never a value of the table
+    ├── QuestionError         a question cannot be asked: unknown attribute, too large
+    │   └── OverlapError      two cells of one partition overlap; carries both
+    ├── PrivacyError          refused because it would break the promise: epsilon = inf, a locked test seed
+    ├── BudgetExceeded        a charge does not fit; carries asked, left and whose cap it was
+    ├── LedgerError           a ledger cannot be opened or does not know the account
+    ├── TableError            a table cannot be opened or read
+    ├── DatasetError          a data set is unknown, unavailable or not the expected one
+    └── MissingDependency     an optional dependency is not installed (also an ImportError)
+
+Messages name the parameter, what is allowed and what came. They never hold a value or an exact count of a private table.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from fractions import Fraction
+
+
+class PrivetError(Exception):
+    """Root of every error raised on purpose."""
+
+
+class ParameterError(PrivetError, ValueError):
+    """A parameter is not what it may be."""
+
+
+class SchemaError(PrivetError, ValueError):
+    """A schema, or a schema file, is wrong."""
+
+
+class SchemaMismatch(SchemaError):
+    """A table does not fit its schema. For the owner's eyes: that it is raised depends on the table."""
+
+    def __init__(self, problems: Sequence[str]) -> None:
+        self.problems = tuple(problems)
+        super().__init__("the table does not fit its schema:\n" + "\n".join(f"  - {problem}" for problem in problems))
+
+
+class QuestionError(PrivetError, ValueError):
+    """A question that cannot be asked."""
+
+
+class OverlapError(QuestionError):
+    """Two cells of one partition share a part of the domain, so that parallel composition would not hold."""
+
+    def __init__(self, first: object, second: object) -> None:
+        self.first, self.second = first, second
+        super().__init__(f"cells of one partition must be disjoint, but [{first}] and [{second}] overlap")
+
+
+class PrivacyError(PrivetError):
+    """Refused, because answering would break the privacy promise."""
+
+
+class BudgetExceeded(PrivetError):
+    """A charge does not fit into what is left.
+
+    ``asked`` and ``left`` are exact, in ``unit`` ("epsilon" or "rho"); ``account`` says whose cap it was.
+    """
+
+    def __init__(self, asked: Fraction, left: Fraction, unit: str, account: str) -> None:
+        self.asked, self.left, self.unit, self.account = asked, left, unit, account
+        super().__init__(
+            f"the budget of {account} does not allow this: asked {unit} {_readable(asked)}, left {unit} {_readable(left)}"
+        )
+
+
+class LedgerError(PrivetError):
+    """A ledger cannot be opened, or does not know the account."""
+
+
+class TableError(PrivetError):
+    """A table cannot be opened or read."""
+
+
+class DatasetError(PrivetError):
+    """A data set is unknown, unavailable, or not the one that was expected."""
+
+
+class MissingDependency(PrivetError, ImportError):
+    """An optional dependency is not installed."""
+
+    def __init__(self, package: str, extra: str, purpose: str) -> None:
+        super().__init__(f"{purpose} needs the package {package!r}: pip install 'privet[{extra}]'")
+
+
+def _readable(value: Fraction) -> str:
+    """A short decimal, followed by the exact fraction where the decimal is not exact."""
+    short = f"{float(value):.6g}"
+    return short if value == type(value)(short) else f"{short} (exactly {value})"

@@ -1,0 +1,76 @@
+"""Discrete Laplace noise on integer vectors: pure epsilon."""
+
+from __future__ import annotations
+
+import math
+from fractions import Fraction
+
+import numpy as np
+import numpy.typing as npt
+
+from privet.budget import Cost
+from privet.mechanisms.bernoulli import exp_coins, geometric
+from privet.mechanisms.randomness import Bits, uniform_below
+
+_CHUNK = 1 << 18  # bounds the working memory
+
+
+def discrete_laplace(bits: Bits, count: int, scale: Fraction) -> npt.NDArray[np.int64]:
+    """``count`` draws of the discrete Laplace law, Pr[k] proportional to exp(-|k| / scale).
+
+    Canonne, Kamath and Steinke (2020), algorithm 2, in 64-bit integers. With scale = t/s: a magnitude x = u + t v with
+    u uniform below t and accepted with probability exp(-u/t), v geometric with exp(-1); then floor(x / s), a random
+    sign, and "minus zero" is drawn again.
+    """
+    t, s = _numerator_and_denominator(scale)
+    out = np.empty(count, dtype=np.int64)
+    for start in range(0, count, _CHUNK):
+        stop = min(start + _CHUNK, count)
+        open_ = np.arange(start, stop)
+        while len(open_):
+            low = _accepted_below(bits, len(open_), t)
+            magnitude = (low + np.uint64(t) * geometric(bits, len(open_))) // np.uint64(s)
+            negative = (bits.words(len(open_)) & np.uint64(1)).astype(bool)
+            keep = ~(negative & (magnitude == 0))
+            signed = magnitude.astype(np.int64)
+            out[open_[keep]] = np.where(negative, -signed, signed)[keep]
+            open_ = open_[~keep]
+    return out
+
+
+def add_laplace(
+    bits: Bits, counts: npt.NDArray[np.int64], epsilon: Fraction, *, sensitivity: int = 1
+) -> tuple[npt.NDArray[np.int64], Cost]:
+    """Counts plus discrete Laplace noise of scale ``sensitivity / epsilon``, and what that costs.
+
+    Sensitivity: ``sensitivity`` in L1, for integer vectors. Neighbours: one row added or removed, as far as the
+    sensitivity is stated for that. Cost: pure ``epsilon``.
+    """
+    noise = discrete_laplace(bits, counts.size, Fraction(sensitivity) / epsilon)
+    return counts + noise.reshape(counts.shape), Cost.pure(epsilon)
+
+
+def _numerator_and_denominator(scale: Fraction) -> tuple[int, int]:
+    """The scale as t/s with t and s small enough for 64-bit arithmetic, rounded up (more noise) where it is not.
+
+    With t <= 2**48 a magnitude overflows 63 bits with probability exp(-2**15): never.
+    """
+    limit = 1 << 48
+    t, s = scale.numerator, scale.denominator
+    if max(t, s) <= limit:
+        return t, s
+    if scale >= limit:
+        raise OverflowError("the noise scale is too large for 64-bit counts")
+    # Round up to a multiple of 2**-bits with about 30 significant bits.
+    bits = 30 - max(0, math.ceil(math.log2(scale))) if scale >= 1 else 46
+    rounded = Fraction(math.ceil(scale * 2 ** max(bits, 0)), 2 ** max(bits, 0))
+    return rounded.numerator, rounded.denominator
+
+
+def _accepted_below(bits: Bits, count: int, t: int) -> npt.NDArray[np.uint64]:
+    """Integers u below t with probability proportional to exp(-u/t)."""
+    out = uniform_below(bits, np.full(count, t, dtype=np.uint64))
+    open_ = np.arange(count)
+    while len(open_ := open_[~exp_coins(bits, out[open_], t)]):
+        out[open_] = uniform_below(bits, np.full(len(open_), t, dtype=np.uint64))
+    return out

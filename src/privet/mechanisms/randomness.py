@@ -1,0 +1,100 @@
+"""Where randomness comes from: the operating system's cryptographic generator, and nothing else.
+
+A seed would let anyone strip the noise off again. So a seeded source exists for tests alone: it must be unlocked by
+name, and everything that is drawn from it is marked ``private: false``.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import os
+from collections.abc import Iterator
+from contextlib import contextmanager
+from contextvars import ContextVar
+from typing import Protocol
+
+import numpy as np
+import numpy.typing as npt
+
+from privet.errors import ParameterError, PrivacyError
+
+Words = npt.NDArray[np.uint64]
+
+
+class Bits(Protocol):
+    """A source of uniform random 64-bit words."""
+
+    @property
+    def private(self) -> bool:
+        """Whether nobody can know or repeat the words."""
+
+    def words(self, count: int) -> Words:
+        """This many fresh words."""
+
+
+class SystemBits:
+    """Words from the operating system's cryptographic generator."""
+
+    private = True
+
+    def words(self, count: int) -> Words:
+        return np.frombuffer(os.urandom(8 * count), dtype=np.uint64)
+
+
+_unlocked: ContextVar[bool] = ContextVar("test seeds unlocked", default=False)
+
+
+@contextmanager
+def unlock_test_seeds() -> Iterator[None]:
+    """Allow :class:`SeededBits` inside this block. For tests: what is drawn from a seed is not private."""
+    token = _unlocked.set(True)
+    try:
+        yield
+    finally:
+        _unlocked.reset(token)
+
+
+class SeededBits:
+    """A repeatable stream of words, for tests. Refused unless unlocked with :func:`unlock_test_seeds`."""
+
+    private = False
+
+    def __init__(self, seed: int) -> None:
+        if not _unlocked.get():
+            raise PrivacyError(
+                "a seed lets anyone strip the noise off again; for tests, unlock it with privet.unlock_test_seeds() "
+                "(results are then marked private: false)"
+            )
+        if isinstance(seed, bool) or not isinstance(seed, int | np.integer):
+            raise ParameterError(f"a seed must be a whole number, got {seed!r}")
+        self._key = str(int(seed)).encode()
+        self._block = 0
+
+    def words(self, count: int) -> Words:
+        self._block += 1
+        stream = hashlib.shake_256(self._key + b":" + str(self._block).encode()).digest(8 * count)
+        return np.frombuffer(stream, dtype=np.uint64)
+
+
+def uniform_below(bits: Bits, bounds: npt.NDArray[np.uint64]) -> npt.NDArray[np.uint64]:
+    """Exactly uniform integers in ``[0, bound)``, one per bound, by rejection. Bounds are 1 to 2**63."""
+    masks = bounds - np.uint64(1)
+    for shift in (1, 2, 4, 8, 16, 32):
+        masks |= masks >> np.uint64(shift)
+    drawn = bits.words(len(bounds)) & masks
+    open_ = np.flatnonzero(drawn >= bounds)
+    while len(open_):
+        again = bits.words(len(open_)) & masks[open_]
+        drawn[open_] = again
+        open_ = open_[again >= bounds[open_]]
+    return drawn
+
+
+def uniform_int(bits: Bits, bound: int) -> int:
+    """An exactly uniform integer in ``[0, bound)`` for a bound of any size."""
+    length = (bound - 1).bit_length()
+    n_words = max(1, -(-length // 64))
+    while True:
+        drawn = int.from_bytes(bits.words(n_words).tobytes(), "little") & ((1 << length) - 1)
+        if drawn < bound:
+            return drawn

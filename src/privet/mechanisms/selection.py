@@ -1,0 +1,61 @@
+"""Private selection: which candidate is (about) best, by integer scores.
+
+What counts is the *range* of a criterion: how far apart the changes of any two candidates' scores can be when one row
+is added or removed. If all scores rise by something in [0, r] (monotone), the range is r; if they move by up to s in
+either direction it is 2 s. Both mechanisms depend on score differences only, so a common shift is free.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from fractions import Fraction
+from typing import Literal
+
+from privet.budget import Cost
+from privet.mechanisms.bernoulli import exp_coin
+from privet.mechanisms.randomness import Bits, uniform_int
+
+Selection = Literal["permute-and-flip", "exponential"]
+
+
+def permute_and_flip(bits: Bits, scores: Sequence[int], epsilon: Fraction, score_range: int) -> int:
+    """The index of a good candidate: visit them in random order, take each with probability exp(-epsilon (best - score) / range).
+
+    McKenna and Sheldon (2020): never worse than the exponential mechanism, and as private. Sensitivity: the range of
+    the scores is ``score_range`` when one row is added or removed. Cost: pure ``epsilon``.
+    """
+    best = max(scores)
+    order = list(range(len(scores)))
+    while True:
+        # The best candidate is always taken when its turn comes, so the loop ends.
+        index = order.pop(uniform_int(bits, len(order)))
+        if _taken(bits, best - scores[index], epsilon, score_range):
+            return index
+
+
+def exponential(bits: Bits, scores: Sequence[int], epsilon: Fraction, score_range: int) -> int:
+    """The index of a good candidate, with probability proportional to exp(epsilon score / range).
+
+    McSherry and Talwar (2007), sampled exactly by rejection. Sensitivity: the range of the scores is ``score_range``
+    when one row is added or removed. Cost: pure ``epsilon``, and only epsilon**2/8 in zCDP (bounded range).
+    """
+    best = max(scores)
+    while True:
+        index = uniform_int(bits, len(scores))
+        if _taken(bits, best - scores[index], epsilon, score_range):
+            return index
+
+
+def select(bits: Bits, scores: Sequence[int], epsilon: Fraction, score_range: int, mechanism: Selection) -> int:
+    """One of the two mechanisms, by name."""
+    chosen = permute_and_flip if mechanism == "permute-and-flip" else exponential
+    return chosen(bits, scores, epsilon, score_range)
+
+
+def selection_cost(epsilon: Fraction, mechanism: Selection) -> Cost:
+    """What a selection costs. Permute-and-flip has no bounded range, so its zCDP cost is that of any pure mechanism."""
+    return Cost.pure(epsilon) if mechanism == "permute-and-flip" else Cost.bounded_range(epsilon)
+
+
+def _taken(bits: Bits, gap: int, epsilon: Fraction, score_range: int) -> bool:
+    return exp_coin(bits, gap * epsilon.numerator, score_range * epsilon.denominator)
