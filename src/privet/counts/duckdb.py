@@ -117,7 +117,7 @@ class DuckDBTable:
 def kind_of(sql_type: str) -> Kind | None:
     """What a DuckDB column holds; None where it cannot match."""
     family = sql_type.partition("(")[0]
-    if family in ("VARCHAR", "ENUM"):
+    if family in ("VARCHAR", "ENUM", '"NULL"'):  # the last: a column that holds nothing at all
         return "text"
     if family == "BOOLEAN":
         return "bool"

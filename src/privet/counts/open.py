@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import csv
+import gzip
 from os import PathLike, fspath
 from pathlib import Path
 from typing import Any
@@ -13,7 +15,7 @@ from privet.counts.memory import MemoryTable
 from privet.counts.sql import quoted
 from privet.errors import TableError
 
-_CSV = (".csv", ".tsv", ".txt", ".csv.gz", ".tsv.gz", ".csv.zst")
+_CSV = (".csv", ".tsv", ".txt", ".csv.gz", ".tsv.gz")
 _PARQUET = (".parquet", ".pq")
 _SUPPORTED = "a data frame, a .csv or .parquet file, or duckdb:///FILE?table=NAME"
 
@@ -22,7 +24,7 @@ def open_table(table: object, y: object = None) -> Table:
     """A table to count: a data frame (with its labels in ``y``, if they are not in it), or where the rows are.
 
     ``"people.csv"``, ``"people.parquet"``, ``"duckdb:///people.db?table=people"`` (relative path; four slashes for an
-    absolute one). Opening looks at no row but the first lines of a CSV file, to find its separator.
+    absolute one). Opening looks at no row; of a CSV file it reads the header line.
     """
     if isinstance(table, DuckDBTable | MemoryTable):
         return table
@@ -56,11 +58,13 @@ def read_public(place: str) -> Any:
 
 
 def _csv(path: Path) -> DuckDBTable:
-    """All columns as text; a line that cannot be read is left out, so that no failure depends on the rows."""
-    dialect = _dialect(path)
-    parameters: dict[str, Any] = {"path": str(path), **dialect}
-    options = "all_varchar = true, header = true, auto_detect = false, columns = $columns"
-    options += "".join(f", {key} = ${key}" for key in dialect if key != "columns")
+    """All columns as text; a line that cannot be read is left out, so that no failure depends on the rows.
+
+    The separator comes from the header line alone: guessing it from rows would let one row change how all are read.
+    """
+    delim, names = _header(path)
+    parameters: dict[str, Any] = {"path": str(path), "delim": delim, "columns": dict.fromkeys(names, "VARCHAR")}
+    options = "header = true, auto_detect = false, delim = $delim, quote = '\"', escape = '\"', columns = $columns"
     return DuckDBTable(
         path.name,
         f"read_csv($path, {options}, ignore_errors = true)",
@@ -69,20 +73,24 @@ def _csv(path: Path) -> DuckDBTable:
     )
 
 
-def _dialect(path: Path) -> dict[str, Any]:
-    import duckdb
-
-    try:
-        with duckdb.connect() as connection:
-            row = connection.execute(
-                "SELECT Delimiter, Quote, Escape, Columns FROM sniff_csv($path, header = true, all_varchar = true)",
-                {"path": str(path)},
-            ).fetchone()
-    except duckdb.Error:
-        raise TableError(f"cannot read {path} as CSV: it needs a header line and one separator throughout") from None
-    assert row is not None
-    delim, quote, escape = ("" if part == "(empty)" else part for part in row[:3])
-    return {"delim": delim, "quote": quote, "escape": escape, "columns": {column["name"]: "VARCHAR" for column in row[3]}}
+def _header(path: Path) -> tuple[str, list[str]]:
+    """The separator that cuts the header line into most names, and the names."""
+    opened = gzip.open if path.suffix == ".gz" else open
+    best: tuple[str, list[str]] = (",", [])
+    for delim in ",;\t|":
+        try:
+            with opened(path, "rt", encoding="utf-8-sig", newline="") as file:
+                names = next(csv.reader(file, delimiter=delim), [])
+        except (OSError, UnicodeDecodeError, csv.Error, EOFError):
+            raise TableError(f"cannot read {path} as CSV: it must be UTF-8 text with a header line") from None
+        if len(names) > len(best[1]):
+            best = delim, names
+    named = [name or f"column {i}" for i, name in enumerate(best[1], start=1)]
+    if not named:
+        raise TableError(f"cannot read {path} as CSV: it is empty, and needs a header line")
+    if twice := {name for name in named if named.count(name) > 1}:
+        raise TableError(f"cannot read {path} as CSV: the header names column {sorted(twice)[0]!r} twice")
+    return best[0], named
 
 
 def _database(url: str) -> DuckDBTable:

@@ -119,8 +119,10 @@ class Categorical:
 
     @cached_property
     def code_of_text(self) -> dict[str, int]:
-        """Code by the text of a value."""
-        return {label: code for code, label in enumerate(self.labels)}
+        """Code by the text of a value, and by other spellings that files have for whole numbers and truth values."""
+        listed = {label: code for code, label in enumerate(self.labels)}
+        spellings = {other: code for code, value in enumerate(self.values) for other in _other_spellings(value)}
+        return {**spellings, **listed}
 
     def lookup(self, kind: Kind) -> dict[Any, int]:
         """Code by value, for a column of this kind: text, floats for numbers, or truth values."""
@@ -306,6 +308,13 @@ def _checked_value(value: object) -> Value:
     if isinstance(value, str | bool | int | float):
         return value
     raise SchemaError(f"Categorical: a value must be text, a finite number or a truth value, got {type(value).__name__}")
+
+
+def _other_spellings(value: Value) -> tuple[str, ...]:
+    """A column with missing entries is often written as 1.0; truth values are written True or TRUE."""
+    if isinstance(value, bool):
+        return (str(value), str(value).upper())
+    return (f"{value}.0",) if isinstance(value, int) else ()
 
 
 def _finite(name: str, value: object) -> float:

@@ -117,6 +117,8 @@ class _Columns:
                 yield name, "dtype"
         if self._with_target and self._y is not None and _kind(self[self._schema.target]) is None:
             yield self._schema.target, "dtype"
+        if len({len(column) for column in self._cache.values()}) > 1:
+            raise ParameterError("all columns, and y, must have the same length")
 
     def __getitem__(self, name: str) -> Any:
         import pandas as pd

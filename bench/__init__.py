@@ -1,0 +1,1 @@
+"""Speed and accuracy beside peers and limits. Never part of the tests."""

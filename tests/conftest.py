@@ -1,0 +1,5 @@
+"""For all tests."""
+
+import pytest
+
+pytest.register_assert_rewrite("tests.conformance.check_source", "tests.conformance.check_mechanism")

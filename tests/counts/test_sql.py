@@ -1,0 +1,146 @@
+"""Generated SQL: reviewed snapshots, and names and values that try to be code."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+
+import duckdb
+import numpy as np
+import pandas as pd
+import pytest
+
+from privet.cells import Cells, Question, Split
+from privet.counts.duckdb import BitSets, DuckDBTable, encoded_rows, grouped_statement
+from privet.counts.open import open_table
+from privet.counts.sql import quoted
+from privet.errors import ParameterError, SchemaMismatch, TableError
+from privet.schema import Categorical, Numeric, Schema
+
+SNAPSHOTS = Path(__file__).parent.parent / "vectors" / "sql"
+
+SCHEMA = Schema(
+    {
+        "form": Categorical(["complete", "foster"], other="other", missing="?"),
+        "rooms": Categorical([1, 2]),
+        "age": Numeric(0, 90, bins=4, missing="unknown"),
+        "height": Numeric(edges=[1.5, 1.7, 2.0], on_unknown="drop"),
+        "owner": Categorical([True, False]),
+    },
+    target="class",
+    classes=["no", "yes"],
+    person="id",
+    rows_per_person=2,
+)
+TYPES = {
+    "form": "VARCHAR",
+    "rooms": "BIGINT",
+    "age": "VARCHAR",
+    "height": "DOUBLE",
+    "owner": "BOOLEAN",
+    "class": "VARCHAR",
+    "id": "BIGINT",
+}
+
+
+def table() -> DuckDBTable:
+    made = DuckDBTable("people", "read_parquet($path)", {"path": "people.parquet"})
+    made.__dict__["columns"] = TYPES  # what DESCRIBE would say
+    return made
+
+
+def level() -> Question:
+    cells = Cells.everything(SCHEMA).refine({0: Split.value(SCHEMA, "form", 1)}).refine({1: Split.threshold(SCHEMA, "age", 2)})
+    return Question.level(cells, ["rooms", "age"])
+
+
+def sql_of(name: str) -> tuple[str, dict]:
+    statement, encoded = encoded_rows(table(), SCHEMA)
+    if name == "encoded":
+        return f"WITH {', '.join(statement.tables)} {encoded}", statement.parameters
+    if name == "grouped":
+        return grouped_statement(level(), statement, encoded), statement.parameters
+    question = level() if name == "level" else Question.forest([level().partitions[0].cells, Cells.everything(SCHEMA)])
+    return BitSets(question).statement(statement, encoded), statement.parameters
+
+
+@pytest.mark.parametrize("name", ["encoded", "level", "forest", "grouped"])
+def test_snapshot(name):
+    sql, parameters = sql_of(name)
+    text = sql.replace(" FROM ", "\n  FROM ").replace(" LEFT JOIN ", "\n  LEFT JOIN ").replace("), ", "),\n") + "\n"
+    text += "".join(f"-- ${key} = {value}\n" for key, value in parameters.items())
+    path = SNAPSHOTS / f"{name}.sql"
+    if os.environ.get("PRIVET_UPDATE_SNAPSHOTS"):
+        path.write_text(text)
+    assert path.read_text() == text, f"review the change, then run with PRIVET_UPDATE_SNAPSHOTS=1 to accept {path.name}"
+
+
+def test_no_value_of_the_schema_stands_in_the_text():
+    for name in ("encoded", "level", "forest", "grouped"):
+        sql, _ = sql_of(name)
+        for value in ("complete", "foster", "other", "1.7", "people.parquet", "unknown"):
+            assert value not in sql.replace('"', " ").replace("t. class", "")
+
+
+HOSTILE = [
+    'a" FROM t; DROP TABLE people; --',
+    "a'; DROP TABLE people; --",
+    "$path",
+    "a]) AS x, (SELECT 1",
+    "ünïcode ☃",
+    'quo"ted',
+    "back\\slash",
+    "new\nline",
+    "select",
+]
+
+
+@pytest.mark.parametrize("name", HOSTILE)
+def test_a_hostile_name_or_value_is_just_a_name_or_value(name, tmp_path):
+    schema = Schema({name: Categorical([name, "b"])}, "class of " + name, ["no", name], person="who is " + name)
+    frame = pd.DataFrame({name: [name, "b", name], "class of " + name: ["no", name, name], "who is " + name: [1, 2, 3]})
+    path = tmp_path / "db.duckdb"
+    with duckdb.connect(str(path)) as connection:
+        columns = ", ".join(f"{quoted(column)} {'BIGINT' if 'who' in column else 'VARCHAR'}" for column in frame.columns)
+        connection.execute(f"CREATE TABLE people ({columns})")
+        connection.executemany("INSERT INTO people VALUES (?, ?, ?)", frame.values.tolist())
+    opened = open_table(f"duckdb:///{path}?table=people")
+    answer = opened.source(schema).count(Question.level(Cells.everything(schema), [name]))[0]
+    np.testing.assert_array_equal(answer, [[[1, 1], [0, 1]]])
+    assert opened.problems(schema) == []
+    with opened.cursor() as connection:
+        assert connection.execute("SELECT count(*) FROM people").fetchone() == (3,)
+
+
+@pytest.mark.parametrize("name", ["people; DROP TABLE people", 'people" --', "nothing", "main.people.x.y"])
+def test_a_hostile_table_name_opens_nothing(name, tmp_path):
+    path = tmp_path / "db.duckdb"
+    with duckdb.connect(str(path)) as connection:
+        connection.execute("CREATE TABLE people (a VARCHAR)")
+    with pytest.raises(TableError):
+        open_table(f"duckdb:///{path}?table={name}").check_structure(SCHEMA)
+    with duckdb.connect(str(path), read_only=True) as connection:
+        assert connection.execute("SELECT count(*) FROM people").fetchone() == (0,)
+
+
+@pytest.mark.parametrize("name", ["", "a\x00b"])
+def test_a_name_that_cannot_be_quoted_is_refused(name):
+    with pytest.raises(ParameterError, match="name"):
+        quoted(name)
+
+
+def test_the_database_is_opened_read_only(tmp_path):
+    path = tmp_path / "db.duckdb"
+    with duckdb.connect(str(path)) as connection:
+        connection.execute("CREATE TABLE people AS SELECT 'b' AS a, 'no' AS class")
+    opened = open_table(f"duckdb:///{path}?table=people")
+    with pytest.raises(duckdb.Error, match="read-only"):
+        opened.cursor().execute("DELETE FROM people")
+
+
+def test_columns_of_other_types_are_refused_by_name(tmp_path):
+    path = tmp_path / "t.parquet"
+    pd.DataFrame({"a": pd.to_datetime(["2026-01-01"]), "class": ["no"]}).to_parquet(path)
+    schema = Schema({"a": Categorical(["x"])}, "class", ["no", "yes"])
+    with pytest.raises(SchemaMismatch, match="column 'a' has a type"):
+        open_table(path).check_structure(schema)

@@ -1,0 +1,434 @@
+"""The trust boundary: charge first, answer only through a mechanism."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import replace
+from fractions import Fraction as F
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from privet import datasets
+from privet.budget import Budget, Cost
+from privet.cells import Cell, Cells, Condition, Question, Split
+from privet.counts.memory import MemoryTable
+from privet.curator import Curator, RowScore
+from privet.errors import (
+    BudgetExceeded,
+    LedgerError,
+    OverlapError,
+    ParameterError,
+    PrivacyError,
+    PrivetError,
+    QuestionError,
+    SchemaMismatch,
+    TableError,
+)
+from privet.ledger import MemoryLedger, SQLiteLedger
+from privet.mechanisms.randomness import SeededBits, unlock_test_seeds
+from privet.schema import Schema
+from tests.conformance.check_mechanism import ALPHA, fit, gaussian_law, laplace_law
+
+NURSERY = datasets.load("nursery")
+SCHEMA = NURSERY.schema.declare(n_rows=12960)
+TRUTH = NURSERY.y.value_counts().reindex(list(SCHEMA.classes)).to_numpy()
+
+
+def make(budget: Budget | None = None, schema: Schema = SCHEMA, **options) -> Curator:
+    return Curator(NURSERY.table, schema, Budget(1) if budget is None else budget, **options)
+
+
+def seeded(seed: int = 1) -> SeededBits:
+    with unlock_test_seeds():
+        return SeededBits(seed)
+
+
+@pytest.fixture
+def everyone():
+    return Cells.everything(SCHEMA)
+
+
+def forest(n_trees: int) -> Question:
+    root = Cells.everything(SCHEMA)
+    return Question.forest([root.refine({0: Split.multiway(SCHEMA, name)}) for name in SCHEMA.names[:n_trees]])
+
+
+class Spy:
+    """A table that looks at the ledger at the moment its rows are asked for."""
+
+    name = "spied"
+
+    def __init__(self, ledger, fail=None):
+        self._table, self._ledger, self.fail = MemoryTable(NURSERY.table), ledger, fail
+        self.entries_seen: list[int] = []
+
+    def check_structure(self, schema):
+        self._table.check_structure(schema)
+
+    def source(self, schema):
+        self._source = self._table.source(schema)
+        return self
+
+    def snapshot(self):
+        return self._source.snapshot()
+
+    def count(self, question):
+        self.entries_seen.append(len(self._ledger.entries()))
+        if self.fail:
+            raise self.fail
+        return self._source.count(question)
+
+
+@pytest.fixture
+def spied(monkeypatch):
+    ledger = MemoryLedger()
+    spy = Spy(ledger)
+    monkeypatch.setattr("privet.curator.curator.open_table", lambda table: spy)
+    return Curator("anything", SCHEMA, Budget(1), ledger=ledger), spy
+
+
+ASK = {
+    "count": lambda curator, epsilon: curator.count(Cells.everything(SCHEMA), epsilon),
+    "size": lambda curator, epsilon: curator.size(epsilon),
+    "sums": lambda curator, epsilon: curator.sums(
+        Cells.everything(SCHEMA), RowScore(SCHEMA, np.array([1, 0, 2, 0, -3])), epsilon
+    ),
+    "choose": lambda curator, epsilon: curator.choose(
+        Cells.everything(SCHEMA), [Split.multiway(SCHEMA, name) for name in SCHEMA], "max", epsilon
+    ),
+}
+
+
+@pytest.mark.parametrize("ask", ASK.values(), ids=ASK)
+class TestEveryQuestion:
+    def test_is_charged_before_the_data_is_touched(self, ask, spied):
+        curator, spy = spied
+        answer = ask(curator, "1/4")
+        assert spy.entries_seen == [1]
+        assert answer.entry == curator.ledger.entries()[0]
+        assert answer.cost.epsilon == curator.spent.epsilon == F(1, 4)
+        assert curator.left == F(3, 4)
+        assert answer.private is True
+
+    def test_that_does_not_fit_never_touches_the_data(self, ask, spied):
+        curator, spy = spied
+        with pytest.raises(BudgetExceeded) as caught:
+            ask(curator, "1.25")
+        assert (caught.value.asked, caught.value.left) == (F(5, 4), 1)
+        assert spy.entries_seen == []
+        assert curator.left == 1
+
+    def test_stays_charged_when_the_source_fails(self, ask, spied):
+        curator, spy = spied
+        spy.fail = TableError("gone")
+        with pytest.raises(TableError):
+            ask(curator, "1/4")
+        assert curator.left == F(3, 4)
+
+    @pytest.mark.parametrize("epsilon", [0, -1, math.nan, "x", None, True, -math.inf])
+    def test_refuses_what_is_no_epsilon_without_a_charge(self, ask, epsilon):
+        curator = make()
+        with pytest.raises(ParameterError):
+            ask(curator, epsilon)
+        assert curator.ledger.entries() == []
+
+    def test_refuses_infinite_epsilon(self, ask):
+        curator = make()
+        with pytest.raises(PrivacyError, match="no noise"):
+            ask(curator, math.inf)
+        assert curator.ledger.entries() == []
+
+    def test_costs_a_person_more_than_a_row(self, ask):
+        schema = replace(SCHEMA, rows_per_person=3, neighbours="replace")
+        curator = Curator(NURSERY.table, schema, Budget(6))
+        answer = ask(curator, 1)
+        assert answer.cost.epsilon == curator.spent.epsilon == 6
+        assert curator.left == 0
+
+    def test_is_repeatable_and_not_private_with_a_test_seed(self, ask):
+        first, second, other = (ask(make(bits=seeded(seed)), "1/2") for seed in (1, 1, 2))
+        assert first.private is second.private is False
+        if hasattr(first, "tables"):
+            assert all((a == b).all() for a, b in zip(first.tables, second.tables, strict=True))
+            assert any((a != b).any() for a, b in zip(first.tables, other.tables, strict=True))
+        else:
+            assert first.splits == second.splits
+
+    def test_answers_from_a_database_as_from_memory(self, ask, tmp_path):
+        path = tmp_path / "nursery.parquet"
+        NURSERY.table.to_parquet(path)
+        for curator in (make(bits=seeded(5)), Curator(path, SCHEMA, Budget(1), bits=seeded(5))):
+            answer = ask(curator, "1/2")
+            seen = answer.tables if hasattr(answer, "tables") else answer.splits
+            if curator.dataset == "nursery.parquet":
+                assert str(seen) == str(before)
+            before = seen
+
+
+class TestCount:
+    def residues(self, question, **cost):
+        """The noise of many draws of one question."""
+        curator = make(Budget(rho=10**9), bits=seeded(3))
+        with_public = Curator(NURSERY.table, SCHEMA, Budget(1), public=True)
+        exact = with_public.count(question, math.inf)
+        draws = []
+        for _ in range(400):
+            answer = curator.count(question, **cost)
+            draws += [table - truth for table, truth in zip(answer.tables, exact.tables, strict=True)]
+        return answer, np.concatenate([draw.reshape(-1) for draw in draws])
+
+    @pytest.mark.parametrize("n_trees", [1, 4])
+    def test_laplace_scale_is_partitions_over_epsilon(self, n_trees):
+        answer, noise = self.residues(forest(n_trees), epsilon="1/2")
+        assert (answer.noise, answer.spread) == ("discrete-laplace", 2 * n_trees)
+        assert answer.cost == Cost.pure("1/2")
+        assert fit(noise, laplace_law(2 * n_trees)) > ALPHA
+        for wrong in (0.7, 1.3):
+            assert fit(noise, laplace_law(2 * n_trees * wrong)) < ALPHA
+        assert answer.deviation == pytest.approx(noise.std(), rel=0.05)
+
+    @pytest.mark.parametrize("n_trees", [1, 4])
+    def test_gaussian_variance_is_partitions_over_two_rho(self, n_trees):
+        answer, noise = self.residues(forest(n_trees), rho="1/50")
+        assert (answer.noise, answer.spread) == ("discrete-gaussian", 25 * n_trees)
+        assert answer.cost == Cost.concentrated("1/50")
+        assert fit(noise, gaussian_law(25 * n_trees)) > ALPHA
+        for wrong in (0.7, 1.3):
+            assert fit(noise, gaussian_law(25 * n_trees * wrong**2)) < ALPHA
+
+    def test_a_level_costs_its_epsilon_once(self, everyone):
+        curator = make()
+        leaves = everyone.refine({0: Split.multiway(SCHEMA, "health")})
+        assert curator.count(leaves, "0.1").cost.epsilon == F(1, 10)
+        assert curator.count(Question.level(leaves, SCHEMA.names), "0.1").spread == 8 * 10
+        assert curator.left == F(4, 5)
+
+    def test_no_entry_is_spared_the_noise(self):
+        """Empty cells get noise like any other: an exact zero would tell that nobody is there."""
+        cells = Cells.of(
+            SCHEMA, [Cell((Condition("health", (0,)), Condition("health", (1,)))), Cell((Condition("health", (2,)),))]
+        )
+        noise = [make(Budget(10), bits=seeded(seed)).count(cells, "0.1").tables[0][0] for seed in range(40)]
+        assert (np.array(noise).std(axis=0) > 5).all()
+
+    def test_overlapping_cells_are_refused_before_a_charge(self):
+        curator = make()
+        cells = [Cell((Condition("health", (0, 1)),)), Cell((Condition("social", (0,)),))]
+        with pytest.raises(OverlapError) as caught:
+            curator.count(cells, "0.1")
+        assert (caught.value.first, caught.value.second) == tuple(cells)
+        assert curator.ledger.entries() == []
+
+    def test_epsilon_or_rho_and_not_both(self, everyone):
+        for cost in ({}, {"epsilon": 1, "rho": 1}):
+            with pytest.raises(ParameterError, match="either epsilon or rho"):
+                make().count(everyone, **cost)
+
+    def test_noise_that_would_not_fit_is_refused_before_a_charge(self, everyone):
+        curator = make()
+        with pytest.raises(ParameterError, match="64 bits"):
+            curator.count(everyone, "1e-20")
+        assert curator.ledger.entries() == []
+
+    def test_a_question_about_another_schema_is_refused(self, everyone):
+        other = Schema(dict(SCHEMA.attributes), "class", SCHEMA.classes[::-1])
+        curator = make()
+        with pytest.raises(QuestionError, match="another schema"):
+            curator.count(Cells.everything(other), 1)
+        assert curator.ledger.entries() == []
+
+    def test_the_owners_facts_come_from_the_curator_not_the_question(self, everyone):
+        """A question whose schema has the same domain but a milder promise is charged by the curator's promise."""
+        strict = Curator(NURSERY.table, replace(SCHEMA, neighbours="replace"), Budget(1))
+        assert strict.count(everyone, "0.5").cost.epsilon == 1
+
+
+class TestChoose:
+    def test_finds_the_best_split_at_a_large_epsilon(self, everyone):
+        for criterion in ("max", "gini", "info_gain"):
+            choice = make(Budget(100)).choose(everyone, [Split.multiway(SCHEMA, name) for name in SCHEMA], criterion, 50)
+            assert choice.splits[0].attribute == "health"
+
+    def test_one_list_per_cell_and_one_charge_for_all(self, everyone):
+        cells = everyone.refine({0: Split.multiway(SCHEMA, "health")})
+        lists = [[Split.multiway(SCHEMA, "parents")], [Split.multiway(SCHEMA, "social"), Split.multiway(SCHEMA, "form")]]
+        lists.append([Split.value(SCHEMA, "finance", 0)])
+        curator = make()
+        choice = curator.choose(cells, lists, "max", "1/2")
+        assert all(split in allowed for split, allowed in zip(choice.splits, lists, strict=True))
+        assert curator.left == F(1, 2)
+
+    def test_chance_of_the_better_split_follows_epsilon(self, everyone):
+        """With scores that differ by a known gap, permute-and-flip takes the worse one with probability exp(-eps gap)/2."""
+        rows = pd.DataFrame({"a": ["x", "y"] * 6, "b": ["x", "y"] * 5 + ["y", "x"], "c": ["n", "p"] * 6})
+        schema = datasets.load("monks1").schema.__class__(
+            {name: SCHEMA.attributes["finance"].__class__(["x", "y"]) for name in "ab"}, "c", ["n", "p"]
+        )
+        splits = [Split.multiway(schema, name) for name in "ab"]  # correct rows: 12 and 10
+        curator = Curator(rows, schema, Budget(10**6), bits=seeded(4))
+        draws = [curator.choose(Cells.everything(schema), splits, "max", 1).splits[0].attribute for _ in range(4000)]
+        expected = math.exp(-2) / 2
+        assert draws.count("b") / 4000 == pytest.approx(expected, abs=4 * math.sqrt(expected / 4000))
+
+    def test_exponential_costs_less_rho(self, everyone):
+        splits = [Split.multiway(SCHEMA, name) for name in SCHEMA]
+        curator = make(Budget(rho=1))
+        assert curator.choose(everyone, splits, "max", 1, mechanism="exponential").cost.rho == F(1, 8)
+        assert curator.choose(everyone, splits, "max", 1).cost.rho == F(1, 2)
+
+    def test_information_gain_needs_a_declared_number_of_rows(self, everyone):
+        curator = make(schema=SCHEMA.declare(n_rows=None))
+        with pytest.raises(PrivacyError, match="n_rows"):
+            curator.choose(everyone, [Split.multiway(SCHEMA, "form")], "info_gain", "1/2")
+        assert curator.ledger.entries() == []
+
+    @pytest.mark.parametrize(
+        ("candidates", "criterion", "mechanism", "message"),
+        [
+            ([], "max", "exponential", "list of candidates"),
+            ([[]], "max", "exponential", "no candidate"),
+            ([Split("form", (0, 1))], "max", "exponential", "a child for each"),
+            ([Split("nothing", (0, 1))], "max", "exponential", "nothing"),
+            ([Split.multiway(SCHEMA, "form")], "entropy", "exponential", "criterion"),
+            ([Split.multiway(SCHEMA, "form")], "max", "best", "mechanism"),
+            ([Split.multiway(SCHEMA, "form"), []], "max", "exponential", "candidates"),
+        ],
+    )
+    def test_bad_candidates_are_refused_before_a_charge(self, everyone, candidates, criterion, mechanism, message):
+        curator = make()
+        with pytest.raises(PrivetError, match=message):
+            curator.choose(everyone, candidates, criterion, "1/2", mechanism=mechanism)
+        assert curator.ledger.entries() == []
+
+    def test_a_criterion_is_a_name_never_an_object_that_would_see_counts(self, everyone):
+        seen = []
+
+        class Peeking:
+            score_range = 1
+
+            def scores(self, children):
+                seen.append(children)
+                return children.sum(axis=(-1, -2))
+
+        with pytest.raises(ParameterError, match="criterion"):
+            make().choose(everyone, [Split.multiway(SCHEMA, "form")], Peeking(), "1/2")
+        assert seen == []
+
+
+class TestSumsAndSize:
+    def test_sums_have_the_scale_of_the_scores_bound(self, everyone):
+        score = RowScore(SCHEMA, np.array([0, 1, 2, 3, -7]))
+        curator = make(Budget(10**6), bits=seeded(2))
+        noise = np.array([curator.sums(everyone, score, "1/2").tables[0][0] for _ in range(3000)]) - int(
+            (TRUTH * score.table).sum()
+        )
+        assert curator.sums(everyone, score, "1/2").spread == 14
+        assert fit(noise, laplace_law(14)) > ALPHA
+        assert fit(noise, laplace_law(14 * 0.7)) < ALPHA
+
+    def test_sums_by_an_attribute(self, everyone):
+        table = np.arange(15, dtype=np.int64).reshape(3, 5)
+        cells = everyone.refine({0: Split.multiway(SCHEMA, "health")})
+        score = RowScore(SCHEMA, table, by="parents")
+        answer = make(Budget(10**6)).sums(cells, score, 1000).tables[0]
+        codes = NURSERY.table.assign(
+            score=[table[SCHEMA.attributes["parents"].labels.index(p), list(SCHEMA.classes).index(c)]
+                   for p, c in zip(NURSERY.table.parents, NURSERY.y, strict=True)]
+        )  # fmt: skip
+        truth = codes.groupby("health").score.sum().reindex(list(SCHEMA.attributes["health"].labels)).to_numpy()
+        assert np.abs(answer - truth).max() <= 2
+        assert answer.shape == (3,)
+
+    @pytest.mark.parametrize("table", [np.zeros(5, dtype=int), np.ones(4, dtype=int), np.ones(5), np.array([2**40] * 5)])
+    def test_a_row_score_is_bounded_whole_numbers(self, table):
+        with pytest.raises(QuestionError, match="row score"):
+            RowScore(SCHEMA, table)
+
+    def test_size(self):
+        curator = make(Budget(10**6), bits=seeded(2))
+        sizes = np.array([curator.size("1/2").tables[0][0] for _ in range(3000)])
+        assert fit(sizes - 12960, laplace_law(2)) > ALPHA
+
+
+class TestPublicTables:
+    def test_exact_counts_are_marked_and_not_charged(self, everyone):
+        curator = make(public=True)
+        answer = curator.count(everyone, math.inf)
+        np.testing.assert_array_equal(answer.tables[0][0], TRUTH)
+        assert answer.private is False
+        assert answer.entry is None
+        assert (answer.noise, answer.deviation) == ("none", 0)
+        assert curator.left == 1
+
+
+class TestAccounts:
+    def test_a_preview_charges_nothing(self):
+        curator = make(Budget(1))
+        preview = curator.preview([Cost.pure("1/3")] * 3)
+        assert (preview.cost.epsilon, preview.left, preview.fits) == (1, 1, True)
+        assert curator.preview([Cost.pure("1/3")] * 4).fits is False
+        assert curator.preview([Cost.concentrated("0.1")]).fits is False
+        assert curator.ledger.entries() == []
+
+    def test_a_preview_is_what_is_charged(self, everyone):
+        schema = replace(SCHEMA, neighbours="replace", rows_per_person=2)
+        curator = Curator(NURSERY.table, schema, Budget(10))
+        assert curator.preview([Cost.pure("0.3")]).cost == curator.count(everyone, "0.3").cost
+
+    def test_a_durable_ledger_adds_up_over_curators(self, everyone, tmp_path):
+        path = tmp_path / "ledger.sqlite"
+        make(Budget(1), ledger=SQLiteLedger(path), dataset="nursery").count(everyone, "0.7")
+        again = make(None, ledger=SQLiteLedger(path), dataset="nursery") if False else Curator(
+            NURSERY.table, SCHEMA, ledger=SQLiteLedger(path), dataset="nursery"
+        )  # fmt: skip
+        with pytest.raises(BudgetExceeded) as caught:
+            again.count(everyone, "0.5")
+        assert caught.value.left == F(3, 10)
+
+    def test_budgets_are_stated_once(self, tmp_path):
+        ledger = SQLiteLedger(tmp_path / "ledger.sqlite")
+        with pytest.raises(LedgerError, match="no budget"):
+            Curator(NURSERY.table, SCHEMA, ledger=ledger)
+        make(Budget(1), ledger=ledger)
+        make(Budget("1.0"), ledger=ledger)
+        with pytest.raises(LedgerError, match="holds a budget of epsilon 1"):
+            make(Budget(2), ledger=ledger)
+
+    def test_analysts_have_caps_of_their_own(self, everyone):
+        ledger = MemoryLedger()
+        ada = make(Budget(1), ledger=ledger, analyst="ada")
+        ledger.set_cap(ada.dataset, Budget("0.2"), "ada")
+        with pytest.raises(BudgetExceeded, match="analyst 'ada'"):
+            ada.count(everyone, "0.3")
+        make(Budget(1), ledger=ledger, analyst="bob").count(everyone, "0.3")
+        assert ada.left == F(1, 5)
+
+
+class TestTheTable:
+    def test_structure_is_checked_at_once_and_values_only_for_the_owner(self):
+        table = NURSERY.table.assign(form="SECRET-VALUE")
+        Curator(table, SCHEMA, Budget(1))
+        with pytest.raises(SchemaMismatch) as caught:
+            Curator(table, SCHEMA, Budget(1), strict=True)
+        assert "'form'" in str(caught.value)
+        assert "SECRET-VALUE" not in str(caught.value)
+        with pytest.raises(SchemaMismatch, match="'form' is not in the table"):
+            Curator(NURSERY.table.drop(columns="form"), SCHEMA, Budget(1))
+
+    def test_no_failure_depends_on_the_rows(self, everyone):
+        """Whatever stands in a row, the question is answered."""
+        row = NURSERY.table.iloc[0]
+        for strange in ("?", "", "x" * 10_000, None, math.nan, 1e308, "'; DROP TABLE t; --", object()):
+            table = pd.DataFrame([row] * 5, dtype=object)
+            table.iloc[0] = strange
+            answer = Curator(table, SCHEMA, Budget(100)).count(everyone, 50)
+            assert answer.tables[0].sum() == 4
+
+    def test_a_snapshot_is_made_after_the_first_charge(self, everyone, spied):
+        curator, spy = spied
+        with curator.snapshot():
+            assert spy.entries_seen == []
+            curator.count(everyone, "0.1")
+        assert spy.entries_seen == [1]

@@ -1,0 +1,67 @@
+"""Every example in the documentation runs: Python blocks, console walk-throughs and the schema file."""
+
+from __future__ import annotations
+
+import json
+import re
+import shlex
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from privet.schema import Schema
+
+ROOT = Path(__file__).parent.parent.parent
+PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").rglob("*.md"))]
+
+
+def blocks(language: str) -> list:
+    """All blocks of one language, page by page."""
+    found = []
+    for page in PAGES:
+        texts = re.findall(rf"^```{language}\n(.*?)^```", page.read_text(encoding="utf-8"), flags=re.MULTILINE | re.DOTALL)
+        if texts:
+            found.append(pytest.param(texts, id=str(page.relative_to(ROOT))))
+    return found
+
+
+@pytest.mark.parametrize("texts", blocks("python"))
+def test_python(texts, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    names: dict = {}
+    for text in texts:
+        exec(compile(text, "example", "exec"), names)
+    assert names
+
+
+@pytest.mark.parametrize("texts", blocks("console"))
+def test_console(texts, tmp_path):
+    commands = [line[2:] for text in texts for line in text.splitlines() if line.startswith("$ ")]
+    assert commands
+    for command in commands:
+        words = shlex.split(command)
+        assert words[0] == "privet", f"only privet commands are walked through, not {command!r}"
+        call = [sys.executable, "-c", "from privet.cli import main; main()", *words[1:]]
+        result = subprocess.run(call, cwd=tmp_path, capture_output=True, text=True, timeout=120, check=False)
+        assert result.returncode == 0, f"{command}\n{result.stderr}"
+
+
+@pytest.mark.parametrize("texts", blocks("json"))
+def test_schema_files(texts):
+    for text in texts:
+        schema = Schema.from_json(json.loads(text))
+        assert Schema.from_json(schema.to_json()) == schema
+
+
+def test_links_between_pages_lead_somewhere():
+    for page in PAGES:
+        for link in re.findall(r"\]\((?!http)([^)#]+)", page.read_text(encoding="utf-8")):
+            assert (page.parent / link).exists(), f"{page.relative_to(ROOT)} links to {link}"
+
+
+def test_the_first_screen_of_the_readme_has_the_two_commands():
+    top = (ROOT / "README.md").read_text(encoding="utf-8").splitlines()[:25]
+    assert any(line.startswith("make demo") for line in top)
+    assert any(line.startswith("make test") for line in top)

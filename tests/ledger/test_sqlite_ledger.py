@@ -1,0 +1,179 @@
+"""The durable ledger under concurrency, crashes and tampering."""
+
+from __future__ import annotations
+
+import os
+import signal
+import sqlite3
+import subprocess
+import sys
+import threading
+import time
+from fractions import Fraction as F
+
+import numpy as np
+import pytest
+
+from privet.budget import Budget, Cost
+from privet.errors import BudgetExceeded, LedgerError
+from privet.ledger import SQLiteLedger, left
+
+SPENDER = """
+import sys
+from privet.budget import Cost
+from privet.errors import BudgetExceeded
+from privet.ledger import SQLiteLedger
+ledger = SQLiteLedger(sys.argv[1])
+answered = 0
+try:
+    while True:
+        ledger.charge("people", sys.argv[2], Cost.pure(sys.argv[3]), "x")
+        answered += 1
+        print(answered, flush=True)
+except BudgetExceeded:
+    print("refused", flush=True)
+"""
+
+
+def spend(path, analyst, unit):
+    return subprocess.Popen([sys.executable, "-c", SPENDER, str(path), analyst, unit], stdout=subprocess.PIPE, text=True)
+
+
+def test_eight_processes_never_overspend_by_one_unit(tmp_path):
+    path = tmp_path / "ledger.sqlite"
+    SQLiteLedger(path).set_cap("people", Budget(1))
+    processes = [spend(path, f"analyst {i}", "1/2000") for i in range(8)]
+    outputs = [process.communicate(timeout=120)[0].split() for process in processes]
+    assert all(process.returncode == 0 and output[-1] == "refused" for process, output in zip(processes, outputs, strict=True))
+    ledger = SQLiteLedger(path)
+    assert ledger.spent("people").epsilon == 1
+    assert len(ledger.entries()) == sum(len(output) - 1 for output in outputs) == 2000
+    for i, output in enumerate(outputs):
+        assert ledger.spent("people", f"analyst {i}").epsilon == F(len(output) - 1, 2000)
+
+
+def test_threads_share_one_ledger(tmp_path):
+    ledger = SQLiteLedger(tmp_path / "ledger.sqlite")
+    ledger.set_cap("people", Budget(1))
+    refused = []
+
+    def work():
+        try:
+            while True:
+                ledger.charge("people", "ada", Cost.pure("1/100"), "x")
+        except BudgetExceeded:
+            refused.append(True)
+        finally:
+            ledger.close()
+
+    threads = [threading.Thread(target=work) for _ in range(6)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join(timeout=60)
+    assert len(refused) == 6
+    assert len(ledger.entries()) == 100
+
+
+def test_kill_9_at_random_moments_never_loses_an_answered_charge(tmp_path):
+    path = tmp_path / "ledger.sqlite"
+    ledger = SQLiteLedger(path)
+    ledger.set_cap("people", Budget(1_000_000))
+    rng = np.random.default_rng(9)
+    rounds, answered, killed_while_working = 50, 0, 0
+    for _ in range(rounds):
+        before = len(ledger.entries())
+        process = spend(path, "ada", "1/7")
+        assert process.stdout is not None
+        process.stdout.readline()  # it is at work
+        time.sleep(float(rng.random()) * 0.02)
+        os.kill(process.pid, signal.SIGKILL)
+        rest = process.stdout.read().split()
+        process.wait()
+        process.stdout.close()
+        told = int(rest[-1]) if rest else 1
+        recorded = len(ledger.entries()) - before
+        # At most one charge may be on disk whose answer was not given any more.
+        assert told <= recorded <= told + 1
+        answered += told
+        killed_while_working += recorded > 1
+    assert killed_while_working > rounds // 2
+    entries = ledger.entries()
+    assert len(entries) >= answered
+    assert ledger.spent("people").epsilon == F(len(entries), 7)
+    assert [entry.number for entry in entries] == list(range(1, len(entries) + 1))
+
+
+def test_a_charge_is_on_disk_before_charge_returns(tmp_path):
+    path = tmp_path / "ledger.sqlite"
+    ledger = SQLiteLedger(path)
+    ledger.set_cap("people", Budget(1))
+    ledger.charge("people", "ada", Cost.pure("1/3"), "x")
+    with sqlite3.connect(path) as other:
+        assert other.execute("SELECT epsilon FROM entries").fetchall() == [("1/3",)]
+    other.close()
+    connection = ledger._local.connection
+    assert connection.execute("PRAGMA synchronous").fetchone()[0] == 2  # FULL: the log is flushed at every commit
+    assert connection.execute("PRAGMA journal_mode").fetchone()[0] == "wal"
+
+
+def test_it_is_the_same_ledger_after_a_restart(tmp_path):
+    path = tmp_path / "ledger.sqlite"
+    first = SQLiteLedger(path)
+    first.set_cap("people", Budget("1/3"))
+    first.set_cap("people", Budget("1/4"), "ada")
+    entry = first.charge("people", "ada", Cost.bounded_range("1/5"), "split")
+    first.close()
+    again = SQLiteLedger(path)
+    assert again.entries() == [entry]
+    assert again.cap("people") == Budget("1/3")
+    assert left(again, "people", "ada") == F(1, 20)
+
+
+def test_a_forked_child_gets_a_connection_of_its_own(tmp_path):
+    ledger = SQLiteLedger(tmp_path / "ledger.sqlite")
+    ledger.set_cap("people", Budget(1))
+    mine = ledger._local.connection
+    ledger._local.process = -1  # as a child process sees it
+    ledger.charge("people", "ada", Cost.pure("0.5"), "x")
+    assert ledger._local.connection is not mine
+    mine.close()
+
+
+@pytest.mark.parametrize("statement", ["DELETE FROM entries", "UPDATE entries SET epsilon = '0'"])
+def test_entries_are_append_only(tmp_path, statement):
+    path = tmp_path / "ledger.sqlite"
+    ledger = SQLiteLedger(path)
+    ledger.set_cap("people", Budget(1))
+    ledger.charge("people", "ada", Cost.pure(1), "x")
+    connection = sqlite3.connect(path)
+    with pytest.raises(sqlite3.IntegrityError, match="append-only"):
+        connection.execute(statement)
+    connection.close()
+    assert ledger.spent("people").epsilon == 1
+
+
+def test_what_is_no_ledger_is_refused_and_left_as_it_is(tmp_path):
+    text = tmp_path / "notes.txt"
+    text.write_text("not a database, but long enough to be looked at" * 20)
+    with pytest.raises(LedgerError, match=r"notes\.txt"):
+        SQLiteLedger(text)
+    assert text.read_text().startswith("not a database")
+    other = tmp_path / "other.sqlite"
+    connection = sqlite3.connect(other)
+    connection.execute("CREATE TABLE theirs (x)")
+    connection.close()
+    with pytest.raises(LedgerError, match="not a Privet ledger"):
+        SQLiteLedger(other)
+    with pytest.raises(LedgerError):
+        SQLiteLedger(tmp_path / "no such folder" / "ledger.sqlite")
+
+
+def test_a_newer_ledger_is_refused(tmp_path):
+    path = tmp_path / "ledger.sqlite"
+    SQLiteLedger(path).close()
+    connection = sqlite3.connect(path)
+    connection.execute("PRAGMA user_version = 99")
+    connection.close()
+    with pytest.raises(LedgerError, match="version 99"):
+        SQLiteLedger(path)
