@@ -93,7 +93,7 @@ def counting(rows: int) -> Table:
         "a level: 32 cells x 14 attributes": Question.level(random_tree(schema, 5, rng), schema.names),
     }
     table = Table(
-        title=f"Counting {rows:,} rows x {ATTRIBUTES} attributes; reading them once at {bandwidth / 1e9:.1f} GB/s takes {limit * 1e3:.1f} ms",
+        title=f"Counting {rows:,} rows x {ATTRIBUTES} attributes (limit: reading once at {bandwidth / 1e9:.1f} GB/s, {limit * 1e3:.1f} ms)",
         title_justify="left",
     )
     for column in ("question", "memory (s)", "x limit", "DuckDB snapshot (s)", "x memory", "Parquet file (s)"):

@@ -51,6 +51,8 @@ def exact(name: str, value: Number, *, zero: bool = False) -> Fraction:
             number = Fraction(repr(float(value)))
     except (ValueError, OverflowError, ZeroDivisionError, InvalidOperation):
         number = Fraction(-1)
+    if max(number.numerator, number.denominator).bit_length() > 400:
+        raise ParameterError(f"{name} must be a number of at most 120 digits")
     if number < 0 or (number == 0 and not zero):
         bound = "zero or more" if zero else "above zero"
         raise ParameterError(f"{name} must be a finite number {bound}, got {value!r}")

@@ -204,9 +204,11 @@ class Cells:
         )
 
     def __post_init__(self) -> None:
-        self._prove()
-        for array in (self.attribute, self.offset, self.branch, self.cell):
+        for name, kind in (("attribute", np.int32), ("offset", np.int64), ("branch", np.int32), ("cell", np.int32)):
+            array = np.array(getattr(self, name), dtype=kind, copy=True)
             array.setflags(write=False)
+            object.__setattr__(self, name, array)
+        self._prove()
 
     def _prove(self) -> None:
         """That this is a tree: inner nodes point forward only, so every walk ends in exactly one leaf."""
@@ -227,6 +229,9 @@ class Cells:
         target = self.branch[at]
         if (target <= owner).any() or (target >= n_nodes).any():
             raise QuestionError("a branch of the partition does not point forward to a node")
+        parents = np.unique(owner.astype(np.int64) * n_nodes + target) % n_nodes
+        if len(np.unique(parents)) < len(parents):
+            raise QuestionError("a node of the partition has two parents")
         if (self.cell < -1).any() or (self.cell >= self.n_cells).any() or (self.cell[inner] != -1).any():
             raise QuestionError("a partition has a leaf of a cell that does not exist, or a cell at an inner node")
 
@@ -314,6 +319,7 @@ class Question:
     partitions: tuple[Partition, ...]
 
     def __post_init__(self) -> None:
+        object.__setattr__(self, "partitions", tuple(self.partitions))
         if not self.partitions:
             raise QuestionError("a question must hold at least one partition")
         if any(partition.cells.schema.fingerprint != self.schema.fingerprint for partition in self.partitions):

@@ -98,4 +98,5 @@ class MissingDependency(PrivetError, ImportError):
 def _readable(value: Fraction) -> str:
     """A short decimal, followed by the exact fraction where the decimal is not exact."""
     short = f"{float(value):.6g}"
-    return short if value == type(value)(short) else f"{short} (exactly {value})"
+    in_full = value.denominator < 10**9 and value != type(value)(short)
+    return f"{short} (exactly {value})" if in_full else short

@@ -7,6 +7,7 @@ last unit can be spent and not one more.
 
 from __future__ import annotations
 
+import math
 import os
 import sqlite3
 import threading
@@ -42,6 +43,9 @@ class Ledger(Protocol):
 
     def set_cap(self, dataset: str, budget: Budget, analyst: str | None = None) -> None:
         """Set the cap of a data set, or of one analyst on it. The unit of a data set's cap is fixed by the first one."""
+
+    def open_cap(self, dataset: str, budget: Budget) -> Budget:
+        """Set the cap of a data set unless it has one, in one step; the cap that it has then."""
 
     def cap(self, dataset: str, analyst: str | None = None) -> Budget | None:
         """The cap, where there is one."""
@@ -84,6 +88,11 @@ class MemoryLedger:
         with self._lock:
             _checked_cap(self._caps.get((dataset, None)), dataset, budget, analyst)
             self._caps[dataset, analyst] = budget
+
+    def open_cap(self, dataset: str, budget: Budget) -> Budget:
+        with self._lock:
+            _checked_cap(None, dataset, budget, None)
+            return self._caps.setdefault((dataset, None), budget)
 
     def cap(self, dataset: str, analyst: str | None = None) -> Budget | None:
         return self._caps.get((dataset, analyst))
@@ -158,6 +167,15 @@ class SQLiteLedger:
                 (dataset, analyst or _EVERYONE, str(budget.amount), budget.unit),
             )
 
+    def open_cap(self, dataset: str, budget: Budget) -> Budget:
+        with self._transaction() as connection:
+            _checked_cap(None, dataset, budget, None)
+            connection.execute(
+                "INSERT INTO caps VALUES (?, ?, ?, ?) ON CONFLICT DO NOTHING",
+                (dataset, _EVERYONE, str(budget.amount), budget.unit),
+            )
+            return self._read_cap(connection, dataset, None) or budget
+
     def cap(self, dataset: str, analyst: str | None = None) -> Budget | None:
         with self._connected() as connection:
             return self._read_cap(connection, dataset, analyst)
@@ -229,6 +247,9 @@ class SQLiteLedger:
                 connection.execute("PRAGMA journal_mode=WAL")
                 connection.execute("PRAGMA synchronous=FULL")
                 self._local.connection, self._local.process = connection, os.getpid()
+                self._local.file = self.path.stat().st_ino
+            elif not self.path.exists() or self.path.stat().st_ino != self._local.file:
+                raise LedgerError(f"ledger {self.path} was removed or replaced while in use; nothing is charged")
             yield self._local.connection
         except sqlite3.Error as error:
             raise LedgerError(f"cannot use ledger {self.path}: {error}") from None
@@ -252,7 +273,7 @@ def _fitted(cap: Budget | None, spent: Cost, cost: Cost, dataset: str, analyst: 
     if cap is None:
         if analyst is None:
             raise LedgerError(f"the ledger has no budget for data set {dataset!r}; set one first")
-        return spent + cost
+        return _tidy(spent + cost)
     asked = cost.amount(cap.unit)
     if asked is None:
         raise PrivacyError(
@@ -263,7 +284,19 @@ def _fitted(cap: Budget | None, spent: Cost, cost: Cost, dataset: str, analyst: 
     if asked > remaining:
         account = f"data set {dataset!r}" if analyst is None else f"analyst {analyst!r} on data set {dataset!r}"
         raise BudgetExceeded(asked, remaining, cap.unit, account)
-    return spent + cost
+    return _tidy(spent + cost)
+
+
+_DIGITS = 10**300
+
+
+def _tidy(total: Cost) -> Cost:
+    """The total itself; beyond 300 digits rounded up, so that odd fractions of one analyst cannot choke the account."""
+
+    def tidy(amount: Fraction) -> Fraction:
+        return amount if amount.denominator <= _DIGITS else Fraction(math.ceil(amount * _DIGITS), _DIGITS)
+
+    return Cost(None if total.epsilon is None else tidy(total.epsilon), tidy(total.rho))
 
 
 def _left(cap: Budget, spent: Cost) -> Fraction:

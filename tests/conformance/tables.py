@@ -103,8 +103,8 @@ def _counted_rows(schema: Schema, table: pd.DataFrame) -> list[tuple[int, ...]]:
     for number, (_, row) in enumerate(table.iterrows()):
         codes = [_code(schema.attributes[name], row[name]) for name in schema.names]
         codes.append(_code(Categorical(schema.classes), row[schema.target]))
-        if None not in codes:
-            who = number if schema.person is None else ("null" if pd.isna(row[schema.person]) else (row[schema.person],))
+        who = number if schema.person is None else row[schema.person]
+        if None not in codes and not pd.isna(who):
             kept.setdefault(who, []).append(tuple(codes))
     most = None if schema.person is None else schema.rows_per_person
     return [codes for rows in kept.values() for codes in sorted(rows)[:most]]

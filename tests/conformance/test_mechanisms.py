@@ -49,14 +49,14 @@ def test_discrete_gaussian(bits, variance):
 @pytest.mark.parametrize("factor", [F(7, 10), F(13, 10)], ids=float)
 @pytest.mark.parametrize("scale", SCALES, ids=float)
 def test_a_laplace_scale_30_percent_off_is_rejected(bits, scale, factor):
-    with pytest.raises(AssertionError, match="follow its law|never occur"):
+    with pytest.raises(AssertionError, match=r"follow its law|never occur"):
         check_noise(lambda count: discrete_laplace(bits, count, scale * factor), laplace_law(float(scale)))
 
 
 @pytest.mark.parametrize("factor", [F(7, 10), F(13, 10)], ids=float)
 @pytest.mark.parametrize("variance", VARIANCES, ids=float)
 def test_a_gaussian_deviation_30_percent_off_is_rejected(bits, variance, factor):
-    with pytest.raises(AssertionError, match="follow its law|never occur"):
+    with pytest.raises(AssertionError, match=r"follow its law|never occur"):
         check_noise(lambda count: discrete_gaussian(bits, count, variance * factor**2), gaussian_law(float(variance)))
 
 

@@ -4,13 +4,15 @@ from __future__ import annotations
 
 import gzip
 
+import duckdb
 import numpy as np
 import pandas as pd
 import pytest
 
 from privet.cells import Cells, Question
+from privet.cli.places import ledger_beside
 from privet.counts.open import open_table
-from privet.errors import TableError
+from privet.errors import ParameterError, TableError
 from privet.schema import Categorical, Numeric, Schema
 
 SCHEMA = Schema({"a": Categorical(["x", "y"]), "n": Numeric(0, 10, bins=2)}, "c", ["no", "yes"])
@@ -52,8 +54,7 @@ def test_a_broken_line_is_left_out_for_analysts_and_said_to_the_owner(tmp_path):
     with pytest.raises(TableError) as caught:
         open_table(path).problems(SCHEMA)
     assert "SECRET-VALUE" not in str(caught.value)
-    assert caught.value.__cause__ is None
-    assert caught.value.__suppress_context__
+    assert "no complete record" in str(caught.value)
 
 
 @pytest.mark.parametrize(
@@ -89,7 +90,68 @@ def test_labels_beside_a_data_frame():
 
 
 def test_columns_of_unequal_length_are_refused():
-    from privet.errors import ParameterError
-
     with pytest.raises(ParameterError, match="length"):
         open_table(pd.DataFrame({"a": ["x", "y"], "n": [1, 2]}), y=["no"]).check_structure(SCHEMA)
+
+
+@pytest.mark.parametrize("text", ["", "a,a,c\n", "\xff\xfe,b\n"], ids=["empty", "a name twice", "not UTF-8"])
+def test_a_bad_header_is_said(tmp_path, text):
+    path = tmp_path / "t.csv"
+    path.write_bytes(text.encode("latin-1"))
+    with pytest.raises(TableError, match="as CSV"):
+        open_table(path)
+
+
+def test_a_path_is_never_a_pattern(tmp_path):
+    for name in ("g[12].parquet", "g1.parquet"):
+        pd.DataFrame({"a": ["x"], "n": [1], "c": ["no"]}).to_parquet(tmp_path / name)
+    with pytest.raises(TableError, match="pattern"):
+        open_table(tmp_path / "g[12].parquet")
+
+
+def test_folder_names_are_not_columns(tmp_path):
+    folder = tmp_path / "secret=7"
+    folder.mkdir()
+    for name in ("t.parquet", "t.csv"):
+        frame = pd.DataFrame({"a": ["x"], "n": [1], "c": ["no"]})
+        frame.to_parquet(folder / name) if name == "t.parquet" else frame.to_csv(folder / name, index=False)
+        assert list(open_table(folder / name).columns) == ["a", "n", "c"]
+
+
+def test_one_table_has_one_name(tmp_path):
+    """However a table is reached, the ledger must know it by the same name."""
+    path = tmp_path / "people.db"
+    with duckdb.connect(str(path)) as connection:
+        connection.execute("CREATE TABLE People (a VARCHAR, n DOUBLE, c VARCHAR)")
+    names = {
+        open_table(f"duckdb:///{path}?table={name}").name for name in ("people", "People", "PEOPLE", "main.people", "Main.People")
+    }
+    assert names == {"main.People"}
+    real, link = tmp_path / "p.csv", tmp_path / "q.csv"
+    real.write_text("a,n,c\nx,1,no\n")
+    link.symlink_to(real)
+    assert open_table(link).name == open_table(real).name == "p.csv"
+    assert ledger_beside(str(link)) == ledger_beside(str(real)) == tmp_path / "p.csv.ledger.sqlite"
+
+
+def test_an_owners_table_of_the_snapshots_name_is_left_alone(tmp_path):
+    path = tmp_path / "people.db"
+    with duckdb.connect(str(path)) as connection:
+        connection.execute("CREATE TABLE privet_snapshot AS SELECT 'x' AS a, 1.0 AS n, 'no' AS c")
+    source = open_table(f"duckdb:///{path}?table=privet_snapshot").source(SCHEMA)
+    with source.snapshot():
+        assert int(source.count(EVERYTHING)[0].sum()) == 1
+    with source.snapshot():
+        pass
+    assert int(source.count(EVERYTHING)[0].sum()) == 1
+
+
+def test_what_the_engine_says_about_rows_is_not_passed_on(tmp_path):
+    path = tmp_path / "people.db"
+    with duckdb.connect(str(path)) as connection:
+        connection.execute("CREATE TABLE raw AS SELECT 'SECRET-VALUE' AS n")
+        connection.execute("CREATE VIEW people AS SELECT 'x' AS a, CAST(n AS DOUBLE) AS n, 'no' AS c FROM raw")
+    with pytest.raises(TableError) as caught:
+        open_table(f"duckdb:///{path}?table=people").source(SCHEMA).count(EVERYTHING)
+    assert "SECRET-VALUE" not in str(caught.value)
+    assert caught.value.__cause__ is caught.value.__context__ is None

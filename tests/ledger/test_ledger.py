@@ -120,12 +120,11 @@ def test_what_is_accepted_never_passes_the_cap_and_adds_up(costs):
     ledger.set_cap("people", Budget(3))
     accepted = []
     for cost in costs:
-        fits = sum(accepted, F(0)) + cost <= 3
-        try:
+        if sum(accepted, F(0)) + cost <= 3:
             ledger.charge("people", "ada", Cost.pure(cost), "x")
             accepted.append(cost)
-            assert fits
-        except BudgetExceeded as error:
-            assert not fits
-            assert error.left == 3 - sum(accepted, F(0))
+        else:
+            with pytest.raises(BudgetExceeded) as caught:
+                ledger.charge("people", "ada", Cost.pure(cost), "x")
+            assert caught.value.left == 3 - sum(accepted, F(0))
     assert ledger.spent("people") == sequential(Cost.pure(cost) for cost in accepted)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import os
 import signal
 import sqlite3
@@ -177,3 +178,38 @@ def test_a_newer_ledger_is_refused(tmp_path):
     connection.close()
     with pytest.raises(LedgerError, match="version 99"):
         SQLiteLedger(path)
+
+
+@pytest.mark.parametrize("replace", [False, True], ids=["removed", "replaced"])
+def test_a_ledger_that_is_gone_takes_no_charge(tmp_path, replace):
+    """Charges to a file that nobody will find again would be lost."""
+    path = tmp_path / "ledger.sqlite"
+    ledger = SQLiteLedger(path)
+    ledger.set_cap("people", Budget(1))
+    path.rename(tmp_path / "elsewhere")
+    if replace:
+        SQLiteLedger(path).set_cap("people", Budget(1))
+    with pytest.raises(LedgerError, match="removed or replaced"):
+        ledger.charge("people", "ada", Cost.pure("0.1"), "x")
+
+
+def test_openers_at_once_agree_on_one_cap(tmp_path):
+    first, second = (SQLiteLedger(tmp_path / "ledger.sqlite") for _ in range(2))
+    assert first.open_cap("people", Budget(1)) == second.open_cap("people", Budget(10)) == Budget(1)
+
+
+def test_odd_fractions_of_one_analyst_do_not_choke_the_account(tmp_path):
+    ledger = SQLiteLedger(tmp_path / "ledger.sqlite")
+    ledger.set_cap("people", Budget(1))
+    spent = F(0)
+    for i in range(150):
+        odd = F(10**25 + 2 * i + 1, 10**29 + 7919 * i + 1)
+        ledger.charge("people", "eve", Cost.pure(odd), "x")
+        spent += odd
+    ledger.charge("people", "bob", Cost.pure("0.1"), "x")
+    recorded = ledger.spent("people").epsilon
+    assert spent + F(1, 10) <= recorded <= spent + F(1, 10) + F(1, 10**250)
+    left_over = 1 - recorded
+    with pytest.raises(BudgetExceeded):
+        ledger.charge("people", "bob", Cost.pure(F(math.floor(left_over * 10**50) + 1, 10**50)), "a hair too much")
+    ledger.charge("people", "bob", Cost.pure(F(math.floor(left_over * 10**50), 10**50)), "all but a hair")

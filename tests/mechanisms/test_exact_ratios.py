@@ -73,9 +73,21 @@ def test_gini_is_not_monotone_so_its_range_is_two():
 
 
 def test_gini_does_not_overflow_on_large_counts():
-    huge = np.array([[2_000_000_000, 1_000_000_000], [1, 0]], dtype=np.int64)
-    exact = F(2_000_000_000**2 + 1_000_000_000**2, 3_000_000_000) + 1
+    huge = np.array([[500_000_000, 200_000_000], [1, 0]], dtype=np.int64)
+    exact = F(500_000_000**2 + 200_000_000**2, 700_000_000) + 1
     assert int(Gini().scores(huge)) == pytest.approx(float(exact) * (1 << 20), rel=1e-12)
+
+
+@pytest.mark.parametrize("criterion", [Gini(), InformationGain(1 << 30)], ids=lambda c: type(c).__name__)
+def test_the_range_holds_for_any_number_of_rows(criterion):
+    """Counts near the limits of fixed point, of 64 bits, and beyond the declared number of rows."""
+    sizes = [0, 1, 10**6, (1 << 29) - 1, 1 << 29, (1 << 29) + 1, 1 << 30, 3_100_000_000, 10**10, 1 << 36, 1 << 45]
+    rng = np.random.default_rng(1)
+    seen: dict[int, list[int]] = {0: [], 1: []}
+    for _ in range(2000):
+        for entry, change in changes(criterion, rng.choice(sizes, size=(2, 2)).astype(np.int64)):
+            seen[entry % 2].append(change)
+    assert all(max(found) - min(found) <= criterion.score_range for found in seen.values())
 
 
 @pytest.mark.parametrize("law", [flip_law, exponential_law])

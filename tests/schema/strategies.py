@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-import datetime
+import datetime as dt
 from decimal import Decimal
 from fractions import Fraction
 from typing import Any
@@ -64,6 +64,6 @@ TRICKY: list[Any] = [
     *[None, float("nan"), pd.NA, pd.NaT, np.datetime64("NaT"), Decimal("NaN"), "nan", "NaN", "None", ""],
     *[float("inf"), -float("inf"), "inf", "-Infinity", 0, -0.0, 0.5, "0.5", False, "1_000", " 5 ", "5\n", "5\x00", "٣", "\ud800"],
     *[2**53 + 1, 2**63, 2**64, 2**70, -(2**70), 10**400, 10**5000, 1e300, Decimal("1"), Decimal("1e999999"), Fraction(1, 2)],
-    *[datetime.date(2020, 1, 1), datetime.datetime(2020, 1, 1), pd.Timestamp(0), np.datetime64(1, "D"), np.timedelta64(1, "D")],  # noqa: DTZ001
+    *[dt.date(2020, 1, 1), dt.datetime(2020, 1, 1), pd.Timestamp(0), np.datetime64(1, "D"), np.timedelta64(1, "D")],  # noqa: DTZ001
     *[[1], [], (1, 2), {"a": 1}, frozenset(), b"1", 1j, object(), "\x00"],
 ]

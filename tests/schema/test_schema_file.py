@@ -157,10 +157,9 @@ def test_a_missing_file_and_a_folder_are_refused(tmp_path: Path) -> None:
             Schema.read(path)
 
 
-keys = st.sampled_from(
-    ["privet", "version", "attributes", "target", "classes", "n_rows", "person", "rows_per_person", "neighbours", "type"]
-    + ["values", "other", "missing", "on_unknown", "low", "high", "bins", "spacing", "edges", "a", ""]
-)
+OF_SCHEMAS = ["privet", "version", "attributes", "target", "classes", "n_rows", "person", "rows_per_person", "neighbours"]
+OF_ATTRIBUTES = ["type", "values", "other", "missing", "on_unknown", "low", "high", "bins", "spacing", "edges"]
+keys = st.sampled_from([*OF_SCHEMAS, *OF_ATTRIBUTES, "a", ""])
 words = st.sampled_from(["schema", "categorical", "numeric", "linear", "log", "clip", "drop", "other", "replace", "class", "\0"])
 json_values = st.recursive(
     st.none() | st.booleans() | st.integers() | st.floats() | words | st.text(max_size=3),

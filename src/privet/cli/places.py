@@ -7,7 +7,7 @@ from urllib.parse import unquote, urlsplit
 
 
 def ledger_beside(table: str) -> Path:
-    """The ledger that lies beside a table's file."""
+    """The ledger that lies beside a table's file, however the file is reached."""
     place = unquote(urlsplit(table).path.removeprefix("/")) if "://" in table else table
-    path = Path(place)
+    path = Path(place).resolve()
     return path.with_name(path.name + ".ledger.sqlite")

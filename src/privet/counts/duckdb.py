@@ -13,6 +13,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import cached_property
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -32,7 +33,7 @@ if TYPE_CHECKING:
 
 _WORD = 64  # cells per bit-set word
 _MAX_WORDS = 256  # above this many words a question is answered by grouping
-_SNAPSHOT = "privet_snapshot"
+_SNAPSHOT = '"temp"."main"."privet_snapshot"'  # never a table of the owner's
 
 
 @dataclass(frozen=True)
@@ -40,26 +41,19 @@ class DuckDBTable:
     """A relation that DuckDB can read.
 
     ``relation`` is SQL of our own with ``parameters`` bound in it, or a quoted table name; ``database`` is the
-    database file, opened read-only, or None for files that DuckDB reads directly.
+    database file, opened read-only, or None for files that DuckDB reads directly; ``broken_lines`` is SQL with its
+    values that tells whether some line of a text file is no record.
     """
 
     name: str
     relation: str
     parameters: dict[str, Any]
     database: str | None = None
-    strict_relation: str | None = None
+    broken_lines: tuple[str, dict[str, Any]] | None = None
 
     @cached_property
     def _connection(self) -> duckdb.DuckDBPyConnection:
-        import duckdb
-
-        try:
-            connection = duckdb.connect() if self.database is None else duckdb.connect(self.database, read_only=True)
-            # Our joins are written in their best order: the rows stream through small tables. Estimates only mislead.
-            connection.execute("SET disabled_optimizers = 'join_order,build_side_probe_side'")
-            return connection
-        except duckdb.Error as error:
-            raise TableError(f"cannot open {self.name}: {_first_line(error)}") from None
+        return _connect(self.database, self.name)
 
     def cursor(self) -> duckdb.DuckDBPyConnection:
         """A connection of its own to the same database."""
@@ -73,8 +67,8 @@ class DuckDBTable:
         try:
             with self.cursor() as cursor:
                 rows = cursor.execute(f"DESCRIBE SELECT * FROM {self.relation}", self.parameters).fetchall()
-        except duckdb.Error as error:
-            raise TableError(f"cannot read {self.name}: {_first_line(error)}") from None
+        except duckdb.Error:
+            raise TableError(f"cannot read {self.name}: it is damaged, or not what its name says") from None
         return {row[0]: row[1] for row in rows}
 
     def check_structure(self, schema: Schema) -> None:
@@ -86,12 +80,16 @@ class DuckDBTable:
         for column in (*schema.names, schema.target, *person):
             if column not in self.columns:
                 found.append((column, "absent"))
-            elif column != schema.person and kind_of(self.columns[column]) is None:
+            elif column == schema.person:
+                if self.columns[column] in ("FLOAT", "DOUBLE"):  # two large identifiers may have become one
+                    found.append((column, "identity"))
+            elif kind_of(self.columns[column]) is None:
                 found.append((column, "dtype"))
         return found
 
     def problems(self, schema: Schema) -> list[tuple[str, What]]:
         found = self._structure(schema)
+        self._check_lines()
         broken = {column for column, _ in found}
         statement, tests = Statement(dict(self.parameters)), []
         attributes: dict[str, Attribute] = {**schema.attributes, schema.target: Categorical(schema.classes)}
@@ -102,16 +100,53 @@ class DuckDBTable:
                 tests += [(column, what, test) for what, test in _problem_tests(statement, attribute, column, kind, f"d{i}")]
         if tests:
             selected = ", ".join(f"coalesce(bool_or({test}), false)" for _, _, test in tests)
-            relation = self.strict_relation or self.relation
-            sql = f"{_with(statement.tables)}SELECT {selected} FROM {relation} AS t {' '.join(statement.joins)}"
+            sql = f"{_with(statement.tables)}SELECT {selected} FROM {self.relation} AS t {' '.join(statement.joins)}"
             with self.cursor() as cursor:
                 answers = execute(cursor, sql, statement.parameters, self.name).fetchone()
             assert answers is not None
             found += [(column, what) for (column, what, _), answer in zip(tests, answers, strict=True) if answer]
         return found
 
+    def _check_lines(self) -> None:
+        if self.broken_lines is not None:
+            with self.cursor() as cursor:
+                broken = execute(cursor, *self.broken_lines, self.name).fetchone()
+            if broken != (False,):
+                raise TableError(
+                    f"{self.name} has lines that are no complete record (wrong number of fields, an unclosed quote, a line break "
+                    "inside quotes); they are not counted. Repair them, or store the table as Parquet"
+                )
+
     def source(self, schema: Schema) -> DuckDBSource:
         return DuckDBSource(self, schema)
+
+
+def _connect(database: str | None, name: str) -> duckdb.DuckDBPyConnection:
+    import duckdb
+
+    try:
+        connection = duckdb.connect() if database is None else duckdb.connect(database, read_only=True)
+        # Our joins are written in their best order: the rows stream through small tables. Estimates only mislead.
+        connection.execute("SET disabled_optimizers = 'join_order,build_side_probe_side'")
+        return connection
+    except duckdb.Error as error:
+        raise TableError(f"cannot open {name}: {str(error).splitlines()[0]}") from None
+
+
+def table_of_database(path: Path, name: str) -> DuckDBTable:
+    """A table of a DuckDB file, under the one name that the database has for it: case and schema do not make another table."""
+    with _connect(str(path), path.name) as connection:
+        rows = connection.execute(
+            "SELECT table_schema, table_name FROM information_schema.tables WHERE table_catalog = current_database() "
+            "AND lower($name) IN (lower(table_name), lower(table_schema || '.' || table_name))",
+            {"name": name},
+        ).fetchall()
+    if len(rows) > 1:
+        rows = [row for row in rows if row[0] == "main"]
+    if len(rows) != 1:
+        raise TableError(f"no table {name!r} in {path.name}")
+    (schema, table) = rows[0]
+    return DuckDBTable(f"{schema}.{table}", f"{quoted(schema)}.{quoted(table)}", {}, database=str(path))
 
 
 def kind_of(sql_type: str) -> Kind | None:
@@ -150,7 +185,8 @@ class DuckDBSource:
                     yield
                 finally:
                     self._session = None
-                    cursor.execute(f"DROP TABLE IF EXISTS {_SNAPSHOT}")
+                    if self._kept:
+                        cursor.execute(f"DROP TABLE {_SNAPSHOT}")
 
     def count(self, question: Question) -> Tables:
         with self._lock:
@@ -197,11 +233,12 @@ def encoded_rows(table: DuckDBTable, schema: Schema) -> tuple[Statement, str]:
         columns.append(f"CAST({code} AS {_code_type(attribute)}) AS {alias}")
         if attribute.size in (attribute.unknown_code, attribute.missing_code):
             conditions.append(f"{alias} < {attribute.size}")
-    person = "" if schema.person is None else f", t.{quoted(schema.person)} AS person"
+    person = "" if schema.person is None else f", {_identity(table, schema.person)} AS person"
     inner = f"SELECT {', '.join(columns)}{person} FROM {table.relation} AS t {' '.join(statement.joins)}"
     kept = f"SELECT * FROM ({inner}) WHERE {' AND '.join(conditions) or 'true'}"
     if schema.person is not None:
         order = ", ".join([alias for alias, _, _ in attributes] + ["y"])
+        kept += " AND person IS NOT NULL"
         kept += f" QUALIFY row_number() OVER (PARTITION BY person ORDER BY {order}) <= {int(schema.rows_per_person)}"
     statement.joins = []
     return statement, kept
@@ -315,14 +352,14 @@ def grouped_statement(question: Question, statement: Statement, encoded: str) ->
 
 
 def execute(cursor: duckdb.DuckDBPyConnection, sql: str, parameters: dict[str, Any], name: str) -> duckdb.DuckDBPyConnection:
-    """Run a statement. What the engine says about an error may quote rows, so it is not passed on."""
+    """Run a statement. What the engine says about an error may quote rows, so it is not passed on, not even as a cause."""
     import duckdb
 
     try:
         return cursor.execute(sql, parameters)
     except duckdb.Error as error:
         kind = type(error).__name__
-        raise TableError(f"DuckDB could not read {name} ({kind}); its message is withheld because it may quote rows") from None
+    raise TableError(f"DuckDB could not read {name} ({kind}); its message is withheld because it may quote rows")
 
 
 def _compatible_leaves(cells: Cells) -> dict[int, npt.NDArray[np.uint64]]:
@@ -390,13 +427,15 @@ def _problem_tests(statement: Statement, attribute: Attribute, column: str, kind
             yield "null", f"NOT ({not_null})"
 
 
+def _identity(table: DuckDBTable, column: str) -> str:
+    """Whose row it is; text is compared as it is, whatever collation the column has."""
+    text = kind_of(table.columns[column]) == "text"
+    return f'CAST(t.{quoted(column)} AS VARCHAR) COLLATE "binary"' if text else f"t.{quoted(column)}"
+
+
 def _code_type(attribute: Attribute) -> str:
     return {1: "UTINYINT", 2: "USMALLINT", 4: "UINTEGER"}[attribute.dtype.itemsize]
 
 
 def _with(tables: list[str]) -> str:
     return f"WITH {', '.join(tables)} " if tables else ""
-
-
-def _first_line(error: Exception) -> str:
-    return str(error).splitlines()[0]

@@ -54,7 +54,9 @@ def _categorical(statement: Statement, attribute: Categorical, column: str, kind
     statement.tables.append(
         f"{name} AS (SELECT unnest(CAST({values} AS {sql_type}[])) AS value, unnest(CAST({codes} AS INTEGER[])) AS code)"
     )
-    statement.joins.append(f"LEFT JOIN {name} ON {value} = {name}.value")
+    # A collation would let one row match two values, and count twice.
+    exactly = ' COLLATE "binary"' if kind == "text" else ""
+    statement.joins.append(f"LEFT JOIN {name} ON {value}{exactly} = {name}.value")
     if attribute.missing_code == attribute.unknown_code:
         return f"coalesce({name}.code, {attribute.unknown_code})"
     return f"CASE WHEN {is_null} THEN {attribute.missing_code} ELSE coalesce({name}.code, {attribute.unknown_code}) END"

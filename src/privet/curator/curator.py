@@ -16,7 +16,7 @@ from privet.counts.base import CountSource, Table
 from privet.counts.open import open_table
 from privet.curator.answers import Choices, Noise, Numbers, Preview
 from privet.curator.score import RowScore
-from privet.errors import LedgerError, ParameterError, QuestionError
+from privet.errors import LedgerError, ParameterError, PrivetError, QuestionError, TableError
 from privet.ledger import Entry, Ledger, MemoryLedger, left
 from privet.mechanisms.criteria import criterion_named
 from privet.mechanisms.gaussian import add_gaussian
@@ -74,12 +74,10 @@ class Curator:
         self._open_account(budget)
 
     def _open_account(self, budget: Budget | None) -> None:
-        cap = self.ledger.cap(self.dataset)
+        cap = self.ledger.cap(self.dataset) if budget is None else self.ledger.open_cap(self.dataset, budget)
         if cap is None:
-            if budget is None:
-                raise LedgerError(f"data set {self.dataset!r} has no budget in the ledger yet; give one, for example Budget(1)")
-            self.ledger.set_cap(self.dataset, budget)
-        elif budget is not None and budget != cap:
+            raise LedgerError(f"data set {self.dataset!r} has no budget in the ledger yet; give one, for example Budget(1)")
+        if budget is not None and budget != cap:
             raise LedgerError(
                 f"the ledger holds a budget of {cap} for data set {self.dataset!r}, not {budget}; "
                 "leave it out here, or change it with the ledger's set_cap"
@@ -106,7 +104,8 @@ class Curator:
         return Preview(cost, remaining, asked is not None and asked <= remaining)
 
     def _charge(self, cost: Cost, what: str) -> Entry:
-        return self.ledger.charge(self.dataset, self.analyst, cost.promised(self.schema), what)
+        marked = what if self._bits.private else f"NOT PRIVATE (test seed): {what}"
+        return self.ledger.charge(self.dataset, self.analyst, cost.promised(self.schema), marked)
 
     # -- questions -----------------------------------------------------------------------------------------------------
 
@@ -142,16 +141,12 @@ class Curator:
         Sensitivity: the score's bound, in L1 and L2 (cells are disjoint). Noise: discrete Laplace of scale bound/epsilon, or
         discrete Gaussian of variance bound**2/(2 rho). Neighbours: one row added or removed.
         """
-        asked = self._as_question(cells)
-        if len(asked.partitions) != 1:
-            raise QuestionError("sums are of one partition")
+        asked = self._one_partition(cells)
         if score.schema.fingerprint != self.schema.fingerprint:
             raise QuestionError("the row score is for another schema")
-        question = Question((Partition(asked.partitions[0].cells, by=score.by),))
+        question = Question((Partition(asked, by=score.by),))
         by = "" if score.by is None else f" by {score.by}"
-        return self._noisy(
-            question, [score.bound], score, epsilon, rho, f"sums of a row score{by}: {len(asked.partitions[0].cells)} cells"
-        )
+        return self._noisy(question, [score.bound], score, epsilon, rho, f"sums of a row score{by}: {len(asked)} cells")
 
     def choose(
         self,
@@ -167,7 +162,7 @@ class Curator:
         Sensitivity: the criterion's range. A row is in one cell, so all cells together cost epsilon once. Cost: pure
         epsilon; with ``mechanism="exponential"`` only epsilon**2/8 in zCDP. Neighbours: one row added or removed.
         """
-        asked = self._as_question(cells).partitions[0].cells
+        asked = self._one_partition(cells)
         lists = _candidate_lists(self.schema, candidates, len(asked))
         if mechanism not in ("permute-and-flip", "exponential"):
             raise ParameterError(f"mechanism must be 'permute-and-flip' or 'exponential', got {mechanism!r}")
@@ -177,7 +172,7 @@ class Curator:
         question = Question.level(asked, dict.fromkeys(split.attribute for split in distinct))
         cost = selection_cost(amount, mechanism)
         entry = self._charge(cost, f"private selection: {len(asked)} cells, {len(distinct)} candidates")
-        tables = dict(zip((p.by for p in question.partitions), self._source.count(question), strict=True))
+        tables = dict(zip((p.by for p in question.partitions), self._exact(question), strict=True))
         scores = {split: quality.scores(_children(tables[split.attribute], split)).tolist() for split in distinct}
         chosen = []
         for c, splits in enumerate(lists):
@@ -186,6 +181,16 @@ class Curator:
         return Choices(cost.promised(self.schema), self._bits.private, entry, tuple(chosen))
 
     # -- how it is done ------------------------------------------------------------------------------------------------
+
+    def _exact(self, question: Question) -> list[npt.NDArray[np.int64]]:
+        """The exact counts. What an engine says about a failure may tell of rows, so it is not passed on."""
+        try:
+            return self._source.count(question)
+        except PrivetError:
+            raise
+        except Exception as error:  # noqa: BLE001
+            kind = type(error).__name__
+        raise TableError(f"{self.dataset!r} could not be counted ({kind}); the charge stands")
 
     def _as_question(self, asked: Question | Cells | Sequence[Cell]) -> Question:
         if isinstance(asked, Cells):
@@ -196,6 +201,11 @@ class Curator:
             raise QuestionError("the question is about another schema")
         return asked
 
+    def _one_partition(self, asked: Cells | Sequence[Cell]) -> Cells:
+        if isinstance(asked, Question):
+            raise QuestionError("this question is asked about the cells of one partition: give Cells, not a Question")
+        return self._as_question(asked).partitions[0].cells
+
     def _noisy(
         self, question: Question, bounds: list[int], score: RowScore | None, epsilon: Number | None, rho: Number | None, what: str
     ) -> Numbers:
@@ -203,21 +213,23 @@ class Curator:
         if (epsilon is None) == (rho is None):
             raise ParameterError("give either epsilon or rho")
         if isinstance(epsilon, float) and epsilon == math.inf and self._public:
-            tables = [_scored(table, score) for table in self._source.count(question)]
+            tables = [_scored(table, score) for table in self._exact(question)]
             return Numbers(NOTHING, False, None, tuple(tables), "none", Fraction(0))
         if epsilon is not None:
-            amount, cost = exact_epsilon("epsilon", epsilon), Cost.pure(epsilon)
+            amount = exact_epsilon("epsilon", epsilon)
+            cost = Cost.pure(amount)
             spread = Fraction(sum(bounds)) / amount
         else:
             assert rho is not None
-            amount, cost = exact("rho", rho), Cost.concentrated(rho)
+            amount = exact("rho", rho)
+            cost = Cost.concentrated(amount)
             spread = Fraction(sum(bound**2 for bound in bounds)) / (2 * amount)
         if spread > _MAX_SPREAD:
             raise ParameterError(
                 f"{'rho' if epsilon is None else 'epsilon'} is so small that the noise does not fit into 64 bits"
             )
         entry = self._charge(cost, what)
-        tables = [_scored(table, score) for table in self._source.count(question)]
+        tables = [_scored(table, score) for table in self._exact(question)]
         flat = np.concatenate([table.reshape(-1) for table in tables])
         noise: Noise
         if epsilon is not None:

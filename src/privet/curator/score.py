@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 import numpy as np
 import numpy.typing as npt
@@ -15,11 +15,15 @@ MAX_SCORE = 1 << 31
 
 @dataclass(frozen=True, eq=False)
 class RowScore:
-    """A public whole number for each class, or for each (value of ``by``, class)."""
+    """A public whole number for each class, or for each (value of ``by``, class).
+
+    ``bound`` is the largest size of a score: the sensitivity of a sum when one row is added or removed.
+    """
 
     schema: Schema
     table: npt.NDArray[np.int64]
     by: str | None = None
+    bound: int = field(init=False)
 
     def __post_init__(self) -> None:
         given = np.asarray(self.table)
@@ -28,12 +32,10 @@ class RowScore:
             shape = (self.schema.sizes[self.schema.index(self.by)], *shape)
         if given.shape != shape or not np.issubdtype(given.dtype, np.integer):
             raise QuestionError(f"a row score must be whole numbers of shape {shape}, got {given.dtype} of shape {given.shape}")
-        table = given.astype(np.int64)
-        if not 0 < int(np.abs(table).max()) <= MAX_SCORE:
+        bound = max(int(given.max()), -int(given.min()))  # in Python's integers: the smallest int64 has no absolute value
+        if not 0 < bound <= MAX_SCORE:
             raise QuestionError(f"a row score must not be zero throughout, and at most {MAX_SCORE} in size")
+        table = given.astype(np.int64, copy=True)
+        table.setflags(write=False)
         object.__setattr__(self, "table", table)
-
-    @property
-    def bound(self) -> int:
-        """The largest size of a score: the sensitivity of a sum when one row is added or removed."""
-        return int(np.abs(self.table).max())
+        object.__setattr__(self, "bound", bound)

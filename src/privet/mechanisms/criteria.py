@@ -20,6 +20,14 @@ Int = npt.NDArray[np.int64]
 _SHIFT = 20  # fixed-point digits
 
 
+_MOST = 1 << 30  # rows; beyond it fixed-point scores would lose their exactness
+
+
+def _bounded(children: Int) -> Int:
+    """Counts cut off at a size that keeps the arithmetic exact. A row still changes at most one of them, by at most 1."""
+    return np.asarray(np.minimum(children, _MOST // children.shape[-1]))
+
+
 class Criterion(Protocol):
     """A quality of splits."""
 
@@ -56,6 +64,7 @@ class Gini:
     score_range = 2 * (1 << _SHIFT) + 2
 
     def scores(self, children: Int) -> Int:
+        children = _bounded(children)
         squares = (children * children).sum(axis=-1)
         sizes = np.maximum(children.sum(axis=-1), 1)
         whole, rest = np.divmod(squares, sizes)
@@ -74,8 +83,8 @@ class InformationGain:
     max_rows: int
 
     def __post_init__(self) -> None:
-        if isinstance(self.max_rows, bool) or not isinstance(self.max_rows, int) or not 1 <= self.max_rows <= 1 << 36:
-            raise ParameterError(f"information gain needs a bound on the number of rows from 1 to 2**36, got {self.max_rows!r}")
+        if isinstance(self.max_rows, bool) or not isinstance(self.max_rows, int) or not 1 <= self.max_rows <= _MOST:
+            raise ParameterError(f"information gain needs a bound on the number of rows from 1 to 2**30, got {self.max_rows!r}")
 
     @property
     def _slope(self) -> float:
@@ -87,6 +96,7 @@ class InformationGain:
         return math.ceil(self._slope * (1 << _SHIFT)) + 8
 
     def scores(self, children: Int) -> Int:
+        children = _bounded(children)
         classes = self._g(children).sum(axis=-1)
         return np.asarray((classes - self._g(children.sum(axis=-1))).sum(axis=-1))
 

@@ -31,8 +31,8 @@ class Encoded:
     person: npt.NDArray[Any] | None
 
     def known(self, schema: Schema) -> npt.NDArray[np.bool_]:
-        """Which rows have a known code in every column."""
-        keep = np.ones(len(self.codes[0]), dtype=bool)
+        """Which rows have a known code in every column, and a person where people are told apart."""
+        keep = np.ones(len(self.codes[0]), dtype=bool) if self.person is None else self.person >= 0
         for column, size in zip(self.codes, schema.sizes, strict=True):
             keep &= column < size
         if self.classes is not None:
@@ -80,15 +80,13 @@ class _Columns:
         self._schema, self._table, self._y, self._with_target = schema, table, y, target
         self._library = type(table).__module__.partition(".")[0]
         if isinstance(table, np.ndarray) or (isinstance(table, Sequence) and not isinstance(table, str | bytes)):
-            array = np.asarray(table)
+            array = table if isinstance(table, np.ndarray) else _object_table(table, len(schema.names))
             if array.ndim != 2 or array.shape[1] != len(schema.names):
                 k = len(schema.names)
-                raise ParameterError(
-                    f"an array must have two dimensions and {k} columns (the attributes), got shape {array.shape}"
-                )
+                raise ParameterError(f"an array must have two dimensions and {k} columns (the attributes), got {_shape(array)}")
             self._table = {name: array[:, i] for i, name in enumerate(schema.names)}
         elif self._library == "polars" and hasattr(table, "collect"):
-            self._table = table.collect()
+            raise ParameterError("a lazy Polars frame is not a table yet; collect() it first")
         elif not (self._library in ("pandas", "polars", "pyarrow") or isinstance(table, Mapping)):
             raise ParameterError(
                 f"a table must be a pandas, Polars or Arrow table, a mapping of columns or a two-dimensional array, "
@@ -113,7 +111,10 @@ class _Columns:
                 yield name, "absent"
             elif present.count(name) > 1:
                 raise ParameterError(f"column {name!r} stands more than once in the table")
-            elif name != self._schema.person and _kind(self[name]) is None:
+            elif name == self._schema.person:
+                if _kind(self[name]) == "number" and not _is_whole(self[name]):
+                    yield name, "identity"
+            elif _kind(self[name]) is None:
                 yield name, "dtype"
         if self._with_target and self._y is not None and _kind(self[self._schema.target]) is None:
             yield self._schema.target, "dtype"
@@ -121,25 +122,62 @@ class _Columns:
             raise ParameterError("all columns, and y, must have the same length")
 
     def __getitem__(self, name: str) -> Any:
-        import pandas as pd
-
         if name not in self._cache:
             table: Any = self._table
-            if name == self._schema.target and self._y is not None:
-                column: Any = self._y
-                if type(column).__module__.partition(".")[0] not in ("pandas", "polars", "pyarrow"):
-                    column = np.asarray(column)
-                    column = column.reshape(-1) if column.ndim == 2 and column.shape[1] == 1 else column
-                if getattr(column, "ndim", 1) != 1:
-                    raise ParameterError(f"y must be one column, got {column.ndim} dimensions")
-            else:
-                column = table[name]
-            if type(column).__module__.startswith("polars"):
-                column = column.to_numpy()  # to_pandas would need pyarrow
-            elif type(column).__module__.startswith("pyarrow"):
-                column = column.to_pandas()
-            self._cache[name] = column if isinstance(column, pd.Series) else pd.Series(np.asarray(column))
+            from_y = name == self._schema.target and self._y is not None
+            self._cache[name] = _series(self._y if from_y else table[name])
         return self._cache[name]
+
+
+def _series(column: Any) -> Any:
+    """A column as a pandas Series in which every entry is what it was: nothing is coerced because of another entry."""
+    import pandas as pd
+
+    library = type(column).__module__.partition(".")[0]
+    if library == "pandas":
+        return column
+    if library == "polars":
+        # With a null in it, to_numpy would turn whole numbers into fractions.
+        column = column.to_list() if column.null_count() and not column.dtype.is_float() else column.to_numpy()
+    elif library == "pyarrow":
+        return column.to_pandas(integer_object_nulls=True)
+    if not isinstance(column, np.ndarray):
+        column = _object_column(column)
+    if column.ndim == 2 and column.shape[1] == 1:
+        column = column[:, 0]
+    if column.ndim != 1:
+        raise ParameterError(f"a column must have one dimension, got {column.ndim}")
+    return pd.Series(column)
+
+
+def _object_column(values: Any) -> npt.NDArray[Any]:
+    """A list as an array of its very entries."""
+    listed = list(values)
+    array = np.empty(len(listed), dtype=object)
+    for i, value in enumerate(listed):
+        array[i] = value
+    return array
+
+
+def _object_table(lines: Sequence[Any], width: int) -> npt.NDArray[Any]:
+    """A list of lines as an array of their very entries."""
+    if not all(isinstance(line, list | tuple | np.ndarray) and len(line) == width for line in lines):
+        raise ParameterError(f"the lines of a table must be lists of {width} entries (the attributes)")
+    array = np.empty((len(lines), width), dtype=object)
+    for i, line in enumerate(lines):
+        array[i] = _object_column(line)
+    return array
+
+
+def _shape(array: npt.NDArray[Any]) -> str:
+    """The shape without the number of rows."""
+    return f"{array.shape[1]} columns" if array.ndim == 2 else f"{array.ndim} dimensions"
+
+
+def _is_whole(column: Any) -> bool:
+    import pandas as pd
+
+    return bool(pd.api.types.is_integer_dtype(column.dtype))
 
 
 def _kind(column: Any) -> Kind | None:
@@ -242,5 +280,21 @@ def _column_problems(attribute: Attribute, column: Any) -> list[What]:
 
 
 def _identities(column: Any) -> npt.NDArray[np.intp]:
-    """A number per person; null is one person."""
-    return _distinct(column)[0]
+    """A number per person; -1 for a row without one. Entries are the same person only if type and value are the same."""
+    import pandas as pd
+
+    if pd.api.types.is_object_dtype(column.dtype):
+        column = pd.Series([_identity(entry) for entry in column], dtype=object)
+    return np.asarray(pd.factorize(column)[0], dtype=np.intp)
+
+
+def _identity(entry: Any) -> tuple[str, Any] | None:
+    """What tells people apart; None for null and for what cannot be compared."""
+    if _text_or_none(entry) is None:
+        return None
+    entry = entry.item() if isinstance(entry, np.generic) else entry
+    try:
+        hash(entry)
+    except TypeError:
+        return None
+    return type(entry).__qualname__, entry

@@ -9,6 +9,7 @@ from dataclasses import dataclass, field, replace
 from functools import cached_property
 from os import PathLike
 from pathlib import Path
+from types import MappingProxyType
 from typing import Any, Literal
 
 from privet.errors import SchemaError
@@ -39,8 +40,8 @@ class Schema:
         classes: the public list of classes.
         n_rows: the number of rows, if the owner declares it public. Without it learners pay for a noisy size.
         person: the column that says whose row it is. The curator keeps at most ``rows_per_person`` rows of each
-            person (of each null: together one person) before counting. Without it, one row per person is the
-            owner's assertion.
+            person before counting; a row without a person is not counted. Without this column, how many rows a
+            person has is the owner's assertion.
         rows_per_person: how many rows one person may have; the guarantee is for a person, so it multiplies epsilon.
         neighbours: ``"add-remove"`` or ``"replace"`` one person; the guarantee is stated for these neighbours.
     """
@@ -79,12 +80,15 @@ class Schema:
                 raise SchemaError(f"Schema: person {self.person!r} must not be an attribute or the target: it identifies people")
         if self.neighbours not in ("add-remove", "replace"):
             raise SchemaError(f"Schema: neighbours must be 'add-remove' or 'replace', got {self.neighbours!r}")
-        object.__setattr__(self, "attributes", dict(self.attributes))
+        object.__setattr__(self, "attributes", MappingProxyType(dict(self.attributes)))
         object.__setattr__(self, "classes", label.values)
         object.__setattr__(self, "label", label)
 
     def __hash__(self) -> int:
         return hash(self.fingerprint)
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return Schema.from_json, (self.to_json(),)  # a mapping proxy cannot be copied or pickled by itself
 
     # -- what it says ------------------------------------------------------------------------------------------------
 

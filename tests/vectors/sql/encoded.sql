@@ -3,9 +3,9 @@ d_c1 AS (SELECT unnest(CAST($d_c1_values AS DOUBLE[])) AS value, unnest(CAST($d_
 d_y AS (SELECT unnest(CAST($d_y_values AS VARCHAR[])) AS value, unnest(CAST($d_y_codes AS INTEGER[])) AS code) SELECT *
   FROM (SELECT CAST(CASE WHEN t."form" IS NULL THEN 3 ELSE coalesce(d_c0.code, 2) END AS UTINYINT) AS c0, CAST(coalesce(d_c1.code, 2) AS UTINYINT) AS c1, CAST(CASE WHEN TRY_CAST(t."age" AS DOUBLE) IS NULL OR isnan(TRY_CAST(t."age" AS DOUBLE)) THEN 4 ELSE CASE WHEN TRY_CAST(t."age" AS DOUBLE) < $d_c2_2 THEN CASE WHEN TRY_CAST(t."age" AS DOUBLE) < $d_c2_1 THEN 0 ELSE 1 END ELSE CASE WHEN TRY_CAST(t."age" AS DOUBLE) < $d_c2_3 THEN 2 ELSE 3 END END END AS UTINYINT) AS c2, CAST(CASE WHEN CAST(t."height" AS DOUBLE) IS NULL OR isnan(CAST(t."height" AS DOUBLE)) THEN 2 ELSE CASE WHEN CAST(t."height" AS DOUBLE) < $d_c3_low OR CAST(t."height" AS DOUBLE) > $d_c3_high THEN 2 ELSE CASE WHEN CAST(t."height" AS DOUBLE) < $d_c3_1 THEN 0 ELSE 1 END END END AS UTINYINT) AS c3, CAST(CASE WHEN t."owner" THEN 0 WHEN NOT t."owner" THEN 1 ELSE 2 END AS UTINYINT) AS c4, CAST(coalesce(d_y.code, 2) AS UTINYINT) AS y, t."id" AS person
   FROM read_parquet($path) AS t
-  LEFT JOIN d_c0 ON CAST(t."form" AS VARCHAR) = d_c0.value
+  LEFT JOIN d_c0 ON CAST(t."form" AS VARCHAR) COLLATE "binary" = d_c0.value
   LEFT JOIN d_c1 ON CAST(t."rooms" AS DOUBLE) = d_c1.value
-  LEFT JOIN d_y ON CAST(t."class" AS VARCHAR) = d_y.value) WHERE c1 < 2 AND c2 < 5 AND c3 < 2 AND c4 < 2 AND y < 2 QUALIFY row_number() OVER (PARTITION BY person ORDER BY c0, c1, c2, c3, c4, y) <= 2
+  LEFT JOIN d_y ON CAST(t."class" AS VARCHAR) COLLATE "binary" = d_y.value) WHERE c1 < 2 AND c2 < 5 AND c3 < 2 AND c4 < 2 AND y < 2 AND person IS NOT NULL QUALIFY row_number() OVER (PARTITION BY person ORDER BY c0, c1, c2, c3, c4, y) <= 2
 -- $path = people.parquet
 -- $d_c0_values = ['complete', 'foster', 'other', '?']
 -- $d_c0_codes = [0, 1, 2, 3]

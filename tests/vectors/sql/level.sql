@@ -4,9 +4,9 @@ d_y AS (SELECT unnest(CAST($d_y_values AS VARCHAR[])) AS value, unnest(CAST($d_y
 encoded AS (SELECT *
   FROM (SELECT CAST(CASE WHEN t."form" IS NULL THEN 3 ELSE coalesce(d_c0.code, 2) END AS UTINYINT) AS c0, CAST(coalesce(d_c1.code, 2) AS UTINYINT) AS c1, CAST(CASE WHEN TRY_CAST(t."age" AS DOUBLE) IS NULL OR isnan(TRY_CAST(t."age" AS DOUBLE)) THEN 4 ELSE CASE WHEN TRY_CAST(t."age" AS DOUBLE) < $d_c2_2 THEN CASE WHEN TRY_CAST(t."age" AS DOUBLE) < $d_c2_1 THEN 0 ELSE 1 END ELSE CASE WHEN TRY_CAST(t."age" AS DOUBLE) < $d_c2_3 THEN 2 ELSE 3 END END END AS UTINYINT) AS c2, CAST(CASE WHEN CAST(t."height" AS DOUBLE) IS NULL OR isnan(CAST(t."height" AS DOUBLE)) THEN 2 ELSE CASE WHEN CAST(t."height" AS DOUBLE) < $d_c3_low OR CAST(t."height" AS DOUBLE) > $d_c3_high THEN 2 ELSE CASE WHEN CAST(t."height" AS DOUBLE) < $d_c3_1 THEN 0 ELSE 1 END END END AS UTINYINT) AS c3, CAST(CASE WHEN t."owner" THEN 0 WHEN NOT t."owner" THEN 1 ELSE 2 END AS UTINYINT) AS c4, CAST(coalesce(d_y.code, 2) AS UTINYINT) AS y, t."id" AS person
   FROM read_parquet($path) AS t
-  LEFT JOIN d_c0 ON CAST(t."form" AS VARCHAR) = d_c0.value
+  LEFT JOIN d_c0 ON CAST(t."form" AS VARCHAR) COLLATE "binary" = d_c0.value
   LEFT JOIN d_c1 ON CAST(t."rooms" AS DOUBLE) = d_c1.value
-  LEFT JOIN d_y ON CAST(t."class" AS VARCHAR) = d_y.value) WHERE c1 < 2 AND c2 < 5 AND c3 < 2 AND c4 < 2 AND y < 2 QUALIFY row_number() OVER (PARTITION BY person ORDER BY c0, c1, c2, c3, c4, y) <= 2),
+  LEFT JOIN d_y ON CAST(t."class" AS VARCHAR) COLLATE "binary" = d_y.value) WHERE c1 < 2 AND c2 < 5 AND c3 < 2 AND c4 < 2 AND y < 2 AND person IS NOT NULL QUALIFY row_number() OVER (PARTITION BY person ORDER BY c0, c1, c2, c3, c4, y) <= 2),
 m0 AS (SELECT unnest(CAST($m0 AS UTINYINT[])) AS code, unnest(CAST($m0_0_0 AS UBIGINT[])) AS w0_0),
 m2 AS (SELECT unnest(CAST($m2 AS UTINYINT[])) AS code, unnest(CAST($m2_0_0 AS UBIGINT[])) AS w0_0),
 routed AS (SELECT m0.w0_0 & m2.w0_0 AS w0_0, e.c1, e.c2, e.y

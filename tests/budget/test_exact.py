@@ -1,0 +1,104 @@
+"""Amounts are read as what a person means, exactly, or refused at once."""
+
+from __future__ import annotations
+
+import math
+from decimal import Decimal
+from fractions import Fraction
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from privet.budget import exact, exact_epsilon
+from privet.errors import ParameterError, PrivacyError
+
+
+@pytest.mark.parametrize(
+    ("value", "meant"),
+    [
+        (1, 1),
+        (10**100, 10**100),
+        (0.1, Fraction(1, 10)),
+        (0.1 + 0.2, Fraction("0.30000000000000004")),
+        (1e-300, Fraction(1, 10**300)),
+        (5e-324, Fraction(5, 10**324)),
+        (Fraction(1, 3), Fraction(1, 3)),
+        (Decimal("0.1"), Fraction(1, 10)),
+        ("0.1", Fraction(1, 10)),
+        ("1/3", Fraction(1, 3)),
+        (" 2 ", 2),
+        ("1e-6", Fraction(1, 10**6)),
+        (np.float64(0.1), Fraction(1, 10)),
+        (np.float32(0.5), Fraction(1, 2)),
+        (np.int64(3), 3),
+        (np.uint8(255), 255),
+    ],
+)
+def test_what_a_person_means(value: object, meant: object) -> None:
+    read = exact("epsilon", value)
+    assert read == meant
+    assert type(read) is Fraction
+    assert type(read.numerator) is int
+
+
+def test_ten_tenths_are_one() -> None:
+    assert sum(exact("epsilon", 0.1) for _ in range(10)) == 1
+
+
+@given(st.floats(min_value=0, exclude_min=True, allow_infinity=False))
+def test_a_float_is_the_shortest_decimal_that_denotes_it(value: float) -> None:
+    assert exact("epsilon", value) == Fraction(repr(value)) == exact("epsilon", np.float64(value))
+    assert float(exact("epsilon", value)) == value
+
+
+@given(st.fractions(min_value=Fraction(1, 10**6), max_value=10**6, max_denominator=10**6))
+def test_a_fraction_survives_its_text(value: Fraction) -> None:
+    assert exact("epsilon", str(value)) == exact("epsilon", value) == value
+
+
+@pytest.mark.parametrize("zero", [False, True])
+@pytest.mark.parametrize(
+    "value",
+    [
+        *[math.nan, math.inf, -math.inf, -1, -0.1, Fraction(-1, 3), Decimal("-1"), "-1", "-1/3", "1/-3"],
+        *[Decimal("nan"), Decimal("snan"), Decimal("inf"), np.float64("nan"), np.float32("inf"), np.int8(-1)],
+        *[True, False, None, "", " ", "abc", "nan", "inf", "1/0", "1/", "/2", "1/2/3", "0x10", "1,5", b"1", [], {}, 1j, object()],
+        *["1e999999999", "1e-999999999", "0e999999999", Decimal("1e999999999"), "9" * 100, "1/" + "9" * 100],
+    ],
+    ids=lambda value: repr(value)[:20],
+)
+def test_what_is_no_amount_is_refused_by_name(value: object, zero: bool) -> None:
+    with pytest.raises(ParameterError, match=r"^delta must be a finite number"):
+        exact("delta", value, zero=zero)
+
+
+@pytest.mark.parametrize("value", [0, 0.0, -0.0, "0", "0/5", Decimal(0), Fraction(0), np.int64(0)])
+def test_zero_is_taken_only_where_it_is_allowed(value: object) -> None:
+    assert exact("epsilon", value, zero=True) == 0
+    with pytest.raises(ParameterError, match="above zero"):
+        exact("epsilon", value)
+
+
+@pytest.mark.parametrize(
+    ("value", "raises"),
+    [
+        (np.bool_(True), pytest.fail.Exception),
+        (np.array([1.0]), TypeError),
+        (np.array([1.0, 2.0]), TypeError),
+        (np.complex128(1), np.exceptions.ComplexWarning),
+        (-(10**5000), ValueError),
+    ],
+    ids=["bool", "one", "two", "complex", "digits"],
+)
+def test_what_only_looks_like_a_number_is_refused(value: object, raises: type, request: pytest.FixtureRequest) -> None:
+    request.applymarker(pytest.mark.xfail(strict=True, raises=raises, reason="BUG: exact() takes it, or raises another error"))
+    with pytest.raises(ParameterError):
+        exact("epsilon", value)
+
+
+@pytest.mark.parametrize("value", [math.inf, np.float64("inf"), Decimal("inf")])
+def test_infinity_means_no_noise_and_says_so(value: object) -> None:
+    with pytest.raises(PrivacyError, match="epsilon = inf means no noise"):
+        exact_epsilon("epsilon", value)

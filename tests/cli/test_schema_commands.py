@@ -1,0 +1,109 @@
+"""``privet schema check`` and ``privet schema draft``."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from privet.schema import Categorical, Numeric, Schema
+from privet.schema.draft import WARNING
+
+Run = Callable[..., Any]
+
+
+def words(text: str) -> str:
+    """The words of a framed message, in one line."""
+    return " ".join(text.replace("│", " ").split())
+
+
+def test_check_says_what_a_schema_holds_and_that_a_table_fits(privet: Run, nursery: Path) -> None:
+    schema, table = nursery / "nursery.schema.json", nursery / "nursery.csv"
+    fingerprint = Schema.read(schema).fingerprint[:16]
+    alone, both = privet("schema", "check", schema), privet("schema", "check", schema, table)
+    assert (alone.code, alone.out) == (0, f"{schema}: 8 attributes, 5 classes, fingerprint {fingerprint}\n")
+    assert (both.code, both.out) == (0, alone.out.rstrip() + f"; {table} fits it\n")
+
+
+def test_check_lists_every_problem_without_a_value(privet: Run) -> None:
+    Schema({"c": Categorical(["a"]), "n": Numeric(0, 1), "gone": Numeric(0, 1)}, "class", ["no", "yes"]).write("s.json")
+    Path("t.csv").write_text("c,n,class\nSECRET-VALUE,987654321,no\na,0.5,yes\n")
+    ran = privet("schema", "check", "s.json", "t.csv")
+    assert (ran.code, ran.out) == (2, "")
+    assert ran.err.count("privet: ") == 1
+    for column, what in (("c", "does not list"), ("n", "outside the declared bounds"), ("gone", "is not in the table")):
+        assert any(f"column '{column}'" in line and what in line for line in ran.err.splitlines())
+    assert not any(secret in ran.err for secret in ("SECRET-VALUE", "987654321", "Traceback"))
+
+
+def test_check_refuses_a_bad_schema(privet: Run) -> None:
+    Path("bad.json").write_text("[]")
+    for name in ("bad.json", "absent.json"):
+        ran = privet("schema", "check", name)
+        assert (ran.code, ran.out, ran.err.count("\n")) == (2, "", 1)
+        assert name in ran.err
+
+
+@pytest.fixture
+def sample() -> Path:
+    """A public sample with categories, numbers and a missing entry."""
+    path = Path("sample.csv")
+    rows = [f"{'red' if i % 3 else 'blue'},{i * 1.37:.2f},{'' if i == 4 else i},{i % 2}" for i in range(40)]
+    path.write_text("\n".join(["colour,weight,age,label", *rows]) + "\n")
+    return path
+
+
+def test_draft_prints_a_schema_that_fits_and_warns_on_stderr(privet: Run, sample: Path) -> None:
+    ran = privet("schema", "draft", sample)
+    assert ran.code == 0
+    schema = Schema.from_json(json.loads(ran.out))
+    assert schema.attributes == {
+        "colour": Categorical(["blue", "red"]),
+        "weight": Numeric(0, 54),
+        "age": Numeric(0, 39, missing="?"),
+    }
+    assert (schema.target, schema.classes) == ("label", (0, 1))
+    assert WARNING in words(ran.err)
+
+
+def test_a_draft_that_is_written_fits_its_sample(privet: Run, sample: Path) -> None:
+    ran = privet("schema", "draft", sample, "--target", "colour", "--output", "s.json")
+    assert (ran.code, ran.out) == (0, "")
+    assert WARNING in words(ran.err)
+    assert Schema.read("s.json").target == "colour"
+    assert privet("schema", "check", "s.json", sample).code == 0
+
+
+@pytest.mark.parametrize(
+    ("entries", "bug"),
+    [
+        (["yes", "no"], "yes and no are read as truth values"),
+        (["True", "False"], None),
+        (["TRUE", "FALSE"], None),
+        (["01", "02"], None),
+        (["1", "2"], None),
+        (["1.0", "2.0"], "floats are listed, and text '1.0' does not match 1.0"),
+        (["1.50", "2.50"], "floats are listed, and text '1.50' does not match 1.5"),
+        (["t", "f"], "t and f are read as truth values"),
+        (["1e1", "2e1"], "floats are listed, and text '1e1' does not match 10.0"),
+        (["2020-01-01", "2020-01-02"], "a date column is read as dates"),
+    ],
+    ids=lambda value: value[0] if isinstance(value, list) else "",
+)
+def test_a_draft_lists_what_the_file_spells(privet: Run, entries: list, bug: str | None, request: pytest.FixtureRequest) -> None:
+    if bug:
+        request.applymarker(pytest.mark.xfail(strict=True, raises=AssertionError, reason=f"BUG: schema draft: {bug}"))
+    Path("t.csv").write_text("\n".join(["x,class", *(f"{entry},{label}" for entry in entries for label in "ab")]) + "\n")
+    assert privet("schema", "draft", "t.csv", "--output", "s.json").code == 0
+    checked = privet("schema", "check", "s.json", "t.csv")
+    assert checked.code == 0, checked.err
+
+
+def test_draft_refuses_without_writing(privet: Run, sample: Path) -> None:
+    for arguments in ((sample, "--target", "nope"), ("absent.csv",)):
+        ran = privet("schema", "draft", *arguments, "--output", "s.json")
+        assert (ran.code, ran.out, ran.err.count("\n")) == (2, "", 1)
+        assert not Path("s.json").exists()
