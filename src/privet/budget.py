@@ -97,7 +97,11 @@ class Cost:
 
     def promised(self, schema: Schema) -> Cost:
         """The same loss, for the neighbours that the schema declares: a person of several rows, added or replaced."""
-        factor = schema.rows_per_person * (2 if schema.neighbours == "replace" else 1)
+        return self.for_neighbours(schema.rows_per_person, schema.neighbours)
+
+    def for_neighbours(self, rows_per_person: int, neighbours: str) -> Cost:
+        """The same loss for a person of so many rows, added or removed, or replaced."""
+        factor = rows_per_person * (2 if neighbours == "replace" else 1)
         return Cost(None if self.epsilon is None else self.epsilon * factor, self.rho * factor**2)
 
     def amount(self, unit: Unit) -> Fraction | None:

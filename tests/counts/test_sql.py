@@ -11,11 +11,13 @@ import pandas as pd
 import pytest
 
 from privet.cells import Cells, Question, Split
+from privet.counts import duckdb as module
 from privet.counts.duckdb import BitSets, DuckDBTable, encoded_rows, grouped_statement
 from privet.counts.open import open_table
 from privet.counts.sql import quoted
 from privet.errors import ParameterError, SchemaMismatch, TableError
 from privet.schema import Categorical, Numeric, Schema
+from tests.conformance.tables import random_tree, wide_schema
 
 SNAPSHOTS = Path(__file__).parent.parent / "vectors" / "sql"
 
@@ -144,3 +146,27 @@ def test_columns_of_other_types_are_refused_by_name(tmp_path):
     schema = Schema({"a": Categorical(["x"])}, "class", ["no", "yes"])
     with pytest.raises(SchemaMismatch, match="column 'a' has a type"):
         open_table(path).check_structure(schema)
+
+
+@pytest.mark.parametrize("question", ["level", "forest", "grouped"])
+def test_a_question_is_one_statement(question, tmp_path, monkeypatch):
+    frame = pd.DataFrame({"street": ["s1", "s2"] * 50, "side": ["left"] * 100, "label": ["no", "yes"] * 50})
+    frame.to_parquet(tmp_path / "t.parquet")
+    schema = wide_schema(20_000 if question == "grouped" else 300)
+    streets = Cells.everything(schema).refine({0: Split.multiway(schema, "street")})
+    asked = {
+        "level": Question.level(Cells.everything(schema), schema.names),
+        "forest": Question.forest([random_tree(schema, 1, seed) for seed in range(3)]),
+        "grouped": Question.of(streets),
+    }[question]
+    source = open_table(tmp_path / "t.parquet").source(schema)
+    source._table.columns  # noqa: B018 - described once, before any question
+    statements = []
+    original = module.execute
+    monkeypatch.setattr(module, "execute", lambda cursor, sql, *rest: statements.append(sql) or original(cursor, sql, *rest))
+    source.count(asked)
+    assert len(statements) == 1
+    with source.snapshot():
+        source.count(asked)
+        source.count(asked)
+    assert len(statements) == 4  # one more to keep the rows, once

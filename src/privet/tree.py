@@ -1,0 +1,108 @@
+"""Tree: the released data structure. Structure and (noisy) class counts; it predicts, and knows no mechanism and no data."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from privet.cells import Cells
+from privet.errors import QuestionError
+from privet.schema import Schema
+
+Floats = npt.NDArray[np.float64]
+
+
+@dataclass(frozen=True, eq=False)
+class Tree:
+    """A decision tree over a schema's codes: the structure of ``cells``, and class counts for every node.
+
+    Counts are what was released: noisy, perhaps smoothed, never exact unless the model says ``private: false``. A row whose code
+    is unknown at a node stays there, and is answered by that node's counts.
+    """
+
+    cells: Cells
+    counts: Floats
+
+    def __post_init__(self) -> None:
+        counts = np.array(self.counts, dtype=np.float64, copy=True)
+        if counts.shape != (self.n_nodes, self.schema.n_classes) or not np.isfinite(counts).all():
+            raise QuestionError(f"a tree needs {self.n_nodes} x {self.schema.n_classes} finite class counts")
+        counts.setflags(write=False)
+        object.__setattr__(self, "counts", counts)
+
+    @classmethod
+    def from_leaves(cls, cells: Cells, leaf_counts: npt.NDArray[Any]) -> Tree:
+        """A tree from the counts of its cells; an inner node counts what is below it."""
+        counts = np.zeros((len(cells.attribute), cells.schema.n_classes))
+        leaves = np.flatnonzero(cells.cell >= 0)
+        counts[leaves] = np.asarray(leaf_counts)[cells.cell[leaves]]
+        parents = parents_of(cells)
+        for node in range(len(parents) - 1, 0, -1):  # children come after their parents
+            counts[parents[node]] += counts[node]
+        return cls(cells, counts)
+
+    @property
+    def schema(self) -> Schema:
+        """The schema that the tree is about."""
+        return self.cells.schema
+
+    @property
+    def n_nodes(self) -> int:
+        """How many nodes there are, leaves included."""
+        return len(self.cells.attribute)
+
+    @cached_property
+    def leaves(self) -> npt.NDArray[np.intp]:
+        """The numbers of the leaf nodes."""
+        return np.flatnonzero(self.cells.attribute < 0)
+
+    @cached_property
+    def depths(self) -> npt.NDArray[np.int64]:
+        """How many tests lead to each node."""
+        depths = np.zeros(self.n_nodes, dtype=np.int64)
+        parents = parents_of(self.cells)
+        for node in range(1, self.n_nodes):
+            depths[node] = depths[parents[node]] + 1
+        return depths
+
+    def children(self, node: int) -> list[tuple[int, tuple[int, ...]]]:
+        """The children of a node, each with the codes that lead to it."""
+        attribute = int(self.cells.attribute[node])
+        if attribute < 0:
+            return []
+        start = int(self.cells.offset[node])
+        branch = self.cells.branch[start : start + self.schema.sizes[attribute]]
+        return [(child, tuple(np.flatnonzero(branch == child).tolist())) for child in dict.fromkeys(branch.tolist())]
+
+    def reach(self, codes: Sequence[npt.NDArray[Any]]) -> npt.NDArray[np.int64]:
+        """The node that each row ends in: a leaf, or where its code is unknown."""
+        cells, sizes = self.cells, np.asarray(self.schema.sizes)
+        node = np.zeros(len(codes[0]), dtype=np.int64)
+        moving = np.arange(len(node))
+        while len(moving):
+            attribute = cells.attribute[node[moving]]
+            moving, attribute = moving[attribute >= 0], attribute[attribute >= 0]
+            value = np.empty(len(moving), dtype=np.int64)
+            for a in np.unique(attribute):
+                here = attribute == a
+                value[here] = codes[a][moving[here]]
+            known = value < sizes[attribute]
+            moving, value = moving[known], value[known]
+            node[moving] = cells.branch[cells.offset[node[moving]] + value]
+        return node
+
+
+def parents_of(cells: Cells) -> npt.NDArray[np.int64]:
+    """The parent of each node; -1 for the root."""
+    parents = np.full(len(cells.attribute), -1, dtype=np.int64)
+    inner = np.flatnonzero(cells.attribute >= 0)
+    sizes = np.asarray(cells.schema.sizes, dtype=np.int64)[cells.attribute[inner]]
+    owner = np.repeat(inner, sizes)
+    first = np.repeat(cells.offset[inner] - (np.cumsum(sizes) - sizes), sizes)
+    parents[cells.branch[first + np.arange(len(owner))]] = owner
+    return parents
