@@ -1,5 +1,10 @@
 """For all tests."""
 
 import pytest
+from hypothesis import settings
 
 pytest.register_assert_rewrite("tests.conformance.check_source", "tests.conformance.check_mechanism")
+
+# No example of a property is timed: speed lives in bench/.
+settings.register_profile("untimed", deadline=None)
+settings.load_profile("untimed")

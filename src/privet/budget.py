@@ -18,8 +18,8 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from decimal import Decimal, InvalidOperation
 from fractions import Fraction
-from numbers import Rational
-from typing import Literal, SupportsFloat
+from numbers import Integral, Rational, Real
+from typing import Literal
 
 from privet.errors import ParameterError, PrivacyError
 from privet.schema import Schema
@@ -43,7 +43,7 @@ def exact(name: str, value: Number, *, zero: bool = False) -> Fraction:
             if abs(size) > 60 or len(str(value)) > 60:
                 raise ValueError  # "1e999999999" would be computed in full
             number = Fraction(value)
-        elif isinstance(value, bool) or not isinstance(value, SupportsFloat):
+        elif isinstance(value, bool) or not isinstance(value, int | float | Fraction | Integral | Real):
             raise ValueError
         elif isinstance(value, Rational):  # whole numbers of NumPy too
             number = Fraction(int(value.numerator), int(value.denominator))
@@ -51,7 +51,7 @@ def exact(name: str, value: Number, *, zero: bool = False) -> Fraction:
             number = Fraction(repr(float(value)))
     except (ValueError, OverflowError, ZeroDivisionError, InvalidOperation):
         number = Fraction(-1)
-    if max(number.numerator, number.denominator).bit_length() > 400:
+    if max(abs(number.numerator), number.denominator).bit_length() > 400:
         raise ParameterError(f"{name} must be a number of at most 120 digits")
     if number < 0 or (number == 0 and not zero):
         bound = "zero or more" if zero else "above zero"

@@ -64,7 +64,8 @@ class Split:
     branch: tuple[int, ...]
 
     def __post_init__(self) -> None:
-        if not self.branch or set(self.branch) != set(range(max(self.branch) + 1)):
+        whole = all(isinstance(child, int) and not isinstance(child, bool) for child in self.branch)
+        if not self.branch or not whole or set(self.branch) != set(range(max(self.branch) + 1)):
             raise QuestionError(f"a split of {self.attribute!r} must number its children 0, 1, 2, ... without a gap")
 
     @property
@@ -81,7 +82,7 @@ class Split:
     def value(cls, schema: Schema, attribute: str, code: int) -> Split:
         """One value (child 1) against the rest (child 0)."""
         size = _size(schema, attribute)
-        if size < 2 or not 0 <= code < size:
+        if size < 2 or code not in range(size):
             raise QuestionError(
                 f"{attribute!r} has {size} values; a value split needs 2 or more and a code below {size}, got {code}"
             )
@@ -91,7 +92,7 @@ class Split:
     def threshold(cls, schema: Schema, attribute: str, code: int) -> Split:
         """Codes of at least ``code`` (child 1) against smaller ones (child 0)."""
         size = _size(schema, attribute)
-        if not 0 < code < size:
+        if code not in range(1, size):
             raise QuestionError(f"{attribute!r} has {size} values; a threshold must be 1 to {size - 1}, got {code}")
         return cls(attribute, tuple(int(other >= code) for other in range(size)))
 
@@ -219,8 +220,8 @@ class Cells:
         if (self.attribute < -1).any() or (self.attribute >= len(self.schema.sizes)).any():
             raise QuestionError("a partition tests an attribute that the schema does not have")
         sizes = np.asarray(self.schema.sizes, dtype=np.int64)[self.attribute[inner]]
-        start, end = self.offset[inner], self.offset[inner] + sizes
-        if (start < 0).any() or (end > len(self.branch)).any():
+        start = self.offset[inner]
+        if (start < 0).any() or (start > len(self.branch) - sizes).any():
             raise QuestionError("a node of the partition has no branch for some value")
         owner = np.repeat(inner, sizes)
         at = np.repeat(start - np.concatenate([[0], np.cumsum(sizes)[:-1]]) if len(inner) else start, sizes) + np.arange(
@@ -363,6 +364,7 @@ class Question:
 
 
 def _labels(schema: Schema, condition: Condition) -> list[str]:
+    _allowed_codes(schema, Cell((condition,)))
     labels = schema.attributes[condition.attribute].labels
     return [labels[code] for code in condition.codes]
 

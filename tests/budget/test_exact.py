@@ -100,7 +100,6 @@ def test_zero_is_taken_only_where_it_is_allowed(value: object) -> None:
     ids=["bool", "one", "two", "complex", "digits"],
 )
 def test_what_only_looks_like_a_number_is_refused(value: object, raises: type, request: pytest.FixtureRequest) -> None:
-    request.applymarker(pytest.mark.xfail(strict=True, raises=raises, reason="BUG: exact() takes it, or raises another error"))
     with pytest.raises(ParameterError):
         exact("epsilon", value)
 

@@ -85,8 +85,8 @@ IDENTIFIERS = [f"person-{i}" for i in range(MANY + 1)]
         ({"x": ["a", "b"], "class": [0, 0]}, None, "class column 'class' must have 2 to"),
         ({"x": ["a", "b"], "class": [None, 0]}, None, "class column 'class' must have 2 to"),
         ({"x": ["a"] * (MANY + 1), "class": IDENTIFIERS}, None, "class column 'class' must have 2 to"),
-        ({"x": IDENTIFIERS, "class": [0, 1] * 500 + [0]}, None, "column 'x' has 1001 distinct values.*identifier"),
-        ({"x": [None, None], "class": [0, 1]}, None, "column 'x' has 0 distinct values.*empty"),
+        ({"x": IDENTIFIERS, "class": [0, 1] * 500 + [0]}, None, "column 'x': it has 1001 distinct values.*identifier"),
+        ({"x": [None, None], "class": [0, 1]}, None, "column 'x': it has 0 distinct values.*empty"),
     ],
 )
 def test_what_cannot_be_drafted_is_refused(columns: dict, target: str | None, said: str) -> None:
@@ -98,21 +98,21 @@ ENOUGH = 2 * FEW
 
 
 @pytest.mark.parametrize(
-    ("sample", "raises"),
+    "sample",
     [
-        (pd.DataFrame({"x": [*range(ENOUGH - 1), float("inf")], "class": [0, 1] * FEW}), OverflowError),
-        (pd.DataFrame({"x": [i * 5e-324 for i in range(1, ENOUGH + 1)], "class": [0, 1] * FEW}), ZeroDivisionError),
-        (pd.DataFrame({"x": pd.date_range("2020", periods=ENOUGH), "class": [0, 1] * FEW}), pytest.fail.Exception),
-        (pd.DataFrame({"x": pd.date_range("2020", periods=2), "class": [0, 1]}), SchemaError),
-        (pd.DataFrame({"x": ["a", "b"], "y": ["a", 1]}), TypeError),
-        (pd.DataFrame({0: ["a", "b"], 1: [0, 1]}), KeyError),
-        (pd.DataFrame([["a", "b", 0], ["a", "b", 1]], columns=["x", "x", "class"]), (AttributeError, TypeError)),
+        pd.DataFrame({"x": pd.date_range("2020", periods=ENOUGH), "class": [0, 1] * FEW}),
+        pd.DataFrame({"x": pd.date_range("2020", periods=2), "class": [0, 1]}),
+        pd.DataFrame([["a", "b", 0], ["a", "b", 1]], columns=["x", "x", "class"]),
+        pd.DataFrame({"x": [*range(ENOUGH - 1), float("inf")], "class": [0, 1] * FEW}),
+        pd.DataFrame({"x": [i * 5e-324 for i in range(1, ENOUGH + 1)], "class": [0, 1] * FEW}),
     ],
-    ids=["infinity", "subnormal", "dates", "few dates", "mixed classes", "names", "twice"],
+    ids=["dates", "few dates", "twice", "infinity", "subnormal"],
 )
-def test_an_odd_sample_is_refused_with_the_column(sample: pd.DataFrame, raises: type, request: pytest.FixtureRequest) -> None:
-    reason = f"BUG: draft: {request.node.callspec.id} is not refused with a SchemaError that names the column"
-    request.applymarker(pytest.mark.xfail(strict=True, raises=(raises, AssertionError), reason=reason))
-    with pytest.raises(SchemaError) as caught:
+def test_an_odd_sample_is_refused_with_the_column(sample: pd.DataFrame) -> None:
+    with pytest.raises(SchemaError, match="'x'"):
         draft(sample)
-    assert any(f"'{column}'" in str(caught.value) for column in sample)
+
+
+def test_odd_samples_that_can_be_drafted() -> None:
+    assert draft(pd.DataFrame({"x": ["a", "b"], "y": ["a", 1]})).classes == (1, "a")
+    assert draft(pd.DataFrame({0: ["a", "b"], 1: [0, 1]})).names == ("0",)

@@ -53,7 +53,6 @@ NAN, INF = math.nan, math.inf
         pytest.param(
             {"edges": 5},
             "edges",
-            marks=pytest.mark.xfail(strict=True, raises=TypeError, reason="BUG: edges that are no list raise TypeError"),
         ),
     ],
 )

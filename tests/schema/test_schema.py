@@ -107,6 +107,5 @@ def test_the_fingerprint_is_the_same_on_every_machine() -> None:
     ],
     ids=["order", "float", "bool", "minus zero"],
 )
-@pytest.mark.xfail(strict=True, raises=AssertionError, reason="BUG: equal schemas with different fingerprints and hashes")
 def test_schemas_are_equal_exactly_if_their_domains_are(one: Schema, two: Schema) -> None:
     assert (one == two) == (one.fingerprint == two.fingerprint) == (hash(one) == hash(two))

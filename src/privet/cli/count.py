@@ -24,16 +24,20 @@ def count(
     import json
 
     import privet as pv
+    from privet.budget import exact_epsilon
     from privet.cli.places import ledger_beside
     from privet.cli.tables import budget_table, counts_table
 
     public = pv.Schema.read(schema)
     opened = pv.open_table(table)
     cap = None if budget is None else pv.Budget(budget)
+    # All that can be wrong is looked at before the ledger learns a budget.
+    question = pv.Question((pv.Partition(pv.Cells.everything(public), by=by),))
+    exact_epsilon("epsilon", epsilon)
+    opened.check_structure(public)
     book = pv.SQLiteLedger(ledger_beside(table) if ledger is None else ledger)
     curator = pv.Curator(opened, public, cap, ledger=book, analyst=analyst)
-    everyone = pv.Cells.everything(public)
-    answer = curator.count(pv.Question((pv.Partition(everyone, by=by),)), epsilon)
+    answer = curator.count(question, epsilon)
     if as_json:
         labels = ["all rows"] if by is None else list(public.attributes[by].labels)
         lines = answer.tables[0].reshape(len(labels), public.n_classes).tolist()

@@ -34,18 +34,13 @@ def demo(
     from rich.console import Console
     from rich.table import Table
 
-    table = Table(
-        title="Nursery applications per recommendation, as an analyst may see them",
-        title_justify="left",
-        box=box.SIMPLE_HEAD,
-        pad_edge=False,
-    )
-    table.add_column("epsilon", justify="right", no_wrap=True)
-    table.add_column("noise sd", justify="right", no_wrap=True)
-    for label in nursery.schema.label.labels:
-        table.add_column(label, justify="right", no_wrap=True)
+    title = "Nursery applications per recommendation, as an analyst may see them"
+    table = Table(title=title, title_justify="left", box=box.SIMPLE_HEAD)
+    table.add_column("recommendation")
     for epsilon, answer in answers.items():
-        table.add_row(epsilon, f"{answer.deviation:.1f}", *(str(count) for count in answer.tables[0][0].tolist()))
+        table.add_column(f"epsilon {epsilon}\n(noise +-{answer.deviation:.1f})", justify="right")
+    for i, label in enumerate(nursery.schema.label.labels):
+        table.add_row(label, *(str(answer.tables[0][0][i]) for answer in answers.values()))
     console = Console()
     console.print(table)
     console.print(ledger_table(curator.ledger.entries()))

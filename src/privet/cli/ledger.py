@@ -53,8 +53,9 @@ def cap(
 
     Example: [bold]privet ledger cap people.csv.ledger.sqlite people.csv 1 --analyst ada[/bold]
     """
+    budget = Budget(epsilon)
     book = SQLiteLedger(ledger)
-    book.set_cap(dataset, Budget(epsilon), analyst)
+    book.set_cap(dataset, budget, analyst)
     who = f"data set {dataset!r}" if analyst is None else f"analyst {analyst!r} on data set {dataset!r}"
     typer.echo(f"cap of {who}: {book.cap(dataset, analyst)}")
 

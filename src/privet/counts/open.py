@@ -49,14 +49,12 @@ def open_table(table: object, y: object = None) -> Table:
 
 
 def read_public(place: str) -> Any:
-    """All rows of a *public* table, as a pandas DataFrame with the types that the file suggests."""
+    """All rows of a *public* table, as a pandas DataFrame, read as they are counted: a CSV file as text."""
     table = open_table(place)
     if not isinstance(table, DuckDBTable):
         raise TableError(f"a public sample is a file or a DuckDB table, got {place!r}")
-    is_csv = table.broken_lines is not None
-    relation, parameters = ("read_csv($path, header = true)", {"path": place}) if is_csv else (table.relation, table.parameters)
     with table.cursor() as cursor:
-        return execute(cursor, f"SELECT * FROM {relation}", parameters, table.name).df()
+        return execute(cursor, f"SELECT * FROM {table.relation}", table.parameters, table.name).df()
 
 
 def _database(url: str) -> DuckDBTable:

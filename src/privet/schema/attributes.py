@@ -23,6 +23,7 @@ Value = str | int | float | bool
 Kind = Literal["text", "number", "bool"]
 
 MAX_VALUES = 65_535
+MAX_BITS = 1100  # of a whole number: more than any float has
 
 
 def text_of(value: Value) -> str:
@@ -42,7 +43,7 @@ def smallest_unsigned(largest: int) -> np.dtype[Any]:
     return np.min_scalar_type(largest)
 
 
-@dataclass(frozen=True, init=False)
+@dataclass(frozen=True, init=False, eq=False)
 class Categorical:
     """A categorical attribute: its listed values, in order.
 
@@ -70,15 +71,20 @@ class Categorical:
     ) -> None:
         if isinstance(values, str) or not isinstance(values, Sequence):
             raise SchemaError(f"Categorical: values must be a list of values, got {type(values).__name__}")
-        listed = [_checked_value(value) for value in values]
-        texts = [text_of(value) for value in listed]
-        for text in texts:
-            if texts.count(text) > 1:
-                raise SchemaError(f"Categorical: values must differ, but {text!r} is listed twice")
+        if len(values) > MAX_VALUES:
+            raise SchemaError(f"Categorical: values must hold 1 to {MAX_VALUES} values, got {len(values)}")
+        listed = [_checked_value("values", value) for value in values]
+        texts = set()
+        for value in listed:
+            if text_of(value) in texts:
+                raise SchemaError(f"Categorical: values must differ, but {text_of(value)!r} is listed twice")
+            texts.add(text_of(value))
+        other = None if other is None else _checked_value("other", other)
+        missing = None if missing is None else _checked_value("missing", missing)
         for extra in (other, missing):
-            if extra is not None and text_of(_checked_value(extra)) not in texts:
-                listed.append(_checked_value(extra))
-                texts.append(text_of(extra))
+            if extra is not None and text_of(extra) not in texts:
+                listed.append(extra)
+                texts.add(text_of(extra))
         if not 1 <= len(listed) <= MAX_VALUES:
             raise SchemaError(f"Categorical: values must hold 1 to {MAX_VALUES} values, got {len(listed)}")
         if on_unknown not in (None, "other", "drop"):
@@ -89,6 +95,13 @@ class Categorical:
         object.__setattr__(self, "other", other)
         object.__setattr__(self, "missing", missing)
         object.__setattr__(self, "on_unknown", on_unknown)
+
+    def __eq__(self, other: object) -> bool:
+        """The same attribute in a schema file: 0 and False are different values."""
+        return isinstance(other, Categorical) and repr(attribute_to_json(self)) == repr(attribute_to_json(other))
+
+    def __hash__(self) -> int:
+        return hash(repr(attribute_to_json(self)))
 
     @property
     def size(self) -> int:
@@ -174,6 +187,8 @@ class Numeric:
         if edges is not None:
             if not (low is None and high is None and bins is None and spacing is None):
                 raise SchemaError("Numeric: edges stand instead of low, high, bins and spacing; give one or the other")
+            if not isinstance(edges, list | tuple | np.ndarray):
+                raise SchemaError(f"Numeric: edges must be a list of numbers, got {type(edges).__name__}")
             listed = tuple(_finite("edges", edge) for edge in edges)
             if len(listed) < 2 or any(a >= b for a, b in pairwise(listed)):
                 raise SchemaError("Numeric: edges must be at least 2 strictly increasing numbers")
@@ -190,7 +205,7 @@ class Numeric:
             raise SchemaError(f"Numeric: spacing must be 'linear' or 'log', got {spacing!r}")
         if spacing == "log" and low < 0:
             raise SchemaError(f"Numeric: spacing='log' needs low >= 0, got low={low:g}")
-        if missing is not None and not isinstance(missing, str):
+        if missing is not None and not (isinstance(missing, str) and _is_text(missing)):
             raise SchemaError(f"Numeric: missing must be a label (text), got {missing!r}")
         if on_unknown not in (None, "clip", "drop"):
             raise SchemaError(f"Numeric: on_unknown must be 'clip' or 'drop', got {on_unknown!r}")
@@ -209,7 +224,7 @@ class Numeric:
         if self.spacing == "linear":
             inner = self.low + (self.high - self.low) * steps
         elif self.low > 0:
-            inner = self.low * np.exp(steps * math.log(self.high / self.low))
+            inner = self.low * np.exp(steps * (math.log(self.high) - math.log(self.low)))
         else:
             inner = np.expm1(steps * math.log1p(self.high))
         return (self.low, *(float(edge) for edge in inner), self.high)
@@ -300,14 +315,27 @@ def attribute_from_json(data: object) -> Attribute:
     return Categorical(arguments.pop("values"), **arguments)
 
 
-def _checked_value(value: object) -> Value:
+def _checked_value(parameter: str, value: object) -> Value:
+    """Plain text, number or truth value; a whole float is a whole number, so that equal values are written alike."""
     if isinstance(value, np.generic):
         value = value.item()
-    if isinstance(value, float) and not math.isfinite(value):
-        raise SchemaError(f"Categorical: a value must be text, a finite number or a truth value, got {value!r}")
-    if isinstance(value, str | bool | int | float):
+    if isinstance(value, bool) or (isinstance(value, str) and _is_text(value)):
         return value
-    raise SchemaError(f"Categorical: a value must be text, a finite number or a truth value, got {type(value).__name__}")
+    if isinstance(value, float) and math.isfinite(value):
+        return int(value) if value.is_integer() else value
+    if isinstance(value, int) and value.bit_length() <= MAX_BITS:
+        return value
+    what = repr(value) if isinstance(value, str | float) else type(value).__name__
+    raise SchemaError(f"Categorical: {parameter}: a value must be text, a finite number or a truth value, got {what}")
+
+
+def _is_text(value: str) -> bool:
+    """Whether it can be written to a file: no lone surrogates."""
+    try:
+        value.encode()
+    except UnicodeEncodeError:
+        return False
+    return True
 
 
 def _other_spellings(value: Value) -> tuple[str, ...]:
@@ -325,7 +353,7 @@ def _finite(name: str, value: object) -> float:
         number = math.nan
     if math.isnan(number):
         raise SchemaError(f"Numeric: {name} must be a finite number, got {value!r}")
-    return number
+    return number + 0.0  # minus zero is zero
 
 
 def _is_canonical_number(text: str) -> bool:

@@ -7,10 +7,14 @@ a listed category or a bound would tell that somebody has it.
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 from typing import Any
 
+import numpy as np
+
 from privet.errors import SchemaError
-from privet.schema.attributes import Attribute, Categorical, Numeric
+from privet.schema.attributes import Attribute, Categorical, Numeric, text_of
+from privet.schema.columns import kind_of
 from privet.schema.schema import Schema
 
 WARNING = (
@@ -26,46 +30,62 @@ MANY = 1000  # text with more distinct values than this looks like an identifier
 
 def draft(sample: Any, target: str | None = None) -> Schema:
     """A first schema from a public sample (a pandas DataFrame). The target is the last column unless named."""
-    columns = [str(column) for column in sample.columns]
+    sample = sample.set_axis([str(column) for column in sample.columns], axis=1)
+    columns = list(sample.columns)
+    if twice := sorted({column for column in columns if columns.count(column) > 1}):
+        raise SchemaError(f"column {twice[0]!r} stands more than once in the sample")
     if len(columns) < 2:
         raise SchemaError(f"a sample needs at least one attribute and a class column, got {len(columns)} columns")
     name = columns[-1] if target is None else target
     if name not in columns:
         raise SchemaError(f"no column {name!r} in the sample; there are {', '.join(columns)}")
-    classes = sorted(_plain(value) for value in sample[name].dropna().unique())
+    for column in columns:
+        if kind_of(sample[column]) is None:
+            raise SchemaError(f"column {column!r} holds neither text, numbers nor truth values; convert it, or leave it out")
+    classes = _values(sample[name])
     if len(classes) < 2 or len(classes) > MANY:
         raise SchemaError(f"the class column {name!r} must have 2 to {MANY} distinct values; name another with the target option")
-    attributes = {column: _attribute(column, sample[column]) for column in columns if column != name}
+    attributes = {}
+    for column in columns:
+        if column != name:
+            try:
+                attributes[column] = _attribute(sample[column])
+            except SchemaError as error:
+                raise SchemaError(f"column {column!r}: {error}") from None
     return Schema(attributes, name, classes)
 
 
-def _attribute(name: str, column: Any) -> Attribute:
+def _attribute(column: Any) -> Attribute:
     import pandas as pd
 
     known = column.dropna()
     missing = "?" if len(known) < len(column) else None
-    numbers = pd.to_numeric(known[known.astype(str) != "?"], errors="coerce")
-    if len(numbers) and not numbers.isna().any() and numbers.nunique() > FEW and not pd.api.types.is_bool_dtype(column.dtype):
+    numbers = pd.to_numeric(known[known.astype(str) != "?"], errors="coerce").astype(float)
+    all_numbers = len(numbers) and bool(np.isfinite(numbers).all()) and kind_of(column) != "bool"
+    if all_numbers and numbers.nunique() > FEW:
         marked = missing or ("?" if len(numbers) < len(known) else None)
         low, high = _rounded(float(numbers.min()), math.floor), _rounded(float(numbers.max()), math.ceil)
         heavy = low >= 0 and high > 100 * max(float(numbers.median()), 1.0)
         return Numeric(low, high, bins=16, spacing="log" if heavy else "linear", missing=marked)
-    values = sorted({_plain(value) for value in known.unique()}, key=lambda value: (str(type(value)), value))
+    values = _values(known)
     if not 1 <= len(values) <= MANY:
         raise SchemaError(
-            f"column {name!r} has {len(values)} distinct values: it is empty or looks like an identifier; "
+            f"it has {len(values)} distinct values, so it is empty or looks like an identifier; "
             "drop it from the sample (an identifier of people belongs into 'person')"
         )
     return Categorical(values, missing=missing)
 
 
-def _plain(value: Any) -> Any:
-    return value.item() if hasattr(value, "item") else value
+def _values(column: Any) -> list[Any]:
+    """The distinct values in the order of their kind and size."""
+    plain = [value.item() if hasattr(value, "item") else value for value in column.dropna().unique()]
+    by_text = {text_of(value) if isinstance(value, str | bool | int | float) else repr(value): value for value in plain}
+    return sorted(by_text.values(), key=lambda value: (isinstance(value, str), str(type(value)), value))
 
 
-def _rounded(bound: float, towards: Any) -> float:
+def _rounded(bound: float, towards: Callable[[float], int]) -> float:
     """Two significant digits, outwards: a bound should not be somebody's value."""
-    if bound == 0:
+    if abs(bound) < 1e-300:
         return 0.0
     unit = 10.0 ** (math.floor(math.log10(abs(bound))) - 1)
     return float(f"{towards(bound / unit) * unit:.10g}")

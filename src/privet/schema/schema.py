@@ -5,6 +5,7 @@ from __future__ import annotations
 import hashlib
 import json
 from collections.abc import Iterator, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from os import PathLike
@@ -19,6 +20,7 @@ from privet.schema.attributes import (
     Categorical,
     Numeric,
     Value,
+    _is_text,
     attribute_from_json,
     attribute_to_json,
 )
@@ -28,7 +30,7 @@ VERSION = 1
 _KEYS = {"privet", "version", "attributes", "target", "classes", "n_rows", "person", "rows_per_person", "neighbours"}
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Schema:
     """What is public about a table: its attributes with their domains, the target with its classes, owner-side facts.
 
@@ -83,6 +85,11 @@ class Schema:
         object.__setattr__(self, "attributes", MappingProxyType(dict(self.attributes)))
         object.__setattr__(self, "classes", label.values)
         object.__setattr__(self, "label", label)
+
+    def __eq__(self, other: object) -> bool:
+        """The same domain, in the same order, and the same owner-side facts."""
+        facts = ("fingerprint", "n_rows", "person", "rows_per_person", "neighbours")
+        return isinstance(other, Schema) and all(getattr(self, fact) == getattr(other, fact) for fact in facts)
 
     def __hash__(self) -> int:
         return hash(self.fingerprint)
@@ -189,6 +196,8 @@ class Schema:
             raise SchemaError(f"cannot read schema file {path}: {error.strerror}") from None
         except UnicodeDecodeError:
             raise SchemaError(f"schema file {path} is not UTF-8 text") from None
+        except ValueError:
+            raise SchemaError(f"cannot read schema file {path!r}: this is no path") from None
         try:
             return cls.from_json(json.loads(text, object_pairs_hook=_without_duplicates))
         except json.JSONDecodeError as error:
@@ -197,6 +206,8 @@ class Schema:
             raise SchemaError(f"schema file {path} is nested too deeply") from None
         except SchemaError as error:
             raise SchemaError(f"schema file {path}: {error}") from None
+        except ValueError:
+            raise SchemaError(f"schema file {path} holds a number of too many digits") from None
 
     def write(self, path: str | PathLike[str]) -> None:
         """Write a schema file. An existing file is replaced as a whole or not at all."""
@@ -205,12 +216,14 @@ class Schema:
         try:
             partial.write_text(json.dumps(self.to_json(), indent=2, ensure_ascii=False) + "\n", encoding="utf-8")
             partial.replace(target)
-        except OSError as error:
-            raise SchemaError(f"cannot write schema file {path}: {error.strerror}") from None
+        except (OSError, ValueError) as error:
+            with suppress(OSError, ValueError):
+                partial.unlink(missing_ok=True)
+            raise SchemaError(f"cannot write schema file {path}: {getattr(error, 'strerror', 'this is no path')}") from None
 
 
 def _checked_name(parameter: str, name: object) -> None:
-    if not isinstance(name, str) or not name or "\x00" in name or len(name) > 200:
+    if not isinstance(name, str) or not name or "\x00" in name or len(name) > 200 or not _is_text(name):
         raise SchemaError(f"Schema: {parameter}: a name must be text of 1 to 200 characters without NUL, got {name!r}")
 
 

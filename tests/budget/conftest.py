@@ -1,6 +1,0 @@
-"""No example of a property is timed."""
-
-from hypothesis import settings
-
-settings.register_profile("untimed", deadline=None)
-settings.load_profile("untimed")
