@@ -92,10 +92,8 @@ def counting(rows: int) -> Table:
         "10 trees of height 6": Question.forest([random_tree(schema, 6, rng) for _ in range(10)]),
         "a level: 32 cells x 14 attributes": Question.level(random_tree(schema, 5, rng), schema.names),
     }
-    table = Table(
-        title=f"Counting {rows:,} rows x {ATTRIBUTES} attributes (limit: reading once at {bandwidth / 1e9:.1f} GB/s, {limit * 1e3:.1f} ms)",
-        title_justify="left",
-    )
+    bound = f"limit: reading once at {bandwidth / 1e9:.1f} GB/s, {limit * 1e3:.1f} ms"
+    table = Table(title=f"{rows:,} rows x {ATTRIBUTES} attributes ({bound})", title_justify="left")
     for column in ("question", "memory (s)", "x limit", "DuckDB snapshot (s)", "x memory", "Parquet file (s)"):
         table.add_column(column, justify="left" if column == "question" else "right")
     with tempfile.TemporaryDirectory() as folder:

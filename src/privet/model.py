@@ -13,7 +13,7 @@ from privet.privacy import PrivacyStatement
 from privet.schema import Schema
 from privet.tree import Floats, Tree
 
-Combine = Literal["counts", "vote"]
+Combine = Literal["counts", "probabilities", "vote"]
 
 
 @dataclass(frozen=True, eq=False)
@@ -24,7 +24,8 @@ class Model:
         learner: the name of the learner, such as ``"random-trees"``.
         schema: the public schema.
         trees: at least one.
-        combine: ``"counts"`` adds the counts of the nodes that a row reaches; ``"vote"`` gives each tree one vote.
+        combine: ``"counts"`` adds the counts of the nodes that a row reaches, ``"probabilities"`` their class shares;
+            ``"vote"`` gives each tree one vote.
         privacy: what the model gives away.
         settings: public parameters of the learner, for the card.
         noise: the standard deviation of each leaf count's noise; 0 for exact counts.
@@ -44,7 +45,12 @@ class Model:
         total = np.zeros((len(codes[0]), n_classes))
         for tree in self.trees:
             counts = tree.counts[tree.reach(codes)]
-            total += np.eye(n_classes)[counts.argmax(axis=1)] if self.combine == "vote" else counts
+            if self.combine == "vote":
+                counts = np.eye(n_classes)[counts.argmax(axis=1)]
+            elif self.combine == "probabilities":
+                counts = np.maximum(counts, 0.0)
+                counts = counts / np.maximum(counts.sum(axis=1, keepdims=True), 1e-12)
+            total += counts
         total = np.maximum(total, 0.0)
         sums = total.sum(axis=1, keepdims=True)
         # Where noise left nothing, every class is as likely as any other.

@@ -19,9 +19,14 @@ Noise = Literal["discrete-laplace", "discrete-gaussian", "none"]
 
 @dataclass(frozen=True)
 class Answer:
-    """What every answer carries: its promised cost, whether it is private, and the ledger's entry (None: not charged)."""
+    """What every answer carries.
+
+    ``cost`` is for the declared neighbours, as the ledger has it, and ``row_cost`` for one row added or removed; ``entry`` is the
+    ledger's entry (None: not charged).
+    """
 
     cost: Cost
+    row_cost: Cost
     private: bool
     entry: Entry | None
 

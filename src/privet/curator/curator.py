@@ -91,6 +91,16 @@ class Curator:
         return left(self.ledger, self.dataset, self.analyst)
 
     @property
+    def private(self) -> bool:
+        """Whether answers come from a source of randomness that nobody can know or repeat."""
+        return self._bits.private
+
+    @property
+    def bits(self) -> Bits:
+        """The source of randomness, for structure that is drawn and released."""
+        return self._bits
+
+    @property
     def spent(self) -> Cost:
         """What all analysts have spent on this data set, for the declared neighbours."""
         return self.ledger.spent(self.dataset)
@@ -178,7 +188,7 @@ class Curator:
         for c, splits in enumerate(lists):
             index = select(self._bits, [scores[split][c] for split in splits], amount, quality.score_range, mechanism)
             chosen.append(splits[index])
-        return Choices(cost.promised(self.schema), self._bits.private, entry, tuple(chosen))
+        return Choices(cost.promised(self.schema), cost, self._bits.private, entry, tuple(chosen))
 
     # -- how it is done ------------------------------------------------------------------------------------------------
 
@@ -214,7 +224,7 @@ class Curator:
             raise ParameterError("give either epsilon or rho")
         if isinstance(epsilon, float) and epsilon == math.inf and self._public:
             tables = [_scored(table, score) for table in self._exact(question)]
-            return Numbers(NOTHING, False, None, tuple(tables), "none", Fraction(0))
+            return Numbers(NOTHING, NOTHING, False, None, tuple(tables), "none", Fraction(0))
         if epsilon is not None:
             amount = exact_epsilon("epsilon", epsilon)
             cost = Cost.pure(amount)
@@ -240,7 +250,7 @@ class Curator:
             noisy, _ = add_gaussian(self._bits, flat, amount, squared_sensitivity=sum(bound**2 for bound in bounds))
         parts = np.split(noisy, np.cumsum([table.size for table in tables])[:-1])
         shaped = tuple(part.reshape(table.shape) for part, table in zip(parts, tables, strict=True))
-        return Numbers(cost.promised(self.schema), self._bits.private, entry, shaped, noise, spread)
+        return Numbers(cost.promised(self.schema), cost, self._bits.private, entry, shaped, noise, spread)
 
 
 def _scored(table: npt.NDArray[np.int64], score: RowScore | None) -> npt.NDArray[np.int64]:
