@@ -50,10 +50,7 @@ class Cell:
 
     def describe(self, schema: Schema) -> str:
         """The path in the schema's own values."""
-        return (
-            " and ".join(f"{condition.attribute} = {' | '.join(_labels(schema, condition))}" for condition in self.path)
-            or "everything"
-        )
+        return " and ".join(f"{condition.attribute} = {' | '.join(_labels(schema, condition))}" for condition in self.path) or "everything"
 
 
 @dataclass(frozen=True)
@@ -83,9 +80,7 @@ class Split:
         """One value (child 1) against the rest (child 0)."""
         size = _size(schema, attribute)
         if size < 2 or code not in range(size):
-            raise QuestionError(
-                f"{attribute!r} has {size} values; a value split needs 2 or more and a code below {size}, got {code}"
-            )
+            raise QuestionError(f"{attribute!r} has {size} values; a value split needs 2 or more and a code below {size}, got {code}")
         return cls(attribute, tuple(int(other == code) for other in range(size)))
 
     @classmethod
@@ -224,9 +219,7 @@ class Cells:
         if (start < 0).any() or (start > len(self.branch) - sizes).any():
             raise QuestionError("a node of the partition has no branch for some value")
         owner = np.repeat(inner, sizes)
-        at = np.repeat(start - np.concatenate([[0], np.cumsum(sizes)[:-1]]) if len(inner) else start, sizes) + np.arange(
-            sizes.sum()
-        )
+        at = np.repeat(start - np.concatenate([[0], np.cumsum(sizes)[:-1]]) if len(inner) else start, sizes) + np.arange(sizes.sum())
         target = self.branch[at]
         if (target <= owner).any() or (target >= n_nodes).any():
             raise QuestionError("a branch of the partition does not point forward to a node")

@@ -71,9 +71,7 @@ class BudgetExceeded(PrivetError):
 
     def __init__(self, asked: Fraction, left: Fraction, unit: str, account: str) -> None:
         self.asked, self.left, self.unit, self.account = asked, left, unit, account
-        super().__init__(
-            f"the budget of {account} does not allow this: asked {unit} {_readable(asked)}, left {unit} {_readable(left)}"
-        )
+        super().__init__(f"the budget of {account} does not allow this: asked {unit} {_readable(asked)}, left {unit} {_readable(left)}")
 
 
 class LedgerError(PrivetError):

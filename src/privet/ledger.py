@@ -183,12 +183,9 @@ class SQLiteLedger:
     def charge(self, dataset: str, analyst: str, cost: Cost, what: str) -> Entry:
         with self._transaction() as connection:
             for who in (None, analyst):
-                total = _fitted(
-                    self._read_cap(connection, dataset, who), self._read_spent(connection, dataset, who), cost, dataset, who
-                )
+                total = _fitted(self._read_cap(connection, dataset, who), self._read_spent(connection, dataset, who), cost, dataset, who)
                 connection.execute(
-                    "INSERT INTO spent VALUES (?, ?, ?, ?) "
-                    "ON CONFLICT DO UPDATE SET epsilon = excluded.epsilon, rho = excluded.rho",
+                    "INSERT INTO spent VALUES (?, ?, ?, ?) ON CONFLICT DO UPDATE SET epsilon = excluded.epsilon, rho = excluded.rho",
                     (dataset, who or _EVERYONE, *_cost_to_text(total)),
                 )
             time = _now()

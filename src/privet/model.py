@@ -11,7 +11,7 @@ import numpy.typing as npt
 
 from privet.privacy import PrivacyStatement
 from privet.schema import Schema
-from privet.tree import Floats, Tree
+from privet.tree import Floats, Tree, parents_of
 
 Combine = Literal["counts", "probabilities", "vote"]
 
@@ -38,6 +38,20 @@ class Model:
     privacy: PrivacyStatement
     settings: Mapping[str, Any] = field(default_factory=dict)
     noise: float = 0.0
+
+    def importances(self) -> Floats:
+        """The drop in Gini impurity that each attribute brings, over all trees, from released counts only; adds up to 1."""
+        total = np.zeros(len(self.schema.names))
+        for tree in self.trees:
+            sizes = np.maximum(tree.counts, 0.0).sum(axis=1)
+            squares = (np.maximum(tree.counts, 0.0) ** 2).sum(axis=1)
+            impurity = sizes - np.divide(squares, sizes, out=np.zeros_like(sizes), where=sizes > 0)
+            parents = parents_of(tree.cells)
+            below = np.zeros_like(impurity)
+            np.add.at(below, parents[1:], impurity[1:])
+            inner = tree.cells.attribute >= 0
+            np.add.at(total, tree.cells.attribute[inner], np.maximum(impurity - below, 0.0)[inner])
+        return total / total.sum() if total.sum() > 0 else total
 
     def probabilities(self, codes: list[npt.NDArray[Any]]) -> Floats:
         """The probability of each class for each row of codes."""

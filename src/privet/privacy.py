@@ -73,9 +73,7 @@ class PrivacyStatement:
         if self.promised.epsilon is not None:
             return f"{self.epsilon:.6g}-differentially private with {whom} {change}"
         delta = float(self.delta or Fraction(1, 10**6))
-        return (
-            f"({self.epsilon:.4g}, {delta:.1g})-differentially private with {whom} {change} (rho {float(self.promised.rho):.6g})"
-        )
+        return f"({self.epsilon:.4g}, {delta:.1g})-differentially private with {whom} {change} (rho {float(self.promised.rho):.6g})"
 
     def __str__(self) -> str:
         return self.describe()

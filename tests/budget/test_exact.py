@@ -73,9 +73,7 @@ def test_what_is_no_amount_is_refused_by_name(value: object, zero: bool) -> None
         exact("delta", value, zero=zero)
 
 
-@pytest.mark.parametrize(
-    "value", [1e-300, 5e-324, 1e300, 10**121, Fraction(1, 10**121), 10**5000], ids=lambda value: type(value).__name__
-)
+@pytest.mark.parametrize("value", [1e-300, 5e-324, 1e300, 10**121, Fraction(1, 10**121), 10**5000], ids=lambda value: type(value).__name__)
 def test_an_amount_of_hundreds_of_digits_is_refused(value: object) -> None:
     with pytest.raises(ParameterError, match="delta must be a number of at most 120 digits"):
         exact("delta", value, zero=True)

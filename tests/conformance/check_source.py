@@ -8,8 +8,10 @@ from dataclasses import replace
 import numpy as np
 import pandas as pd
 
-from privet.cells import Cells, Question, Split
+from privet.cells import Cells, Partition, Question, Split
 from privet.counts.base import Table
+from privet.counts.counting import Counting
+from privet.schema import Schema
 from tests.conformance.tables import SCHEMA, forest, mixed, oracle, random_table, random_tree, wide_schema, wide_table
 
 #: Puts a data frame where the source reads it.
@@ -27,6 +29,8 @@ def check_source(place: Place) -> Iterator[tuple[str, Callable[[], None]]]:
     yield "counts 20000 cells", lambda: many_cells(place, 20_000)
     yield "keeps at most so many rows of each person", lambda: rows_per_person(place)
     yield "sees the same rows throughout a snapshot", lambda: snapshots(place)
+    yield "gives its rows block by block", lambda: blocks_of_rows(place)
+    yield "divides people at random", lambda: random_parts(place)
     yield "finds how a table fails to fit", lambda: problems(place)
 
 
@@ -106,6 +110,44 @@ def snapshots(place: Place) -> None:
         if hasattr(table, "parameters") and "path" in table.parameters:
             place(random_table(30, 10))
         np.testing.assert_array_equal(source.count(question)[0], first)
+
+
+def blocks_of_rows(place: Place) -> None:
+    frame, question = random_table(700, 13), forest(SCHEMA)
+    counting = Counting(question)
+    for rows in place(frame).source(SCHEMA).rows():
+        counting.add(*rows)
+    for answer, truth in zip(counting.tables(), oracle(question, frame), strict=True):
+        np.testing.assert_array_equal(answer, truth)
+
+
+def random_parts(place: Place) -> None:
+    rng = np.random.default_rng(0)
+    frame = random_table(900, 14)
+    frame["who"] = [f"p{i}" for i in rng.integers(0, 60, 900)]
+    question = Question.of(random_tree(SCHEMA, 2, 3))
+    for schema in (SCHEMA, replace(SCHEMA, person="who", rows_per_person=50)):
+        source = place(frame).source(schema)
+        seen = []
+        for key in (b"a" * 32, b"b" * 32):
+            with source.snapshot():
+                tables = [part.count(question)[0] for part in source.parts(3, key)]
+            np.testing.assert_array_equal(sum(tables), oracle(replace_schema(question, schema), frame)[0])
+            assert all(0.15 < table.sum() / sum(tables).sum() < 0.55 for table in tables)
+            seen.append(tables[0])
+        assert (seen[0] != seen[1]).any(), "another key must divide otherwise"
+    # All rows of a person are in the same part.
+    single = frame.assign(who="only one")
+    source = place(single).source(replace(SCHEMA, person="who", rows_per_person=1000))
+    with source.snapshot():
+        totals = [int(part.count(question)[0].sum()) for part in source.parts(4, b"c" * 32)]
+    assert sorted(totals)[:3] == [0, 0, 0]
+    assert max(totals) > 0
+
+
+def replace_schema(question: Question, schema: Schema) -> Question:
+    """The same question about a schema with other owner-side facts."""
+    return Question(tuple(Partition(replace(partition.cells, schema=schema), by=partition.by) for partition in question.partitions))
 
 
 def problems(place: Place) -> None:

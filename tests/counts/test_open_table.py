@@ -123,9 +123,7 @@ def test_one_table_has_one_name(tmp_path):
     path = tmp_path / "people.db"
     with duckdb.connect(str(path)) as connection:
         connection.execute("CREATE TABLE People (a VARCHAR, n DOUBLE, c VARCHAR)")
-    names = {
-        open_table(f"duckdb:///{path}?table={name}").name for name in ("people", "People", "PEOPLE", "main.people", "Main.People")
-    }
+    names = {open_table(f"duckdb:///{path}?table={name}").name for name in ("people", "People", "PEOPLE", "main.people", "Main.People")}
     assert names == {"main.People"}
     real, link = tmp_path / "p.csv", tmp_path / "q.csv"
     real.write_text("a,n,c\nx,1,no\n")

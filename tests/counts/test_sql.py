@@ -12,7 +12,8 @@ import pytest
 
 from privet.cells import Cells, Question, Split
 from privet.counts import duckdb as module
-from privet.counts.duckdb import BitSets, DuckDBTable, encoded_rows, grouped_statement
+from privet.counts.bitsets import BitSets
+from privet.counts.duckdb import DuckDBTable, encoded_rows, grouped_statement, used_codes
 from privet.counts.open import open_table
 from privet.counts.sql import quoted
 from privet.errors import ParameterError, SchemaMismatch, TableError
@@ -61,7 +62,7 @@ def sql_of(name: str) -> tuple[str, dict]:
     if name == "encoded":
         return f"WITH {', '.join(statement.tables)} {encoded}", statement.parameters
     if name == "grouped":
-        return grouped_statement(level(), statement, encoded), statement.parameters
+        return grouped_statement(used_codes(level()), statement, encoded), statement.parameters
     question = level() if name == "level" else Question.forest([level().partitions[0].cells, Cells.everything(SCHEMA)])
     return BitSets(question).statement(statement, encoded), statement.parameters
 

@@ -92,9 +92,7 @@ def spied(monkeypatch):
 ASK = {
     "count": lambda curator, epsilon: curator.count(Cells.everything(SCHEMA), epsilon),
     "size": lambda curator, epsilon: curator.size(epsilon),
-    "sums": lambda curator, epsilon: curator.sums(
-        Cells.everything(SCHEMA), RowScore(SCHEMA, np.array([1, 0, 2, 0, -3])), epsilon
-    ),
+    "sums": lambda curator, epsilon: curator.sums(Cells.everything(SCHEMA), RowScore(SCHEMA, np.array([1, 0, 2, 0, -3])), epsilon),
     "choose": lambda curator, epsilon: curator.choose(
         Cells.everything(SCHEMA), [Split.multiway(SCHEMA, name) for name in SCHEMA], "max", epsilon
     ),
@@ -159,9 +157,7 @@ class TestEveryQuestion:
     def test_answers_from_a_database_as_from_memory(self, ask, tmp_path):
         path = tmp_path / "nursery.parquet"
         NURSERY.table.to_parquet(path)
-        memory, database = (
-            ask(curator, "1/2") for curator in (make(bits=seeded(5)), Curator(path, SCHEMA, Budget(1), bits=seeded(5)))
-        )
+        memory, database = (ask(curator, "1/2") for curator in (make(bits=seeded(5)), Curator(path, SCHEMA, Budget(1), bits=seeded(5))))
         if hasattr(memory, "tables"):
             assert all((a == b).all() for a, b in zip(memory.tables, database.tables, strict=True))
         else:
@@ -208,9 +204,7 @@ class TestCount:
 
     def test_no_entry_is_spared_the_noise(self):
         """Empty cells get noise like any other: an exact zero would tell that nobody is there."""
-        cells = Cells.of(
-            SCHEMA, [Cell((Condition("health", (0,)), Condition("health", (1,)))), Cell((Condition("health", (2,)),))]
-        )
+        cells = Cells.of(SCHEMA, [Cell((Condition("health", (0,)), Condition("health", (1,)))), Cell((Condition("health", (2,)),))])
         noise = [make(Budget(10), bits=seeded(seed)).count(cells, "0.1").tables[0][0] for seed in range(40)]
         assert (np.array(noise).std(axis=0) > 5).all()
 
@@ -320,9 +314,7 @@ class TestSumsAndSize:
     def test_sums_have_the_scale_of_the_scores_bound(self, everyone):
         score = RowScore(SCHEMA, np.array([0, 1, 2, 3, -7]))
         curator = make(Budget(10**6), bits=seeded(2))
-        noise = np.array([curator.sums(everyone, score, "1/2").tables[0][0] for _ in range(3000)]) - int(
-            (TRUTH * score.table).sum()
-        )
+        noise = np.array([curator.sums(everyone, score, "1/2").tables[0][0] for _ in range(3000)]) - int((TRUTH * score.table).sum())
         assert curator.sums(everyone, score, "1/2").spread == 14
         assert fit(noise, laplace_law(14)) > ALPHA
         assert fit(noise, laplace_law(14 * 0.7)) < ALPHA

@@ -122,6 +122,4 @@ def tiny(monkeypatch: pytest.MonkeyPatch) -> Fetched:
 @pytest.fixture
 def tiny_zip() -> bytes:
     """The archive of the tiny set, as the repository would send it."""
-    return zipped(
-        {"Index": "not data", "house-votes-84.data": "\n".join(VOTES) + "\n\n", "house-votes-84.names": "no data either"}
-    )
+    return zipped({"Index": "not data", "house-votes-84.data": "\n".join(VOTES) + "\n\n", "house-votes-84.names": "no data either"})

@@ -56,9 +56,7 @@ def test_a_set_is_available_once_its_file_is_there(variable: str, tmp_path: Path
     ("asked", "meant"), [("nursry", "nursery"), ("Tic-Tac-Toe", "tic_tac_toe"), ("drugs_consumption", "drug_consumption")]
 )
 def test_an_unknown_name_gets_a_suggestion(asked: str, meant: str) -> None:
-    with pytest.raises(
-        DatasetError, match=f"no data set '{asked}'; did you mean '{meant}'\\? Available are nursery, car"
-    ) as caught:
+    with pytest.raises(DatasetError, match=f"no data set '{asked}'; did you mean '{meant}'\\? Available are nursery, car") as caught:
         load(asked)
     assert "crx" in str(caught.value)
 

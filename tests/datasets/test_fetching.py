@@ -264,9 +264,7 @@ class Terminal(io.StringIO):
 
 
 @pytest.mark.parametrize("terminal", [True, False])
-def test_a_bar_on_a_terminal_only(
-    server: Any, tiny: Fetched, tiny_zip: bytes, monkeypatch: pytest.MonkeyPatch, terminal: bool
-) -> None:
+def test_a_bar_on_a_terminal_only(server: Any, tiny: Fetched, tiny_zip: bytes, monkeypatch: pytest.MonkeyPatch, terminal: bool) -> None:
     server.answers[PATH] = tiny_zip
     monkeypatch.setenv("TERM", "xterm")
     error = Terminal() if terminal else io.StringIO()

@@ -68,10 +68,7 @@ def test_a_nursery_label_follows_its_tables() -> None:
     assert nursery.label(*best, "recommended") == "recommend"
     assert nursery.label(*best, "priority") == "priority"
     assert nursery.label(*best, "not_recom") == "not_recom"
-    assert (
-        nursery.label("great_pret", "very_crit", "foster", "more", "critical", "inconv", "problematic", "priority")
-        == "spec_prior"
-    )
+    assert nursery.label("great_pret", "very_crit", "foster", "more", "critical", "inconv", "problematic", "priority") == "spec_prior"
 
 
 @pytest.mark.parametrize(

@@ -28,9 +28,7 @@ def check(
     if table is not None:
         raise_if_any(open_table(table).problems(public))
     fits = "" if table is None else f"; {table} fits it"
-    typer.echo(
-        f"{schema}: {len(public.names)} attributes, {public.n_classes} classes, fingerprint {public.fingerprint[:16]}{fits}"
-    )
+    typer.echo(f"{schema}: {len(public.names)} attributes, {public.n_classes} classes, fingerprint {public.fingerprint[:16]}{fits}")
 
 
 @app.command("draft")

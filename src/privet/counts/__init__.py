@@ -3,7 +3,8 @@
 - :mod:`~privet.counts.base`: what a table and a source of counts are
 - :mod:`~privet.counts.memory`: data frames, encoded to a matrix of small integers
 - :mod:`~privet.counts.duckdb`: CSV and Parquet files and DuckDB databases, counted by DuckDB
-- :mod:`~privet.counts.sql`: quoting and encoding in SQL
+- :mod:`~privet.counts.csv_lines`: CSV files, every line by itself
+- :mod:`~privet.counts.sql`, :mod:`~privet.counts.bitsets`: quoting, encoding and counting in SQL
 - :mod:`~privet.counts.counting`, :mod:`~privet.counts.kernels`: the compiled counting loops
 - :mod:`~privet.counts.open`: ``open_table``, which finds the right one
 """

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from contextlib import AbstractContextManager
-from typing import Protocol
+from typing import Any, Protocol
 
 import numpy as np
 import numpy.typing as npt
@@ -17,8 +17,18 @@ from privet.schema.problems import What
 Tables = list[npt.NDArray[np.int64]]
 
 
+#: Encoded rows: codes (one line per attribute), classes, and how often each row stands for (empty: once).
+Rows = tuple[npt.NDArray[Any], npt.NDArray[Any], npt.NDArray[np.int64]]
+
+
 class CountSource(Protocol):
     """Exact counts of one table under one schema."""
+
+    def rows(self) -> Iterator[Rows]:
+        """The encoded rows, block by block, for what stays inside the boundary."""
+
+    def parts(self, n_parts: int, key: bytes) -> Sequence[CountSource]:
+        """The rows in disjoint parts, drawn independently at random from a secret key; a person's rows stay together."""
 
     def count(self, question: Question) -> Tables:
         """One count table per partition, of the partition's shape. Reads one snapshot of the table."""
@@ -54,6 +64,4 @@ def split_tables(question: Question, flat: npt.NDArray[np.int64]) -> Tables:
 def check_totals(tables: Tables, uncovered: Sequence[int], rows: int) -> None:
     """Every partition must count every row once, in a cell or outside of all cells. Catches a wrong translation."""
     if any(int(table.sum()) + outside != rows for table, outside in zip(tables, uncovered, strict=True)):
-        raise TableError(
-            "the counts of a partition do not add up to the rows of the table; this is a bug in Privet, please report it"
-        )
+        raise TableError("the counts of a partition do not add up to the rows of the table; this is a bug in Privet, please report it")

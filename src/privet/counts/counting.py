@@ -12,7 +12,7 @@ import numpy.typing as npt
 from privet.cells import Cells, Question
 from privet.counts.base import Tables, check_totals, split_tables
 
-_NO_WEIGHTS = np.empty(0, dtype=np.int64)
+NO_WEIGHTS = np.empty(0, dtype=np.int64)
 _MAX_THREAD_MEMORY = 1 << 28  # bytes for the private tables of all threads
 
 
@@ -46,7 +46,7 @@ class Counting:
         self._uncovered = np.zeros(len(order), dtype=np.int64)
         self._rows = 0
 
-    def add(self, codes: npt.NDArray[Any], classes: npt.NDArray[Any], weights: npt.NDArray[np.int64] = _NO_WEIGHTS) -> None:
+    def add(self, codes: npt.NDArray[Any], classes: npt.NDArray[Any], weights: npt.NDArray[np.int64] = NO_WEIGHTS) -> None:
         """Count these rows: ``codes`` has one line per attribute of the schema (unused ones may hold anything)."""
         from privet.counts.kernels import BLOCK, count_rows
 

@@ -2,16 +2,19 @@
 
 from __future__ import annotations
 
+import hashlib
 from collections.abc import Iterator
 from contextlib import contextmanager
+from dataclasses import dataclass
+from functools import cached_property
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
 from privet.cells import Question
-from privet.counts.base import Tables
-from privet.counts.counting import Counting
+from privet.counts.base import Rows, Tables
+from privet.counts.counting import NO_WEIGHTS, Counting
 from privet.schema import Schema
 from privet.schema.encode import Encoded, check_structure, encode, problems
 from privet.schema.problems import What
@@ -33,27 +36,60 @@ class MemoryTable:
         return MemorySource(schema, self._table, self._y)
 
 
+@dataclass(frozen=True)
+class _Matrix:
+    """The codes of the rows that count, one line per attribute, their classes, and whose they are (by number, where known)."""
+
+    codes: npt.NDArray[Any]
+    classes: npt.NDArray[Any]
+    person: npt.NDArray[np.intp] | None
+
+
 class MemorySource:
     """Exact counts from codes. Rows are encoded at the first question: after its charge."""
 
     def __init__(self, schema: Schema, table: object, y: object = None) -> None:
         self._schema, self._table, self._y = schema, table, y
-        self._matrix: tuple[npt.NDArray[Any], npt.NDArray[Any]] | None = None
+
+    @cached_property
+    def _matrix(self) -> _Matrix:
+        return _matrix(self._schema, encode(self._schema, self._table, self._y))
 
     def count(self, question: Question) -> Tables:
-        if self._matrix is None:
-            self._matrix = _matrix(self._schema, encode(self._schema, self._table, self._y))
         counting = Counting(question)
-        counting.add(*self._matrix)
+        for rows in self.rows():
+            counting.add(*rows)
         return counting.tables()
+
+    def rows(self) -> Iterator[Rows]:
+        yield self._matrix.codes, self._matrix.classes, NO_WEIGHTS
+
+    def parts(self, n_parts: int, key: bytes) -> list[MemoryPart]:
+        return [MemoryPart(self, part, n_parts, key) for part in range(n_parts)]
 
     @contextmanager
     def snapshot(self) -> Iterator[None]:
         yield  # the codes never change
 
 
-def _matrix(schema: Schema, encoded: Encoded) -> tuple[npt.NDArray[Any], npt.NDArray[Any]]:
-    """The codes of the rows that count, one line per attribute, and their classes."""
+class MemoryPart(MemorySource):
+    """One of several random parts of a source."""
+
+    def __init__(self, whole: MemorySource, part: int, n_parts: int, key: bytes) -> None:
+        self._whole, self._part, self._n_parts, self._key = whole, part, n_parts, key
+
+    @cached_property
+    def _matrix(self) -> _Matrix:
+        whole = self._whole._matrix
+        # Each person (or row) has a number of its own in a stream that nobody knows.
+        who = np.arange(len(whole.classes)) if whole.person is None else whole.person
+        stream = hashlib.shake_256(self._key).digest(4 * (int(who.max()) + 1 if len(who) else 0))
+        mine = np.flatnonzero(np.frombuffer(stream, dtype=np.uint32)[who] % self._n_parts == self._part)
+        person = None if whole.person is None else whole.person[mine]
+        return _Matrix(whole.codes[:, mine], whole.classes[mine], person)
+
+
+def _matrix(schema: Schema, encoded: Encoded) -> _Matrix:
     assert encoded.classes is not None
     keep = np.flatnonzero(encoded.known(schema))
     if encoded.person is not None:
@@ -61,7 +97,7 @@ def _matrix(schema: Schema, encoded: Encoded) -> tuple[npt.NDArray[Any], npt.NDA
     codes = np.empty((len(encoded.codes), len(keep)), dtype=np.result_type(*(column.dtype for column in encoded.codes)))
     for line, column in zip(codes, encoded.codes, strict=True):
         line[:] = column[keep]
-    return codes, encoded.classes[keep]
+    return _Matrix(codes, encoded.classes[keep], None if encoded.person is None else encoded.person[keep])
 
 
 def _rows_of_each_person(encoded: Encoded, keep: npt.NDArray[np.intp], most: int) -> npt.NDArray[np.intp]:

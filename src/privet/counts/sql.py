@@ -82,3 +82,13 @@ def _numeric(statement: Statement, attribute: Numeric, column: str, kind: Kind, 
         low, high = statement.bind(f"{name}_low", attribute.low), statement.bind(f"{name}_high", attribute.high)
         inside = f"CASE WHEN {number} < {low} OR {number} > {high} THEN {attribute.unknown_code} ELSE {inside} END"
     return f"CASE WHEN {number} IS NULL OR isnan({number}) THEN {attribute.missing_code} ELSE {inside} END"
+
+
+def code_type(attribute: Attribute) -> str:
+    """The SQL type of an attribute's codes."""
+    return {1: "UTINYINT", 2: "USMALLINT", 4: "UINTEGER"}[attribute.dtype.itemsize]
+
+
+def with_tables(tables: list[str]) -> str:
+    """The WITH clause of a statement."""
+    return f"WITH {', '.join(tables)} " if tables else ""

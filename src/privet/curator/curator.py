@@ -3,16 +3,17 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from fractions import Fraction
+from typing import TypeVar
 
 import numpy as np
 import numpy.typing as npt
 
 from privet.budget import NOTHING, Budget, Cost, Number, exact, exact_epsilon, sequential
 from privet.cells import Cell, Cells, Partition, Question, Split, check_split
-from privet.counts.base import CountSource, Table
+from privet.counts.base import CountSource, Rows, Table
 from privet.counts.open import open_table
 from privet.curator.answers import Choices, Noise, Numbers, Preview
 from privet.curator.score import RowScore
@@ -23,9 +24,11 @@ from privet.mechanisms.gaussian import add_gaussian
 from privet.mechanisms.laplace import add_laplace
 from privet.mechanisms.randomness import Bits, SystemBits
 from privet.mechanisms.selection import Selection, select, selection_cost
+from privet.model import Model
 from privet.schema import Schema
 from privet.schema.problems import raise_if_any
 
+Answered = TypeVar("Answered")
 _MAX_SPREAD = 1 << 40  # a Laplace scale or Gaussian variance beyond this could overflow 64-bit counts
 
 
@@ -125,9 +128,7 @@ class Curator:
         with self._source.snapshot():
             yield
 
-    def count(
-        self, question: Question | Cells | Sequence[Cell], epsilon: Number | None = None, *, rho: Number | None = None
-    ) -> Numbers:
+    def count(self, question: Question | Cells | Sequence[Cell], epsilon: Number | None = None, *, rho: Number | None = None) -> Numbers:
         """Noisy class counts of every cell of every partition.
 
         Sensitivity: one row is in one entry of each of the P partitions, so P in L1 and P in squared L2. Noise: with
@@ -143,9 +144,7 @@ class Curator:
         question = Question.of(Cells.everything(self.schema))
         return self._noisy(question, [1], everyone, epsilon, rho, "number of rows")
 
-    def sums(
-        self, cells: Cells | Sequence[Cell], score: RowScore, epsilon: Number | None = None, *, rho: Number | None = None
-    ) -> Numbers:
+    def sums(self, cells: Cells | Sequence[Cell], score: RowScore, epsilon: Number | None = None, *, rho: Number | None = None) -> Numbers:
         """The noisy sum over each cell of a bounded whole-number score of the rows.
 
         Sensitivity: the score's bound, in L1 and L2 (cells are disjoint). Noise: discrete Laplace of scale bound/epsilon, or
@@ -177,25 +176,79 @@ class Curator:
         if mechanism not in ("permute-and-flip", "exponential"):
             raise ParameterError(f"mechanism must be 'permute-and-flip' or 'exponential', got {mechanism!r}")
         quality = criterion_named(criterion, self.schema.n_rows)
-        amount = exact_epsilon("epsilon", epsilon)
+        exactly = self._public and _is_infinite(epsilon)
+        amount = Fraction(1) if exactly else exact_epsilon("epsilon", epsilon)
         distinct = list(dict.fromkeys(split for splits in lists for split in splits))
         question = Question.level(asked, dict.fromkeys(split.attribute for split in distinct))
-        cost = selection_cost(amount, mechanism)
-        entry = self._charge(cost, f"private selection: {len(asked)} cells, {len(distinct)} candidates")
+        cost = NOTHING if exactly else selection_cost(amount, mechanism)
+        entry = None if exactly else self._charge(cost, f"private selection: {len(asked)} cells, {len(distinct)} candidates")
         tables = dict(zip((p.by for p in question.partitions), self._exact(question), strict=True))
         scores = {split: quality.scores(_children(tables[split.attribute], split)).tolist() for split in distinct}
         chosen = []
         for c, splits in enumerate(lists):
-            index = select(self._bits, [scores[split][c] for split in splits], amount, quality.score_range, mechanism)
-            chosen.append(splits[index])
-        return Choices(cost.promised(self.schema), cost, self._bits.private, entry, tuple(chosen))
+            of_cell = [scores[split][c] for split in splits]
+            best = of_cell.index(max(of_cell))
+            chosen.append(splits[best if exactly else select(self._bits, of_cell, amount, quality.score_range, mechanism)])
+        return Choices(cost.promised(self.schema), cost, self._bits.private and not exactly, entry, tuple(chosen))
+
+    def confusion(self, model: Model, epsilon: Number | None = None, *, rho: Number | None = None) -> Numbers:
+        """The noisy confusion matrix of a released model: true classes in lines, predicted ones in columns.
+
+        Sensitivity: a row is in one entry, so 1. Noise, cost and neighbours as in :meth:`count`.
+        """
+        _checked_model(self.schema, model)
+        return self._measure(lambda: [_confusion(model, self._rows())], [1], epsilon, rho, "confusion matrix of a model")
+
+    def choose_model(self, models: Sequence[Model], epsilon: Number) -> tuple[int, Choices]:
+        """The index of a released model that gets (about) the most rows right.
+
+        By permute-and-flip on the number of correct rows. Sensitivity: a row adds 0 or 1 to each score: range 1. Cost: pure
+        ``epsilon``. Neighbours: one row added or removed.
+        """
+        if not models:
+            raise ParameterError("give at least one model to choose from")
+        for model in models:
+            _checked_model(self.schema, model)
+        amount = exact_epsilon("epsilon", epsilon)
+        cost = selection_cost(amount, "permute-and-flip")
+        entry = self._charge(cost, f"private selection among {len(models)} models")
+        scores = self._inside(lambda: [int(np.trace(_confusion(model, self._rows()))) for model in models])
+        index = select(self._bits, scores, amount, 1, "permute-and-flip")
+        return index, Choices(cost.promised(self.schema), cost, self._bits.private, entry, ())
+
+    def split_people(self, n_parts: int, epsilon: Number) -> list[Curator]:
+        """Curators of disjoint random parts of the people, each with a budget of ``epsilon`` of its own, charged here once.
+
+        People are drawn independently at random (all rows of a person together, where the schema names one), never by
+        position or content. Cost: ``epsilon`` once (parallel composition over disjoint people). They are asked within :meth:`snapshot`.
+        """
+        if isinstance(n_parts, bool) or not isinstance(n_parts, int) or not 1 <= n_parts <= 10_000:
+            raise ParameterError(f"n_parts must be a whole number from 1 to 10000, got {n_parts!r}")
+        amount = exact_epsilon("epsilon", epsilon)
+        self._charge(Cost.pure(amount), f"{n_parts} disjoint groups of people")
+        key = self._bits.words(4).tobytes()
+        parts = []
+        for number, source in enumerate(self._source.parts(n_parts, key)):
+            part = Curator.__new__(Curator)
+            part.schema, part.dataset, part.analyst = self.schema, f"{self.dataset} (part {number + 1} of {n_parts})", self.analyst
+            part.ledger, part._source, part._bits, part._public = MemoryLedger(), source, self._bits, False
+            part._open_account(Budget(Cost.pure(amount).promised(self.schema).epsilon))
+            parts.append(part)
+        return parts
 
     # -- how it is done ------------------------------------------------------------------------------------------------
 
     def _exact(self, question: Question) -> list[npt.NDArray[np.int64]]:
-        """The exact counts. What an engine says about a failure may tell of rows, so it is not passed on."""
+        """The exact counts."""
+        return self._inside(lambda: self._source.count(question))
+
+    def _rows(self) -> Iterator[Rows]:
+        return self._source.rows()
+
+    def _inside(self, work: Callable[[], Answered]) -> Answered:
+        """Do work on rows. What an engine says about a failure may tell of rows, so it is not passed on."""
         try:
-            return self._source.count(question)
+            return work()
         except PrivetError:
             raise
         except Exception as error:  # noqa: BLE001
@@ -220,10 +273,21 @@ class Curator:
         self, question: Question, bounds: list[int], score: RowScore | None, epsilon: Number | None, rho: Number | None, what: str
     ) -> Numbers:
         """Charge, count, add noise. ``bounds`` is the sensitivity of each partition's table."""
+        return self._measure(lambda: [_scored(table, score) for table in self._exact(question)], bounds, epsilon, rho, what)
+
+    def _measure(
+        self,
+        measure: Callable[[], list[npt.NDArray[np.int64]]],
+        bounds: list[int],
+        epsilon: Number | None,
+        rho: Number | None,
+        what: str,
+    ) -> Numbers:
+        """Charge, measure, add noise."""
         if (epsilon is None) == (rho is None):
             raise ParameterError("give either epsilon or rho")
-        if isinstance(epsilon, float) and epsilon == math.inf and self._public:
-            tables = [_scored(table, score) for table in self._exact(question)]
+        if self._public and _is_infinite(epsilon):
+            tables = self._inside(measure)
             return Numbers(NOTHING, NOTHING, False, None, tuple(tables), "none", Fraction(0))
         if epsilon is not None:
             amount = exact_epsilon("epsilon", epsilon)
@@ -235,11 +299,9 @@ class Curator:
             cost = Cost.concentrated(amount)
             spread = Fraction(sum(bound**2 for bound in bounds)) / (2 * amount)
         if spread > _MAX_SPREAD:
-            raise ParameterError(
-                f"{'rho' if epsilon is None else 'epsilon'} is so small that the noise does not fit into 64 bits"
-            )
+            raise ParameterError(f"{'rho' if epsilon is None else 'epsilon'} is so small that the noise does not fit into 64 bits")
         entry = self._charge(cost, what)
-        tables = [_scored(table, score) for table in self._exact(question)]
+        tables = self._inside(measure)
         flat = np.concatenate([table.reshape(-1) for table in tables])
         noise: Noise
         if epsilon is not None:
@@ -251,6 +313,27 @@ class Curator:
         parts = np.split(noisy, np.cumsum([table.size for table in tables])[:-1])
         shaped = tuple(part.reshape(table.shape) for part, table in zip(parts, tables, strict=True))
         return Numbers(cost.promised(self.schema), cost, self._bits.private, entry, shaped, noise, spread)
+
+
+def _checked_model(schema: Schema, model: Model) -> None:
+    # A subclass could look at the rows it is asked about.
+    if type(model) is not Model:
+        raise ParameterError(f"a model must be a released Model, got {type(model).__name__}")
+    if model.schema.fingerprint != schema.fingerprint:
+        raise QuestionError("the model is for another schema")
+
+
+def _confusion(model: Model, rows: Iterable[Rows]) -> npt.NDArray[np.int64]:
+    n_classes = model.schema.n_classes
+    matrix = np.zeros((n_classes, n_classes), dtype=np.int64)
+    for codes, classes, weights in rows:
+        predicted = model.probabilities(list(codes)).argmax(axis=1)
+        np.add.at(matrix, (classes.astype(np.int64), predicted), weights if len(weights) else 1)
+    return matrix
+
+
+def _is_infinite(epsilon: object) -> bool:
+    return isinstance(epsilon, float) and epsilon == math.inf
 
 
 def _scored(table: npt.NDArray[np.int64], score: RowScore | None) -> npt.NDArray[np.int64]:
@@ -268,9 +351,7 @@ def _children(table: npt.NDArray[np.int64], split: Split) -> npt.NDArray[np.int6
     return out
 
 
-def _candidate_lists(
-    schema: Schema, candidates: Sequence[Split] | Sequence[Sequence[Split]], n_cells: int
-) -> list[Sequence[Split]]:
+def _candidate_lists(schema: Schema, candidates: Sequence[Split] | Sequence[Sequence[Split]], n_cells: int) -> list[Sequence[Split]]:
     shared = [split for split in candidates if isinstance(split, Split)]
     if shared and len(shared) != len(candidates):
         raise QuestionError("candidates must be splits, or one list of splits per cell")

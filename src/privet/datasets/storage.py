@@ -68,9 +68,7 @@ def write_cache(name: str, cells: Cells) -> None:
         finally:
             partial.unlink(missing_ok=True)
     except OSError as error:
-        raise DatasetError(
-            f"cannot write to the cache {path.parent}: {error.strerror}; set PRIVET_CACHE to another folder"
-        ) from None
+        raise DatasetError(f"cannot write to the cache {path.parent}: {error.strerror}; set PRIVET_CACHE to another folder") from None
 
 
 def check_hash(cells: Cells, expected: str) -> None:

@@ -12,8 +12,7 @@ What = Literal["absent", "dtype", "identity", "unlisted", "null", "not a number"
 _ADVICE: dict[What, str] = {
     "absent": "is not in the table; add it, or take it out of the schema",
     "dtype": "has a type that cannot be matched with the schema; store it as text, numbers or truth values",
-    "identity": "says whose row it is, but holds fractions, in which large identifiers "
-    "are not exact; store it as text or whole numbers",
+    "identity": "says whose row it is, but holds fractions, in which large identifiers are not exact; store it as text or whole numbers",
     "unlisted": "holds values that the schema does not list; list them, declare a catch-all with 'other', "
     "or accept that such rows are not counted with on_unknown 'drop'",
     "null": "holds missing entries; declare what stands for them with 'missing', "

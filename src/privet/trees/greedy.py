@@ -1,7 +1,7 @@
 """Greedy trees: each split is chosen privately among **all** attribute-value candidates (Friedman and Schuster 2010; Novakovic).
 
-The tree grows a level at a time, for all cells of the level at once: one private selection, and one noisy count where the schedule
-has it. Stopping rules look at noisy counts only.
+The tree grows a level at a time, for all cells of the level at once: one private selection, and one noisy count where
+the schedule has it. Stopping rules look at noisy counts only.
 """
 
 from __future__ import annotations
@@ -60,7 +60,7 @@ def grow_greedy(curator: Curator, criterion: str, shares: Shares, *, splits: Spl
         choice = curator.choose(asked, [candidates[c] for c in open_cells], criterion, share)
         charges.append(Charge(f"splits of level {depth}", choice.row_cost))
         chosen = dict(zip(open_cells, choice.splits, strict=True))
-        cells, possible, closed = _refined(schema, cells, possible, closed, chosen)
+        cells, possible, closed = _refined(schema, cells, possible, chosen)
     leaves = curator.count(cells, shares.counts[-1])
     charges.append(Charge("class counts of the leaves", leaves.row_cost))
     return Grown(cells, leaves.tables[0], leaves.deviation, tuple(charges))
@@ -86,7 +86,7 @@ def split_candidates(schema: Schema, possible: Possible, splits: Splits) -> list
 
 
 def _refined(
-    schema: Schema, cells: Cells, possible: Sequence[Possible], closed: Sequence[bool], chosen: dict[int, Split]
+    schema: Schema, cells: Cells, possible: Sequence[Possible], chosen: dict[int, Split]
 ) -> tuple[Cells, list[Possible], list[bool]]:
     """The next level: children in the place of their parents, as :meth:`Cells.refine` numbers them."""
     next_possible: list[Possible] = []

@@ -1,8 +1,8 @@
 """ID3 on noisy counts: every access to the data is a noisy count (Blum et al. 2005; RDT-2009 section III, RDT-2012 section 4).
 
-For each node and each attribute not yet used on its path, the value-by-class counts are asked. Nodes of one level are disjoint; attributes are
-not. So level i of a table with k attributes costs k - i rounds, a full tree k(k+1)/2 rounds, and each round gets an equal share.
-Node sizes and class counts are derived from these tables and cost nothing more.
+For each node and each attribute not yet used on its path, the value-by-class counts are asked. Nodes of one level are
+disjoint; attributes are not. So level i of a table with k attributes costs k - i rounds, a full tree k(k+1)/2 rounds, and
+each round gets an equal share. Node sizes and class counts are derived from these tables and cost nothing more.
 """
 
 from __future__ import annotations
@@ -26,19 +26,18 @@ def rounds(n_attributes: int, depth: int) -> int:
     return sum(n_attributes - level for level in range(depth))
 
 
-def grow_noisy_id3(
-    curator: Curator, epsilon: Fraction, *, max_depth: int | None = None
-) -> tuple[Tree, float, tuple[Charge, ...]]:
-    """One tree, the deviation of each count's noise, and what was paid.
+def grow_noisy_id3(curator: Curator, epsilon: Fraction | None, *, max_depth: int | None = None) -> tuple[Tree, float, tuple[Charge, ...]]:
+    """One tree, the deviation of each count's noise, and what was paid. Epsilon None: exact counts of a public table.
 
-    A node is not split where its noisy size is below sqrt(2) T V / epsilon_round (T classes, V values on average): the counts below it
-    would be smaller than their noise (Friedman and Schuster 2010, section 4). Cost: epsilon / rounds for each round of each
-    level that was asked; levels that were not needed are not charged.
+    A node is not split where its noisy size is below sqrt(2) T V / epsilon_round (T classes, V values on average): the
+    counts below it would be smaller than their noise (Friedman and Schuster 2010, section 4). Cost: epsilon / rounds for
+    each round of each level that was asked; levels that were not needed are not charged.
     """
     schema = curator.schema
     k = len(schema.names)
     depth = k if max_depth is None else min(max_depth, k)
-    each = epsilon / rounds(k, depth)
+    each = None if epsilon is None else epsilon / rounds(k, depth)
+    smallest = 0.0 if each is None else math.sqrt(2) / float(each)
     cells = Cells.everything(schema)
     unused = [tuple(range(k))]
     open_cells = [0]
@@ -49,7 +48,8 @@ def grow_noisy_id3(
         left = k - level
         # Partition j asks each open cell about its j-th unused attribute: a row is in one entry of each.
         asked = [_by_unused(cells, unused, open_cells, j) for j in range(left)]
-        answer = curator.count(Question(tuple(Partition(partition) for partition in asked)), each * left)
+        question = Question(tuple(Partition(partition) for partition in asked))
+        answer = curator.count(question, math.inf if each is None else each * left)
         charges.append(Charge(f"value-by-class counts of level {level}", answer.row_cost))
         deviation = answer.deviation
         values = _tables_of(cells, unused, open_cells, answer.tables)
@@ -60,7 +60,8 @@ def grow_noisy_id3(
             counts_by_cell[cell] = np.mean([table.sum(axis=0) for table in of_cell], axis=0)
             size = counts_by_cell[cell].sum()
             mean_values = float(np.mean([schema.sizes[a] for a in unused[cell]]))
-            if size / (mean_values * schema.n_classes) < math.sqrt(2) / float(each):
+            pure = (counts_by_cell[cell] > 0).sum() <= 1
+            if pure or size / (mean_values * schema.n_classes) < smallest:
                 continue
             gains = [_negative_entropy(table) for table in of_cell]
             chosen[cell] = Split.multiway(schema, schema.names[unused[cell][int(np.argmax(gains))]])

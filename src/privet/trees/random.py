@@ -54,9 +54,7 @@ def draw_tree(schema: Schema, height: int, bits: Bits) -> Cells:
         width = np.where(numeric[a], 2, sizes[a])
         child = first + n_nodes + np.cumsum(width) - width
         if child.size and int(child[-1] + width[-1]) > 2 * MAX_LEAVES:
-            raise ParameterError(
-                f"random trees of height {height} have more than {MAX_LEAVES} leaves on this schema; ask for less"
-            )
+            raise ParameterError(f"random trees of height {height} have more than {MAX_LEAVES} leaves on this schema; ask for less")
         threshold = low[split, a] + 1 + uniform_below(bits, (high - low)[split, a].astype(np.uint64)).astype(np.int64)
         side = (bits.words(len(split)) & np.uint64(1)).astype(np.int64)  # of a missing number
         offset = np.zeros(n_nodes, dtype=np.int64)

@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import math
+from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from typing import Literal
 
+from privet.budget import Number
 from privet.errors import ParameterError
 
 Schedule = Literal["thesis", "even", "deep"]
@@ -15,30 +18,34 @@ Schedule = Literal["thesis", "even", "deep"]
 class Shares:
     """What each question of a greedy tree may cost.
 
-    ``splits[d]`` is for choosing the splits of level d; ``counts[d]`` for the class counts of the cells of level d, of which the last
-    entry is for the leaves (zero: not asked).
+    ``splits[d]`` is for choosing the splits of level d, ``counts[d]`` for the class counts of its cells; the last entry of
+    ``counts`` is for the leaves. Zero: not asked.
     """
 
-    splits: tuple[Fraction, ...]
-    counts: tuple[Fraction, ...]
+    splits: tuple[Number, ...]
+    counts: tuple[Number, ...]
 
 
-def shares(schedule: Schedule, epsilon: Fraction, depth: int) -> Shares:
-    """The shares of a tree of this depth.
+def shares(schedule: Schedule, epsilon: Fraction | None, depth: int) -> Shares:
+    """The shares of a tree of this depth; all infinite where epsilon is None (exact counts).
 
     ``"thesis"``: class counts at every level for stopping rules, and a split at every level but the last: 2(d+1) - 1 equal
-    questions (Novakovic, chapter 6). ``"even"``: no counts on the way; half for the leaves, the rest evenly over the splits.
-    ``"deep"``: like even, but each level gets 1.5 times what the one above it got, because it has fewer rows per node.
+    questions (Novakovic, chapter 6). ``"even"``: no counts on the way; half for the leaves, the rest evenly over the
+    splits. ``"deep"``: like even, but each level gets 1.5 times what the one above it got, because its nodes have fewer rows.
     """
+    one, none = Fraction(1), Fraction(0)
+    if schedule not in ("thesis", "even", "deep"):
+        raise ParameterError(f"schedule must be 'thesis', 'even' or 'deep', got {schedule!r}")
     if depth == 0:
-        return Shares((), (epsilon,))
+        return Shares((), _amounts([one], epsilon))
     if schedule == "thesis":
-        each = epsilon / (2 * (depth + 1) - 1)
-        return Shares((each,) * depth, (each,) * (depth + 1))
-    nothing = (Fraction(0),) * depth
-    if schedule == "even":
-        return Shares((epsilon / 2 / depth,) * depth, (*nothing, epsilon / 2))
-    if schedule == "deep":
-        weights = [Fraction(3, 2) ** d for d in range(depth)]
-        return Shares(tuple(epsilon / 2 * weight / sum(weights) for weight in weights), (*nothing, epsilon / 2))
-    raise ParameterError(f"schedule must be 'thesis', 'even' or 'deep', got {schedule!r}")
+        return Shares(_amounts([one] * depth, epsilon, 2 * depth + 1), _amounts([one] * (depth + 1), epsilon, 2 * depth + 1))
+    growth = Fraction(3, 2) if schedule == "deep" else one
+    weights = [growth**d for d in range(depth)]
+    return Shares(_amounts(weights, epsilon, 2 * sum(weights)), _amounts([none] * depth + [one], epsilon, 2))
+
+
+def _amounts(weights: Sequence[Fraction], epsilon: Fraction | None, total: Fraction | int = 1) -> tuple[Number, ...]:
+    if epsilon is None:
+        return tuple(math.inf if weight else Fraction(0) for weight in weights)
+    return tuple(epsilon * weight / total for weight in weights)

@@ -1,8 +1,8 @@
 """Post-processing that pays nothing: thin nodes borrow from their ancestors.
 
 A leaf's noisy class counts are mostly noise where few rows are. Its class shares are therefore drawn towards those of its
-parent, which are drawn towards its own parent's, as if the parent had contributed ``strength`` standard deviations of the node's noise as
-rows of its own. Shares are taken of non-negative counts.
+parent, which are drawn towards its own parent's, as if the parent had contributed ``strength`` standard deviations of the
+node's noise as rows of its own. Shares are taken of non-negative counts.
 """
 
 from __future__ import annotations
@@ -35,9 +35,7 @@ def shrunk(cells: Cells, leaf_counts: npt.NDArray[np.int64], deviation: float, s
     for depth in range(1, int(raw.depths.max()) + 1):
         nodes = np.flatnonzero(raw.depths == depth)
         weight = (strength * deviation * np.sqrt(n_leaves[nodes]) + 1e-9)[:, None]
-        shares[nodes] = (positive[nodes] + weight * shares[parents[nodes]]) / (
-            positive[nodes].sum(axis=1, keepdims=True) + weight
-        )
+        shares[nodes] = (positive[nodes] + weight * shares[parents[nodes]]) / (positive[nodes].sum(axis=1, keepdims=True) + weight)
     sizes = np.maximum(raw.counts.sum(axis=1, keepdims=True), 1e-3)  # a node of no rows still has its shares
     return Tree(cells, shares * sizes)
 

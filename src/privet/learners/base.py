@@ -1,0 +1,207 @@
+"""What all estimators share: the scikit-learn contract on one side, a curator on the other."""
+
+from __future__ import annotations
+
+import math
+from abc import abstractmethod
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import Any, ClassVar, Self
+
+import numpy as np
+import numpy.typing as npt
+from sklearn.base import BaseEstimator, ClassifierMixin
+from sklearn.utils.multiclass import check_classification_targets
+from sklearn.utils.validation import check_is_fitted, validate_data
+
+from privet.budget import Budget, Cost, Number, exact
+from privet.counts.memory import MemoryTable
+from privet.curator import Curator
+from privet.errors import ParameterError, SchemaError
+from privet.mechanisms.randomness import Bits, SeededBits, SystemBits
+from privet.model import Model
+from privet.privacy import Charge, PrivacyStatement
+from privet.schema import Schema
+from privet.schema.encode import encode
+from privet.schema.from_data import schema_from_data
+
+#: The share of epsilon that pays for the number of rows where it is not declared.
+SIZE_SHARE = Fraction(1, 20)
+
+
+@dataclass
+class Purse:
+    """The epsilon of a fit: what is left of it, and what was paid. Infinite: exact counts of a public table."""
+
+    left: Fraction | None
+    charges: list[Charge]
+
+    def take(self, share: Fraction) -> Number:
+        """This share of what is left, to be spent."""
+        if self.left is None:
+            return math.inf
+        amount = self.left * share
+        self.left -= amount
+        return amount
+
+    def paid(self, what: str, cost: Cost) -> None:
+        """Note a charge for the privacy statement."""
+        self.charges.append(Charge(what, cost))
+
+
+class PrivateClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
+    """A classifier that is trained through a curator and never holds rows.
+
+    Subclasses store their parameters in ``__init__`` and say in :meth:`_grow` how a model is grown. Parameters that all have:
+
+    Args:
+        epsilon: what the fit may cost, for one row added or removed. ``math.inf`` is the non-private baseline, and says so.
+        schema: the public schema. ``None`` is an error that explains itself; ``"from-data"`` reads the domain off the rows, for
+            public data, and marks the model ``private: false``.
+        random_state: a test seed; refused unless unlocked with :func:`privet.unlock_test_seeds`. Never stored in a model.
+    """
+
+    _name: ClassVar[str]
+
+    epsilon: Number
+    schema: Schema | str | None
+    random_state: int | None
+
+    # -- fitting -------------------------------------------------------------------------------------------------------
+
+    def fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> Self:  # noqa: N803
+        """Train on a table in memory, through a curator of its own with ``epsilon`` as its budget.
+
+        ``y`` may be left out where ``X`` holds the class column that the schema names.
+        """
+        if sample_weight is not None:
+            raise ParameterError(
+                "sample_weight is refused: a row of weight w would change counts by w, and the noise is scaled for 1. "
+                "Repeat or leave out rows instead, and account for a person's rows with rows_per_person"
+            )
+        schema, from_data = self._checked_schema(X, y)
+        bits = self._bits()
+        exactly = _is_infinite(self.epsilon)
+        budget = Budget(1) if exactly else Budget(Cost.pure(exact("epsilon", self.epsilon)).promised(schema).epsilon)
+        table = MemoryTable(X, None if y is None else np.asarray(y) if isinstance(y, list) else y)
+        curator = Curator(table, schema, budget, public=exactly, bits=bits)
+        reason = "the schema was read off the data" if from_data else ""
+        self._fit_from(curator, reason)
+        return self
+
+    def fit_from(self, curator: Curator) -> Self:
+        """Train through a curator, which charges ``epsilon`` to its ledger. Any curator: memory, files, databases."""
+        if self.random_state is not None:
+            raise ParameterError("random_state goes with fit; a curator has a source of randomness of its own")
+        self._fit_from(curator, "")
+        return self
+
+    def _fit_from(self, curator: Curator, reason: str) -> None:
+        exactly = _is_infinite(self.epsilon)
+        purse = Purse(None if exactly else exact("epsilon", self.epsilon), [])
+        with curator.snapshot():
+            model = self._grow(curator, purse)
+        reasons = [reason] if reason else []
+        reasons += ["no noise was added (epsilon is infinite)"] if exactly else []
+        reasons += [] if curator.private else ["a test seed was used"]
+        statement = PrivacyStatement.of(
+            curator.schema, purse.charges, private=not reasons, reason="; ".join(reasons), notes=model.privacy.notes
+        )
+        settings = {name: value for name, value in self.get_params(deep=False).items() if name in self._public_settings}
+        self.model_ = Model(self._name, curator.schema, model.trees, model.combine, statement, {**settings, **model.settings}, model.noise)
+        self._adopt(self.model_)
+
+    @abstractmethod
+    def _grow(self, curator: Curator, purse: Purse) -> Model:
+        """Grow a model through the curator, paying from the purse. Its privacy statement is filled in afterwards."""
+
+    _public_settings: ClassVar[tuple[str, ...]] = ()
+
+    def _adopt(self, model: Model) -> None:
+        """Take over the public attributes of a model."""
+        self.model_ = model
+        self.classes_ = np.array(model.schema.classes, dtype=_label_type(model.schema))
+        self.n_features_in_ = len(model.schema.names)
+        if not getattr(self, "_positional", False):
+            self.feature_names_in_ = np.array(model.schema.names, dtype=object)
+
+    # -- predicting ----------------------------------------------------------------------------------------------------
+
+    def predict_proba(self, X: Any) -> npt.NDArray[np.float64]:  # noqa: N803
+        """The probability of each class, from released counts only."""
+        check_is_fitted(self, "model_")
+        return self.model_.probabilities(self._codes(X))
+
+    def predict(self, X: Any) -> npt.NDArray[Any]:  # noqa: N803
+        """The most likely class of each row, as the schema lists it."""
+        return np.asarray(self.classes_[self.predict_proba(X).argmax(axis=1)])
+
+    @property
+    def privacy_(self) -> PrivacyStatement:
+        """What the model gives away."""
+        check_is_fitted(self, "model_")
+        return self.model_.privacy
+
+    @property
+    def feature_importances_(self) -> npt.NDArray[np.float64]:
+        """The drop in Gini impurity that each attribute brings, summed over released counts; adds up to 1."""
+        check_is_fitted(self, "model_")
+        return self.model_.importances()
+
+    def _codes(self, X: Any) -> list[npt.NDArray[Any]]:  # noqa: N803
+        if getattr(self, "_positional", False):
+            X = validate_data(self, X, reset=False, dtype=None, ensure_all_finite=False)  # noqa: N806
+            X = {name: X[:, i] for i, name in enumerate(self.model_.schema.names)}  # noqa: N806
+        elif isinstance(X, np.ndarray | list):
+            validate_data(self, X, reset=False, dtype=None, ensure_all_finite=False, skip_check_array=True)
+        return encode(self.model_.schema, X, target=False).codes
+
+    # -- parameters ----------------------------------------------------------------------------------------------------
+
+    def _checked_schema(self, X: Any, y: Any) -> tuple[Schema, bool]:  # noqa: N803
+        if isinstance(self.schema, Schema):
+            self._positional = False
+            return self.schema, False
+        if self.schema == "from-data":
+            if y is None:
+                raise ValueError(f"{type(self).__name__} requires y to be passed, but the target y is None")
+            X, y = validate_data(self, X, y, dtype=None, ensure_all_finite=False)  # noqa: N806
+            check_classification_targets(y)
+            self._positional = True
+            return schema_from_data(X, y), True
+        if self.schema is None:
+            raise SchemaError(
+                f"{type(self).__name__} needs a schema: the values, bounds and classes that are public about the table. Write one with "
+                "pv.Schema(attributes=..., target=..., classes=...), or draft one from a public sample with 'privet schema draft'. "
+                'For public data, schema="from-data" reads it off the rows; the model is then marked as not private'
+            )
+        raise SchemaError(f'schema must be a Schema, "from-data" or None, got {self.schema!r}')
+
+    def _bits(self) -> Bits:
+        return SystemBits() if self.random_state is None else SeededBits(self.random_state)
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.input_tags.allow_nan = True
+        tags.input_tags.categorical = True
+        tags.input_tags.string = True
+        tags.non_deterministic = True
+        return tags
+
+
+def rows_of(curator: Curator, purse: Purse) -> float:
+    """The number of rows: declared public, or paid for and noisy."""
+    if curator.schema.n_rows is not None:
+        return curator.schema.n_rows
+    answer = curator.size(purse.take(SIZE_SHARE))
+    purse.paid("number of rows", answer.row_cost)
+    return max(float(answer.tables[0][0]), 1.0)
+
+
+def _is_infinite(epsilon: Number) -> bool:
+    return isinstance(epsilon, float) and epsilon == math.inf
+
+
+def _label_type(schema: Schema) -> type | None:
+    """Mixed labels stay what they are."""
+    return object if len({type(label) for label in schema.classes}) > 1 else None

@@ -1,0 +1,52 @@
+"""ID3 on noisy counts."""
+
+from __future__ import annotations
+
+from typing import ClassVar
+
+from privet.budget import Number
+from privet.curator import Curator
+from privet.errors import ParameterError
+from privet.learners.base import PrivateClassifier, Purse
+from privet.model import Model
+from privet.privacy import PrivacyStatement
+from privet.schema import Schema
+from privet.trees.noisy_id3 import grow_noisy_id3
+
+
+class NoisyID3Classifier(PrivateClassifier):
+    """ID3 in which every access to the data is a noisy count (RDT-2009 section III, RDT-2012 section 4).
+
+    It is the papers' counter-example: accuracy is poor, because a tree over k attributes needs k(k+1)/2 rounds of counts. Sensitivity:
+    a row is in one entry of each round's table. Neighbours: one row added or removed. Cost: at most pure ``epsilon``; every
+    round gets epsilon / rounds, and levels that are not reached are not charged.
+
+    Args:
+        epsilon, schema, random_state: see :class:`~privet.learners.base.PrivateClassifier`.
+        max_depth: how many levels, by default as many as there are attributes.
+    """
+
+    _name: ClassVar[str] = "noisy-id3"
+
+    def __init__(
+        self,
+        epsilon: Number = 1.0,
+        schema: Schema | str | None = None,
+        *,
+        max_depth: int | None = None,
+        random_state: int | None = None,
+    ) -> None:
+        self.epsilon = epsilon
+        self.schema = schema
+        self.max_depth = max_depth
+        self.random_state = random_state
+
+    def _grow(self, curator: Curator, purse: Purse) -> Model:
+        depth = self.max_depth
+        if depth is not None and (isinstance(depth, bool) or not hasattr(depth, "__index__") or depth < 1):
+            raise ParameterError(f"max_depth must be None or a whole number of at least 1, got {depth!r}")
+        tree, deviation, charges = grow_noisy_id3(curator, purse.left, max_depth=depth)
+        purse.charges += charges
+        statement = PrivacyStatement.of(curator.schema, (), private=False)
+        settings = {"max_depth": int(tree.depths.max())}
+        return Model(self._name, curator.schema, (tree,), "counts", statement, settings, deviation)
