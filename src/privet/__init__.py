@@ -26,11 +26,19 @@ if TYPE_CHECKING:
     from privet.counts.open import open_table as open_table
     from privet.curator import Curator as Curator
     from privet.curator import RowScore as RowScore
+    from privet.errors import PrivacyWarning as PrivacyWarning
     from privet.errors import PrivetError as PrivetError
+    from privet.learners import ForestClassifier as ForestClassifier
+    from privet.learners import GreedyTreeClassifier as GreedyTreeClassifier
+    from privet.learners import NoisyID3Classifier as NoisyID3Classifier
+    from privet.learners import RandomTreesClassifier as RandomTreesClassifier
+    from privet.learners import tune as tune
     from privet.ledger import MemoryLedger as MemoryLedger
     from privet.ledger import SQLiteLedger as SQLiteLedger
     from privet.mechanisms.randomness import SeededBits as SeededBits
     from privet.mechanisms.randomness import unlock_test_seeds as unlock_test_seeds
+    from privet.release.saving import load as load
+    from privet.release.saving import save as save
     from privet.schema import Categorical as Categorical
     from privet.schema import Numeric as Numeric
     from privet.schema import Schema as Schema
@@ -46,17 +54,25 @@ _HOMES = {
     "Condition": "privet.cells",
     "Cost": "privet.budget",
     "Curator": "privet.curator",
+    "ForestClassifier": "privet.learners",
+    "GreedyTreeClassifier": "privet.learners",
     "MemoryLedger": "privet.ledger",
+    "NoisyID3Classifier": "privet.learners",
     "Numeric": "privet.schema",
     "Partition": "privet.cells",
+    "PrivacyWarning": "privet.errors",
     "PrivetError": "privet.errors",
     "Question": "privet.cells",
+    "RandomTreesClassifier": "privet.learners",
     "RowScore": "privet.curator",
     "SQLiteLedger": "privet.ledger",
     "Schema": "privet.schema",
     "SeededBits": "privet.mechanisms.randomness",
     "Split": "privet.cells",
+    "load": "privet.release.saving",
     "open_table": "privet.counts.open",
+    "save": "privet.release.saving",
+    "tune": "privet.learners",
     "unlock_test_seeds": "privet.mechanisms.randomness",
 }
 

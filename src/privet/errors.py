@@ -27,6 +27,10 @@ if TYPE_CHECKING:
     from fractions import Fraction
 
 
+class PrivacyWarning(UserWarning):
+    """Something is allowed, but gives away more than any ledger knows."""
+
+
 class PrivetError(Exception):
     """Root of every error raised on purpose."""
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import typer
 
 import privet
-from privet.cli import count, datasets, demo, ledger, schema
+from privet.cli import count, datasets, demo, fit, ledger, schema, show
 
 app = typer.Typer(
     name="privet",
@@ -15,6 +15,13 @@ app = typer.Typer(
     rich_markup_mode="rich",
 )
 app.command("demo")(demo.demo)
+app.command("fit")(fit.fit)
+app.command("predict")(fit.predict)
+app.command("evaluate")(fit.evaluate)
+app.command("show")(show.show)
+app.command("plot")(show.plot)
+app.command("card")(show.card)
+app.command("export")(show.export)
 app.command("count")(count.count)
 app.add_typer(schema.app, name="schema")
 app.add_typer(datasets.app, name="datasets")

@@ -12,7 +12,7 @@ def count(
     schema: Path = typer.Option(..., "--schema", "-s", help="The public schema of the table (JSON)."),
     epsilon: str = typer.Option(..., "--epsilon", "-e", help="What this question may cost, such as 0.1 or 1/3."),
     by: str | None = typer.Option(None, "--by", help="Count per value of this attribute."),
-    budget: str | None = typer.Option(None, "--budget", help="The table's total epsilon; needed the first time."),
+    budget: str | None = typer.Option(None, "--budget", help="The table's total epsilon, set the first time (by default 10)."),
     ledger: Path | None = typer.Option(None, "--ledger", help="The ledger file; by default beside the table."),
     analyst: str = typer.Option("owner", help="Who asks."),
     as_json: bool = typer.Option(False, "--json", help="Print JSON for machines."),
@@ -24,19 +24,12 @@ def count(
     import json
 
     import privet as pv
-    from privet.budget import exact_epsilon
-    from privet.cli.places import ledger_beside
+    from privet.cli.asking import curator_for
     from privet.cli.tables import budget_table, counts_table
 
     public = pv.Schema.read(schema)
-    opened = pv.open_table(table)
-    cap = None if budget is None else pv.Budget(budget)
-    # All that can be wrong is looked at before the ledger learns a budget.
     question = pv.Question((pv.Partition(pv.Cells.everything(public), by=by),))
-    exact_epsilon("epsilon", epsilon)
-    opened.check_structure(public)
-    book = pv.SQLiteLedger(ledger_beside(table) if ledger is None else ledger)
-    curator = pv.Curator(opened, public, cap, ledger=book, analyst=analyst)
+    curator = curator_for(table, public, epsilon, budget, ledger, analyst)
     answer = curator.count(question, epsilon)
     if as_json:
         labels = ["all rows"] if by is None else list(public.attributes[by].labels)
@@ -50,4 +43,4 @@ def count(
 
     console = Console()
     console.print(counts_table(public, answer, by))
-    console.print(budget_table(book, [curator.dataset]))
+    console.print(budget_table(curator.ledger, [curator.dataset]))

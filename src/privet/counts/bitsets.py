@@ -62,8 +62,8 @@ class BitSets:
         joins = []
         for a, selected in columns.items():
             codes = statement.bind(f"m{a}", list(range(schema.sizes[a])))
-            code_type = code_type(schema.attributes[schema.names[a]])
-            tables.append(f"m{a} AS (SELECT unnest(CAST({codes} AS {code_type}[])) AS code, {', '.join(selected)})")
+            kind = code_type(schema.attributes[schema.names[a]])
+            tables.append(f"m{a} AS (SELECT unnest(CAST({codes} AS {kind}[])) AS code, {', '.join(selected)})")
             joins.append(f"JOIN m{a} ON e.c{a} = m{a}.code")
         kept = [f"e.c{a}" for a in self._by]
         tables.append(f"routed AS (SELECT {', '.join([*words, *kept, 'e.y'])} FROM encoded AS e {' '.join(joins)})")

@@ -197,7 +197,16 @@ class DuckDBSource:
             yield from self._chunks(cursor)
 
     def parts(self, n_parts: int, key: bytes) -> list[DuckDBPart]:
-        self._divided = n_parts, key
+        with self._lock:
+            self._divided = n_parts, key
+            if self._session is not None and self._kept:  # the rows are kept already: only say who is in which part
+                statement = Statement()
+                columns = ", ".join(
+                    [f"c{a}" for a in range(len(self._schema.names))] + ["y"] + ["person"] * (self._schema.person is not None)
+                )
+                part = part_expression(statement, self._schema, self._divided)
+                sql = f"CREATE OR REPLACE TEMP TABLE {_SNAPSHOT} AS SELECT {columns}, {part} AS part FROM {_SNAPSHOT}"
+                execute(self._session, sql, statement.parameters, self._table.name)
         return [DuckDBPart(self, part) for part in range(n_parts)]
 
     @contextmanager
@@ -280,12 +289,16 @@ def encoded_rows(table: DuckDBTable, schema: Schema, divided: tuple[int, bytes] 
         kept += " AND person IS NOT NULL"
         kept += f" QUALIFY row_number() OVER (PARTITION BY person ORDER BY {order}) <= {int(schema.rows_per_person)}"
     if divided is not None:
-        n_parts, key = divided
-        who = "CAST(person AS VARCHAR)" if schema.person is not None else "CAST(uuid() AS VARCHAR)"
-        secret = statement.bind("part_key", key.hex())
-        kept = f"SELECT *, CAST(md5_number_lower({secret} || {who}) % {int(n_parts)} AS INTEGER) AS part FROM ({kept})"
+        kept = f"SELECT *, {part_expression(statement, schema, divided)} AS part FROM ({kept})"
     statement.joins = []
     return statement, kept
+
+
+def part_expression(statement: Statement, schema: Schema, divided: tuple[int, bytes]) -> str:
+    """A part by a keyed hash of the person, or at random for each row where people are not named."""
+    n_parts, key = divided
+    who = "CAST(person AS VARCHAR)" if schema.person is not None else "CAST(uuid() AS VARCHAR)"
+    return f"CAST(md5_number_lower({statement.bind('part_key', key.hex())} || {who}) % {int(n_parts)} AS INTEGER)"
 
 
 def used_codes(question: Question) -> list[str]:

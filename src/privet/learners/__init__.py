@@ -3,11 +3,15 @@
 - :mod:`~privet.learners.base`: what they share
 - :mod:`~privet.learners.random_trees`: ``RandomTreesClassifier``, structures drawn before the data is seen
 - :mod:`~privet.learners.greedy_tree`: ``GreedyTreeClassifier``, splits chosen privately
+- :mod:`~privet.learners.forest`: ``ForestClassifier``, greedy trees that share the budget or the people
+- :mod:`~privet.learners.tuning`: ``tune``, the paid choice among settings
 - :mod:`~privet.learners.noisy_id3`: ``NoisyID3Classifier``, the papers' counter-example
 """
 
+from privet.learners.forest import ForestClassifier
 from privet.learners.greedy_tree import GreedyTreeClassifier
 from privet.learners.noisy_id3 import NoisyID3Classifier
 from privet.learners.random_trees import RandomTreesClassifier
+from privet.learners.tuning import tune
 
-__all__ = ["GreedyTreeClassifier", "NoisyID3Classifier", "RandomTreesClassifier"]
+__all__ = ["ForestClassifier", "GreedyTreeClassifier", "NoisyID3Classifier", "RandomTreesClassifier", "tune"]

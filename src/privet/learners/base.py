@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import warnings
 from abc import abstractmethod
 from dataclasses import dataclass
 from fractions import Fraction
@@ -17,7 +18,8 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 from privet.budget import Budget, Cost, Number, exact
 from privet.counts.memory import MemoryTable
 from privet.curator import Curator
-from privet.errors import ParameterError, SchemaError
+from privet.errors import ParameterError, PrivacyWarning, SchemaError
+from privet.evaluation import Evaluation, evaluate
 from privet.mechanisms.randomness import Bits, SeededBits, SystemBits
 from privet.model import Model
 from privet.privacy import Charge, PrivacyStatement
@@ -136,6 +138,26 @@ class PrivateClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         """The most likely class of each row, as the schema lists it."""
         return np.asarray(self.classes_[self.predict_proba(X).argmax(axis=1)])
 
+    def score(self, X: Any, y: Any, sample_weight: Any = None) -> float:  # noqa: N803
+        """The exact accuracy on these rows: fine for public rows, a leak for private ones.
+
+        Warns where the model is private, because tuning on exact scores of private rows (as a grid search does) spends privacy that
+        no ledger sees. :meth:`score_from` and :func:`privet.tune` are the paid ways.
+        """
+        if self.privacy_.private:
+            warnings.warn(
+                "an exact score of private rows is not covered by the guarantee: tuning on it spends privacy that no ledger sees; "
+                "use score_from(curator, epsilon) or privet.tune, or score public rows only",
+                PrivacyWarning,
+                stacklevel=2,
+            )
+        return float(super().score(X, y, sample_weight))
+
+    def score_from(self, curator: Curator, epsilon: Number) -> Evaluation:
+        """Private evaluation: a noisy confusion matrix through a curator, with intervals. Charged to its ledger."""
+        check_is_fitted(self, "model_")
+        return evaluate(self.model_, curator, epsilon)
+
     @property
     def privacy_(self) -> PrivacyStatement:
         """What the model gives away."""
@@ -196,6 +218,12 @@ def rows_of(curator: Curator, purse: Purse) -> float:
     answer = curator.size(purse.take(SIZE_SHARE))
     purse.paid("number of rows", answer.row_cost)
     return max(float(answer.tables[0][0]), 1.0)
+
+
+def checked_whole(name: str, value: object, low: int) -> None:
+    """Raise unless the parameter is a whole number of at least ``low``."""
+    if isinstance(value, bool) or not isinstance(value, int | np.integer) or value < low:
+        raise ParameterError(f"{name} must be a whole number of at least {low}, got {value!r}")
 
 
 def _is_infinite(epsilon: Number) -> bool:

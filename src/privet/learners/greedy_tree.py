@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from fractions import Fraction
 from typing import ClassVar, Literal
 
 from privet.budget import Number
@@ -19,9 +20,14 @@ from privet.trees.shrink import STRENGTH, shrunk
 LARGEST_DEPTH = 12
 
 
-def depth_for(schema: Schema, n_rows: float, epsilon: float) -> int:
-    """A public rule: one more level for each doubling of n epsilon beyond 60 T, from 2 to 6 levels."""
-    return max(2, min(6, math.floor(math.log2(max(n_rows * epsilon, 1) / (60 * schema.n_classes)))))
+def chosen_depth(asked: object, schema: Schema, n_rows: float, epsilon: Fraction | None) -> int:
+    """The depth that was asked for, or by a public rule: one level more for each doubling of n epsilon beyond 60 T, from 2 to 6."""
+    if asked == "auto":
+        strength = n_rows * (1e9 if epsilon is None else float(epsilon))
+        return max(2, min(6, math.floor(math.log2(max(strength, 1) / (60 * schema.n_classes)))))
+    if isinstance(asked, bool) or not isinstance(asked, int) or not 0 <= asked <= LARGEST_DEPTH:
+        raise ParameterError(f"max_depth must be 'auto' or a whole number from 0 to {LARGEST_DEPTH}, got {asked!r}")
+    return asked
 
 
 class GreedyTreeClassifier(PrivateClassifier):
@@ -70,13 +76,8 @@ class GreedyTreeClassifier(PrivateClassifier):
     def _grow(self, curator: Curator, purse: Purse) -> Model:
         if self.splits not in ("binary", "multiway"):
             raise ParameterError(f"splits must be 'binary' or 'multiway', got {self.splits!r}")
-        if self.max_depth == "auto":
-            finite = 1e9 if purse.left is None else float(purse.left)
-            depth = depth_for(curator.schema, rows_of(curator, purse), finite)
-        elif isinstance(self.max_depth, bool) or not hasattr(self.max_depth, "__index__") or not 0 <= self.max_depth <= LARGEST_DEPTH:
-            raise ParameterError(f"max_depth must be 'auto' or a whole number from 0 to {LARGEST_DEPTH}, got {self.max_depth!r}")
-        else:
-            depth = int(self.max_depth)
+        n_rows = rows_of(curator, purse) if self.max_depth == "auto" else 0.0
+        depth = chosen_depth(self.max_depth, curator.schema, n_rows, purse.left)
         plan = shares(self.schedule, purse.left, depth)
         grown = grow_greedy(curator, self.criterion, plan, splits=self.splits, min_rows=self.min_rows)
         purse.charges += grown.charges

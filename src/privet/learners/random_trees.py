@@ -9,7 +9,7 @@ from privet.budget import Number
 from privet.cells import Question
 from privet.curator import Curator
 from privet.errors import ParameterError
-from privet.learners.base import PrivateClassifier, Purse, rows_of
+from privet.learners.base import PrivateClassifier, Purse, checked_whole, rows_of
 from privet.model import Combine, Model
 from privet.privacy import PrivacyStatement
 from privet.schema import Schema
@@ -58,7 +58,7 @@ class RandomTreesClassifier(PrivateClassifier):
         self.random_state = random_state
 
     def _grow(self, curator: Curator, purse: Purse) -> Model:
-        _checked_whole("n_trees", self.n_trees, 1)
+        checked_whole("n_trees", self.n_trees, 1)
         if self.combine not in ("probabilities", "counts", "vote"):
             raise ParameterError(f"combine must be 'probabilities', 'counts' or 'vote', got {self.combine!r}")
         if not isinstance(self.shrink, int | float) or not 0 <= self.shrink < 1e6:
@@ -66,7 +66,7 @@ class RandomTreesClassifier(PrivateClassifier):
         if self.height == "auto":
             height = height_for(curator.schema, rows_of(curator, purse))
         else:
-            _checked_whole("height", self.height, 1)
+            checked_whole("height", self.height, 1)
             height = int(self.height)
         forest = draw_forest(curator.schema, self.n_trees, height, curator.bits)
         answer = curator.count(Question.forest(forest), purse.take(Fraction(1)))
@@ -77,8 +77,3 @@ class RandomTreesClassifier(PrivateClassifier):
         )
         statement = PrivacyStatement.of(curator.schema, (), private=False)
         return Model(self._name, curator.schema, trees, self.combine, statement, {"height": height}, answer.deviation)
-
-
-def _checked_whole(name: str, value: object, low: int) -> None:
-    if isinstance(value, bool) or not hasattr(value, "__index__") or value < low:  # type: ignore[operator]
-        raise ParameterError(f"{name} must be a whole number of at least {low}, got {value!r}")

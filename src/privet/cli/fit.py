@@ -1,0 +1,148 @@
+"""``privet fit``, ``predict`` and ``evaluate``."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import typer
+
+from privet.cli.learners import NAMES
+
+TABLE = typer.Argument(help="A .csv or .parquet file, or duckdb:///FILE?table=NAME.")
+LEDGER = typer.Option(None, "--ledger", help="The ledger file; by default beside the table.")
+BUDGET = typer.Option(None, "--budget", help="The table's total epsilon, set the first time (by default 10).")
+JSON = typer.Option(False, "--json", help="Print JSON for machines.")
+
+
+def fit(
+    table: str = TABLE,
+    schema: Path = typer.Option(..., "--schema", "-s", help="The public schema of the table (JSON)."),
+    epsilon: str = typer.Option(..., "--epsilon", "-e", help="What the fit may cost, such as 1, 0.1 or 1/3."),
+    learner: str = typer.Option("greedy-tree", "--learner", "-l", help=f"One of {', '.join(NAMES)}."),
+    output: Path = typer.Option(..., "--output", "-o", help="Where to write the model (JSON)."),
+    setting: list[str] = typer.Option([], "--set", help="A setting of the learner, NAME=VALUE; may be repeated."),
+    budget: str | None = BUDGET,
+    ledger: Path | None = LEDGER,
+    analyst: str = typer.Option("owner", help="Who asks."),
+    as_json: bool = JSON,
+) -> None:
+    """Train a private classifier on a table and write it to a file. The charge is recorded in a ledger first.
+
+    Example: [bold]privet fit people.csv --schema people.schema.json --epsilon 1 --learner random-trees -o m.json[/bold]
+    """
+    import json
+
+    import privet as pv
+    from privet.cli.asking import curator_for, working
+    from privet.cli.learners import learner_named
+
+    chosen = learner_named(learner, epsilon, setting)
+    curator = curator_for(table, pv.Schema.read(schema), epsilon, budget, ledger, analyst)
+    with working(f"training {learner}"):
+        chosen.fit_from(curator)
+    pv.save(chosen, output)
+    statement = chosen.privacy_
+    if as_json:
+        out = {"model": str(output), "private": statement.private, "epsilon": statement.epsilon, "left": str(curator.left)}
+        typer.echo(json.dumps(out))
+        return
+    from rich.console import Console
+
+    from privet.cli.tables import budget_table
+
+    console = Console()
+    console.print(f"{output}: {learner}, {len(chosen.model_.trees)} tree(s); {statement.describe()}", soft_wrap=True, highlight=False)
+    console.print(budget_table(curator.ledger, [curator.dataset]))
+
+
+def predict(
+    model: Path = typer.Argument(help="A model file."),
+    table: str = TABLE,
+    output: Path | None = typer.Option(None, "--output", "-o", help="Where to write the predictions (CSV); by default standard output."),
+    probabilities: bool = typer.Option(False, "--probabilities", "-p", help="Write the probability of each class too."),
+) -> None:
+    """Classify the rows of a table. Needs the model file only; charges nothing.
+
+    Example: [bold]privet predict m.json new-people.csv -o predictions.csv[/bold]
+    """
+    import sys
+
+    import privet as pv
+    from privet.counts.open import read_public
+
+    loaded = pv.load(model)
+    rows = read_public(table)
+    answer = _answers(loaded, rows, probabilities)
+    if output is None:
+        answer.to_csv(sys.stdout, index=False)
+        return
+    partial = output.with_name(output.name + ".part")
+    try:
+        answer.to_csv(partial, index=False)
+        partial.replace(output)
+    except OSError as error:
+        from privet.errors import TableError
+
+        raise TableError(f"cannot write {output}: {error.strerror}") from None
+    typer.echo(f"wrote {len(answer)} predictions to {output}", err=True)
+
+
+def _answers(loaded: Any, rows: Any, probabilities: bool) -> Any:
+    import pandas as pd
+
+    shares = loaded.predict_proba(rows)
+    answer = pd.DataFrame({loaded.model_.schema.target: loaded.classes_[shares.argmax(axis=1)]})
+    if probabilities:
+        for label, column in zip(loaded.model_.schema.label.labels, shares.T, strict=True):
+            answer[f"probability of {label}"] = column.round(6)
+    return answer
+
+
+def evaluate(
+    model: Path = typer.Argument(help="A model file."),
+    table: str = TABLE,
+    epsilon: str = typer.Option(..., "--epsilon", "-e", help="What the evaluation may cost."),
+    schema: Path | None = typer.Option(None, "--schema", "-s", help="The table's schema; by default the model's own."),
+    budget: str | None = BUDGET,
+    ledger: Path | None = LEDGER,
+    analyst: str = typer.Option("owner", help="Who asks."),
+    as_json: bool = JSON,
+) -> None:
+    """How well a model does on private rows: a noisy confusion matrix with an interval, charged to the table's ledger.
+
+    Example: [bold]privet evaluate m.json held-out.csv --epsilon 0.1[/bold]
+    """
+    import json
+
+    import privet as pv
+    from privet.cli.asking import curator_for, working
+
+    loaded = pv.load(model)
+    public = loaded.model_.schema if schema is None else pv.Schema.read(schema)
+    curator = curator_for(table, public, epsilon, budget, ledger, analyst)
+    with working("evaluating"):
+        evaluation = loaded.score_from(curator, epsilon)
+    low, high = evaluation.interval()
+    labels = public.label.labels
+    if as_json:
+        matrix = [[int(count) for count in line] for line in evaluation.confusion]
+        out = {"accuracy": evaluation.accuracy, "interval": [low, high], "classes": list(labels), "noisy_confusion": matrix}
+        typer.echo(json.dumps({**out, "left": str(curator.left)}))
+        return
+    from rich import box
+    from rich.console import Console
+    from rich.table import Table
+
+    from privet.cli.tables import budget_table
+
+    view = Table(title="Noisy confusion matrix: true class in lines, predicted in columns", title_justify="left", box=box.SIMPLE_HEAD)
+    view.add_column("")
+    for label in labels:
+        view.add_column(label, justify="right")
+    for label, line in zip(labels, evaluation.confusion, strict=True):
+        view.add_row(label, *(str(int(count)) for count in line))
+    console = Console()
+    console.print(view)
+    console.print(f"accuracy about {evaluation.accuracy:.3f} (for the noise: {low:.3f} to {high:.3f}, 19 times in 20)", highlight=False)
+    console.print(budget_table(curator.ledger, [curator.dataset]))

@@ -1,0 +1,100 @@
+"""A forest of greedy trees."""
+
+from __future__ import annotations
+
+from fractions import Fraction
+from typing import ClassVar, Literal
+
+from privet.budget import Cost, Number
+from privet.curator import Curator
+from privet.errors import ParameterError
+from privet.learners.base import PrivateClassifier, Purse, checked_whole, rows_of
+from privet.learners.greedy_tree import chosen_depth
+from privet.model import Combine, Model
+from privet.privacy import PrivacyStatement
+from privet.schema import Schema
+from privet.trees.greedy import Grown, Splits, grow_greedy
+from privet.trees.schedule import Schedule, shares
+from privet.trees.shrink import STRENGTH, shrunk
+
+
+class ForestClassifier(PrivateClassifier):
+    """Greedy trees that share the budget, or that share the people.
+
+    With ``divide="budget"`` every tree sees all people and gets epsilon / n_trees (sequential composition). With ``divide="people"`` every
+    person is in one tree, drawn independently at random (all rows of a person together), and every tree gets the whole epsilon
+    (parallel composition over disjoint people). Sensitivity and neighbours: as for the greedy tree. Cost: pure ``epsilon`` either way.
+
+    Args:
+        epsilon, schema, random_state: see :class:`~privet.learners.base.PrivateClassifier`.
+        n_trees: how many trees.
+        divide: ``"budget"`` or ``"people"``.
+        criterion, max_depth, splits, schedule, min_rows, shrink: as for :class:`~privet.learners.greedy_tree.GreedyTreeClassifier`.
+        combine: how trees add up: ``"probabilities"``, ``"counts"`` or ``"vote"``.
+    """
+
+    _name: ClassVar[str] = "forest"
+    _public_settings: ClassVar[tuple[str, ...]] = (
+        "n_trees", "divide", "criterion", "splits", "schedule", "min_rows", "shrink", "combine",
+    )  # fmt: skip
+
+    def __init__(
+        self,
+        epsilon: Number = 1.0,
+        schema: Schema | str | None = None,
+        *,
+        n_trees: int = 5,
+        divide: Literal["budget", "people"] = "people",
+        criterion: Literal["max", "gini", "info_gain"] = "gini",
+        max_depth: int | Literal["auto"] = "auto",
+        splits: Splits = "binary",
+        schedule: Schedule = "even",
+        min_rows: float = 5,
+        shrink: float = STRENGTH,
+        combine: Combine = "probabilities",
+        random_state: int | None = None,
+    ) -> None:
+        self.epsilon = epsilon
+        self.schema = schema
+        self.n_trees = n_trees
+        self.divide = divide
+        self.criterion = criterion
+        self.max_depth = max_depth
+        self.splits = splits
+        self.schedule = schedule
+        self.min_rows = min_rows
+        self.shrink = shrink
+        self.combine = combine
+        self.random_state = random_state
+
+    def _grow(self, curator: Curator, purse: Purse) -> Model:
+        checked_whole("n_trees", self.n_trees, 1)
+        if self.divide not in ("budget", "people"):
+            raise ParameterError(f"divide must be 'budget' or 'people', got {self.divide!r}")
+        n_rows = rows_of(curator, purse) if self.max_depth == "auto" else 0.0
+        # Either way a tree has a fraction of n epsilon to work with.
+        depth = chosen_depth(self.max_depth, curator.schema, n_rows / self.n_trees, purse.left)
+        grown = self._by_people(curator, purse, depth) if self.divide == "people" else self._by_budget(curator, purse, depth)
+        trees = tuple(shrunk(tree.cells, tree.leaf_counts, tree.deviation, self.shrink) for tree in grown)
+        statement = PrivacyStatement.of(curator.schema, (), private=False)
+        return Model(self._name, curator.schema, trees, self.combine, statement, {"max_depth": depth}, grown[0].deviation)
+
+    def _by_budget(self, curator: Curator, purse: Purse, depth: int) -> list[Grown]:
+        each = None if purse.left is None else purse.left / self.n_trees
+        grown = [self._tree(curator, each, depth) for _ in range(self.n_trees)]
+        for number, tree in enumerate(grown, start=1):
+            for charge in tree.charges:
+                purse.paid(f"tree {number}: {charge.what}", charge.cost)
+        return grown
+
+    def _by_people(self, curator: Curator, purse: Purse, depth: int) -> list[Grown]:
+        if purse.left is None:
+            raise ParameterError("divide='people' needs a finite epsilon; without noise, let the trees see everyone: divide='budget'")
+        epsilon = purse.take(Fraction(1))
+        parts = curator.split_people(self.n_trees, epsilon)
+        purse.paid(f"{self.n_trees} trees, each of its own people", Cost.pure(epsilon))
+        return [self._tree(part, Fraction(epsilon), depth) for part in parts]
+
+    def _tree(self, curator: Curator, epsilon: Fraction | None, depth: int) -> Grown:
+        plan = shares(self.schedule, epsilon, depth)
+        return grow_greedy(curator, self.criterion, plan, splits=self.splits, min_rows=self.min_rows)

@@ -1,0 +1,47 @@
+"""The paid choice among settings: what a grid search would do for free, and should not."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from fractions import Fraction
+from typing import Any
+
+from sklearn.base import clone
+
+from privet.budget import Number, exact_epsilon
+from privet.curator import Curator
+from privet.errors import ParameterError
+from privet.learners.base import PrivateClassifier
+from privet.model import Model
+from privet.privacy import Charge, PrivacyStatement
+
+#: The share of epsilon that pays for the choice; the candidates share the rest.
+CHOICE_SHARE = Fraction(1, 5)
+
+
+def tune(candidates: Sequence[PrivateClassifier], curator: Curator, epsilon: Number) -> Any:
+    """Train every candidate and choose one by the number of rows it gets right, privately.
+
+    Cost: pure ``epsilon`` in all: a fifth for the choice (permute-and-flip, range 1), the rest evenly for the candidates, whose
+    own ``epsilon`` is not used. All of them are charged, because the choice looks at all of them. Neighbours: one row
+    added or removed. Few candidates are better than many.
+    """
+    if not candidates or not all(isinstance(candidate, PrivateClassifier) for candidate in candidates):
+        raise ParameterError("tune needs a list of at least one of this package's classifiers")
+    amount = exact_epsilon("epsilon", epsilon)
+    each = amount * (1 - CHOICE_SHARE) / len(candidates)
+    with curator.snapshot():
+        fitted = [clone(candidate).set_params(epsilon=each).fit_from(curator) for candidate in candidates]
+        index, choice = curator.choose_model([candidate.model_ for candidate in fitted], amount * CHOICE_SHARE)
+    charges = [
+        Charge(f"candidate {number}: {charge.what}", charge.cost)
+        for number, candidate in enumerate(fitted, start=1)
+        for charge in candidate.privacy_.charges
+    ]
+    charges.append(Charge(f"choice among {len(fitted)} candidates", choice.row_cost))
+    best = fitted[index]
+    model: Model = best.model_
+    reason = "" if choice.private else "a test seed was used"
+    statement = PrivacyStatement.of(curator.schema, charges, private=choice.private, reason=reason)
+    best._adopt(Model(model.learner, model.schema, model.trees, model.combine, statement, model.settings, model.noise))
+    return best

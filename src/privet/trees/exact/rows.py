@@ -1,0 +1,54 @@
+"""Rows: encoded training rows, checked once so that counting can index without looking."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from privet.errors import ParameterError
+from privet.schema import Schema
+
+Column = npt.NDArray[Any]
+Int = npt.NDArray[np.int64]
+
+
+@dataclass(frozen=True, eq=False)
+class Rows:
+    """Encoded rows: one column of codes per attribute, in schema order, and the class of each row."""
+
+    schema: Schema
+    codes: Sequence[Column]
+    classes: Column
+
+    @classmethod
+    def checked(cls, schema: Schema, codes: Sequence[Column], classes: Column, *, unknown: bool = False) -> Rows:
+        """The rows, or a :class:`ParameterError`. ``unknown`` allows the code one past the end of a domain."""
+        if len(codes) != len(schema.sizes):
+            raise ParameterError(f"codes must have one column per attribute, {len(schema.sizes)}; got {len(codes)}")
+        n_rows = len(classes)
+        for name, column, size in zip(schema.names, codes, schema.sizes, strict=True):
+            _check(f"codes of {name!r}", column, n_rows, size - 1 + unknown)
+        _check("classes", classes, n_rows, schema.n_classes - 1)
+        # Signed, because NumPy adds int64 and uint64 to a float.
+        return cls(schema, [column.astype(np.int32) for column in codes], classes.astype(np.int64))
+
+    def __len__(self) -> int:
+        return len(self.classes)
+
+
+def check_whole(parameter: str, value: object, low: int, high: int | None = None) -> None:
+    """Raise unless the value is a whole number in the range."""
+    if isinstance(value, bool) or not isinstance(value, int) or value < low or (high is not None and value > high):
+        allowed = f"of at least {low}" if high is None else f"from {low} to {high}"
+        raise ParameterError(f"{parameter} must be a whole number {allowed}, got {value!r}")
+
+
+def _check(what: str, column: Column, n_rows: int, highest: int) -> None:
+    if column.shape != (n_rows,) or column.dtype.kind not in "iu":
+        raise ParameterError(f"{what} must be one whole number per row")
+    if n_rows and (column.min() < 0 or column.max() > highest):
+        raise ParameterError(f"{what} must be 0 to {highest}; leave out rows with other codes")
