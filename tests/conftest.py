@@ -3,7 +3,7 @@
 import pytest
 from hypothesis import settings
 
-pytest.register_assert_rewrite("tests.conformance.check_source", "tests.conformance.check_mechanism")
+pytest.register_assert_rewrite("tests.conformance.check_source", "tests.conformance.check_mechanism", "tests.conformance.check_learner")
 
 # No example of a property is timed: speed lives in bench/.
 settings.register_profile("untimed", deadline=None)

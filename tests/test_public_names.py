@@ -17,24 +17,32 @@ NAMES = [
     "Condition",
     "Cost",
     "Curator",
+    "ForestClassifier",
+    "GreedyTreeClassifier",
     "MemoryLedger",
+    "NoisyID3Classifier",
     "Numeric",
     "Partition",
+    "PrivacyWarning",
     "PrivetError",
     "Question",
+    "RandomTreesClassifier",
     "RowScore",
     "SQLiteLedger",
     "Schema",
     "SeededBits",
     "Split",
     "datasets",
+    "load",
     "open_table",
+    "save",
+    "tune",
     "unlock_test_seeds",
 ]
 
 LIGHT = """
 import sys, privet
-heavy = {"numba", "pandas", "duckdb", "opendp", "rich", "typer", "numpy", "polars", "pyarrow"}
+heavy = {"numba", "pandas", "duckdb", "opendp", "rich", "typer", "numpy", "polars", "pyarrow", "sklearn", "matplotlib", "onnx"}
 sys.exit(" ".join(sorted(heavy & set(sys.modules))) or 0)
 """
 

@@ -12,6 +12,7 @@
     ├── BudgetExceeded        a charge does not fit; carries asked, left and whose cap it was
     ├── LedgerError           a ledger cannot be opened or does not know the account
     ├── TableError            a table cannot be opened or read
+    ├── ModelError            a model file cannot be read or written (also a ValueError)
     ├── DatasetError          a data set is unknown, unavailable or not the expected one
     └── MissingDependency     an optional dependency is not installed (also an ImportError)
 
@@ -21,6 +22,7 @@ Messages name the parameter, what is allowed and what came. They never hold a va
 from __future__ import annotations
 
 from collections.abc import Sequence
+from os import PathLike, fspath
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
@@ -84,6 +86,14 @@ class LedgerError(PrivetError):
 
 class TableError(PrivetError):
     """A table cannot be opened or read."""
+
+
+class ModelError(PrivetError, ValueError):
+    """A model file cannot be written, read or trusted. Carries the path and a short reason."""
+
+    def __init__(self, path: str | PathLike[str], reason: str) -> None:
+        self.path, self.reason = fspath(path), reason
+        super().__init__(f"model file {self.path}: {reason}")
 
 
 class DatasetError(PrivetError):

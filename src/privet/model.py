@@ -53,18 +53,21 @@ class Model:
             np.add.at(total, tree.cells.attribute[inner], np.maximum(impurity - below, 0.0)[inner])
         return total / total.sum() if total.sum() > 0 else total
 
+    def contributions(self, tree: Tree) -> Floats:
+        """What each node of a tree adds to the sum over trees: counts, class shares, or one vote."""
+        if self.combine == "counts":
+            return tree.counts
+        if self.combine == "vote":
+            return np.asarray(np.eye(self.schema.n_classes)[tree.counts.argmax(axis=1)])
+        positive = np.maximum(tree.counts, 0.0)
+        return np.asarray(positive / np.maximum(positive.sum(axis=1, keepdims=True), 1e-12))
+
     def probabilities(self, codes: list[npt.NDArray[Any]]) -> Floats:
         """The probability of each class for each row of codes."""
         n_classes = self.schema.n_classes
         total = np.zeros((len(codes[0]), n_classes))
         for tree in self.trees:
-            counts = tree.counts[tree.reach(codes)]
-            if self.combine == "vote":
-                counts = np.eye(n_classes)[counts.argmax(axis=1)]
-            elif self.combine == "probabilities":
-                counts = np.maximum(counts, 0.0)
-                counts = counts / np.maximum(counts.sum(axis=1, keepdims=True), 1e-12)
-            total += counts
+            total += self.contributions(tree)[tree.reach(codes)]
         total = np.maximum(total, 0.0)
         sums = total.sum(axis=1, keepdims=True)
         # Where noise left nothing, every class is as likely as any other.

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from fractions import Fraction
@@ -99,7 +100,7 @@ class PrivacyStatement:
         """From a model file. Raises a PrivetError for anything else."""
         try:
             charges = tuple(
-                Charge(str(c["what"]), Cost(None if c["epsilon"] is None else Fraction(c["epsilon"]), Fraction(c["rho"])))
+                Charge(str(c["what"]), Cost(None if c["epsilon"] is None else _amount(c["epsilon"]), _amount(c["rho"])))
                 for c in data["charges"]
             )
             if data["neighbours"] not in ("add-remove", "replace") or int(data["rows_per_person"]) < 1:
@@ -111,8 +112,15 @@ class PrivacyStatement:
                 bool(data["person"]),
                 bool(data["private"]),
                 str(data["reason"]),
-                None if data["delta"] is None else Fraction(data["delta"]),
+                None if data["delta"] is None else _amount(data["delta"]),
                 tuple(str(note) for note in data["notes"]),
             )
-        except (KeyError, TypeError, ValueError, ZeroDivisionError, AttributeError):
+        except (KeyError, TypeError, ValueError, AttributeError):
             raise PrivetError("the privacy statement is damaged") from None
+
+
+def _amount(text: object) -> Fraction:
+    """A written fraction of any length, but no power that would be computed in full."""
+    if not isinstance(text, str) or not re.fullmatch(r"\d{1,1000}(/\d{1,1000})?", text) or re.search(r"/0*$", text):
+        raise ValueError
+    return Fraction(text)

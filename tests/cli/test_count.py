@@ -92,10 +92,11 @@ def test_a_refused_first_question_leaves_no_budget_behind(count: Run, arguments:
     assert count("--epsilon", "0.1", "--budget", "1").code == 0
 
 
-def test_a_first_question_needs_a_budget(count: Run) -> None:
+def test_a_table_has_a_budget_of_10_unless_its_owner_names_another(count: Run) -> None:
+    assert count("--epsilon", "10").code == 0
     ran = count("--epsilon", "0.1")
     assert ran.code == 2
-    assert "has no budget in the ledger yet" in ran.err
+    assert "asked epsilon 0.1, left epsilon 0" in ran.err
 
 
 @pytest.mark.parametrize(

@@ -11,13 +11,13 @@ from typing import TypeVar
 import numpy as np
 import numpy.typing as npt
 
-from privet.budget import NOTHING, Budget, Cost, Number, exact, exact_epsilon, sequential
+from privet.budget import NOTHING, Budget, Cost, Number, Unit, exact, exact_epsilon, sequential
 from privet.cells import Cell, Cells, Partition, Question, Split, check_split
 from privet.counts.base import CountSource, Rows, Table
 from privet.counts.open import open_table
 from privet.curator.answers import Choices, Noise, Numbers, Preview
 from privet.curator.score import RowScore
-from privet.errors import LedgerError, ParameterError, PrivetError, QuestionError, TableError
+from privet.errors import BudgetExceeded, LedgerError, ParameterError, PrivetError, QuestionError, TableError
 from privet.ledger import Entry, Ledger, MemoryLedger, left
 from privet.mechanisms.criteria import criterion_named
 from privet.mechanisms.gaussian import add_gaussian
@@ -89,6 +89,13 @@ class Curator:
     # -- money ---------------------------------------------------------------------------------------------------------
 
     @property
+    def unit(self) -> Unit:
+        """What the data set's cap is counted in."""
+        cap = self.ledger.cap(self.dataset)
+        assert cap is not None
+        return cap.unit
+
+    @property
     def left(self) -> Fraction:
         """What can still be spent, in the unit of the data set's cap and for the declared neighbours."""
         return left(self.ledger, self.dataset, self.analyst)
@@ -111,10 +118,15 @@ class Curator:
     def preview(self, plan: Iterable[Cost]) -> Preview:
         """What the questions of a plan would cost together, for the declared neighbours, without charging."""
         cost = sequential(plan).promised(self.schema)
-        cap = self.ledger.cap(self.dataset)
-        assert cap is not None
-        asked, remaining = cost.amount(cap.unit), self.left
+        asked, remaining = cost.amount(self.unit), self.left
         return Preview(cost, remaining, asked is not None and asked <= remaining)
+
+    def require(self, plan: Iterable[Cost]) -> None:
+        """Raise :class:`~privet.errors.BudgetExceeded` unless a plan fits, so that no part of it is paid for in vain. Charges nothing."""
+        preview = self.preview(plan)
+        asked = preview.cost.amount(self.unit)
+        if asked is not None and not preview.fits:
+            raise BudgetExceeded(asked, preview.left, self.unit, f"data set {self.dataset!r}")
 
     def _charge(self, cost: Cost, what: str) -> Entry:
         marked = what if self._bits.private else f"NOT PRIVATE (test seed): {what}"

@@ -81,12 +81,11 @@ class PrivateClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
                 "sample_weight is refused: a row of weight w would change counts by w, and the noise is scaled for 1. "
                 "Repeat or leave out rows instead, and account for a person's rows with rows_per_person"
             )
-        schema, from_data = self._checked_schema(X, y)
+        schema, from_data, X, y = self._checked(X, y)  # noqa: N806
         bits = self._bits()
         exactly = _is_infinite(self.epsilon)
         budget = Budget(1) if exactly else Budget(Cost.pure(exact("epsilon", self.epsilon)).promised(schema).epsilon)
-        table = MemoryTable(X, None if y is None else np.asarray(y) if isinstance(y, list) else y)
-        curator = Curator(table, schema, budget, public=exactly, bits=bits)
+        curator = Curator(MemoryTable(X, y), schema, budget, public=exactly, bits=bits)
         reason = "the schema was read off the data" if from_data else ""
         self._fit_from(curator, reason)
         return self
@@ -101,6 +100,8 @@ class PrivateClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
     def _fit_from(self, curator: Curator, reason: str) -> None:
         exactly = _is_infinite(self.epsilon)
         purse = Purse(None if exactly else exact("epsilon", self.epsilon), [])
+        if purse.left is not None and curator.unit == "epsilon":
+            curator.require([Cost.pure(purse.left)])
         with curator.snapshot():
             model = self._grow(curator, purse)
         reasons = [reason] if reason else []
@@ -136,7 +137,8 @@ class PrivateClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
 
     def predict(self, X: Any) -> npt.NDArray[Any]:  # noqa: N803
         """The most likely class of each row, as the schema lists it."""
-        return np.asarray(self.classes_[self.predict_proba(X).argmax(axis=1)])
+        shares = self.predict_proba(X)
+        return np.asarray(self.classes_[shares.argmax(axis=1)])
 
     def score(self, X: Any, y: Any, sample_weight: Any = None) -> float:  # noqa: N803
         """The exact accuracy on these rows: fine for public rows, a leak for private ones.
@@ -180,17 +182,18 @@ class PrivateClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
 
     # -- parameters ----------------------------------------------------------------------------------------------------
 
-    def _checked_schema(self, X: Any, y: Any) -> tuple[Schema, bool]:  # noqa: N803
+    def _checked(self, X: Any, y: Any) -> tuple[Schema, bool, Any, Any]:  # noqa: N803
+        """The schema, whether it was read off the data, and the table that goes with it."""
         if isinstance(self.schema, Schema):
             self._positional = False
-            return self.schema, False
+            return self.schema, False, X, y
         if self.schema == "from-data":
             if y is None:
                 raise ValueError(f"{type(self).__name__} requires y to be passed, but the target y is None")
             X, y = validate_data(self, X, y, dtype=None, ensure_all_finite=False)  # noqa: N806
             check_classification_targets(y)
             self._positional = True
-            return schema_from_data(X, y), True
+            return schema_from_data(X, y), True, X, y
         if self.schema is None:
             raise SchemaError(
                 f"{type(self).__name__} needs a schema: the values, bounds and classes that are public about the table. Write one with "

@@ -1,0 +1,17 @@
+"""Pictures of trees and of experiments, readable in grey. Needs matplotlib: ``pip install 'privet[plots]'``.
+
+- :mod:`~privet.plots.tree`: ``draw_tree``, a tree with a bar per class and leaf, and whiskers for the noise
+- :mod:`~privet.plots.layout`: where each node of such a picture stands
+- :mod:`~privet.plots.accuracy`: ``accuracy_over_epsilon``, box plots per learner and epsilon
+- :mod:`~privet.plots.heatmap`: ``heatmap``, the mean of a result over two parameters
+- :mod:`~privet.plots.style`: greys with hatches, text widths, ``save_figure``
+
+Figures are plain ``matplotlib.figure.Figure`` objects: nothing here touches ``pyplot`` or a display.
+"""
+
+from privet.plots.accuracy import accuracy_over_epsilon
+from privet.plots.heatmap import heatmap
+from privet.plots.style import save_figure
+from privet.plots.tree import draw_tree
+
+__all__ = ["accuracy_over_epsilon", "draw_tree", "heatmap", "save_figure"]

@@ -1,0 +1,63 @@
+"""What all pictures share: fills that differ in grey, the width of a text, and saving by file suffix."""
+
+from __future__ import annotations
+
+from os import PathLike
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from privet.errors import MissingDependency, ParameterError, PrivetError
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
+
+#: Fill and hatch by class or learner. Neighbours differ in lightness, and all differ in hatch.
+FILLS = (
+    ("#33475b", ""),
+    ("#e9b44c", "///"),
+    ("#6b9a88", "..."),
+    ("#f6f1e7", "\\\\\\"),
+    ("#9c5c6e", "xxx"),
+    ("#c9d3df", "+++"),
+)
+#: What a file of each kind would say about when or by what it was made.
+_DATED = {".svg": "Date", ".png": "Software", ".pdf": "CreationDate"}
+INK = "#1c1c1c"
+QUIET = "#767676"
+
+
+def need_matplotlib() -> None:
+    """Raise with the install command where matplotlib is missing."""
+    try:
+        import matplotlib as mpl  # noqa: F401
+    except ImportError:
+        raise MissingDependency("matplotlib", "plots", "plotting") from None
+
+
+def fill(position: int) -> dict[str, Any]:
+    """Options of a filled patch."""
+    colour, hatch = FILLS[position % len(FILLS)]
+    return {"facecolor": colour, "hatch": hatch, "edgecolor": INK, "linewidth": 0.6}
+
+
+def text_width(text: str, size: float, *, bold: bool = False) -> float:
+    """The width of a text in inches."""
+    from matplotlib.font_manager import FontProperties
+    from matplotlib.textpath import text_to_path
+
+    font = FontProperties(size=size, weight="bold" if bold else "normal")
+    return float(text_to_path.get_text_width_height_descent(text, font, False)[0]) / 72
+
+
+def save_figure(figure: Figure, path: str | PathLike[str], *, dpi: int = 150) -> None:
+    """Save as SVG, PNG or PDF, by the suffix of the file name. The same figure gives the same file."""
+    import matplotlib as mpl
+
+    suffix = Path(path).suffix.lower()
+    if suffix not in _DATED:
+        raise ParameterError(f"save_figure: path must end in .svg, .png or .pdf, got {Path(path).name!r}")
+    with mpl.rc_context({"svg.hashsalt": "privet"}):
+        try:
+            figure.savefig(path, format=suffix[1:], dpi=dpi, metadata={_DATED[suffix]: None}, facecolor="white")
+        except OSError as error:
+            raise PrivetError(f"cannot write {path}: {error.strerror}") from None

@@ -1,0 +1,137 @@
+"""The few kinds of blocks that a card is made of, and how Markdown and HTML write them. All text is escaped here."""
+
+from __future__ import annotations
+
+import html
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from privet.release.labels import visible
+
+
+@dataclass(frozen=True)
+class Heading:
+    """The heading of a section."""
+
+    text: str
+
+
+@dataclass(frozen=True)
+class Paragraph:
+    """Running text."""
+
+    text: str
+
+
+@dataclass(frozen=True)
+class Banner:
+    """What must not be overlooked. ``alarm`` where no promise is made."""
+
+    text: str
+    alarm: bool
+
+
+@dataclass(frozen=True)
+class Bullets:
+    """A list."""
+
+    items: tuple[str, ...]
+
+
+@dataclass(frozen=True)
+class Grid:
+    """A table. The columns in ``numeric`` are set to the right."""
+
+    headers: tuple[str, ...]
+    rows: tuple[tuple[str, ...], ...]
+    numeric: tuple[int, ...] = ()
+
+
+Block = Heading | Paragraph | Banner | Bullets | Grid
+
+
+def markdown(title: str, blocks: Sequence[Block]) -> str:
+    """The blocks in GitHub's Markdown."""
+    return "\n\n".join([f"# {_md(title)}", *map(_md_block, blocks)]) + "\n"
+
+
+def html_page(title: str, blocks: Sequence[Block]) -> str:
+    """The blocks as one page that needs no other file and runs nothing."""
+    body = "\n".join(map(_html_block, blocks))
+    head = f"{_HEAD}<title>{_h(title)}</title>\n<style>{_STYLE}</style>\n</head>"
+    return f"{head}\n<body>\n<h1>{_h(title)}</h1>\n{body}\n</body>\n</html>\n"
+
+
+def _md_block(block: Block) -> str:
+    match block:
+        case Heading(text):
+            return f"## {_md(text)}"
+        case Banner(text, alarm):
+            return f"> **{'WARNING: ' if alarm else ''}{_md(text)}**"
+        case Bullets(items):
+            return "\n".join(f"- {_md(item)}" for item in items)
+        case Grid(headers, rows, numeric):
+            rule = ["---:" if column in numeric else "---" for column in range(len(headers))]
+            lines = [[_md(cell) for cell in row] for row in (headers, *rows)]
+            return "\n".join(f"| {' | '.join(line)} |" for line in (lines[0], rule, *lines[1:]))
+        case Paragraph(text):
+            return _md(text)
+
+
+def _html_block(block: Block) -> str:
+    match block:
+        case Heading(text):
+            return f"<h2>{_h(text)}</h2>"
+        case Banner(text, alarm):
+            return f'<p class="{"alarm" if alarm else "promise"}" role="note">{_h(text)}</p>'
+        case Bullets(items):
+            return "<ul>\n" + "\n".join(f"<li>{_h(item)}</li>" for item in items) + "\n</ul>"
+        case Grid(headers, rows, numeric):
+            marks = [' class="number"' if column in numeric else "" for column in range(len(headers))]
+            head = "".join(f'<th scope="col"{mark}>{_h(cell)}</th>' for mark, cell in zip(marks, headers, strict=True))
+            lines = ["".join(f"<td{mark}>{_h(cell)}</td>" for mark, cell in zip(marks, row, strict=True)) for row in rows]
+            inside = "\n".join(f"<tr>{line}</tr>" for line in lines)
+            return f'<div class="wide"><table>\n<thead><tr>{head}</tr></thead>\n<tbody>\n{inside}\n</tbody>\n</table></div>'
+        case Paragraph(text):
+            return f"<p>{_h(text)}</p>"
+
+
+def _md(text: str) -> str:
+    """Text that Markdown shows as it is."""
+    shown = visible(text).replace("&", "&amp;").replace("<", "&lt;").replace(">", "&gt;")
+    return "".join(f"\\{char}" if char in "\\`*_[]|~#$!" else char for char in shown)
+
+
+def _h(text: str) -> str:
+    return html.escape(visible(text), quote=True)
+
+
+_STYLE = """
+:root { color-scheme: light dark; --ink: #1c1c1c; --paper: #ffffff; --line: #c4c4c4; --soft: #f3f3f3; --loud: #9b1c1c; }
+@media (prefers-color-scheme: dark) {
+  :root { --ink: #e8e8e8; --paper: #161616; --line: #4a4a4a; --soft: #242424; --loud: #ffb4ab; }
+}
+* { box-sizing: border-box; }
+body { margin: 0 auto; max-width: 46rem; padding: 1.2rem 1rem 3rem; color: var(--ink); background: var(--paper);
+  font: 1rem/1.5 system-ui, -apple-system, "Segoe UI", Roboto, sans-serif; overflow-wrap: anywhere; }
+h1 { font-size: 1.6rem; line-height: 1.2; } h2 { font-size: 1.15rem; margin: 2rem 0 .4rem; break-after: avoid; }
+.promise, .alarm { padding: .7rem 1rem; border: 2px solid var(--line); border-radius: .4rem; background: var(--soft);
+  font-weight: 600; }
+.alarm { border: 4px double var(--loud); color: var(--loud); font-size: 1.25rem; }
+.wide { overflow-x: auto; } table { border-collapse: collapse; width: 100%; font-size: .93rem; }
+th, td { text-align: left; vertical-align: top; padding: .3rem .7rem .3rem 0; border-bottom: 1px solid var(--line);
+  overflow-wrap: break-word; }
+th.number, td.number { text-align: right; } td.number { white-space: nowrap; } tr { break-inside: avoid; } li { margin: .25rem 0; }
+@media print {
+  :root { --ink: #000; --paper: #fff; --line: #888; --soft: #fff; --loud: #000; }
+  body { max-width: none; padding: 0; font-size: 10.5pt; } .wide { overflow: visible; }
+}
+"""
+
+_HEAD = """<!DOCTYPE html>
+<html lang="en">
+<head>
+<meta charset="utf-8">
+<meta name="viewport" content="width=device-width, initial-scale=1">
+<meta http-equiv="Content-Security-Policy" content="default-src 'none'; style-src 'unsafe-inline'">
+"""

@@ -1,0 +1,188 @@
+"""The privacy card: what a data-protection officer wants to know about a model, from the model alone."""
+
+from __future__ import annotations
+
+from privet.model import Model
+from privet.release.blocks import Banner, Block, Bullets, Grid, Heading, Paragraph, html_page, markdown
+from privet.release.labels import class_labels
+from privet.release.reading import charges, reading
+from privet.schema import Attribute, Categorical, Schema, text_of
+
+#: A card lists so many values of an attribute.
+MAX_LISTED = 40
+
+_COMBINED = {
+    "counts": "their counts are added up",
+    "probabilities": "their class shares are added up",
+    "vote": "each tree has one vote",
+}
+
+
+def card_markdown(model: Model) -> str:
+    """The card in Markdown."""
+    return markdown(_title(model), _blocks(model))
+
+
+def card_html(model: Model) -> str:
+    """The card as one HTML page: no other file, no script, for screen, phone and paper."""
+    return html_page(_title(model), _blocks(model))
+
+
+def _title(model: Model) -> str:
+    return f"Privacy card: {model.learner} for {model.schema.target}"
+
+
+def _blocks(model: Model) -> list[Block]:
+    promise = [*_protected(model), *reading(model.privacy), *charges(model.privacy)] if model.privacy.private else []
+    notes: list[Block] = [Heading("Notes"), Bullets(model.privacy.notes)] if model.privacy.notes else []
+    return [
+        _banner(model),
+        *_about(model),
+        *promise,
+        *_not_protected(model),
+        *_needed(model.schema),
+        *_noise(model),
+        *_limits(),
+        *notes,
+    ]
+
+
+def _banner(model: Model) -> Banner:
+    if model.privacy.private:
+        return Banner(f"Guarantee: this model is {model.privacy.describe()}.", alarm=False)
+    reason = model.privacy.reason or "no reason is recorded"
+    return Banner(
+        f"NOT PRIVATE. This model comes without any privacy guarantee: {reason}. It may reveal facts about single people. "
+        "Handle it like the table that it was learnt from, and do not publish it unless that table is public.",
+        alarm=True,
+    )
+
+
+def _about(model: Model) -> list[Block]:
+    leaves = sum(len(tree.leaves) for tree in model.trees)
+    trees = "one decision tree" if len(model.trees) == 1 else f"{len(model.trees)} decision trees"
+    counts = "class counts with random noise added" if model.noise else "class counts"
+    how = _COMBINED[model.combine]
+    joined = f" ({how})" if len(model.trees) > 1 else ""
+    text = (
+        f"It predicts {model.schema.target} ({_listed(class_labels(model.schema))}). It consists of {trees}{joined} with "
+        f"{leaves} {'leaf' if leaves == 1 else 'leaves'} in all. The file holds the tests of the trees and {counts}. "
+        "It holds no row of the table."
+    )
+    settings = tuple((name, _setting(value)) for name, value in model.settings.items())
+    table: list[Block] = [Grid(("setting", "value"), settings)] if settings else []
+    return [Heading("What this is"), Paragraph(text), *table]
+
+
+def _protected(model: Model) -> list[Block]:
+    privacy, rows = model.privacy, model.privacy.rows_per_person
+    most = "one row" if rows == 1 else f"{rows} rows"
+    if privacy.person:
+        whom = (
+            "Every single person, with all their rows. Before anything was counted, the curator cut the table to at most "
+            f"{most} of each person, and left out rows that belong to nobody."
+        )
+    elif rows > 1:
+        whom = (
+            f"Every single person with at most {most}. That nobody has more is the owner's assertion: "
+            "no column says whose row it is, so it could not be enforced."
+        )
+    else:
+        whom = (
+            "Every single row. This protects a person only if nobody has more than one row, which is the owner's assertion: "
+            "no column says whose row it is, so it could not be enforced."
+        )
+    unit = "person" if privacy.person or rows > 1 else "row"
+    if privacy.neighbours == "replace":
+        what = (
+            f"Exchanging all that one {unit} says for anything else would have given almost the same model. How many there are is public."
+        )
+    else:
+        what = f"Taking one {unit} out, or adding one, would have given almost the same model: even taking part is protected."
+    return [
+        Heading("What is protected, and for whom"),
+        Bullets(
+            (
+                f"For whom: {whom}",
+                f"What: {what}",
+                "Against whom: anyone who holds the model, whatever else they know or will learn, and however much they compute. "
+                "Predicting, plotting and sharing it do not weaken the promise.",
+            )
+        ),
+    ]
+
+
+def _not_protected(model: Model) -> list[Block]:
+    schema, privacy = model.schema, model.privacy
+    rows = [f"The number of rows: the owner declared it public ({schema.n_rows})."] if schema.n_rows is not None else []
+    if privacy.private:
+        how = "rho is k*k times" if privacy.promised.epsilon is None else "epsilon is k times"
+        groups = f"Groups: the promise is for one at a time. For k people together (a family, say) {how} as large."
+        other = ["Anything else published from the same table: what it costs adds to this. The owner's ledger has the sum."]
+    else:
+        groups, other = "Single people: nothing limits what the model says about one of them.", []
+    items = [
+        "The schema: names of columns, listed values, bounds and classes are public.",
+        *rows,
+        "What is true of the population: the model exists to show it. A statistical fact about a group is learnt whether or not "
+        "any one member took part.",
+        "A person's class, where it can be predicted from other people's data: whoever knows someone's attributes can predict "
+        "their class, even if that person never was in the table.",
+        groups,
+        "Side channels: how long training took, memory, logs and backups of the machine that held the table.",
+        *other,
+    ]
+    return [Heading("What is not protected"), Bullets(tuple(items))]
+
+
+def _needed(schema: Schema) -> list[Block]:
+    rows = tuple((name, *_domain(attribute)) for name, attribute in schema.attributes.items())
+    text = (
+        "To predict, a row needs these attributes and nothing else; neither the class nor an identity. Where a value is not in "
+        "the list, the model answers with what it knows without it."
+    )
+    return [Heading("Data needed to use it"), Paragraph(text), Grid(("attribute", "kind", "values or bounds"), rows)]
+
+
+def _domain(attribute: Attribute) -> tuple[str, str]:
+    if isinstance(attribute, Categorical):
+        extra = "" if attribute.other is None else f'; everything else counts as "{text_of(attribute.other)}"'
+        return "one of a list", f"{_listed(attribute.labels)}{extra}"
+    missing = "" if attribute.missing is None else f'; a missing entry counts as "{attribute.missing}"'
+    beyond = "not used" if attribute.on_unknown == "drop" else "counted in the nearest bin"
+    bins = "1 bin" if attribute.bins == 1 else f"{attribute.bins} bins"
+    return "number", f"{attribute.low:.6g} to {attribute.high:.6g} in {bins}; numbers beyond are {beyond}{missing}"
+
+
+def _noise(model: Model) -> list[Block]:
+    if not model.noise:
+        state = "The model records no noise on its counts."
+        text = state if model.privacy.private else f"{state} They may be exact."
+    else:
+        text = (
+            f"Each count of a leaf carries random noise with a standard deviation of {model.noise:.3g}: it is right to within "
+            f"about {2 * model.noise:.3g}, 19 times in 20. A leaf whose counts are no larger than that says little, and a count "
+            "below zero is noise alone. Counts of inner nodes add up those of several leaves, and their noise."
+        )
+    return [Heading("Noise in the counts"), Paragraph(text)]
+
+
+def _limits() -> list[Block]:
+    items = (
+        "This card says nothing about how accurate or how fair the model is. Noise harms rare groups more than frequent ones.",
+        "A promise rests on what the owner declared: a schema that was not learnt from private rows, and how many rows a person has.",
+        "Its checksum shows that a model file is undamaged, not who made it. Take it from a source that you trust.",
+        "A prediction is a statistical statement, not a fact about a person.",
+    )
+    return [Heading("Limits"), Bullets(items)]
+
+
+def _listed(labels: list[str] | tuple[str, ...]) -> str:
+    shown = ", ".join(labels[:MAX_LISTED])
+    return shown if len(labels) <= MAX_LISTED else f"{shown}, … ({len(labels) - MAX_LISTED} more)"
+
+
+def _setting(value: object) -> str:
+    if isinstance(value, list | tuple):
+        return ", ".join(map(_setting, value))
+    return f"{value:.6g}" if isinstance(value, float) else str(value)

@@ -1,0 +1,133 @@
+"""A model as one JSON object, and back, with every check between.
+
+An attacker can write a file with a fitting checksum, so nothing in here trusts one: kinds, ranges and sizes are checked
+before anything is built from them, and what was built must say exactly what the document said.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from fractions import Fraction
+from typing import Any
+
+import numpy as np
+
+from privet.errors import PrivetError
+from privet.model import Model
+from privet.release.privacy import privacy_from
+from privet.release.problem import Damaged, require
+from privet.release.structure import LARGEST, short_number, tree_from, tree_to
+from privet.schema import Schema
+
+VERSION = 1
+#: A schema of more attributes, or of more values and bins in all, is not built from a file.
+MAX_ATTRIBUTES = 10_000
+MAX_DOMAIN = 1 << 22
+MAX_TREES = 100_000
+
+_KEYS = (
+    "privet",
+    "version",
+    "learner",
+    "schema",
+    "fingerprint",
+    "combine",
+    "settings",
+    "noise",
+    "privacy",
+    "trees",
+)
+
+
+def canonical(value: Any) -> bytes:
+    """The one compact JSON text of a value. Keys keep their order: that of a schema's attributes matters."""
+    try:
+        return json.dumps(value, ensure_ascii=False, allow_nan=False, separators=(",", ":")).encode("utf-8")
+    except UnicodeEncodeError:
+        raise Damaged("a text in it is no valid Unicode") from None
+    except (TypeError, ValueError):
+        raise Damaged("it holds something that JSON does not have") from None
+
+
+def to_document(model: Model) -> dict[str, Any]:
+    """The document of a model, without its checksum."""
+    fits = all(tree.schema.fingerprint == model.schema.fingerprint for tree in model.trees)
+    require(fits, "its trees are about another schema")
+    return {
+        "privet": "model",
+        "version": VERSION,
+        "learner": model.learner,
+        "schema": model.schema.to_json(),
+        "fingerprint": model.schema.fingerprint,
+        "combine": model.combine,
+        "settings": _plain(dict(model.settings)),
+        "noise": short_number(float(model.noise)),
+        "privacy": model.privacy.to_json(),
+        "trees": [tree_to(tree) for tree in model.trees],
+    }
+
+
+def from_document(document: Mapping[str, Any]) -> Model:
+    """The model of a document, or :class:`Damaged`."""
+    for key in _KEYS:
+        require(key in document, f"{key!r} is missing")
+    for key in document:
+        require(key in _KEYS, f"unknown key {key!r}")
+    learner, combine, noise, trees = (document[key] for key in ("learner", "combine", "noise", "trees"))
+    require(isinstance(learner, str) and 1 <= len(learner) <= 200, "learner must be a name of 1 to 200 characters")
+    require(combine in ("counts", "probabilities", "vote"), "combine must be 'counts', 'probabilities' or 'vote'")
+    require(type(noise) in (int, float) and 0 <= noise <= LARGEST, f"noise must be a number from 0 to {LARGEST}")
+    schema = _schema_from(document["schema"])
+    require(document["fingerprint"] == schema.fingerprint, "its fingerprint is not that of its schema")
+    settings = document["settings"]
+    require(isinstance(settings, dict) and _same(_plain(settings), settings), "settings must be an object")
+    require(isinstance(trees, list) and 1 <= len(trees) <= MAX_TREES, f"trees must be a list of 1 to {MAX_TREES}")
+    canonical(learner)
+    return Model(
+        learner=learner,
+        schema=schema,
+        trees=tuple(tree_from(schema, tree, number) for number, tree in enumerate(trees)),
+        combine=combine,
+        privacy=privacy_from(document["privacy"], canonical),
+        settings=settings,
+        noise=float(noise),
+    )
+
+
+def _schema_from(data: Any) -> Schema:
+    require(isinstance(data, dict) and isinstance(data.get("attributes"), dict), "schema must be an object with attributes")
+    attributes = data["attributes"]
+    require(len(attributes) <= MAX_ATTRIBUTES, f"its schema has more than {MAX_ATTRIBUTES} attributes")
+    entries = [entry for attribute in attributes.values() if isinstance(attribute, dict) for entry in attribute.items()]
+    lengths = [len(value) for key, value in entries if key in ("values", "edges") and isinstance(value, list)]
+    bins = [value for key, value in entries if key == "bins" and isinstance(value, int)]
+    require(sum(lengths) + sum(bins) <= MAX_DOMAIN, f"its schema has more than {MAX_DOMAIN} values")
+    try:
+        with np.errstate(all="ignore"):  # bounds at the ends of floating point are refused in words
+            schema = Schema.from_json(data)
+    except PrivetError as error:
+        raise Damaged(f"its schema is wrong: {error}") from None
+    require(_same(schema.to_json(), data), "its schema is not as Privet writes it")
+    return schema
+
+
+def _same(one: Any, other: Any) -> bool:
+    """Equal in kind too: true is not 1, and 1 is not 1.0."""
+    return canonical(one) == canonical(other)
+
+
+def _plain(value: Any, depth: int = 0) -> Any:
+    """A setting as JSON has it. Infinity and fractions become text: settings are for readers."""
+    if isinstance(value, np.generic):
+        value = value.item()
+    if isinstance(value, Fraction) or (isinstance(value, float) and not np.isfinite(value)):
+        return str(value)
+    if value is None or isinstance(value, str | bool | int | float):
+        return value
+    require(depth < 4, "settings are nested too deeply")
+    if isinstance(value, Mapping) and all(isinstance(key, str) for key in value):
+        return {key: _plain(entry, depth + 1) for key, entry in value.items()}
+    if isinstance(value, list | tuple):
+        return [_plain(entry, depth + 1) for entry in value]
+    raise Damaged(f"settings may hold text, numbers, truth values and lists, not {type(value).__name__}")

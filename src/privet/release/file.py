@@ -1,0 +1,129 @@
+"""The model file: compact JSON whose last entry is a checksum of everything before it. Data only, never code.
+
+The checksum is the SHA-256 of the object without its last entry, byte for byte as it stands in the file, so that every
+changed byte is noticed whatever wrote the file. It guards against damage, not against forgery: it is no signature.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import os
+import secrets
+from os import PathLike
+from pathlib import Path
+from typing import Any, NoReturn
+
+from privet.errors import ModelError
+from privet.model import Model
+from privet.release.document import VERSION, canonical, from_document, to_document
+from privet.release.labels import visible
+from privet.release.problem import Damaged, require
+
+#: A file of more bytes is not read, nor written.
+MAX_BYTES = 1 << 28
+
+_SEAL = b',"checksum":"'
+_SEALED = len(_SEAL) + 64 + len(b'"}')
+
+
+def write_model(model: Model, path: str | PathLike[str]) -> None:
+    """Write a model file. An existing file is replaced as a whole or not at all.
+
+    The same model gives the same bytes. What could not be read back is not written.
+    """
+    try:
+        data = seal(to_document(model))
+        parse(data)
+    except Damaged as problem:
+        raise ModelError(path, f"this model cannot be written: {_short(problem)}") from None
+    try:
+        _replace(Path(path), data)
+    except (OSError, ValueError) as error:
+        raise ModelError(path, f"it cannot be written: {_why(error)}") from None
+
+
+def read_model(path: str | PathLike[str]) -> Model:
+    """Read a model file, or raise :class:`ModelError`. It needs no data, and it runs nothing from the file."""
+    try:
+        with Path(path).open("rb") as handle:
+            data = handle.read(MAX_BYTES + 1)
+    except (OSError, ValueError) as error:
+        raise ModelError(path, f"it cannot be read: {_why(error)}") from None
+    try:
+        return parse(data)
+    except Damaged as problem:
+        raise ModelError(path, _short(problem)) from None
+
+
+def seal(document: dict[str, Any]) -> bytes:
+    """The bytes of the file: the document with its checksum as the last entry."""
+    body = canonical(document)
+    return body[:-1] + _SEAL + hashlib.sha256(body).hexdigest().encode() + b'"}'
+
+
+def parse(data: bytes) -> Model:
+    """The model in these bytes, or :class:`Damaged`."""
+    require(len(data) <= MAX_BYTES, f"it has more than {MAX_BYTES} bytes")
+    document = _loads(data)
+    require(isinstance(document, dict) and document.get("privet") == "model", 'it is no Privet model ("privet": "model" is missing)')
+    version = document.get("version")
+    if type(version) is not int or version != VERSION:
+        raise Damaged(f"its version is {version!r}, this Privet reads version {VERSION}; a newer Privet may read it")
+    whole = hashlib.sha256(data[:-_SEALED] + b"}").hexdigest()
+    sealed = data[-_SEALED:] == _SEAL + whole.encode() + b'"}'
+    require(sealed, "its checksum does not fit: it was changed or damaged after it was written")
+    del document["checksum"]
+    try:
+        return from_document(document)
+    except RecursionError:
+        raise Damaged("it is nested too deeply") from None
+
+
+def _loads(data: bytes) -> Any:
+    try:
+        return json.loads(data.decode("utf-8"), object_pairs_hook=_once, parse_constant=_no_constant)
+    except UnicodeDecodeError:
+        raise Damaged("it is not UTF-8 text") from None
+    except json.JSONDecodeError as error:
+        raise Damaged(f"it is damaged or cut off: no JSON at byte {error.pos}") from None
+    except RecursionError:
+        raise Damaged("it is nested too deeply") from None
+    except Damaged:
+        raise
+    except ValueError:  # a whole number of more digits than Python converts
+        raise Damaged("it holds a number that is too long") from None
+
+
+def _once(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    found = dict(pairs)
+    require(len(found) == len(pairs), "a key stands twice")
+    return found
+
+
+def _no_constant(name: str) -> NoReturn:
+    raise Damaged(f"it holds {name}, which is no number")
+
+
+def _replace(target: Path, data: bytes) -> None:
+    """Write under another name, then rename: there is the old file or the new one, never a part of one."""
+    partial = target.with_name(f".{target.name}.{secrets.token_hex(8)}.part")
+    try:
+        with partial.open("xb") as handle:
+            handle.write(data)
+            handle.flush()
+            os.fsync(handle.fileno())
+        partial.replace(target)
+    except BaseException:  # an interruption too
+        partial.unlink(missing_ok=True)
+        raise
+
+
+def _why(error: OSError | ValueError) -> str:
+    """A path with a NUL in it is a ValueError."""
+    return (error.strerror if isinstance(error, OSError) else None) or str(error)
+
+
+def _short(problem: Damaged) -> str:
+    text = visible(str(problem))
+    return text if len(text) <= 200 else text[:199] + "…"

@@ -1,0 +1,104 @@
+"""Branches, classes and counts in words, in the schema's own values."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+
+import numpy as np
+import numpy.typing as npt
+
+from privet.schema import Attribute, Categorical, Numeric, Schema
+from privet.tree import Tree, parents_of
+
+
+def visible(text: str) -> str:
+    """Without anything that would break a line or turn its direction: such characters are shown as their escapes."""
+    return "".join(char if char.isprintable() else char.encode("unicode_escape", "surrogatepass").decode() for char in text)
+
+
+def shortened(text: str, length: int) -> str:
+    """At most so many characters; an ellipsis stands for the rest."""
+    return text if len(text) <= length else text[: length - 1].rstrip() + "…"
+
+
+def attribute_at(schema: Schema, position: int) -> tuple[str, Attribute]:
+    """The name, fit to be shown, and the attribute at a position."""
+    name = schema.names[position]
+    return visible(name), schema.attributes[name]
+
+
+def branch_text(attribute: Attribute, codes: Sequence[int], *, limit: int | None = None, length: int | None = None) -> str:
+    """What a branch asks for: ``= red | blue``, ``< 35``, ``>= 50``, ``in [35, 50)``, or several of them.
+
+    Args:
+        attribute: what is tested.
+        codes: the codes that take the branch.
+        limit: show so many values at most, and how many more there are.
+        length: shorten each value to so many characters.
+    """
+    if isinstance(attribute, Categorical):
+        labels = [visible(attribute.labels[code]) for code in codes]
+        return "= " + _some([label if length is None else shortened(label, length) for label in labels], " | ", limit)
+    spans = [_span(attribute, first, last) for first, last in _runs([code for code in codes if code < attribute.bins])]
+    if attribute.missing is not None and attribute.bins in codes:
+        spans.append(f"= {visible(attribute.missing)}")
+    return _some(spans, " or ", limit)
+
+
+def condition_text(schema: Schema, position: int, codes: Sequence[int], *, limit: int | None = None) -> str:
+    """A whole condition, such as ``age < 35``."""
+    name, attribute = attribute_at(schema, position)
+    return f"{name} {branch_text(attribute, codes, limit=limit)}"
+
+
+def class_labels(schema: Schema) -> list[str]:
+    """The classes, fit to be shown."""
+    return [visible(label) for label in schema.label.labels]
+
+
+def count_text(count: float) -> str:
+    """A count as it was released: whole, or with two decimals. What is whole but for rounding is shown as whole."""
+    rounded = round(count, 2)
+    if rounded.is_integer() and abs(rounded) < 1e15:
+        return str(int(rounded))
+    return f"{rounded:.2f}" if abs(count) < 1e9 else f"{count:.6g}"
+
+
+def leaves_below(tree: Tree) -> npt.NDArray[np.int64]:
+    """How many leaves each node has under it; a leaf counts itself."""
+    below = (tree.cells.attribute < 0).astype(np.int64)
+    parents = parents_of(tree.cells)
+    for node in range(tree.n_nodes - 1, 0, -1):
+        below[parents[node]] += below[node]
+    return below
+
+
+def _some(items: list[str], separator: str, limit: int | None) -> str:
+    if limit is None or len(items) <= limit:
+        return separator.join(items)
+    return f"{separator.join(items[:limit])}{separator}… ({len(items) - limit} more)"
+
+
+def _runs(codes: Sequence[int]) -> Iterator[tuple[int, int]]:
+    """First and last of each run of neighbouring codes."""
+    first = last = None
+    for code in sorted(codes):
+        if first is None or last is None:
+            first = last = code
+        elif code == last + 1:
+            last = code
+        else:
+            yield first, last
+            first = last = code
+    if first is not None and last is not None:
+        yield first, last
+
+
+def _span(attribute: Numeric, first: int, last: int) -> str:
+    """Numbers beyond the bounds are counted in the outermost bins, so these are open."""
+    low, high = f"{attribute.cuts[first]:.6g}", f"{attribute.cuts[last + 1]:.6g}"
+    if first == 0 and last == attribute.bins - 1:
+        return "is any number"
+    if first == 0:
+        return f"< {high}"
+    return f">= {low}" if last == attribute.bins - 1 else f"in [{low}, {high})"

@@ -1,0 +1,164 @@
+"""A model as an ONNX graph of plain operators.
+
+Input ``codes`` is a float tensor with one column per attribute, as the schema encodes it; outputs are ``label`` (the index
+of the class) and ``probabilities``. All trees walk at once, one step per level: the codes of a row are looked up in a jump
+table, in which an unknown code leads back to the node itself. ONNX's own tree operators add up in single precision and
+leave the clipping out, so labels could differ from ours; here the arithmetic is that of :meth:`Model.probabilities`.
+"""
+
+from __future__ import annotations
+
+import json
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import numpy.typing as npt
+
+from privet.errors import MissingDependency, ParameterError
+from privet.model import Model
+from privet.release.labels import visible
+
+if TYPE_CHECKING:
+    import onnx
+
+#: Constants of more bytes do not fit into one ONNX file, which may have two gigabytes.
+MAX_TABLE_BYTES = 1 << 30
+#: A graph has four operators per level.
+MAX_LEVELS = 2000
+
+_OPSET, _IR_VERSION = 17, 8
+
+
+@dataclass(frozen=True)
+class _Forest:
+    """All trees in one table. A leaf tests an extra column, which is always 0, and stays where it is."""
+
+    attribute: npt.NDArray[np.int64]
+    offset: npt.NDArray[np.int64]
+    jump: npt.NDArray[np.int64]
+    scores: npt.NDArray[np.float64]
+    roots: npt.NDArray[np.int64]
+    levels: int
+
+
+def to_onnx(model: Model) -> onnx.ModelProto:
+    """The model as ONNX. A code that is not in the domain (negative, too large, NaN) is an unknown one."""
+    try:
+        import onnx
+        from onnx import TensorProto, helper, numpy_helper
+    except ImportError:
+        raise MissingDependency("onnx", "onnx", "ONNX export") from None
+
+    forest = _stacked(model)
+    constants = _constants(model, forest)
+    nodes = [helper.make_node(kind, inputs, [output], **options) for kind, inputs, output, options in _steps(forest.levels)]
+    n_attributes, n_classes = len(model.schema.attributes), model.schema.n_classes
+    graph = helper.make_graph(
+        nodes,
+        "privet",
+        [helper.make_tensor_value_info("codes", TensorProto.FLOAT, ["rows", n_attributes])],
+        [
+            helper.make_tensor_value_info("label", TensorProto.INT64, ["rows"]),
+            helper.make_tensor_value_info("probabilities", TensorProto.FLOAT, ["rows", n_classes]),
+        ],
+        [numpy_helper.from_array(np.asarray(value), name) for name, value in constants.items()],
+    )
+    opset = [helper.make_opsetid("", _OPSET)]
+    out = helper.make_model(graph, producer_name="privet", opset_imports=opset, ir_version=_IR_VERSION)
+    out.doc_string = visible(model.privacy.describe())
+    helper.set_model_props(out, _properties(model))
+    onnx.checker.check_model(out)
+    return out
+
+
+def _properties(model: Model) -> dict[str, str]:
+    """What a user of the graph needs to know, as JSON where it is not plain text."""
+    return {
+        "learner": model.learner,
+        "target": model.schema.target,
+        "classes": json.dumps(list(model.schema.classes)),
+        "schema": json.dumps(model.schema.to_json()),
+        "fingerprint": model.schema.fingerprint,
+        "privacy": json.dumps(model.privacy.to_json()),
+    }
+
+
+def _stacked(model: Model) -> _Forest:
+    levels = max(int(tree.depths.max()) for tree in model.trees)
+    n_nodes = sum(tree.n_nodes for tree in model.trees)
+    if levels > MAX_LEVELS:
+        raise ParameterError(f"ONNX export: a tree may have {MAX_LEVELS} levels at most, this one has {levels}")
+    if (size := n_nodes * model.schema.n_classes * 8) > MAX_TABLE_BYTES:
+        raise ParameterError(f"ONNX export: counts may take {MAX_TABLE_BYTES} bytes at most, these take {size}; use fewer trees")
+    sizes = np.array([*model.schema.sizes, 0], dtype=np.int64)  # the last one is the extra column of leaves
+    attribute = np.concatenate([tree.cells.attribute for tree in model.trees]).astype(np.int64)
+    attribute[attribute < 0] = len(sizes) - 1
+    widths = sizes[attribute] + 1
+    offset = np.cumsum(widths) - widths
+    if (size := int(widths.sum()) * 8) > MAX_TABLE_BYTES:
+        raise ParameterError(f"ONNX export: branches may take {MAX_TABLE_BYTES} bytes at most, these take {size}")
+    jump = np.repeat(np.arange(n_nodes), widths)  # an unknown code, and a leaf, lead back to the node
+    roots = np.cumsum([0, *(tree.n_nodes for tree in model.trees[:-1])])
+    for root, tree in zip(roots.tolist(), model.trees, strict=True):
+        for node in np.flatnonzero(tree.cells.attribute >= 0).tolist():
+            start, from_, size = offset[root + node], tree.cells.offset[node], sizes[attribute[root + node]]
+            jump[start : start + size] = root + tree.cells.branch[from_ : from_ + size]
+    scores = np.concatenate([model.contributions(tree) for tree in model.trees])
+    return _Forest(attribute, offset, jump, scores, roots, levels)
+
+
+def _constants(model: Model, forest: _Forest) -> dict[str, npt.NDArray[Any]]:
+    n_attributes, n_classes = len(model.schema.attributes), model.schema.n_classes
+    return {
+        "one_column_more": np.array([0, 0, 0, 1], dtype=np.int64),
+        "zero_code": np.array(0, dtype=np.float32),
+        "sizes": np.array([*model.schema.sizes, 1], dtype=np.float32),
+        "extra_column": np.array([n_attributes], dtype=np.int64),
+        "roots": forest.roots.astype(np.int64).reshape(1, -1),
+        "attribute": forest.attribute,
+        "offset": forest.offset,
+        "jump": forest.jump,
+        "scores": forest.scores,
+        "axis": np.array([1], dtype=np.int64),
+        "zero": np.array(0.0),
+        "one": np.array(1.0),
+        "uniform": np.full((1, n_classes), 1.0 / n_classes),
+    }
+
+
+def _steps(levels: int) -> list[tuple[str, list[str], str, dict[str, Any]]]:
+    """Operator, inputs, output and options, in order."""
+    int64, float32 = 7, 1  # numbers of the types in onnx.TensorProto
+    steps: list[tuple[str, list[str], str, dict[str, Any]]] = [
+        ("Pad", ["codes", "one_column_more", "zero_code"], "wide", {}),
+        ("GreaterOrEqual", ["wide", "zero_code"], "not_negative", {}),
+        ("Less", ["wide", "sizes"], "not_too_large", {}),
+        ("And", ["not_negative", "not_too_large"], "known", {}),
+        ("Where", ["known", "wide", "sizes"], "checked", {}),
+        ("Cast", ["checked"], "code", {"to": int64}),
+        ("Gather", ["code", "extra_column"], "start", {"axis": 1}),
+        ("Add", ["start", "roots"], "node_0", {}),
+    ]
+    for level in range(levels):
+        here = f"node_{level}"
+        steps += [
+            ("Gather", ["attribute", here], f"attribute_{level}", {}),
+            ("GatherElements", ["code", f"attribute_{level}"], f"value_{level}", {"axis": 1}),
+            ("Gather", ["offset", here], f"offset_{level}", {}),
+            ("Add", [f"offset_{level}", f"value_{level}"], f"at_{level}", {}),
+            ("Gather", ["jump", f"at_{level}"], f"node_{level + 1}", {}),
+        ]
+    return [
+        *steps,
+        ("Gather", ["scores", f"node_{levels}"], "score_by_tree", {}),
+        ("ReduceSum", ["score_by_tree", "axis"], "total", {"keepdims": 0}),
+        ("Max", ["total", "zero"], "clipped", {}),
+        ("ReduceSum", ["clipped", "axis"], "sum", {"keepdims": 1}),
+        ("Greater", ["sum", "zero"], "something", {}),
+        ("Where", ["something", "sum", "one"], "divisor", {}),
+        ("Div", ["clipped", "divisor"], "share", {}),
+        ("Where", ["something", "share", "uniform"], "exact", {}),
+        ("ArgMax", ["exact"], "label", {"axis": 1, "keepdims": 0}),
+        ("Cast", ["exact"], "probabilities", {"to": float32}),
+    ]

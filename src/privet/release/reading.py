@@ -1,0 +1,96 @@
+"""Epsilon in plain words, for the privacy card."""
+
+from __future__ import annotations
+
+import math
+from fractions import Fraction
+
+from privet.budget import Cost, epsilon_for
+from privet.privacy import PrivacyStatement
+from privet.release.blocks import Block, Grid, Heading, Paragraph
+
+
+def reading(privacy: PrivacyStatement) -> list[Block]:
+    """What the promised epsilon lets somebody learn, with two worked examples."""
+    epsilon, replace = privacy.epsilon, privacy.neighbours == "replace"
+    whose = "person" if privacy.person or privacy.rows_per_person > 1 else "row"
+    question = f"which of two versions of one {whose} was used" if replace else f"whether one {whose} was in the table"
+    first = (
+        f"Epsilon is {epsilon:.4g}. Whatever is in the model, it is at most {factor(epsilon)} times as likely with any one "
+        f"{whose} as it is {'with another in its place' if replace else 'without it'}, or the other way round (e^{epsilon:.4g}). "
+        f"So the odds about any one {whose} ({question}) change by at most this factor when somebody sees the model. "
+        f"{_in_words(epsilon)}"
+    )
+    rows = tuple((name, *_shares(*after(prior, epsilon))) for name, prior in (("1 in 2 (50 %)", 0.5), ("1 in 10 (10 %)", 0.1)))
+    blocks: list[Block] = [
+        Heading("What epsilon means"),
+        Paragraph(first),
+        Grid(("believed before seeing the model", "after: at least", "after: at most"), rows, numeric=(1, 2)),
+    ]
+    if not replace:
+        twice = _epsilon_of_two(privacy)
+        text = f"To tell two versions of the same {whose} apart, one is taken out and the other put in: the factor is then at most "
+        blocks.append(Paragraph(f"{text}{factor(twice)} (e^{twice:.4g})."))
+    if privacy.promised.epsilon is None:
+        text = (
+            f"The promise is stated as rho = {float(privacy.promised.rho):.4g} (zero-concentrated differential privacy). "
+            f"Epsilon goes with delta = {float(_delta(privacy)):.2g}: outcomes that together have about this probability may "
+            "exceed the factor."
+        )
+        blocks.append(Paragraph(text))
+    return blocks
+
+
+def after(prior: float, epsilon: float) -> tuple[float, float]:
+    """The least and the greatest probability that Bayes' rule allows after odds change by a factor of e^epsilon at most."""
+    shrink = math.exp(-epsilon)
+    return prior * shrink / (prior * shrink + 1 - prior), prior / (prior + (1 - prior) * shrink)
+
+
+def factor(epsilon: float) -> str:
+    """e^epsilon, rounded up: a promise must not be rounded in its own favour."""
+    if epsilon > 13:
+        return f"10^{math.ceil(epsilon / math.log(10))}"
+    digits = 3 if epsilon < 2 else 1 if epsilon < 5 else 0
+    return f"{math.ceil(math.exp(epsilon) * 10**digits) / 10**digits:.{digits}f}"
+
+
+def charges(privacy: PrivacyStatement) -> list[Block]:
+    """Everything that was paid for, and the sums."""
+    rows = [(charge.what, *_amounts(charge.cost)) for charge in privacy.charges]
+    rows.append(("all together, for one row added or removed", *_amounts(privacy.charged)))
+    rows.append(("promised, for the neighbours above", *_amounts(privacy.promised)))
+    text = "Each question to the table is paid for with privacy, and the amounts add up. These were asked:"
+    return [Heading("What was paid"), Paragraph(text), Grid(("for", "epsilon", "rho"), tuple(rows), numeric=(1, 2))]
+
+
+def _amounts(cost: Cost) -> tuple[str, str]:
+    return ("none" if cost.epsilon is None else f"{float(cost.epsilon):.4g}"), f"{float(cost.rho):.4g}"
+
+
+def _delta(privacy: PrivacyStatement) -> Fraction:
+    return privacy.delta or Fraction(1, 10**6)
+
+
+def _epsilon_of_two(privacy: PrivacyStatement) -> float:
+    """Epsilon for one taken out and one put in: twice as large, or that of four times rho."""
+    promised = privacy.promised
+    return 2 * privacy.epsilon if promised.epsilon is not None else epsilon_for(4 * promised.rho, _delta(privacy))
+
+
+def _shares(least: float, most: float) -> tuple[str, str]:
+    """As percentages, rounded outwards; certainty is not claimed."""
+    low, high = math.floor(1000 * least) / 10, math.ceil(1000 * most) / 10
+    return "almost 0 %" if low == 0 else f"{low:.1f} %", "almost 100 %" if high >= 100 else f"{high:.1f} %"
+
+
+def _in_words(epsilon: float) -> str:
+    if epsilon <= 0.1:
+        return "By common standards this is a very strong promise."
+    if epsilon <= 1:
+        return "By common standards this is a strong promise."
+    if epsilon <= 4:
+        return "By common standards this is a moderate promise."
+    if epsilon <= 10:
+        return "By common standards this is a weak promise: it rules out certainty, not strong suspicion."
+    return "This is hardly a promise: by itself it allows near certainty about a single person."

@@ -1,0 +1,97 @@
+"""One tree as it stands in a model file.
+
+``attribute``: the position of the attribute that each node tests, -1 for a leaf. ``branch``: for each inner node in turn,
+the node that each code leads to. ``counts``: the class counts of each node. Where a node's branches start and which cell a
+leaf is follow from these, so they are not written; a tree that was read has one cell per leaf, in the order of its leaves.
+"""
+
+from __future__ import annotations
+
+from itertools import chain
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from privet.cells import MAX_NODES, Cells
+from privet.errors import QuestionError
+from privet.release.problem import Damaged, require
+from privet.schema import Schema
+from privet.tree import Tree, parents_of
+
+#: Counts and noise are at most this: whole numbers up to here are exact in floating point.
+LARGEST = 2**53
+
+_KEYS = {"attribute", "branch", "counts"}
+Whole = npt.NDArray[np.int64]
+
+
+def tree_to(tree: Tree) -> dict[str, Any]:
+    """The entry of one tree. Nodes that no value reaches are left out."""
+    kept = _reached(tree)
+    number = np.cumsum(kept) - 1
+    attribute = tree.cells.attribute[kept]
+    inner = np.flatnonzero(kept & (tree.cells.attribute >= 0))
+    branches = [_branches(tree, node) for node in inner.tolist()]
+    branch = number[np.concatenate(branches)] if branches else np.empty(0, dtype=np.int64)
+    counts = [[short_number(count) for count in line] for line in tree.counts[kept].tolist()]
+    return {"attribute": attribute.tolist(), "branch": branch.tolist(), "counts": counts}
+
+
+def tree_from(schema: Schema, data: Any, number: int) -> Tree:
+    """The tree of an entry, or :class:`Damaged`."""
+    try:
+        return _tree_from(schema, data)
+    except (Damaged, QuestionError) as problem:
+        raise Damaged(f"tree {number}: {problem}") from None
+
+
+def short_number(value: float) -> int | float:
+    """A whole number without its point; any other float as it is. Both read back as the same float."""
+    return int(value) if value.is_integer() else value
+
+
+def _tree_from(schema: Schema, data: Any) -> Tree:
+    require(isinstance(data, dict) and set(data) == _KEYS, f"a tree must have exactly {', '.join(sorted(_KEYS))}")
+    attribute = _whole("attribute", data["attribute"], -1, len(schema.attributes) - 1)
+    require(1 <= len(attribute) <= MAX_NODES, f"a tree must have 1 to {MAX_NODES} nodes")
+    branch = _whole("branch", data["branch"], 1, len(attribute) - 1)
+    leaf = attribute < 0
+    # The size that stands last belongs to -1: a leaf has no branches.
+    widths = np.array([*schema.sizes, 0], dtype=np.int64)[attribute]
+    require(int(widths.sum()) == len(branch), "its nodes do not have one branch per value")
+    offset = np.where(leaf, 0, np.cumsum(widths) - widths)
+    cell = np.where(leaf, np.cumsum(leaf) - 1, -1)
+    cells = Cells(schema, attribute.astype(np.int32), offset, branch.astype(np.int32), cell.astype(np.int32), int(leaf.sum()))
+    require(bool((parents_of(cells)[1:] >= 0).all()), "a node hangs in the air")
+    return Tree(cells, _counts(data["counts"], len(attribute), schema.n_classes))
+
+
+def _whole(name: str, value: Any, low: int, high: int) -> Whole:
+    require(isinstance(value, list) and set(map(type, value)) <= {int}, f"{name} must be a list of whole numbers")
+    require(not value or (min(value) >= low and max(value) <= high), f"{name} must lie between {low} and {high}")
+    return np.array(value, dtype=np.int64)
+
+
+def _counts(value: Any, n_nodes: int, n_classes: int) -> npt.NDArray[np.float64]:
+    shaped = isinstance(value, list) and len(value) == n_nodes and all(type(x) is list and len(x) == n_classes for x in value)
+    require(shaped, f"counts must be a list of {n_nodes} lists of {n_classes} numbers")
+    numbers = list(chain.from_iterable(value))
+    require(set(map(type, numbers)) <= {int, float}, "counts must be numbers")
+    require(all(-LARGEST <= number <= LARGEST for number in numbers), f"counts must lie between -{LARGEST} and {LARGEST}")
+    return np.array(numbers, dtype=np.float64).reshape(n_nodes, n_classes)
+
+
+def _branches(tree: Tree, node: int) -> Whole:
+    start = int(tree.cells.offset[node])
+    return tree.cells.branch[start : start + tree.schema.sizes[tree.cells.attribute[node]]].astype(np.int64)
+
+
+def _reached(tree: Tree) -> npt.NDArray[np.bool_]:
+    """Which nodes some row can reach."""
+    reached = parents_of(tree.cells) >= 0
+    reached[0] = True
+    parents = parents_of(tree.cells)
+    for node in range(1, tree.n_nodes):  # children come after their parents
+        reached[node] &= reached[parents[node]]
+    return reached

@@ -1,0 +1,146 @@
+"""``fit``, ``predict``, ``evaluate``, ``show``, ``plot``, ``card`` and ``export``, as a person uses them."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from fractions import Fraction
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import pytest
+
+import privet
+from privet.ledger import SQLiteLedger
+
+Run = Callable[..., Any]
+LEARNERS = ["random-trees", "greedy-tree", "forest", "noisy-id3"]
+
+
+@pytest.fixture
+def table() -> str:
+    car = privet.datasets.load("car")
+    car.table.to_csv("car.csv", index=False)
+    car.schema.declare(n_rows=1728).write("car.schema.json")
+    return "car.csv"
+
+
+@pytest.fixture(name="fit")
+def fitting(privet: Run, table: str) -> Run:
+    return lambda *arguments: privet("fit", table, "--schema", "car.schema.json", *arguments)
+
+
+@pytest.mark.parametrize("learner", LEARNERS)
+def test_a_model_is_trained_charged_and_written(fit: Run, learner: str) -> None:
+    ran = fit("--epsilon", "1", "--learner", learner, "-o", "m.json")
+    assert (ran.code, ran.err) == (0, "")
+    assert "differentially private with one row added or removed" in ran.out
+    spent = SQLiteLedger("car.csv.ledger.sqlite").spent("car.csv").epsilon
+    model = privet.load("m.json")
+    assert model.privacy_.promised.epsilon == spent
+    assert model.model_.learner == learner
+
+
+def test_a_second_fit_adds_up_and_one_that_does_not_fit_costs_nothing(fit: Run) -> None:
+    for _ in range(2):
+        assert fit("--epsilon", "1/3", "-o", "m.json", "--budget", "1").code == 0
+    ran = fit("--epsilon", "1/2", "-o", "other.json")
+    assert ran.code == 2
+    assert "asked epsilon 0.5, left epsilon 0.333333 (exactly 1/3)" in ran.err
+    assert SQLiteLedger("car.csv.ledger.sqlite").spent("car.csv").epsilon == Fraction(2, 3)
+    assert not Path("other.json").exists()
+
+
+def test_settings_of_a_learner(fit: Run) -> None:
+    assert fit("--epsilon", "1", "-l", "random-trees", "--set", "n_trees=3", "--set", "combine=vote", "-o", "m.json").code == 0
+    model = privet.load("m.json").model_
+    assert (len(model.trees), model.combine) == (3, "vote")
+
+
+@pytest.mark.parametrize(
+    ("arguments", "said"),
+    [
+        (("--epsilon", "0"), "epsilon must be"),
+        (("--epsilon", "inf"), "epsilon"),
+        (("--epsilon", "1", "--learner", "oak"), "learner must be one of"),
+        (("--epsilon", "1", "--set", "leaves=3"), "--set takes NAME=VALUE"),
+        (("--epsilon", "1", "--set", "max_depth=-1"), "max_depth must be"),
+        (("--epsilon", "1", "--set", "criterion=best"), "criterion must be"),
+    ],
+)
+def test_a_bad_fit_is_one_message_and_writes_nothing(fit: Run, arguments: tuple, said: str) -> None:
+    ran = fit(*arguments, "-o", "m.json")
+    assert (ran.code, ran.out) == (2, "")
+    assert ran.err.count("privet: ") == 1
+    assert said in ran.err
+    assert not Path("m.json").exists()
+
+
+def test_predictions_need_the_model_only(privet: Run, fit: Run, table: str) -> None:
+    fit("--epsilon", "5", "-l", "random-trees", "-o", "m.json")
+    rows = pd.read_csv(table, dtype=str)
+    rows.drop(columns="class").head(50).to_csv("new.csv", index=False)
+    assert privet("predict", "m.json", "new.csv", "-o", "out.csv", "--probabilities").code == 0
+    answers = pd.read_csv("out.csv")
+    assert len(answers) == 50
+    assert set(answers["class"]) <= {"unacc", "acc", "good", "vgood"}
+    np.testing.assert_allclose(answers.filter(like="probability").sum(axis=1), 1, atol=1e-4)
+    printed = privet("predict", "m.json", "new.csv")
+    assert printed.out.splitlines()[1:] == answers["class"].tolist()
+    assert SQLiteLedger("car.csv.ledger.sqlite").spent("car.csv").epsilon == 5
+
+
+def test_evaluation_is_noisy_and_charged(privet: Run, fit: Run, table: str) -> None:
+    fit("--epsilon", "2", "-o", "m.json")
+    ran = privet("evaluate", "m.json", table, "--epsilon", "1/2", "--json")
+    said = json.loads(ran.out)
+    low, high = said["interval"]
+    assert low <= said["accuracy"] <= high
+    assert 0.6 < said["accuracy"] < 0.95
+    assert np.array(said["noisy_confusion"]).shape == (4, 4)
+    assert said["left"] == "15/2"
+    assert "Noisy confusion matrix" in privet("evaluate", "m.json", table, "--epsilon", "1/2").out
+
+
+def test_a_model_is_shown_drawn_described_and_exported(privet: Run, fit: Run) -> None:
+    fit("--epsilon", "1", "-o", "m.json", "--set", "max_depth=2")
+    shown = privet("show", "m.json")
+    assert "1-differentially private" in shown.out
+    assert "tree 1 of 1" in shown.out
+    for name in ("tree.svg", "tree.png"):
+        assert privet("plot", "m.json", "-o", name).code == 0
+    assert "<svg" in Path("tree.svg").read_text()
+    assert Path("tree.png").read_bytes().startswith(b"\x89PNG")
+    assert privet("card", "m.json", "-o", "card.html").code == 0
+    assert "<html" in Path("card.html").read_text()
+    assert "# Privacy card" in privet("card", "m.json").out
+    for name in ("m.txt", "m.dot", "m.onnx"):
+        assert privet("export", "m.json", "-o", name).code == 0
+        assert Path(name).stat().st_size > 100
+
+
+@pytest.mark.parametrize(
+    "command", [("show",), ("plot", "-o", "x.png"), ("card",), ("export", "-o", "x.dot"), ("predict", "t.csv")], ids=lambda c: c[0]
+)
+def test_what_is_no_model_is_one_message(privet: Run, command: tuple) -> None:
+    Path("bad.json").write_text('{"privet": "model"')
+    for path in ("bad.json", "absent.json"):
+        ran = privet(command[0], path, *command[1:])
+        assert (ran.code, ran.out) == (2, "")
+        assert ran.err.count("privet: ") == 1
+        assert path in ran.err
+
+
+def test_bad_pictures_and_exports_are_refused(privet: Run, fit: Run) -> None:
+    fit("--epsilon", "1", "-o", "m.json")
+    for command in (
+        ("plot", "m.json", "-o", "x.doc"),
+        ("plot", "m.json", "-o", "x.svg", "--tree", "2"),
+        ("export", "m.json", "-o", "x.pkl"),
+    ):
+        ran = privet(*command)
+        assert ran.code == 2
+        assert "Traceback" not in ran.err
+        assert not Path(command[2]).exists()

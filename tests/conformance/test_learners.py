@@ -1,0 +1,27 @@
+"""Every private learner passes the same suite."""
+
+from __future__ import annotations
+
+import pytest
+
+from privet.learners import ForestClassifier, GreedyTreeClassifier, NoisyID3Classifier, RandomTreesClassifier
+from tests.conformance.check_learner import check_learner
+
+LEARNERS = {
+    "random trees": RandomTreesClassifier,
+    "random trees, counts": lambda epsilon, schema: RandomTreesClassifier(epsilon, schema, combine="counts", shrink=0),
+    "random trees, vote": lambda epsilon, schema: RandomTreesClassifier(epsilon, schema, combine="vote"),
+    "greedy tree": GreedyTreeClassifier,
+    "greedy tree, gini, multiway": lambda epsilon, schema: GreedyTreeClassifier(epsilon, schema, criterion="gini", splits="multiway"),
+    "greedy tree, thesis": lambda epsilon, schema: GreedyTreeClassifier(epsilon, schema, schedule="thesis"),
+    "forest, people": ForestClassifier,
+    "forest, budget": lambda epsilon, schema: ForestClassifier(epsilon, schema, divide="budget", n_trees=3),
+    "noisy ID3": NoisyID3Classifier,
+}
+CHECKS = [name for name, _ in check_learner(lambda *_: None, None)]
+
+
+@pytest.mark.parametrize("check", CHECKS)
+@pytest.mark.parametrize("learner", LEARNERS)
+def test_learner(learner, check, tmp_path):
+    dict(check_learner(LEARNERS[learner], tmp_path))[check]()

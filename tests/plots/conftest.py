@@ -1,0 +1,5 @@
+"""Pictures are drawn without a display."""
+
+import pytest
+
+pytest.importorskip("matplotlib")

@@ -1,0 +1,301 @@
+"""Whatever is wrong with a file, one error comes out, with the path and a reason; and nothing hangs."""
+
+from __future__ import annotations
+
+import contextlib
+import copy
+import hashlib
+import json
+import time
+
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from privet.errors import ModelError, PrivetError
+from privet.release import card_html, card_markdown, file, read_model, tree_text, write_model
+from privet.release.document import to_document
+from privet.release.file import parse, seal
+from privet.release.problem import Damaged
+from privet.schema import Schema
+from tests.release.models import SCHEMA, gaussian_model, random_codes, small_model
+
+DOCUMENT = to_document(small_model())
+SEALED = seal(DOCUMENT)
+
+
+def changed(path: tuple, value) -> dict:
+    """The document with another value somewhere."""
+    document = copy.deepcopy(DOCUMENT)
+    place = document
+    for key in path[:-1]:
+        place = place[key]
+    place[path[-1]] = value
+    return document
+
+
+def reason_of(data: bytes, tmp_path) -> str:
+    (tmp_path / "m.json").write_bytes(data)
+    with pytest.raises(ModelError) as caught:
+        read_model(tmp_path / "m.json")
+    assert str(caught.value) == f"model file {tmp_path / 'm.json'}: {caught.value.reason}"
+    assert 0 < len(caught.value.reason) <= 201
+    assert "\n" not in caught.value.reason
+    return caught.value.reason
+
+
+def refused(data: bytes) -> None:
+    with pytest.raises(Damaged):
+        parse(data)
+
+
+def test_a_file_cut_at_any_byte():
+    parse(SEALED)
+    for end in range(len(SEALED)):
+        refused(SEALED[:end])
+
+
+def test_a_file_with_any_byte_changed():
+    for position in range(len(SEALED)):
+        for flip in (0x01, 0x10, 0x20, 0x80):
+            refused(SEALED[:position] + bytes([SEALED[position] ^ flip]) + SEALED[position + 1 :])
+
+
+def test_a_file_with_something_added():
+    for extra in (b"\n", b" ", b"\x00", b"{}", SEALED):
+        refused(SEALED + extra)
+        refused(extra + SEALED)
+    refused(b"\xef\xbb\xbf" + SEALED)
+
+
+def test_a_file_that_was_formatted_anew(tmp_path):
+    assert "checksum" in reason_of(json.dumps(json.loads(SEALED), indent=1).encode(), tmp_path)
+
+
+@pytest.mark.parametrize(("version", "shown"), [(2, "2"), (0, "0"), (None, "None"), ("1", "'1'"), (True, "True"), (1.0, "1.0")])
+def test_unknown_versions_are_named_whatever_else_they_hold(version, shown, tmp_path):
+    document = {**DOCUMENT, "version": version, "new": []}
+    assert f"its version is {shown}, this Privet reads version 1" in reason_of(seal(document), tmp_path)
+
+
+@pytest.mark.parametrize(
+    ("data", "reason"),
+    [
+        (b"", "cut off"),
+        (b"[]", "no Privet model"),
+        (b"3", "no Privet model"),
+        (b'{"privet":"schema"}', "no Privet model"),
+        (b"\xff\xfe", "UTF-8"),
+        (b"[" * 200_000, "nested too deeply"),
+        (b'{"a":' * 200_000, "nested too deeply"),
+        (b'{"privet":"model","version":' + b"9" * 10_000 + b"}", "too long"),
+        (b'{"privet":"model","privet":"model"}', "twice"),
+        (b'{"privet":"model","version":NaN}', "NaN"),
+        (b'{"privet":"model","version":1}', "checksum"),
+        (b'{"privet":"model","version":1,"checksum":"0"}', "checksum"),
+        (SEALED.replace(b"[[55.6,", b"[[NaN,"), "NaN"),
+        (SEALED.replace(b"[[55.6,", b"[[-Infinity,"), "-Infinity"),
+    ],
+)
+def test_what_is_no_sealed_object(data, reason, tmp_path):
+    assert reason in reason_of(data, tmp_path)
+
+
+def test_deep_nesting_inside_a_sealed_file(tmp_path):
+    inside = b'{"a":' * 400 + b"1" + b"}" * 400
+    body = json.dumps(DOCUMENT, separators=(",", ":")).encode()
+    body = body.replace(b'"settings":' + json.dumps(DOCUMENT["settings"], separators=(",", ":")).encode(), b'"settings":' + inside)
+    sealed = body[:-1] + b',"checksum":"' + hashlib.sha256(body).hexdigest().encode() + b'"}'
+    assert "nested too deeply" in reason_of(sealed, tmp_path)
+
+
+def test_a_file_that_is_too_large_is_not_read(tmp_path, monkeypatch):
+    monkeypatch.setattr(file, "MAX_BYTES", 100)
+    assert "more than 100 bytes" in reason_of(SEALED, tmp_path)
+
+
+MANY = {f"a{i}": {"type": "numeric", "low": 0.0, "high": 1.0, "bins": 65_000, "spacing": "linear"} for i in range(100)}
+PRIMES = [n for n in range(2, 8000) if all(n % d for d in range(2, int(n**0.5) + 1))]
+UNLIKE = [{"what": "x", "epsilon": f"1/{prime}", "rho": f"1/{prime}"} for prime in PRIMES]
+#: Sealed as it should be, and wrong: where, what, and the reason.
+WRONG = [
+    (("learner",), 3, "learner"),
+    (("learner",), "x" * 201, "learner"),
+    (("combine",), "mean", "combine"),
+    (("combine",), ["counts"], "combine"),
+    (("noise",), -0.5, "noise"),
+    (("noise",), True, "noise"),
+    (("noise",), "1", "noise"),
+    (("noise",), 10**400, "noise"),
+    (("fingerprint",), "0" * 64, "fingerprint"),
+    (("fingerprint",), None, "fingerprint"),
+    (("schema", "attributes", "form", "values"), ["complete", "foster", "incomplete"], "fingerprint"),
+    (("schema", "attributes"), {}, "schema"),
+    (("schema", "attributes"), MANY, "more than"),
+    (("schema", "attributes", "age", "bins"), 10**9, "more than"),
+    (("schema", "attributes", "age", "bins"), 4.0, "bins"),
+    (("schema", "attributes", "age", "low"), 20, "not as Privet writes it"),
+    (("schema", "version"), 2, "schema version"),
+    (("schema", "rows_per_person"), 1, "not as Privet writes it"),
+    (("schema",), [], "schema"),
+    (("schema", "target"), "\x00", "target"),
+    (("settings",), [], "settings"),
+    (("settings", "x"), [[[[[1]]]]], "nested"),
+    (("extra",), 1, "unknown key 'extra'"),
+    (("trees",), [], "trees"),
+    (("trees",), {}, "trees"),
+    (("trees", 1), None, "tree 1: a tree must have exactly"),
+    (("trees", 0, "cell"), [], "tree 0: a tree must have exactly"),
+    (("trees", 0, "attribute"), [], "1 to"),
+    (("trees", 0, "attribute", 0), 4, "attribute must lie"),
+    (("trees", 0, "attribute", 0), -2, "attribute must lie"),
+    (("trees", 0, "attribute", 0), 0.0, "whole numbers"),
+    (("trees", 0, "attribute", 0), False, "whole numbers"),
+    (("trees", 0, "attribute", 2), 0, "one branch per value"),
+    (("trees", 0, "branch", 0), 0, "branch must lie"),
+    (("trees", 0, "branch", 0), 9, "branch must lie"),
+    (("trees", 0, "branch", 0), 10**30, "branch must lie"),
+    (("trees", 0, "branch", 3), 1, "point forward"),
+    (("trees", 0, "branch", 3), 2, "two parents"),
+    (("trees", 0, "branch", 1), 1, "hangs in the air"),
+    (("trees", 0, "branch"), [1, 2, 3], "one branch per value"),
+    (("trees", 0, "counts"), [[1, 2, 3]], "counts must be a list of 9 lists"),
+    (("trees", 0, "counts", 3), [1, 2], "counts must be a list"),
+    (("trees", 0, "counts", 3, 0), "1", "counts must be numbers"),
+    (("trees", 0, "counts", 3, 0), None, "counts must be numbers"),
+    (("trees", 0, "counts", 3, 0), True, "counts must be numbers"),
+    (("trees", 0, "counts", 3, 0), 2**53 + 1, "counts must lie"),
+    (("trees", 0, "counts", 3, 0), 1e300, "counts must lie"),
+    (("trees", 0, "counts", 3, 0), -(10**4000), "counts must lie"),
+    (("privacy",), None, "privacy"),
+    (("privacy", "charges"), [None], "charge"),
+    (("privacy", "charges"), UNLIKE, "too many digits"),
+    (("privacy", "charges"), [{"what": "x", "epsilon": "1", "rho": "1/2"}] * 10_001, "more than 10000 charges"),
+    (("privacy", "charges", 0, "epsilon"), "1e999999999", "no fraction"),
+    (("privacy", "charges", 0, "epsilon"), "-1/3", "no fraction"),
+    (("privacy", "charges", 0, "epsilon"), "1/0", "no fraction"),
+    (("privacy", "charges", 0, "epsilon"), "2/6", "not as Privet writes it"),
+    (("privacy", "charges", 0, "epsilon"), 0.5, "no fraction"),
+    (("privacy", "charges", 0, "epsilon"), "9" * 500, "out of range"),
+    (("privacy", "charges", 0, "rho"), None, "damaged"),
+    (("privacy", "charges", 0, "more"), 1, "not as Privet writes it"),
+    (("privacy", "private"), 1, "not as Privet writes it"),
+    (("privacy", "private"), "yes", "not as Privet writes it"),
+    (("privacy", "delta"), "2", "delta"),
+    (("privacy", "delta"), "0", "delta"),
+    (("privacy", "neighbours"), "none", "damaged"),
+    (("privacy", "rows_per_person"), 0, "rows_per_person"),
+    (("privacy", "rows_per_person"), True, "rows_per_person"),
+    (("privacy", "rows_per_person"), 10**300, "rows_per_person"),
+    (("privacy", "notes"), "abc", "not as Privet writes it"),
+    (("privacy", "reason"), None, "not as Privet writes it"),
+]
+
+
+@pytest.mark.parametrize(("path", "value", "reason"), WRONG, ids=[f"{number}-{case[2]}" for number, case in enumerate(WRONG)])
+def test_sealed_but_wrong(path, value, reason, tmp_path):
+    begin = time.monotonic()
+    assert reason in reason_of(seal(changed(path, value)), tmp_path)
+    assert time.monotonic() - begin < 5
+
+
+@pytest.mark.parametrize("key", list(DOCUMENT))
+def test_every_key_is_needed(key, tmp_path):
+    document = {name: value for name, value in DOCUMENT.items() if name != key}
+    assert reason_of(seal(document), tmp_path)
+
+
+def test_lone_surrogates_are_no_text(tmp_path):
+    body = SEALED[: -len(b',"checksum":"' + b"0" * 64 + b'"}')] + b"}"
+    body = body.replace(b'"learner":"random-trees"', b'"learner":"\\ud800"')
+    assert "Unicode" in reason_of(body[:-1] + b',"checksum":"' + hashlib.sha256(body).hexdigest().encode() + b'"}', tmp_path)
+
+
+# -- fuzzing ---------------------------------------------------------------------------------------------------------
+
+
+def places(value, path=()) -> list[tuple]:
+    """The way to every value in a document."""
+    found = [path] if path else []
+    if isinstance(value, dict):
+        return found + [way for key in value for way in places(value[key], (*path, key))]
+    if isinstance(value, list):
+        return found + [way for key in range(len(value)) for way in places(value[key], (*path, key))]
+    return found
+
+
+BASES = [DOCUMENT, to_document(gaussian_model(SCHEMA.declare(n_rows=9, person="id", rows_per_person=2, neighbours="replace")))]
+NUMBERS = st.integers(-5, 12) | st.integers() | st.floats(allow_nan=False, allow_infinity=False)
+TEXTS = st.text(st.characters(codec="utf-8"), max_size=6) | st.sampled_from(["1/3", "counts", "vote", "0", "1e9", "replace"])
+LEAVES = st.none() | st.booleans() | NUMBERS | TEXTS
+VALUES = st.recursive(LEAVES, lambda inner: st.lists(inner, max_size=4) | st.dictionaries(TEXTS, inner, max_size=3), max_leaves=8)
+
+
+@st.composite
+def mutants(draw: st.DrawFn) -> dict:
+    """A document in which some values were replaced, taken out, doubled or exchanged."""
+    document = copy.deepcopy(draw(st.sampled_from(BASES)))
+    for _ in range(draw(st.integers(1, 3))):
+        ways = places(document)
+        way = draw(st.sampled_from(ways))
+        place = document
+        for key in way[:-1]:
+            place = place[key]
+        what = draw(st.sampled_from(["replace", "replace", "remove", "double", "copy"]))
+        if what == "replace":
+            place[way[-1]] = draw(VALUES)
+        elif what == "remove":
+            del place[way[-1]]
+        elif what == "double" and isinstance(place, list):
+            place.insert(way[-1], copy.deepcopy(place[way[-1]]))
+        else:
+            other = document
+            for key in draw(st.sampled_from(ways)):
+                other = other[key]
+            place[way[-1]] = copy.deepcopy(other)
+        if not places(document):
+            break
+    if draw(st.booleans()):  # get past the fingerprint
+        with contextlib.suppress(PrivetError, KeyError, OverflowError):
+            document["fingerprint"] = Schema.from_json(document["schema"]).fingerprint
+    return document
+
+
+@settings(max_examples=600, suppress_health_check=list(HealthCheck))
+@given(mutants())
+def test_a_sealed_mutant_is_refused_or_is_a_model_that_works(tmp_path_factory, document):
+    folder = tmp_path_factory.getbasetemp()
+    try:
+        data = seal(document)
+    except Damaged:
+        return
+    (folder / "mutant.json").write_bytes(data)
+    try:
+        model = read_model(folder / "mutant.json")
+    except ModelError:
+        return
+    probabilities = model.probabilities(random_codes(0, model.schema, 20))
+    assert probabilities.min() >= 0
+    assert probabilities.sum(axis=1) == pytest.approx(1)
+    for shown in (card_markdown(model), card_html(model), tree_text(model.trees[0])):
+        assert shown.encode()
+    write_model(model, folder / "again.json")
+    write_model(read_model(folder / "again.json"), folder / "third.json")
+    assert (folder / "again.json").read_bytes() == (folder / "third.json").read_bytes()
+
+
+@settings(max_examples=400)
+@given(st.binary(max_size=200) | st.text(max_size=200).map(lambda text: text.encode("utf-8", "surrogatepass")))
+def test_any_bytes_are_refused(data):
+    refused(data)
+
+
+@settings(max_examples=400)
+@given(st.data())
+def test_bytes_inserted_or_cut_out_are_refused(data):
+    start = data.draw(st.integers(0, len(SEALED)))
+    stop = data.draw(st.integers(start, min(len(SEALED), start + 40)))
+    between = data.draw(st.binary(max_size=12))
+    mutant = SEALED[:start] + between + SEALED[stop:]
+    if mutant != SEALED:
+        refused(mutant)
