@@ -10,7 +10,7 @@ A question is a list of partitions. Cells within one are disjoint; partitions ma
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any
 
@@ -106,6 +106,8 @@ class Cells:
     branch: Int
     cell: Int
     n_cells: int
+    #: The parent of each node; -1 for the root.
+    parents: npt.NDArray[np.int64] = field(init=False, repr=False)
 
     @classmethod
     def everything(cls, schema: Schema) -> Cells:
@@ -223,9 +225,11 @@ class Cells:
         target = self.branch[at]
         if (target <= owner).any() or (target >= n_nodes).any():
             raise QuestionError("a branch of the partition does not point forward to a node")
-        parents = np.unique(owner.astype(np.int64) * n_nodes + target) % n_nodes
-        if len(np.unique(parents)) < len(parents):
+        parents = np.full(n_nodes, -1, dtype=np.int64)
+        parents[target] = owner
+        if (parents[target] != owner).any():
             raise QuestionError("a node of the partition has two parents")
+        object.__setattr__(self, "parents", parents)
         if (self.cell < -1).any() or (self.cell >= self.n_cells).any() or (self.cell[inner] != -1).any():
             raise QuestionError("a partition has a leaf of a cell that does not exist, or a cell at an inner node")
 
@@ -234,6 +238,21 @@ class Cells:
 
     def __iter__(self) -> Iterator[Cell]:
         return iter(self.listed)
+
+    @cached_property
+    def depths(self) -> npt.NDArray[np.int64]:
+        """How many tests lead to each node."""
+        depths, above = np.zeros(len(self.parents), dtype=np.int64), self.parents
+        while (above >= 0).any():
+            depths += above >= 0
+            above = np.where(above >= 0, self.parents[above], -1)
+        return depths
+
+    @cached_property
+    def levels(self) -> list[npt.NDArray[np.intp]]:
+        """The nodes of each depth, from the root down."""
+        order = np.argsort(self.depths, kind="stable")
+        return np.split(order, np.cumsum(np.bincount(self.depths))[:-1])
 
     @cached_property
     def used(self) -> tuple[int, ...]:

@@ -11,7 +11,7 @@ import numpy.typing as npt
 
 from privet.privacy import PrivacyStatement
 from privet.schema import Schema
-from privet.tree import Floats, Tree, parents_of
+from privet.tree import Floats, Tree
 
 Combine = Literal["counts", "probabilities", "vote"]
 
@@ -46,7 +46,7 @@ class Model:
             sizes = np.maximum(tree.counts, 0.0).sum(axis=1)
             squares = (np.maximum(tree.counts, 0.0) ** 2).sum(axis=1)
             impurity = sizes - np.divide(squares, sizes, out=np.zeros_like(sizes), where=sizes > 0)
-            parents = parents_of(tree.cells)
+            parents = tree.cells.parents
             below = np.zeros_like(impurity)
             np.add.at(below, parents[1:], impurity[1:])
             inner = tree.cells.attribute >= 0

@@ -38,13 +38,7 @@ class Tree:
     @classmethod
     def from_leaves(cls, cells: Cells, leaf_counts: npt.NDArray[Any]) -> Tree:
         """A tree from the counts of its cells; an inner node counts what is below it."""
-        counts = np.zeros((len(cells.attribute), cells.schema.n_classes))
-        leaves = np.flatnonzero(cells.cell >= 0)
-        counts[leaves] = np.asarray(leaf_counts)[cells.cell[leaves]]
-        parents = parents_of(cells)
-        for node in range(len(parents) - 1, 0, -1):  # children come after their parents
-            counts[parents[node]] += counts[node]
-        return cls(cells, counts)
+        return cls(cells, node_counts(cells, leaf_counts))
 
     @property
     def schema(self) -> Schema:
@@ -61,14 +55,10 @@ class Tree:
         """The numbers of the leaf nodes."""
         return np.flatnonzero(self.cells.attribute < 0)
 
-    @cached_property
+    @property
     def depths(self) -> npt.NDArray[np.int64]:
         """How many tests lead to each node."""
-        depths = np.zeros(self.n_nodes, dtype=np.int64)
-        parents = parents_of(self.cells)
-        for node in range(1, self.n_nodes):
-            depths[node] = depths[parents[node]] + 1
-        return depths
+        return self.cells.depths
 
     def children(self, node: int) -> list[tuple[int, tuple[int, ...]]]:
         """The children of a node, each with the codes that lead to it."""
@@ -97,12 +87,17 @@ class Tree:
         return node
 
 
-def parents_of(cells: Cells) -> npt.NDArray[np.int64]:
-    """The parent of each node; -1 for the root."""
-    parents = np.full(len(cells.attribute), -1, dtype=np.int64)
-    inner = np.flatnonzero(cells.attribute >= 0)
-    sizes = np.asarray(cells.schema.sizes, dtype=np.int64)[cells.attribute[inner]]
-    owner = np.repeat(inner, sizes)
-    first = np.repeat(cells.offset[inner] - (np.cumsum(sizes) - sizes), sizes)
-    parents[cells.branch[first + np.arange(len(owner))]] = owner
-    return parents
+def node_counts(cells: Cells, leaf_counts: npt.NDArray[Any]) -> Floats:
+    """The counts of all nodes from those of the cells: an inner node counts what is below it."""
+    counts = np.zeros((len(cells.attribute), cells.schema.n_classes))
+    leaves = np.flatnonzero(cells.cell >= 0)
+    counts[leaves] = np.asarray(leaf_counts)[cells.cell[leaves]]
+    return summed_upwards(cells, counts)
+
+
+def summed_upwards(cells: Cells, values: Floats) -> Floats:
+    """Values of the nodes, each plus those of all nodes below it."""
+    total = np.array(values, dtype=np.float64)
+    for nodes in cells.levels[:0:-1]:
+        np.add.at(total, cells.parents[nodes], total[nodes])
+    return total

@@ -53,7 +53,8 @@ class Counting:
         n_rows = len(classes)
         self._rows += int(weights.sum()) if len(weights) else n_rows
         n_classes = self._question.schema.n_classes
-        most = max(1, min(os.cpu_count() or 1, n_rows // (8 * BLOCK), _MAX_THREAD_MEMORY // (8 * len(self._out))))
+        work = n_rows * len(self._order)
+        most = max(1, min(os.cpu_count() or 1, n_rows // BLOCK, work // (16 * BLOCK), _MAX_THREAD_MEMORY // (8 * len(self._out))))
         cuts = np.linspace(0, n_rows, most + 1).astype(int).tolist()
         if most == 1:
             count_rows(codes, classes, weights, 0, n_rows, n_classes, *self._structure, self._out, self._uncovered)

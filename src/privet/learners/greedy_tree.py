@@ -55,7 +55,7 @@ class GreedyTreeClassifier(PrivateClassifier):
         epsilon: Number = 1.0,
         schema: Schema | str | None = None,
         *,
-        criterion: Literal["max", "gini", "info_gain"] = "max",
+        criterion: Literal["max", "gini", "info_gain"] = "gini",
         max_depth: int | Literal["auto"] = "auto",
         splits: Splits = "binary",
         schedule: Schedule = "even",

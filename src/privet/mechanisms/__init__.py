@@ -2,6 +2,7 @@
 
 - :mod:`~privet.mechanisms.randomness`: the cryptographic source, and the test seed that must be unlocked
 - :mod:`~privet.mechanisms.bernoulli`: exact coins of probability exp(-x)
+- :mod:`~privet.mechanisms.geometric`: exact geometric draws by a table
 - :mod:`~privet.mechanisms.laplace`: discrete Laplace noise, pure epsilon
 - :mod:`~privet.mechanisms.gaussian`: discrete Gaussian noise, zCDP
 - :mod:`~privet.mechanisms.selection`: permute-and-flip and the exponential mechanism

@@ -10,6 +10,7 @@ import numpy.typing as npt
 
 from privet.budget import Cost
 from privet.mechanisms.bernoulli import exp_coins, geometric
+from privet.mechanisms.geometric import MAX_TABLE_SCALE, table_geometric
 from privet.mechanisms.randomness import Bits, uniform_below
 
 _CHUNK = 1 << 18  # bounds the working memory
@@ -18,24 +19,41 @@ _CHUNK = 1 << 18  # bounds the working memory
 def discrete_laplace(bits: Bits, count: int, scale: Fraction) -> npt.NDArray[np.int64]:
     """``count`` draws of the discrete Laplace law, Pr[k] proportional to exp(-|k| / scale).
 
-    Canonne, Kamath and Steinke (2020), algorithm 2, in 64-bit integers. With scale = t/s: a magnitude x = u + t v with
-    u uniform below t and accepted with probability exp(-u/t), v geometric with exp(-1); then floor(x / s), a random
-    sign, and "minus zero" is drawn again.
+    A magnitude with Pr[M >= m] = exp(-m / scale) and a random sign, where "minus zero" is drawn again (Canonne, Kamath and
+    Steinke 2020, algorithm 2). Magnitudes come from an exact table, or, for large scales, from that algorithm itself.
     """
-    t, s = _numerator_and_denominator(scale)
     out = np.empty(count, dtype=np.int64)
     for start in range(0, count, _CHUNK):
-        stop = min(start + _CHUNK, count)
-        open_ = np.arange(start, stop)
+        open_ = np.arange(start, min(start + _CHUNK, count))
         while len(open_):
-            low = _accepted_below(bits, len(open_), t)
-            magnitude = (low + np.uint64(t) * geometric(bits, len(open_))) // np.uint64(s)
-            negative = (bits.words(len(open_)) & np.uint64(1)).astype(bool)
+            magnitude = magnitudes(bits, len(open_), scale)
+            negative = random_signs(bits, len(open_))
             keep = ~(negative & (magnitude == 0))
-            signed = magnitude.astype(np.int64)
-            out[open_[keep]] = np.where(negative, -signed, signed)[keep]
+            out[open_[keep]] = np.where(negative, -magnitude, magnitude)[keep]
             open_ = open_[~keep]
     return out
+
+
+def magnitudes(bits: Bits, count: int, scale: Fraction) -> npt.NDArray[np.int64]:
+    """Draws with Pr[M >= m] = exp(-m / scale)."""
+    t, s = _numerator_and_denominator(scale)
+    if scale <= MAX_TABLE_SCALE:
+        return table_geometric(bits, count, Fraction(t, s))
+    return large_magnitudes(bits, count, t, s)
+
+
+def large_magnitudes(bits: Bits, count: int, t: int, s: int) -> npt.NDArray[np.int64]:
+    """The same for any scale t/s, in 64-bit integers (Canonne, Kamath and Steinke 2020, algorithm 2).
+
+    x = u + t v with u uniform below t and accepted with probability exp(-u/t), v geometric with exp(-1); then floor(x / s).
+    """
+    low = _accepted_below(bits, count, t)
+    return np.asarray(((low + np.uint64(t) * geometric(bits, count)) // np.uint64(s)).astype(np.int64))
+
+
+def random_signs(bits: Bits, count: int) -> npt.NDArray[np.bool_]:
+    """Fair coins, 64 to a word."""
+    return np.unpackbits(bits.words(-(-count // 64)).view(np.uint8))[:count].astype(bool)
 
 
 def add_laplace(

@@ -8,7 +8,7 @@ import numpy as np
 import numpy.typing as npt
 
 from privet.schema import Attribute, Categorical, Numeric, Schema
-from privet.tree import Tree, parents_of
+from privet.tree import Tree
 
 
 def visible(text: str) -> str:
@@ -67,7 +67,7 @@ def count_text(count: float) -> str:
 def leaves_below(tree: Tree) -> npt.NDArray[np.int64]:
     """How many leaves each node has under it; a leaf counts itself."""
     below = (tree.cells.attribute < 0).astype(np.int64)
-    parents = parents_of(tree.cells)
+    parents = tree.cells.parents
     for node in range(tree.n_nodes - 1, 0, -1):
         below[parents[node]] += below[node]
     return below

@@ -17,7 +17,7 @@ from privet.cells import MAX_NODES, Cells
 from privet.errors import QuestionError
 from privet.release.problem import Damaged, require
 from privet.schema import Schema
-from privet.tree import Tree, parents_of
+from privet.tree import Tree
 
 #: Counts and noise are at most this: whole numbers up to here are exact in floating point.
 LARGEST = 2**53
@@ -63,7 +63,7 @@ def _tree_from(schema: Schema, data: Any) -> Tree:
     offset = np.where(leaf, 0, np.cumsum(widths) - widths)
     cell = np.where(leaf, np.cumsum(leaf) - 1, -1)
     cells = Cells(schema, attribute.astype(np.int32), offset, branch.astype(np.int32), cell.astype(np.int32), int(leaf.sum()))
-    require(bool((parents_of(cells)[1:] >= 0).all()), "a node hangs in the air")
+    require(bool((cells.parents[1:] >= 0).all()), "a node hangs in the air")
     return Tree(cells, _counts(data["counts"], len(attribute), schema.n_classes))
 
 
@@ -89,9 +89,9 @@ def _branches(tree: Tree, node: int) -> Whole:
 
 def _reached(tree: Tree) -> npt.NDArray[np.bool_]:
     """Which nodes some row can reach."""
-    reached = parents_of(tree.cells) >= 0
+    reached = tree.cells.parents >= 0
     reached[0] = True
-    parents = parents_of(tree.cells)
+    parents = tree.cells.parents
     for node in range(1, tree.n_nodes):  # children come after their parents
         reached[node] &= reached[parents[node]]
     return reached

@@ -6,7 +6,7 @@ import numpy as np
 import numpy.typing as npt
 
 from privet.release.labels import attribute_at, branch_text, class_labels, condition_text, count_text
-from privet.tree import Tree, parents_of
+from privet.tree import Tree
 
 
 def tree_text(tree: Tree, *, max_depth: int | None = None, max_values: int | None = None, show_counts: bool = True) -> str:
@@ -71,7 +71,7 @@ def _quoted(*lines: str) -> str:
 def _heights(tree: Tree) -> npt.NDArray[np.int64]:
     """How many tests there are on the longest way down from each node."""
     heights = np.zeros(tree.n_nodes, dtype=np.int64)
-    parents = parents_of(tree.cells)
+    parents = tree.cells.parents
     for node in range(tree.n_nodes - 1, 0, -1):
         heights[parents[node]] = max(heights[parents[node]], heights[node] + 1)
     return heights

@@ -42,12 +42,13 @@ def draw_tree(schema: Schema, height: int, bits: Bits) -> Cells:
     numeric = np.array([isinstance(attribute, Numeric) for attribute in schema.attributes.values()])
     bins = np.array([a.bins if isinstance(a, Numeric) else a.size for a in schema.attributes.values()], dtype=np.int64)
     # Per open node and attribute: the codes that are still possible, low to high; a used category has one left.
-    low, high = np.zeros((1, len(sizes)), dtype=np.int64), (bins - 1)[None, :].copy()
+    low, high = np.zeros((1, len(sizes)), dtype=np.int32), (bins - 1)[None, :].astype(np.int32)
     attributes: list[npt.NDArray[Any]] = []
     branches: list[npt.NDArray[Any]] = []
     offsets: list[npt.NDArray[Any]] = []
     first, n_branches = 0, 0  # of this level
-    for _ in range(height):
+    n_leaves = 1
+    for level in range(height):
         chosen = _random_attributes(high > low, bits)
         n_nodes, split = len(chosen), np.flatnonzero(chosen >= 0)
         a = chosen[split]
@@ -55,7 +56,8 @@ def draw_tree(schema: Schema, height: int, bits: Bits) -> Cells:
         child = first + n_nodes + np.cumsum(width) - width
         if child.size and int(child[-1] + width[-1]) > 2 * MAX_LEAVES:
             raise ParameterError(f"random trees of height {height} have more than {MAX_LEAVES} leaves on this schema; ask for less")
-        threshold = low[split, a] + 1 + uniform_below(bits, (high - low)[split, a].astype(np.uint64)).astype(np.int64)
+        span = high[split, a].astype(np.int64) - low[split, a]
+        threshold = low[split, a] + 1 + uniform_below(bits, span.astype(np.uint64)).astype(np.int64)
         side = (bits.words(len(split)) & np.uint64(1)).astype(np.int64)  # of a missing number
         offset = np.zeros(n_nodes, dtype=np.int64)
         offset[split] = n_branches + np.cumsum(sizes[a]) - sizes[a]
@@ -67,8 +69,10 @@ def draw_tree(schema: Schema, height: int, bits: Bits) -> Cells:
         attributes.append(chosen)
         offsets.append(offset)
         first, n_branches = first + n_nodes, n_branches + len(owner)
-        low, high = _children_bounds(low[split], high[split], a, width, numeric, threshold)
-    leaves = np.full(len(low), -1, dtype=np.int64)
+        n_leaves = int(width.sum())
+        if level < height - 1:
+            low, high = _children_bounds(low[split], high[split], a, width, numeric, threshold.astype(np.int64))
+    leaves = np.full(n_leaves, -1, dtype=np.int64)
     attribute = np.concatenate([*attributes, leaves]) if attributes else leaves
     offset = np.concatenate([*offsets, np.zeros(len(leaves), dtype=np.int64)]) if offsets else np.zeros(1, dtype=np.int64)
     branch = np.concatenate(branches) if branches else np.zeros(0, dtype=np.int64)
@@ -78,20 +82,21 @@ def draw_tree(schema: Schema, height: int, bits: Bits) -> Cells:
 
 def _random_attributes(available: npt.NDArray[np.bool_], bits: Bits) -> npt.NDArray[np.int64]:
     """A uniformly random available attribute for each node; -1 where there is none."""
-    counts = available.sum(axis=1)
+    ranks = available.cumsum(axis=1, dtype=np.int16)
+    counts = ranks[:, -1]
     pick = uniform_below(bits, np.maximum(counts, 1).astype(np.uint64)).astype(np.int64)
-    chosen = (available.cumsum(axis=1) > pick[:, None]).argmax(axis=1)
+    chosen = (ranks > pick[:, None]).argmax(axis=1)
     return np.where(counts > 0, chosen, -1)
 
 
 def _children_bounds(
-    low: npt.NDArray[np.int64],
-    high: npt.NDArray[np.int64],
+    low: npt.NDArray[np.int32],
+    high: npt.NDArray[np.int32],
     a: npt.NDArray[np.int64],
     width: npt.NDArray[np.int64],
     numeric: npt.NDArray[np.bool_],
     threshold: npt.NDArray[np.int64],
-) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.int64]]:
+) -> tuple[npt.NDArray[np.int32], npt.NDArray[np.int32]]:
     """The possible codes of the children: below or from the threshold on; a used category is not asked again."""
     parent = np.repeat(np.arange(len(a)), width)
     number = np.arange(len(parent)) - np.repeat(np.cumsum(width) - width, width)

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 import numpy as np
 import numpy.typing as npt
 
-from privet.tree import Tree, parents_of
+from privet.tree import Tree
 from privet.trees.exact.numbering import numbered_leaves
 from privet.trees.exact.rows import Column, Rows
 
@@ -37,7 +37,7 @@ def _to_cut(tree: Tree, rows: Rows) -> npt.NDArray[np.bool_]:
     # Before its children are added, a node answers only for the rows that stop there.
     below, errors = stopped.copy(), stopped.sum(axis=1) - stopped[np.arange(tree.n_nodes), majority]
     cut = np.zeros(tree.n_nodes, dtype=bool)
-    parents = parents_of(tree.cells)
+    parents = tree.cells.parents
     for node in range(tree.n_nodes - 1, -1, -1):
         as_leaf = below[node].sum() - below[node, majority[node]]
         if tree.cells.attribute[node] >= 0 and as_leaf <= errors[node]:
@@ -50,7 +50,7 @@ def _to_cut(tree: Tree, rows: Rows) -> npt.NDArray[np.bool_]:
 
 def _cut(tree: Tree, cut: npt.NDArray[np.bool_]) -> Tree:
     """The tree with these nodes as leaves, and without what was below them."""
-    old, parents, sizes = tree.cells, parents_of(tree.cells), tree.schema.sizes
+    old, parents, sizes = tree.cells, tree.cells.parents, tree.schema.sizes
     kept = np.ones(tree.n_nodes, dtype=bool)
     for node in range(1, tree.n_nodes):  # parents come first
         kept[node] = kept[parents[node]] and not cut[parents[node]]

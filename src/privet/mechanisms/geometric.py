@@ -1,0 +1,74 @@
+"""Exact geometric draws by a table: Pr[G >= g] = exp(-g / scale).
+
+Inversion: G is the number of g >= 1 with U < exp(-g / scale) for a uniform real U. A table holds the first 64 bits of these
+thresholds; a 64-bit word of U decides against all of them unless it equals one, and then further bits are drawn and further
+digits computed until it is decided. So the law is exact, whatever the table's precision. A draw beyond the table starts
+again from there (the law is memoryless).
+"""
+
+from __future__ import annotations
+
+import math
+from decimal import Context, Decimal
+from fractions import Fraction
+from functools import lru_cache
+
+import numpy as np
+import numpy.typing as npt
+
+from privet.mechanisms.randomness import Bits, uniform_int
+
+#: Scales above this would need large tables.
+MAX_TABLE_SCALE = 20_000
+_REACH = 8  # a table ends where the tail has probability exp(-8)
+_PRECISION = 320  # bits of the thresholds while the table is made
+
+
+def table_geometric(bits: Bits, count: int, scale: Fraction) -> npt.NDArray[np.int64]:
+    """``count`` draws with Pr[G >= g] = exp(-g / scale), for scales up to :data:`MAX_TABLE_SCALE`."""
+    ascending = _thresholds(scale)
+    out = np.zeros(count, dtype=np.int64)
+    open_ = np.arange(count)
+    while len(open_):
+        words = bits.words(len(open_))
+        at = np.searchsorted(ascending, words, side="right")
+        drawn = len(ascending) - at
+        for i in np.flatnonzero((at > 0) & (ascending[at - 1] == words)).tolist():
+            g = int(drawn[i]) + 1  # the threshold that the word equals
+            drawn[i] += _is_below(bits, int(words[i]), g, scale)
+        out[open_] += drawn
+        open_ = open_[drawn == len(ascending)]
+    return out
+
+
+@lru_cache(maxsize=128)
+def _thresholds(scale: Fraction) -> npt.NDArray[np.uint64]:
+    """floor(2**64 exp(-g / scale)) for g = 1, 2, ..., ascending."""
+    length = max(1, math.ceil(_REACH * scale))
+    factor = _exp_bits(1, scale, _PRECISION)
+    found, value, half = [], 1 << _PRECISION, _PRECISION - 64
+    for g in range(1, length + 1):
+        value = (value * factor) >> _PRECISION
+        # Each step is off by at most two units of the last bit; a threshold so close to a whole number is computed by itself.
+        rest = value & ((1 << half) - 1)
+        close = rest < 4 * g or rest > (1 << half) - 4 * g
+        found.append(_exp_bits(g, scale, 4 * _PRECISION) >> (4 * _PRECISION - 64) if close else value >> half)
+    return np.array(found[::-1], dtype=np.uint64)
+
+
+def _is_below(bits: Bits, prefix: int, g: int, scale: Fraction) -> bool:
+    """Whether a uniform real with these first 64 bits is below exp(-g / scale): more bits of both until they differ."""
+    known = 64
+    while True:
+        prefix = (prefix << 64) | uniform_int(bits, 1 << 64)
+        known += 64
+        threshold = _exp_bits(g, scale, known)
+        if abs(prefix - threshold) > 4:
+            return prefix < threshold
+
+
+def _exp_bits(g: int, scale: Fraction, precision: int) -> int:
+    """2**precision exp(-g / scale), to within two units."""
+    context = Context(prec=precision // 3 + 20)
+    exponent = context.divide(Decimal(-g * scale.denominator), Decimal(scale.numerator))
+    return int(context.multiply(context.exp(exponent), Decimal(1 << precision)))
