@@ -60,14 +60,32 @@ class Tree:
         """How many tests lead to each node."""
         return self.cells.depths
 
-    def children(self, node: int) -> list[tuple[int, tuple[int, ...]]]:
-        """The children of a node, each with the codes that lead to it."""
+    def children(self, node: int, *, possible_only: bool = False) -> list[tuple[int, tuple[int, ...]]]:
+        """The children of a node, each with the codes that lead to it; for people, only those that the tests above leave possible."""
         attribute = int(self.cells.attribute[node])
         if attribute < 0:
             return []
+        possible = self._possible_codes(node, attribute) if possible_only else np.ones(self.schema.sizes[attribute], dtype=bool)
+        branch = self._branch(node)
+        found = []
+        for child in dict.fromkeys(branch.tolist()):
+            codes = np.flatnonzero(branch == child)
+            found.append((child, tuple((codes[possible[codes]] if possible[codes].any() else codes).tolist())))
+        return found
+
+    def _branch(self, node: int) -> npt.NDArray[np.int32]:
         start = int(self.cells.offset[node])
-        branch = self.cells.branch[start : start + self.schema.sizes[attribute]]
-        return [(child, tuple(np.flatnonzero(branch == child).tolist())) for child in dict.fromkeys(branch.tolist())]
+        return self.cells.branch[start : start + self.schema.sizes[self.cells.attribute[node]]]
+
+    def _possible_codes(self, node: int, attribute: int) -> npt.NDArray[np.bool_]:
+        """Which codes of an attribute a row at this node can have, by the tests of the same attribute above it."""
+        possible = np.ones(self.schema.sizes[attribute], dtype=bool)
+        parent = int(self.cells.parents[node])
+        while parent >= 0:
+            if self.cells.attribute[parent] == attribute:
+                possible &= self._branch(parent) == node
+            node, parent = parent, int(self.cells.parents[parent])
+        return possible
 
     def reach(self, codes: Sequence[npt.NDArray[Any]]) -> npt.NDArray[np.int64]:
         """The node that each row ends in: a leaf, or where its code is unknown."""

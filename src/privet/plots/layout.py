@@ -60,7 +60,7 @@ def placed_nodes(tree: Tree, max_depth: int | None) -> list[Placed]:
     while stack:
         placed = stack.pop()
         nodes.append(placed)
-        children = tree.children(placed.node)
+        children = tree.children(placed.node, possible_only=True)
         placed.cut = bool(children) and max_depth is not None and placed.depth >= max_depth
         if not children or placed.cut:
             placed.line = float(lines)

@@ -45,7 +45,7 @@ def _view(model: Model, tree: Tree, title: str, max_depth: int | None, max_value
     stack: list[tuple[int, int, RichTree]] = [(0, 0, root)]
     while stack:
         node, depth, branch = stack.pop()
-        children = tree.children(node)
+        children = tree.children(node, possible_only=True)
         if not children:
             leaf = _leaf(model, tree, node)
             if node:

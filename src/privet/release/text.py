@@ -26,7 +26,7 @@ def tree_text(tree: Tree, *, max_depth: int | None = None, max_values: int | Non
         if line:
             lines.append(line)
         indent = "|   " * depth + "|--- "
-        children = tree.children(node)
+        children = tree.children(node, possible_only=True)
         if not children:
             counts = f"counts: [{_counts(tree, node)}] " if show_counts else ""
             lines.append(f"{indent}{counts}class: {classes[int(tree.counts[node].argmax())]}")
@@ -54,7 +54,7 @@ def tree_dot(tree: Tree, *, max_values: int | None = 6) -> str:
             continue
         name, attribute = attribute_at(tree.schema, position)
         lines.append(f"  {node} [label={_quoted(name, counts)}];")
-        for child, codes in tree.children(node):
+        for child, codes in tree.children(node, possible_only=True):
             lines.append(f"  {node} -> {child} [label={_quoted(branch_text(attribute, codes, limit=max_values))}];")
     return "\n".join([*lines, "}"]) + "\n"
 
