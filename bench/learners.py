@@ -91,7 +91,7 @@ def markdown(table: pd.DataFrame, sets: list[str]) -> str:
         for learner in [*LEARNERS, "exact ID3", "exact C4.5", "most frequent class"]:
             values = [means.loc[learner].get(e, math.nan) for e in EPSILONS]
             lines.append(f"| {learner} | " + " | ".join("" if math.isnan(v) else f"{v:.3f}".lstrip("0") for v in values) + " |")
-        lines.append("")
+        lines += ["", f"![{name}: accuracy over epsilon](accuracy-{name}.svg)", ""]
     return "\n".join(lines)
 
 

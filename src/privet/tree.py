@@ -80,8 +80,9 @@ class Tree:
     def _possible_codes(self, node: int, attribute: int) -> npt.NDArray[np.bool_]:
         """Which codes of an attribute a row at this node can have, by the tests of the same attribute above it."""
         possible = np.ones(self.schema.sizes[attribute], dtype=bool)
-        parent = int(self.cells.parents[node])
-        while parent >= 0:
+        parent, steps = int(self.cells.parents[node]), 0
+        while parent >= 0 and steps < 64:  # nobody reads a longer path; what is farther up is left open
+            steps += 1
             if self.cells.attribute[parent] == attribute:
                 possible &= self._branch(parent) == node
             node, parent = parent, int(self.cells.parents[parent])

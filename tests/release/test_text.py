@@ -101,7 +101,7 @@ def test_the_text_leads_every_row_to_its_leaf(seed):
 
 def subsets(tree: Tree, position: int) -> list[tuple[int, ...]]:
     nodes = np.flatnonzero(tree.cells.attribute == position).tolist()
-    return [codes for node in nodes for _, codes in tree.children(node)]
+    return [codes for node in nodes for _, codes in tree.children(node, possible_only=True)]
 
 
 # -- words -----------------------------------------------------------------------------------------------------------
