@@ -9,6 +9,7 @@ from typing import Any, Literal
 import numpy as np
 import numpy.typing as npt
 
+from privet.errors import ParameterError, QuestionError
 from privet.privacy import PrivacyStatement
 from privet.schema import Schema
 from privet.tree import Floats, Tree
@@ -38,6 +39,12 @@ class Model:
     privacy: PrivacyStatement
     settings: Mapping[str, Any] = field(default_factory=dict)
     noise: float = 0.0
+
+    def __post_init__(self) -> None:
+        if not self.trees or any(tree.schema.fingerprint != self.schema.fingerprint for tree in self.trees):
+            raise QuestionError("a model needs at least one tree, all of them about its schema")
+        if self.combine not in ("counts", "probabilities", "vote"):
+            raise ParameterError(f"combine must be 'probabilities', 'counts' or 'vote', got {self.combine!r}")
 
     def importances(self) -> Floats:
         """The drop in Gini impurity that each attribute brings, over all trees, from released counts only; adds up to 1."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import re
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
@@ -72,9 +73,10 @@ class PrivacyStatement:
         whom = "one person" if self.rows_per_person > 1 or self.person else "one row"
         change = "replaced by another" if self.neighbours == "replace" else "added or removed"
         if self.promised.epsilon is not None:
-            return f"{self.epsilon:.6g}-differentially private with {whom} {change}"
-        delta = float(self.delta or Fraction(1, 10**6))
-        return f"({self.epsilon:.4g}, {delta:.1g})-differentially private with {whom} {change} (rho {float(self.promised.rho):.6g})"
+            return f"{rounded_up(self.epsilon)}-differentially private with {whom} {change}"
+        pair = f"({rounded_up(self.epsilon)}, {float(self.delta or Fraction(1, 10**6)):.1g})"
+        rho = rounded_up(float(self.promised.rho))
+        return f"{pair}-differentially private with {whom} {change} (rho {rho})"
 
     def __str__(self) -> str:
         return self.describe()
@@ -117,6 +119,15 @@ class PrivacyStatement:
             )
         except (KeyError, TypeError, ValueError, AttributeError):
             raise PrivetError("the privacy statement is damaged") from None
+
+
+def rounded_up(value: float) -> str:
+    """Six significant digits, never less than the value: a promise is not rounded in its own favour."""
+    text = f"{value:.6g}"
+    if float(text) < value:
+        digit = 10.0 ** (math.floor(math.log10(value)) - 5)
+        text = f"{float(text) + digit:.6g}"
+    return text
 
 
 def _amount(text: object) -> Fraction:

@@ -480,3 +480,101 @@ class TestAgainstAttacks:
         curator = make(bits=seeded())
         curator.count(everyone, "0.1")
         assert curator.ledger.entries()[0].what.startswith("NOT PRIVATE")
+
+
+class TestModelsAndParts:
+    """Released models on private rows, and people divided into groups."""
+
+    @staticmethod
+    def model(**changes):
+        from privet.learners import RandomTreesClassifier
+
+        return RandomTreesClassifier(1, SCHEMA, **changes).fit(NURSERY.X, NURSERY.y).model_
+
+    def test_a_confusion_matrix_is_noisy_and_charged_once(self):
+        curator = make(Budget(10**6), bits=seeded(3))
+        model = self.model()
+        answers = np.array([curator.confusion(model, 2).tables[0] for _ in range(60)])
+        codes = [np.array(column) for column in _codes()]
+        predicted = model.probabilities(codes).argmax(axis=1)
+        truth = np.zeros((5, 5), dtype=int)
+        np.add.at(truth, (NURSERY.y.map(list(SCHEMA.classes).index).to_numpy(), predicted), 1)
+        noise = (answers - truth).reshape(-1)
+        assert fit(noise, laplace_law(0.5)) > ALPHA
+        assert curator.spent.epsilon == 120
+
+    def test_the_better_model_is_chosen(self):
+        good, bad = self.model(), self.model(n_trees=1, height=1)
+        index, choice = make().choose_model([bad, good], "1/2")
+        assert index == 1
+        assert choice.cost.epsilon == F(1, 2)
+
+    def test_models_that_could_look_at_rows_are_refused_before_a_charge(self):
+        from dataclasses import replace as other
+
+        from privet.model import Model
+        from privet.tree import Tree
+
+        seen = []
+
+        class Spy(Tree):
+            def reach(self, codes):
+                seen.append(codes)
+                return super().reach(codes)
+
+        model = self.model()
+        spied = other(model, trees=(Spy(model.trees[0].cells, model.trees[0].counts),))
+        curator = make()
+        for ask in (lambda: curator.confusion(spied, 1), lambda: curator.choose_model([spied], 1)):
+            with pytest.raises(ParameterError, match="plain trees"):
+                ask()
+        assert seen == []
+        foreign = Schema(dict(SCHEMA.attributes), "class", SCHEMA.classes[::-1])
+        with pytest.raises(QuestionError, match="about its schema"):
+            Model("x", foreign, model.trees, "counts", model.privacy)
+        assert curator.ledger.entries() == []
+
+    def test_a_row_score_that_lies_about_its_bound_is_refused(self, everyone):
+        class Liar(RowScore):
+            bound = 1
+
+        with pytest.raises((ParameterError, AttributeError)):
+            make().sums(everyone, Liar(SCHEMA, np.full(5, 10**6)), 1)
+
+    @pytest.mark.parametrize("place", ["memory", "parquet"])
+    def test_disjoint_groups_cost_epsilon_once(self, place, tmp_path, everyone):
+        NURSERY.table.to_parquet(tmp_path / "t.parquet")
+        table = NURSERY.table if place == "memory" else tmp_path / "t.parquet"
+        curator = Curator(table, SCHEMA, Budget(200))
+        with curator.snapshot():
+            parts = curator.split_people(4, 100)
+            sizes = [part.size(50).tables[0][0] for part in parts]
+            with pytest.raises(BudgetExceeded):
+                parts[0].size(60)
+        assert sum(sizes) == pytest.approx(12960, abs=4)
+        assert curator.spent.epsilon == 100
+
+    def test_a_part_of_a_database_is_gone_with_its_snapshot_or_when_divided_anew(self, tmp_path):
+        """Otherwise somebody could be in two parts that were paid for once."""
+        NURSERY.table.to_parquet(tmp_path / "t.parquet")
+        curator = Curator(tmp_path / "t.parquet", SCHEMA, Budget(100))
+        with pytest.raises(TableError, match="within a snapshot"):
+            curator.split_people(2, 1)
+        assert curator.ledger.entries() == []
+        with curator.snapshot():
+            old = curator.split_people(2, 1)
+            old[0].size("1/2")
+            curator.split_people(2, 1)
+            with pytest.raises(TableError, match="gone"):
+                old[1].size("1/2")
+            fresh = curator.split_people(2, 1)
+            with pytest.raises(TableError, match="further"):
+                fresh[0].split_people(2, "1/2")
+        with curator.snapshot(), pytest.raises(TableError, match="gone"):
+            fresh[1].size("1/2")
+
+
+def _codes():
+    from privet.schema.encode import encode
+
+    return encode(SCHEMA, NURSERY.table).codes

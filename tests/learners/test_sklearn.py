@@ -14,8 +14,10 @@ from sklearn.preprocessing import FunctionTransformer
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
 from privet import datasets
-from privet.errors import ParameterError, PrivacyWarning, SchemaError
-from privet.learners import ForestClassifier, GreedyTreeClassifier, NoisyID3Classifier, RandomTreesClassifier
+from privet.budget import Budget
+from privet.curator import Curator
+from privet.errors import BudgetExceeded, ParameterError, PrivacyWarning, SchemaError
+from privet.learners import ForestClassifier, GreedyTreeClassifier, NoisyID3Classifier, RandomTreesClassifier, tune
 from privet.mechanisms.randomness import unlock_test_seeds
 
 CAR = datasets.load("car")
@@ -107,3 +109,54 @@ def test_no_schema_is_an_error_that_explains_itself():
 def test_a_bad_parameter_is_named(learner, message):
     with pytest.raises(ParameterError, match=message):
         learner.set_params(schema=CAR.schema).fit(CAR.X, CAR.y)
+
+
+@pytest.mark.parametrize(
+    "learner",
+    [
+        GreedyTreeClassifier(schedule="late"),
+        GreedyTreeClassifier(criterion="entropy"),
+        GreedyTreeClassifier(min_rows="5"),
+        GreedyTreeClassifier(shrink=math.nan),
+        ForestClassifier(combine="mean"),
+        ForestClassifier(splits="ternary"),
+    ],
+    ids=str,
+)
+def test_a_bad_parameter_costs_nothing(learner):
+    curator = Curator(CAR.table, CAR.schema, Budget(1))  # the number of rows is not declared, so it would be paid for
+    with pytest.raises(ParameterError):
+        learner.fit_from(curator)
+    assert curator.ledger.entries() == []
+
+
+def test_tuning_is_paid_for_in_full_and_stated():
+    curator = Curator(CAR.table, CAR.schema.declare(n_rows=1728), Budget(2))
+    best = tune([GreedyTreeClassifier(criterion=name) for name in ("max", "gini")], curator, 1)
+    assert best.privacy_.promised.epsilon == curator.spent.epsilon == 1
+    assert any("choice among 2 candidates" in charge.what for charge in best.privacy_.charges)
+    with pytest.raises(BudgetExceeded):
+        tune([GreedyTreeClassifier()], curator, 3)
+    assert curator.spent.epsilon == 1
+    with pytest.raises(ParameterError, match="random_state"):
+        tune([GreedyTreeClassifier(random_state=1)], curator, 1)
+
+
+def test_a_fitted_estimator_holds_no_rows():
+    import pickle
+
+    sizes = []
+    for n in (50, 1700):
+        rows = CAR.table.sample(n, random_state=0)
+        sizes.append(len(pickle.dumps(RandomTreesClassifier(1, CAR.schema, height=2).fit(rows))))
+    assert sizes[1] < 1.2 * sizes[0] + 1000
+
+
+def test_a_released_model_cannot_be_trained(tmp_path):
+    from privet.release.saving import load, save
+
+    save(RandomTreesClassifier(1, CAR.schema).fit(CAR.X, CAR.y), tmp_path / "m.json")
+    loaded = load(tmp_path / "m.json")
+    for train in (lambda: loaded.fit(CAR.X, CAR.y), lambda: loaded.fit_from(Curator(CAR.table, CAR.schema, Budget(1)))):
+        with pytest.raises(ParameterError, match="cannot be trained"):
+            train()

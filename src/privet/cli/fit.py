@@ -103,7 +103,7 @@ def evaluate(
     model: Path = typer.Argument(help="A model file."),
     table: str = TABLE,
     epsilon: str = typer.Option(..., "--epsilon", "-e", help="What the evaluation may cost."),
-    schema: Path | None = typer.Option(None, "--schema", "-s", help="The table's schema; by default the model's own."),
+    schema: Path = typer.Option(..., "--schema", "-s", help="The table's schema: the owner's facts in it decide the charge."),
     budget: str | None = BUDGET,
     ledger: Path | None = LEDGER,
     analyst: str = typer.Option("owner", help="Who asks."),
@@ -111,7 +111,7 @@ def evaluate(
 ) -> None:
     """How well a model does on private rows: a noisy confusion matrix with an interval, charged to the table's ledger.
 
-    Example: [bold]privet evaluate m.json held-out.csv --epsilon 0.1[/bold]
+    Example: [bold]privet evaluate m.json held-out.csv --schema people.schema.json --epsilon 0.1[/bold]
     """
     import json
 
@@ -119,7 +119,7 @@ def evaluate(
     from privet.cli.asking import curator_for, working
 
     loaded = pv.load(model)
-    public = loaded.model_.schema if schema is None else pv.Schema.read(schema)
+    public = pv.Schema.read(schema)
     curator = curator_for(table, public, epsilon, budget, ledger, analyst)
     with working("evaluating"):
         evaluation = loaded.score_from(curator, epsilon)

@@ -84,7 +84,8 @@ def export(
         output.write_bytes(to_onnx(released).SerializeToString())
         typer.echo(f"wrote {output}")
     elif kind in (".txt", ".dot"):
-        _write(output, (tree_text if kind == ".txt" else tree_dot)(released.trees[0]))
+        comment, text = ("#", tree_text) if kind == ".txt" else ("//", tree_dot)
+        _write(output, f"{comment} {released.privacy.describe()}\n{text(released.trees[0])}")
     else:
         raise ParameterError(f"--output must end in .txt, .dot or .onnx, got {output.name!r}")
 

@@ -7,7 +7,7 @@ grouped by the codes it uses, and the groups stream into the counting loop.
 from __future__ import annotations
 
 import threading
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import cached_property
@@ -164,7 +164,8 @@ class DuckDBSource:
         self._table, self._schema = table, schema
         self._session: duckdb.DuckDBPyConnection | None = None
         self._kept = False
-        self._divided: tuple[int, bytes] | None = None
+        self._divided: Division | None = None  # of this snapshot
+        self._kept_divided: Division | None = None  # what the kept rows say
         self._lock = threading.RLock()
 
     @contextmanager
@@ -179,10 +180,11 @@ class DuckDBSource:
                 return
             with self._table.cursor() as cursor:
                 self._session, self._kept = cursor, False
+                self._divided = self._kept_divided = None
                 try:
                     yield
                 finally:
-                    self._session = None
+                    self._session = self._divided = self._kept_divided = None
                     if self._kept:
                         cursor.execute(f"DROP TABLE {_SNAPSHOT}")
 
@@ -196,18 +198,26 @@ class DuckDBSource:
             execute(cursor, grouped_statement(names, statement, encoded), statement.parameters, self._table.name)
             yield from self._chunks(cursor)
 
-    def parts(self, n_parts: int, key: bytes) -> list[DuckDBPart]:
+    def parts(self, n_parts: int, key: bytes) -> Sequence[DuckDBPart]:
+        """Parts of this snapshot. They are good until it ends or the rows are divided anew: who is in which part is then forgotten."""
         with self._lock:
-            self._divided = n_parts, key
-            if self._session is not None and self._kept:  # the rows are kept already: only say who is in which part
-                statement = Statement()
-                columns = ", ".join(
-                    [f"c{a}" for a in range(len(self._schema.names))] + ["y"] + ["person"] * (self._schema.person is not None)
-                )
-                part = part_expression(statement, self._schema, self._divided)
-                sql = f"CREATE OR REPLACE TEMP TABLE {_SNAPSHOT} AS SELECT {columns}, {part} AS part FROM {_SNAPSHOT}"
-                execute(self._session, sql, statement.parameters, self._table.name)
-        return [DuckDBPart(self, part) for part in range(n_parts)]
+            if self._session is None:
+                raise TableError("a table is divided within a snapshot, so that everybody stays in one part")
+            self._divided = Division(n_parts, key)
+            return [DuckDBPart(self, part, self._divided) for part in range(n_parts)]
+
+    def _divide(self) -> None:
+        """Say of the rows that are kept who is in which part."""
+        assert self._session is not None
+        assert self._divided is not None
+        if self._kept_divided is not self._divided:
+            statement = Statement()
+            people = ["person"] if self._schema.person is not None else []
+            columns = ", ".join([f"c{a}" for a in range(len(self._schema.names))] + ["y", *people])
+            part = part_expression(statement, self._schema, self._divided)
+            sql = f"CREATE OR REPLACE TEMP TABLE {_SNAPSHOT} AS SELECT {columns}, {part} AS part FROM {_SNAPSHOT}"
+            execute(self._session, sql, statement.parameters, self._table.name)
+            self._kept_divided = self._divided
 
     @contextmanager
     def _encoded(self) -> Iterator[tuple[duckdb.DuckDBPyConnection, Statement, str]]:
@@ -215,10 +225,10 @@ class DuckDBSource:
         with self._lock:
             if self._session is None:
                 with self._table.cursor() as cursor:
-                    yield cursor, *encoded_rows(self._table, self._schema, self._divided)
+                    yield cursor, *encoded_rows(self._table, self._schema)
                 return
             if not self._kept:
-                statement, encoded = encoded_rows(self._table, self._schema, self._divided)
+                statement, encoded = encoded_rows(self._table, self._schema)
                 sql = f"CREATE OR REPLACE TEMP TABLE {_SNAPSHOT} AS {with_tables(statement.tables)}{encoded}"
                 execute(self._session, sql, statement.parameters, self._table.name)
                 self._kept = True
@@ -247,30 +257,40 @@ class DuckDBSource:
             yield codes, columns["y"].astype(np.uint16), columns["n"].astype(np.int64)
 
 
-class DuckDBPart(DuckDBSource):
-    """One of several random parts of a source. It is asked within the snapshot of the whole, which fixes who is in which part."""
+@dataclass(frozen=True, eq=False)
+class Division:
+    """One way to divide the rows: how many parts, and the secret key that draws them."""
 
-    def __init__(self, whole: DuckDBSource, part: int) -> None:
+    n_parts: int
+    key: bytes
+
+
+class DuckDBPart(DuckDBSource):
+    """One of several random parts of a snapshot."""
+
+    def __init__(self, whole: DuckDBSource, part: int, division: Division) -> None:
         super().__init__(whole._table, whole._schema)
-        self._whole, self._part = whole, part
+        self._whole, self._part, self._division = whole, part, division
 
     @contextmanager
     def _encoded(self) -> Iterator[tuple[duckdb.DuckDBPyConnection, Statement, str]]:
         with self._whole._encoded() as (cursor, statement, encoded):
-            if self._whole._session is None:
-                raise TableError("the parts of a table are asked within a snapshot of the whole")
+            # In another snapshot, or divided otherwise, somebody could be in two parts that were paid for once.
+            if self._whole._divided is not self._division:
+                raise TableError("this part of the table is gone: its snapshot has ended, or the table was divided anew")
+            self._whole._divide()
             yield cursor, statement, f"SELECT * FROM ({encoded}) WHERE part = {self._part}"
 
     @contextmanager
     def snapshot(self) -> Iterator[None]:
         yield  # that of the whole
 
+    def parts(self, n_parts: int, key: bytes) -> Sequence[DuckDBPart]:  # noqa: ARG002
+        raise TableError("a part of a table cannot be divided further")
 
-def encoded_rows(table: DuckDBTable, schema: Schema, divided: tuple[int, bytes] | None = None) -> tuple[Statement, str]:
-    """A SELECT of the code columns c0, c1, ... and the class y, of the rows that count.
 
-    ``divided`` by a number of parts and a secret key, it has a column ``part`` too: by the person, or random for each row.
-    """
+def encoded_rows(table: DuckDBTable, schema: Schema) -> tuple[Statement, str]:
+    """A SELECT of the code columns c0, c1, ... and the class y, of the rows that count."""
     statement = Statement(dict(table.parameters))
     columns, conditions = [], []
     attributes: list[tuple[str, str, Attribute]] = [(f"c{a}", name, schema.attributes[name]) for a, name in enumerate(schema.names)]
@@ -288,17 +308,14 @@ def encoded_rows(table: DuckDBTable, schema: Schema, divided: tuple[int, bytes] 
         order = ", ".join([alias for alias, _, _ in attributes] + ["y"])
         kept += " AND person IS NOT NULL"
         kept += f" QUALIFY row_number() OVER (PARTITION BY person ORDER BY {order}) <= {int(schema.rows_per_person)}"
-    if divided is not None:
-        kept = f"SELECT *, {part_expression(statement, schema, divided)} AS part FROM ({kept})"
     statement.joins = []
     return statement, kept
 
 
-def part_expression(statement: Statement, schema: Schema, divided: tuple[int, bytes]) -> str:
+def part_expression(statement: Statement, schema: Schema, division: Division) -> str:
     """A part by a keyed hash of the person, or at random for each row where people are not named."""
-    n_parts, key = divided
     who = "CAST(person AS VARCHAR)" if schema.person is not None else "CAST(uuid() AS VARCHAR)"
-    return f"CAST(md5_number_lower({statement.bind('part_key', key.hex())} || {who}) % {int(n_parts)} AS INTEGER)"
+    return f"CAST(md5_number_lower({statement.bind('part_key', division.key.hex())} || {who}) % {int(division.n_parts)} AS INTEGER)"
 
 
 def used_codes(question: Question) -> list[str]:

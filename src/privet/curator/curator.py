@@ -27,6 +27,7 @@ from privet.mechanisms.selection import Selection, select, selection_cost
 from privet.model import Model
 from privet.schema import Schema
 from privet.schema.problems import raise_if_any
+from privet.tree import Tree
 
 Answered = TypeVar("Answered")
 _MAX_SPREAD = 1 << 40  # a Laplace scale or Gaussian variance beyond this could overflow 64-bit counts
@@ -102,8 +103,15 @@ class Curator:
 
     @property
     def private(self) -> bool:
-        """Whether answers come from a source of randomness that nobody can know or repeat."""
-        return self._bits.private
+        """Whether answers are private: noise that nobody can repeat, and a schema that was not read off the data."""
+        return self._bits.private and not self.schema.from_data
+
+    @property
+    def reason(self) -> str:
+        """Why answers are not private; empty where they are."""
+        reasons = ["a test seed was used"] if not self._bits.private else []
+        reasons += ["the schema was read off the data"] if self.schema.from_data else []
+        return "; ".join(reasons)
 
     @property
     def bits(self) -> Bits:
@@ -129,7 +137,7 @@ class Curator:
             raise BudgetExceeded(asked, preview.left, self.unit, f"data set {self.dataset!r}")
 
     def _charge(self, cost: Cost, what: str) -> Entry:
-        marked = what if self._bits.private else f"NOT PRIVATE (test seed): {what}"
+        marked = what if self.private else f"NOT PRIVATE ({self.reason}): {what}"
         return self.ledger.charge(self.dataset, self.analyst, cost.promised(self.schema), marked)
 
     # -- questions -----------------------------------------------------------------------------------------------------
@@ -163,6 +171,8 @@ class Curator:
         discrete Gaussian of variance bound**2/(2 rho). Neighbours: one row added or removed.
         """
         asked = self._one_partition(cells)
+        if type(score) is not RowScore:
+            raise ParameterError(f"a row score must be a RowScore, got {type(score).__name__}")
         if score.schema.fingerprint != self.schema.fingerprint:
             raise QuestionError("the row score is for another schema")
         question = Question((Partition(asked, by=score.by),))
@@ -201,7 +211,7 @@ class Curator:
             of_cell = [scores[split][c] for split in splits]
             best = of_cell.index(max(of_cell))
             chosen.append(splits[best if exactly else select(self._bits, of_cell, amount, quality.score_range, mechanism)])
-        return Choices(cost.promised(self.schema), cost, self._bits.private and not exactly, entry, tuple(chosen))
+        return Choices(cost.promised(self.schema), cost, self.private and not exactly, entry, tuple(chosen))
 
     def confusion(self, model: Model, epsilon: Number | None = None, *, rho: Number | None = None) -> Numbers:
         """The noisy confusion matrix of a released model: true classes in lines, predicted ones in columns.
@@ -226,7 +236,7 @@ class Curator:
         entry = self._charge(cost, f"private selection among {len(models)} models")
         scores = self._inside(lambda: [int(np.trace(_confusion(model, self._rows()))) for model in models])
         index = select(self._bits, scores, amount, 1, "permute-and-flip")
-        return index, Choices(cost.promised(self.schema), cost, self._bits.private, entry, ())
+        return index, Choices(cost.promised(self.schema), cost, self.private, entry, ())
 
     def split_people(self, n_parts: int, epsilon: Number) -> list[Curator]:
         """Curators of disjoint random parts of the people, each with a budget of ``epsilon`` of its own, charged here once.
@@ -237,10 +247,10 @@ class Curator:
         if isinstance(n_parts, bool) or not isinstance(n_parts, int) or not 1 <= n_parts <= 10_000:
             raise ParameterError(f"n_parts must be a whole number from 1 to 10000, got {n_parts!r}")
         amount = exact_epsilon("epsilon", epsilon)
+        sources = self._source.parts(n_parts, self._bits.words(4).tobytes())  # divides when it is first asked
         self._charge(Cost.pure(amount), f"{n_parts} disjoint groups of people")
-        key = self._bits.words(4).tobytes()
         parts = []
-        for number, source in enumerate(self._source.parts(n_parts, key)):
+        for number, source in enumerate(sources):
             part = Curator.__new__(Curator)
             part.schema, part.dataset, part.analyst = self.schema, f"{self.dataset} (part {number + 1} of {n_parts})", self.analyst
             part.ledger, part._source, part._bits, part._public = MemoryLedger(), source, self._bits, False
@@ -324,14 +334,15 @@ class Curator:
             noisy, _ = add_gaussian(self._bits, flat, amount, squared_sensitivity=sum(bound**2 for bound in bounds))
         parts = np.split(noisy, np.cumsum([table.size for table in tables])[:-1])
         shaped = tuple(part.reshape(table.shape) for part, table in zip(parts, tables, strict=True))
-        return Numbers(cost.promised(self.schema), cost, self._bits.private, entry, shaped, noise, spread)
+        return Numbers(cost.promised(self.schema), cost, self.private, entry, shaped, noise, spread)
 
 
 def _checked_model(schema: Schema, model: Model) -> None:
     # A subclass could look at the rows it is asked about.
-    if type(model) is not Model:
-        raise ParameterError(f"a model must be a released Model, got {type(model).__name__}")
-    if model.schema.fingerprint != schema.fingerprint:
+    plain = type(model) is Model and all(type(tree) is Tree and type(tree.cells) is Cells for tree in model.trees)
+    if not plain:
+        raise ParameterError(f"a model must be a released Model of plain trees, got {type(model).__name__}")
+    if any(known.fingerprint != schema.fingerprint for known in (model.schema, *(tree.schema for tree in model.trees))):
         raise QuestionError("the model is for another schema")
 
 

@@ -74,39 +74,47 @@ class PrivateClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
     def fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> Self:  # noqa: N803
         """Train on a table in memory, through a curator of its own with ``epsilon`` as its budget.
 
-        ``y`` may be left out where ``X`` holds the class column that the schema names.
+        Every call has a ledger of its own that ends with it: several fits of one table (a grid search, cross-validation) add up
+        without anybody noticing. :meth:`fit_from` with one curator counts them all. ``y`` may be left out where ``X`` holds the
+        class column that the schema names.
         """
         if sample_weight is not None:
             raise ParameterError(
                 "sample_weight is refused: a row of weight w would change counts by w, and the noise is scaled for 1. "
                 "Repeat or leave out rows instead, and account for a person's rows with rows_per_person"
             )
-        schema, from_data, X, y = self._checked(X, y)  # noqa: N806
+        schema, X, y = self._checked(X, y)  # noqa: N806
         bits = self._bits()
         exactly = _is_infinite(self.epsilon)
         budget = Budget(1) if exactly else Budget(Cost.pure(exact("epsilon", self.epsilon)).promised(schema).epsilon)
         curator = Curator(MemoryTable(X, y), schema, budget, public=exactly, bits=bits)
-        reason = "the schema was read off the data" if from_data else ""
-        self._fit_from(curator, reason)
+        self._fit_from(curator)
         return self
 
     def fit_from(self, curator: Curator) -> Self:
         """Train through a curator, which charges ``epsilon`` to its ledger. Any curator: memory, files, databases."""
         if self.random_state is not None:
             raise ParameterError("random_state goes with fit; a curator has a source of randomness of its own")
-        self._fit_from(curator, "")
+        self._fit_from(curator)
         return self
 
-    def _fit_from(self, curator: Curator, reason: str) -> None:
+    def _fit_from(self, curator: Curator) -> None:
         exactly = _is_infinite(self.epsilon)
         purse = Purse(None if exactly else exact("epsilon", self.epsilon), [])
         if purse.left is not None and curator.unit == "epsilon":
             curator.require([Cost.pure(purse.left)])
         with curator.snapshot():
             model = self._grow(curator, purse)
-        reasons = [reason] if reason else []
-        reasons += ["no noise was added (epsilon is infinite)"] if exactly else []
-        reasons += [] if curator.private else ["a test seed was used"]
+        reasons = ["no noise was added (epsilon is infinite)"] if exactly else []
+        reasons += [] if curator.private else [curator.reason]
+        # A learner that stops early spends less, but whether it does depends on the data: the promise is what it might have spent.
+        unused = (
+            Fraction(0)
+            if exactly
+            else exact("epsilon", self.epsilon) - sum((c.cost.epsilon or Fraction(0) for c in purse.charges), Fraction(0))
+        )
+        if unused > 0:
+            purse.charges.append(Charge("set aside and not used", Cost.pure(unused)))
         statement = PrivacyStatement.of(
             curator.schema, purse.charges, private=not reasons, reason="; ".join(reasons), notes=model.privacy.notes
         )
@@ -143,8 +151,9 @@ class PrivateClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
     def score(self, X: Any, y: Any, sample_weight: Any = None) -> float:  # noqa: N803
         """The exact accuracy on these rows: fine for public rows, a leak for private ones.
 
-        Warns where the model is private, because tuning on exact scores of private rows (as a grid search does) spends privacy that
-        no ledger sees. :meth:`score_from` and :func:`privet.tune` are the paid ways.
+        Warns where the model is private, because tuning on exact scores of private rows (as a grid search does) spends privacy
+        that no ledger sees. A search with a ``scoring`` of its own does the same without passing here, and without a warning.
+        :meth:`score_from` and :func:`privet.tune` are the paid ways.
         """
         if self.privacy_.private:
             warnings.warn(
@@ -182,18 +191,18 @@ class PrivateClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
 
     # -- parameters ----------------------------------------------------------------------------------------------------
 
-    def _checked(self, X: Any, y: Any) -> tuple[Schema, bool, Any, Any]:  # noqa: N803
-        """The schema, whether it was read off the data, and the table that goes with it."""
+    def _checked(self, X: Any, y: Any) -> tuple[Schema, Any, Any]:  # noqa: N803
+        """The schema, and the table that goes with it."""
         if isinstance(self.schema, Schema):
             self._positional = False
-            return self.schema, False, X, y
+            return self.schema, X, y
         if self.schema == "from-data":
             if y is None:
                 raise ValueError(f"{type(self).__name__} requires y to be passed, but the target y is None")
             X, y = validate_data(self, X, y, dtype=None, ensure_all_finite=False)  # noqa: N806
             check_classification_targets(y)
             self._positional = True
-            return schema_from_data(X, y), True, X, y
+            return schema_from_data(X, y), X, y
         if self.schema is None:
             raise SchemaError(
                 f"{type(self).__name__} needs a schema: the values, bounds and classes that are public about the table. Write one with "

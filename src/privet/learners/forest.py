@@ -9,7 +9,7 @@ from privet.budget import Cost, Number
 from privet.curator import Curator
 from privet.errors import ParameterError
 from privet.learners.base import PrivateClassifier, Purse, checked_whole, rows_of
-from privet.learners.greedy_tree import chosen_depth
+from privet.learners.greedy_tree import check_greedy, chosen_depth
 from privet.model import Combine, Model
 from privet.privacy import PrivacyStatement
 from privet.schema import Schema
@@ -69,8 +69,11 @@ class ForestClassifier(PrivateClassifier):
 
     def _grow(self, curator: Curator, purse: Purse) -> Model:
         checked_whole("n_trees", self.n_trees, 1)
+        check_greedy(curator.schema, self)
         if self.divide not in ("budget", "people"):
             raise ParameterError(f"divide must be 'budget' or 'people', got {self.divide!r}")
+        if self.combine not in ("probabilities", "counts", "vote"):
+            raise ParameterError(f"combine must be 'probabilities', 'counts' or 'vote', got {self.combine!r}")
         n_rows = rows_of(curator, purse) if self.max_depth == "auto" else 0.0
         # Either way a tree has a fraction of n epsilon to work with.
         depth = chosen_depth(self.max_depth, curator.schema, n_rows / self.n_trees, purse.left)

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import math
 from fractions import Fraction
-from typing import ClassVar, Literal
+from typing import Any, ClassVar, Literal
 
 from privet.budget import Number
 from privet.curator import Curator
 from privet.errors import ParameterError
 from privet.learners.base import PrivateClassifier, Purse, rows_of
+from privet.mechanisms.criteria import criterion_named
 from privet.model import Model
 from privet.privacy import PrivacyStatement
 from privet.schema import Schema
@@ -28,6 +29,20 @@ def chosen_depth(asked: object, schema: Schema, n_rows: float, epsilon: Fraction
     if isinstance(asked, bool) or not isinstance(asked, int) or not 0 <= asked <= LARGEST_DEPTH:
         raise ParameterError(f"max_depth must be 'auto' or a whole number from 0 to {LARGEST_DEPTH}, got {asked!r}")
     return asked
+
+
+def check_greedy(schema: Schema, learner: Any) -> None:
+    """Raise for a bad parameter of a greedy learner, before anything is paid for."""
+    if learner.splits not in ("binary", "multiway"):
+        raise ParameterError(f"splits must be 'binary' or 'multiway', got {learner.splits!r}")
+    criterion_named(learner.criterion, schema.n_rows)
+    shares(learner.schedule, None, 1)
+    for name in ("min_rows", "shrink"):
+        value = getattr(learner, name)
+        if isinstance(value, bool) or not isinstance(value, int | float) or not 0 <= value < math.inf:
+            raise ParameterError(f"{name} must be a number of at least 0, got {value!r}")
+    if learner.max_depth != "auto":
+        chosen_depth(learner.max_depth, schema, 0.0, None)
 
 
 class GreedyTreeClassifier(PrivateClassifier):
@@ -74,8 +89,7 @@ class GreedyTreeClassifier(PrivateClassifier):
         self.random_state = random_state
 
     def _grow(self, curator: Curator, purse: Purse) -> Model:
-        if self.splits not in ("binary", "multiway"):
-            raise ParameterError(f"splits must be 'binary' or 'multiway', got {self.splits!r}")
+        check_greedy(curator.schema, self)
         n_rows = rows_of(curator, purse) if self.max_depth == "auto" else 0.0
         depth = chosen_depth(self.max_depth, curator.schema, n_rows, purse.left)
         plan = shares(self.schedule, purse.left, depth)

@@ -25,5 +25,9 @@ class ReleasedClassifier(PrivateClassifier):
         """Refused: a released model is what it is."""
         raise ParameterError("a released model cannot be trained; train the learner it came from")
 
+    def fit_from(self, curator: Curator) -> Self:  # noqa: ARG002
+        """Refused: a released model is what it is."""
+        raise ParameterError("a released model cannot be trained; train the learner it came from")
+
     def _grow(self, curator: Curator, purse: Purse) -> Model:  # noqa: ARG002
         raise ParameterError("a released model cannot be trained; train the learner it came from")

@@ -8,7 +8,7 @@ from typing import Any
 
 from sklearn.base import clone
 
-from privet.budget import Number, exact_epsilon
+from privet.budget import Cost, Number, exact_epsilon
 from privet.curator import Curator
 from privet.errors import ParameterError
 from privet.learners.base import PrivateClassifier
@@ -30,6 +30,10 @@ def tune(candidates: Sequence[PrivateClassifier], curator: Curator, epsilon: Num
         raise ParameterError("tune needs a list of at least one of this package's classifiers")
     amount = exact_epsilon("epsilon", epsilon)
     each = amount * (1 - CHOICE_SHARE) / len(candidates)
+    if any(candidate.random_state is not None for candidate in candidates):
+        raise ParameterError("random_state goes with fit; a curator has a source of randomness of its own")
+    if curator.unit == "epsilon":
+        curator.require([Cost.pure(amount)])
     with curator.snapshot():
         fitted = [clone(candidate).set_params(epsilon=each).fit_from(curator) for candidate in candidates]
         index, choice = curator.choose_model([candidate.model_ for candidate in fitted], amount * CHOICE_SHARE)
@@ -41,7 +45,6 @@ def tune(candidates: Sequence[PrivateClassifier], curator: Curator, epsilon: Num
     charges.append(Charge(f"choice among {len(fitted)} candidates", choice.row_cost))
     best = fitted[index]
     model: Model = best.model_
-    reason = "" if choice.private else "a test seed was used"
-    statement = PrivacyStatement.of(curator.schema, charges, private=choice.private, reason=reason)
+    statement = PrivacyStatement.of(curator.schema, charges, private=choice.private, reason=curator.reason)
     best._adopt(Model(model.learner, model.schema, model.trees, model.combine, statement, model.settings, model.noise))
     return best

@@ -23,7 +23,7 @@ def schema_from_data(columns: npt.NDArray[Any], labels: npt.NDArray[Any]) -> Sch
     if len(classes) < 2:
         raise SchemaError(f"a classifier needs at least 2 classes; the data has {len(classes)} class")
     attributes = {f"x{i}": _attribute(columns[:, i]) for i in range(columns.shape[1])}
-    return Schema(attributes, "y", classes, n_rows=len(labels))
+    return Schema(attributes, "y", classes, n_rows=len(labels), from_data=True)
 
 
 def _attribute(column: npt.NDArray[Any]) -> Attribute:

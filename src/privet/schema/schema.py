@@ -27,7 +27,7 @@ from privet.schema.attributes import (
 
 Neighbours = Literal["add-remove", "replace"]
 VERSION = 1
-_KEYS = {"privet", "version", "attributes", "target", "classes", "n_rows", "person", "rows_per_person", "neighbours"}
+_KEYS = {"privet", "version", "attributes", "target", "classes", "n_rows", "person", "rows_per_person", "neighbours", "from_data"}
 
 
 @dataclass(frozen=True, eq=False)
@@ -46,6 +46,7 @@ class Schema:
             person has is the owner's assertion.
         rows_per_person: how many rows one person may have; the guarantee is for a person, so it multiplies epsilon.
         neighbours: ``"add-remove"`` or ``"replace"`` one person; the guarantee is stated for these neighbours.
+        from_data: whether the domain was read off the rows. What is learnt with such a schema is marked ``private: false``.
     """
 
     attributes: Mapping[str, Attribute]
@@ -55,6 +56,7 @@ class Schema:
     person: str | None = None
     rows_per_person: int = 1
     neighbours: Neighbours = "add-remove"
+    from_data: bool = False
     label: Categorical = field(init=False, repr=False, compare=False)
 
     def __post_init__(self) -> None:
@@ -82,13 +84,15 @@ class Schema:
                 raise SchemaError(f"Schema: person {self.person!r} must not be an attribute or the target: it identifies people")
         if self.neighbours not in ("add-remove", "replace"):
             raise SchemaError(f"Schema: neighbours must be 'add-remove' or 'replace', got {self.neighbours!r}")
+        if not isinstance(self.from_data, bool):
+            raise SchemaError(f"Schema: from_data must be true or false, got {self.from_data!r}")
         object.__setattr__(self, "attributes", MappingProxyType(dict(self.attributes)))
         object.__setattr__(self, "classes", label.values)
         object.__setattr__(self, "label", label)
 
     def __eq__(self, other: object) -> bool:
         """The same domain, in the same order, and the same owner-side facts."""
-        facts = ("fingerprint", "n_rows", "person", "rows_per_person", "neighbours")
+        facts = ("fingerprint", "n_rows", "person", "rows_per_person", "neighbours", "from_data")
         return isinstance(other, Schema) and all(getattr(self, fact) == getattr(other, fact) for fact in facts)
 
     def __hash__(self) -> int:
@@ -161,6 +165,8 @@ class Schema:
             out["rows_per_person"] = self.rows_per_person
         if self.neighbours != "add-remove":
             out["neighbours"] = self.neighbours
+        if self.from_data:
+            out["from_data"] = True
         return out
 
     @classmethod
