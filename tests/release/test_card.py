@@ -77,7 +77,7 @@ def test_sections_in_order():
 @pytest.mark.parametrize("position", [0, 1])
 def test_the_numbers_of_a_pure_promise(position):
     text = both(small_model())[position]
-    assert "0.833333-differentially private with one row added or removed" in text
+    assert "0.833334-differentially private with one row added or removed" in text
     assert "Epsilon is 0.8333" in text
     assert "at most 2.301 times as likely" in text  # e^(5/6) = 2.3009..., rounded up
     for number in ("30.2 %", "69.8 %", "4.6 %", "20.4 %"):

@@ -97,7 +97,7 @@ def test_the_graph_says_what_it_is_and_what_it_promises():
     assert json.loads(told["classes"]) == ["no", "yes", "wait"]
     assert Schema.from_json(json.loads(told["schema"])) == SCHEMA
     assert told["fingerprint"] == SCHEMA.fingerprint
-    assert graph.doc_string.startswith("0.833333-differentially private")
+    assert graph.doc_string.startswith("0.833334-differentially private")
     assert to_onnx(open_model()).doc_string.startswith("NOT PRIVATE")
     assert graph.SerializeToString(deterministic=True) == to_onnx(small_model()).SerializeToString(deterministic=True)
 

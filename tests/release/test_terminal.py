@@ -37,7 +37,7 @@ tree 2 of 2
 └── → yes  20 ± 5.66  (no 10, wait 3)
 
 Counts are noisy: each is right to within about 5.66, 19 times in 20.
-0.833333-differentially private with one row added or removed"""
+0.833334-differentially private with one row added or removed"""
     )
 
 
