@@ -31,10 +31,11 @@ def shrunk(cells: Cells, leaf_counts: npt.NDArray[np.int64], deviation: float, s
     n_leaves = summed_upwards(cells, (cells.attribute < 0).astype(np.float64))
     shares: Floats = np.empty_like(positive)
     shares[0] = (positive[0] + 1) / (positive[0].sum() + positive.shape[1])
-    sums = positive.sum(axis=1, keepdims=True)
+    ones = np.ones((positive.shape[1], 1))  # a product sums short lines faster than a reduction
+    sums = positive @ ones
     weights = (strength * deviation * np.sqrt(n_leaves) + 1e-9)[:, None]
     for nodes in cells.levels[1:]:
         weight = weights[nodes]
         shares[nodes] = (positive[nodes] + weight * shares[cells.parents[nodes]]) / (sums[nodes] + weight)
-    sizes = np.maximum(raw.sum(axis=1, keepdims=True), 1e-3)  # a node of no rows still has its shares
+    sizes = np.maximum(raw @ ones, 1e-3)  # a node of no rows still has its shares
     return Tree(cells, shares * sizes)
