@@ -7,7 +7,7 @@ import warnings
 from abc import abstractmethod
 from dataclasses import dataclass
 from fractions import Fraction
-from typing import Any, ClassVar, Self
+from typing import Any, ClassVar, NamedTuple, Self
 
 import numpy as np
 import numpy.typing as npt
@@ -21,11 +21,12 @@ from privet.curator import Curator
 from privet.errors import ParameterError, PrivacyWarning, SchemaError
 from privet.evaluation import Evaluation, evaluate
 from privet.mechanisms.randomness import Bits, SeededBits, SystemBits
-from privet.model import Model
+from privet.model import Combine, Model
 from privet.privacy import Charge, PrivacyStatement
 from privet.schema import Schema
 from privet.schema.encode import encode
 from privet.schema.from_data import schema_from_data
+from privet.tree import Tree
 
 #: The share of epsilon that pays for the number of rows where it is not declared.
 SIZE_SHARE = Fraction(1, 20)
@@ -49,6 +50,15 @@ class Purse:
     def paid(self, what: str, cost: Cost) -> None:
         """Note a charge for the privacy statement."""
         self.charges.append(Charge(what, cost))
+
+
+class Growth(NamedTuple):
+    """What a learner has grown: trees, how they combine, public settings, and the deviation of each leaf count's noise."""
+
+    trees: tuple[Tree, ...]
+    combine: Combine
+    settings: dict[str, Any]
+    noise: float
 
 
 class PrivateClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
@@ -104,7 +114,7 @@ class PrivateClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         if purse.left is not None and curator.unit == "epsilon":
             curator.require([Cost.pure(purse.left)])
         with curator.snapshot():
-            model = self._grow(curator, purse)
+            growth = self._grow(curator, purse)
         reasons = ["no noise was added (epsilon is infinite)"] if exactly else []
         reasons += [] if curator.private else [curator.reason]
         # A learner that stops early spends less, but whether it does depends on the data: the promise is what it might have spent.
@@ -115,16 +125,14 @@ class PrivateClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         )
         if unused > 0:
             purse.charges.append(Charge("set aside and not used", Cost.pure(unused)))
-        statement = PrivacyStatement.of(
-            curator.schema, purse.charges, private=not reasons, reason="; ".join(reasons), notes=model.privacy.notes
-        )
+        statement = PrivacyStatement.of(curator.schema, purse.charges, private=not reasons, reason="; ".join(reasons))
         settings = {name: value for name, value in self.get_params(deep=False).items() if name in self._public_settings}
-        self.model_ = Model(self._name, curator.schema, model.trees, model.combine, statement, {**settings, **model.settings}, model.noise)
-        self._adopt(self.model_)
+        settings |= growth.settings
+        self._adopt(Model(self._name, curator.schema, growth.trees, growth.combine, statement, settings, growth.noise))
 
     @abstractmethod
-    def _grow(self, curator: Curator, purse: Purse) -> Model:
-        """Grow a model through the curator, paying from the purse. Its privacy statement is filled in afterwards."""
+    def _grow(self, curator: Curator, purse: Purse) -> Growth:
+        """Grow trees through the curator, paying from the purse."""
 
     _public_settings: ClassVar[tuple[str, ...]] = ()
 

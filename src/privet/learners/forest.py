@@ -8,10 +8,9 @@ from typing import ClassVar, Literal
 from privet.budget import Cost, Number
 from privet.curator import Curator
 from privet.errors import ParameterError
-from privet.learners.base import PrivateClassifier, Purse, checked_whole, rows_of
+from privet.learners.base import Growth, PrivateClassifier, Purse, checked_whole, rows_of
 from privet.learners.greedy_tree import check_greedy, chosen_depth
-from privet.model import Combine, Model
-from privet.privacy import PrivacyStatement
+from privet.model import Combine
 from privet.schema import Schema
 from privet.trees.greedy import Grown, Splits, grow_greedy
 from privet.trees.schedule import Schedule, shares
@@ -67,7 +66,7 @@ class ForestClassifier(PrivateClassifier):
         self.combine = combine
         self.random_state = random_state
 
-    def _grow(self, curator: Curator, purse: Purse) -> Model:
+    def _grow(self, curator: Curator, purse: Purse) -> Growth:
         checked_whole("n_trees", self.n_trees, 1)
         check_greedy(curator.schema, self)
         if self.divide not in ("budget", "people"):
@@ -79,8 +78,7 @@ class ForestClassifier(PrivateClassifier):
         depth = chosen_depth(self.max_depth, curator.schema, n_rows / self.n_trees, purse.left)
         grown = self._by_people(curator, purse, depth) if self.divide == "people" else self._by_budget(curator, purse, depth)
         trees = tuple(shrunk(tree.cells, tree.leaf_counts, tree.deviation, self.shrink) for tree in grown)
-        statement = PrivacyStatement.of(curator.schema, (), private=False)
-        return Model(self._name, curator.schema, trees, self.combine, statement, {"max_depth": depth}, grown[0].deviation)
+        return Growth(trees, self.combine, {"max_depth": depth}, grown[0].deviation)
 
     def _by_budget(self, curator: Curator, purse: Purse, depth: int) -> list[Grown]:
         each = None if purse.left is None else purse.left / self.n_trees

@@ -9,10 +9,8 @@ from typing import Any, ClassVar, Literal
 from privet.budget import Number
 from privet.curator import Curator
 from privet.errors import ParameterError
-from privet.learners.base import PrivateClassifier, Purse, rows_of
+from privet.learners.base import Growth, PrivateClassifier, Purse, rows_of
 from privet.mechanisms.criteria import criterion_named
-from privet.model import Model
-from privet.privacy import PrivacyStatement
 from privet.schema import Schema
 from privet.trees.greedy import Splits, grow_greedy
 from privet.trees.schedule import Schedule, shares
@@ -88,7 +86,7 @@ class GreedyTreeClassifier(PrivateClassifier):
         self.shrink = shrink
         self.random_state = random_state
 
-    def _grow(self, curator: Curator, purse: Purse) -> Model:
+    def _grow(self, curator: Curator, purse: Purse) -> Growth:
         check_greedy(curator.schema, self)
         n_rows = rows_of(curator, purse) if self.max_depth == "auto" else 0.0
         depth = chosen_depth(self.max_depth, curator.schema, n_rows, purse.left)
@@ -96,5 +94,4 @@ class GreedyTreeClassifier(PrivateClassifier):
         grown = grow_greedy(curator, self.criterion, plan, splits=self.splits, min_rows=self.min_rows)
         purse.charges += grown.charges
         tree = shrunk(grown.cells, grown.leaf_counts, grown.deviation, self.shrink)
-        statement = PrivacyStatement.of(curator.schema, (), private=False)
-        return Model(self._name, curator.schema, (tree,), "counts", statement, {"max_depth": depth}, grown.deviation)
+        return Growth((tree,), "counts", {"max_depth": depth}, grown.deviation)

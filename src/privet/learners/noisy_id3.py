@@ -7,9 +7,7 @@ from typing import ClassVar
 from privet.budget import Number
 from privet.curator import Curator
 from privet.errors import ParameterError
-from privet.learners.base import PrivateClassifier, Purse
-from privet.model import Model
-from privet.privacy import PrivacyStatement
+from privet.learners.base import Growth, PrivateClassifier, Purse
 from privet.schema import Schema
 from privet.trees.noisy_id3 import grow_noisy_id3
 
@@ -41,12 +39,11 @@ class NoisyID3Classifier(PrivateClassifier):
         self.max_depth = max_depth
         self.random_state = random_state
 
-    def _grow(self, curator: Curator, purse: Purse) -> Model:
+    def _grow(self, curator: Curator, purse: Purse) -> Growth:
         depth = self.max_depth
         if depth is not None and (isinstance(depth, bool) or not hasattr(depth, "__index__") or depth < 1):
             raise ParameterError(f"max_depth must be None or a whole number of at least 1, got {depth!r}")
         tree, deviation, charges = grow_noisy_id3(curator, purse.left, max_depth=depth)
         purse.charges += charges
-        statement = PrivacyStatement.of(curator.schema, (), private=False)
         settings = {"max_depth": int(tree.depths.max())}
-        return Model(self._name, curator.schema, (tree,), "counts", statement, settings, deviation)
+        return Growth((tree,), "counts", settings, deviation)

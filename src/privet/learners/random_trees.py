@@ -9,9 +9,8 @@ from privet.budget import Number
 from privet.cells import Question
 from privet.curator import Curator
 from privet.errors import ParameterError
-from privet.learners.base import PrivateClassifier, Purse, checked_whole, rows_of
-from privet.model import Combine, Model
-from privet.privacy import PrivacyStatement
+from privet.learners.base import Growth, PrivateClassifier, Purse, checked_whole, rows_of
+from privet.model import Combine
 from privet.schema import Schema
 from privet.tree import Tree
 from privet.trees.random import draw_forest, height_for
@@ -57,7 +56,7 @@ class RandomTreesClassifier(PrivateClassifier):
         self.shrink = shrink
         self.random_state = random_state
 
-    def _grow(self, curator: Curator, purse: Purse) -> Model:
+    def _grow(self, curator: Curator, purse: Purse) -> Growth:
         checked_whole("n_trees", self.n_trees, 1)
         if self.combine not in ("probabilities", "counts", "vote"):
             raise ParameterError(f"combine must be 'probabilities', 'counts' or 'vote', got {self.combine!r}")
@@ -75,5 +74,4 @@ class RandomTreesClassifier(PrivateClassifier):
             shrunk(cells, table, answer.deviation, self.shrink) if self.shrink else Tree.from_leaves(cells, table)
             for cells, table in zip(forest, answer.tables, strict=True)
         )
-        statement = PrivacyStatement.of(curator.schema, (), private=False)
-        return Model(self._name, curator.schema, trees, self.combine, statement, {"height": height}, answer.deviation)
+        return Growth(trees, self.combine, {"height": height}, answer.deviation)

@@ -6,7 +6,7 @@ from typing import Any, ClassVar, Self
 
 from privet.curator import Curator
 from privet.errors import ParameterError
-from privet.learners.base import PrivateClassifier, Purse
+from privet.learners.base import Growth, PrivateClassifier, Purse
 from privet.model import Model
 
 
@@ -29,5 +29,5 @@ class ReleasedClassifier(PrivateClassifier):
         """Refused: a released model is what it is."""
         raise ParameterError("a released model cannot be trained; train the learner it came from")
 
-    def _grow(self, curator: Curator, purse: Purse) -> Model:  # noqa: ARG002
+    def _grow(self, curator: Curator, purse: Purse) -> Growth:  # noqa: ARG002
         raise ParameterError("a released model cannot be trained; train the learner it came from")
