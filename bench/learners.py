@@ -95,6 +95,23 @@ def markdown(table: pd.DataFrame, sets: list[str]) -> str:
     return "\n".join(lines)
 
 
+def depth_by_trees(output: Path) -> None:
+    """A heat map of random trees' accuracy on nursery at epsilon 1, over height and number of trees."""
+    from privet.plots import heatmap, save_figure
+
+    data = datasets.load("nursery")
+    rows = []
+    for train, test in folds(data.y, 1):
+        schema = data.schema.declare(n_rows=len(train))
+        for height in range(1, 7):
+            for n_trees in (1, 2, 5, 10, 20, 50):
+                model = RandomTreesClassifier(1, schema, n_trees=n_trees, height=height).fit(data.X.iloc[train], data.y.iloc[train])
+                accuracy = float((model.predict(data.X.iloc[test]) == data.y.iloc[test].to_numpy()).mean())
+                rows.append({"height": height, "trees": n_trees, "accuracy": accuracy})
+    figure = heatmap(pd.DataFrame(rows), "height", "trees", "accuracy", title="nursery: random trees at epsilon 1")
+    save_figure(figure, output / "heatmap-nursery.svg")
+
+
 def speed(console: Console) -> str:
     """100 random trees of depth 7 on Adult with 7 coarse attributes and balanced classes, as in Hanisch's experiment."""
     from privet.schema import Categorical, Schema
@@ -150,11 +167,13 @@ def main() -> None:
     fast = "" if options.quick else speed(console)
     head = "# Learners over epsilon\n\nMean accuracy, stratified 5-fold (2 repeats, adult 1), for one row added or removed. "
     head += "Made by `python -m bench.learners`.\n`inf` is without noise. The number of training rows is declared public.\n\n"
-    text = head + markdown(table, sets) + (f"\n## Speed\n\n{fast} on 2 cores; the papers' own code took hours.\n" if fast else "")
+    picture = "\n## Height and number of random trees\n\n![accuracy over height and number of trees](heatmap-nursery.svg)\n"
+    text = head + markdown(table, sets) + picture + (f"\n## Speed\n\n{fast} on 2 cores; the papers' own code took hours.\n" if fast else "")
     (options.output / "learners.md").write_text(text)
     console.print(text)
     from privet.plots import accuracy_over_epsilon, save_figure
 
+    depth_by_trees(options.output)
     for name in sets:
         here = table[(table.data == name) & table.learner.isin(["random trees", "greedy tree, Gini", "noisy ID3"])]
         majority = float(table[(table.data == name) & (table.learner == "most frequent class")].accuracy.mean())
