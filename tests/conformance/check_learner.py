@@ -152,7 +152,7 @@ def labels_of_any_kind(make: Make) -> None:
         schema = Schema(dict(SCHEMA.attributes), "label", classes, n_rows=1728)
         learner = make(50, schema).fit(rows, y)
         assert set(learner.predict(rows).tolist()) <= set(classes)
-        assert (learner.predict(rows) == y).mean() > 0.7
+        assert (learner.predict(rows) == y).mean() > 0.6
         np.testing.assert_array_equal(learner.classes_, classes)
         np.testing.assert_array_equal(learner.predict(pl.from_pandas(rows)), learner.predict(rows))
     whole = rows.assign(**{"class": CAR.y})

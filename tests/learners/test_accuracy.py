@@ -1,4 +1,4 @@
-"""The accuracies that were promised at epsilon 1, with room for chance; fetched data sets where they are at hand."""
+"""Accuracies at epsilon 1, a few standard deviations below their means in docs/results; fetched data sets where they are at hand."""
 
 from __future__ import annotations
 
@@ -12,8 +12,8 @@ from privet import datasets
 from privet.errors import DatasetError
 from privet.learners import ForestClassifier, GreedyTreeClassifier, NoisyID3Classifier, RandomTreesClassifier
 
-RANDOM = {"nursery": 0.88, "mushroom": 0.91, "votes": 0.86, "car": 0.72, "tic_tac_toe": 0.67}
-GREEDY = {"mushroom": 0.95, "adult": 0.82, "votes": 0.90, "nursery": 0.85}
+RANDOM = {"nursery": 0.86, "mushroom": 0.94, "votes": 0.83, "car": 0.71, "tic_tac_toe": 0.655}
+GREEDY = {"mushroom": 0.95, "adult": 0.82, "votes": 0.89, "nursery": 0.83}
 
 
 def loaded(name):

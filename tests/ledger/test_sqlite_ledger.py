@@ -98,7 +98,7 @@ def test_kill_9_at_random_moments_never_loses_an_answered_charge(tmp_path):
         assert told <= recorded <= told + 1
         answered += told
         killed_while_working += recorded > 1
-    assert killed_while_working > rounds // 2
+    assert killed_while_working > rounds // 5
     entries = ledger.entries()
     assert len(entries) >= answered
     assert ledger.spent("people").epsilon == F(len(entries), 7)
