@@ -11,7 +11,7 @@ import pytest
 
 from privet.cells import Cells, Question
 from privet.cli.places import ledger_beside
-from privet.counts.open import open_table
+from privet.counts.open import open_table, read_blocks
 from privet.errors import ParameterError, TableError
 from privet.schema import Categorical, Numeric, Schema
 
@@ -153,3 +153,13 @@ def test_what_the_engine_says_about_rows_is_not_passed_on(tmp_path):
         open_table(f"duckdb:///{path}?table=people").source(SCHEMA).count(EVERYTHING)
     assert "SECRET-VALUE" not in str(caught.value)
     assert caught.value.__cause__ is caught.value.__context__ is None
+
+
+@pytest.mark.parametrize("rows", [0, 1, 5000])
+def test_rows_are_read_block_by_block(tmp_path, rows):
+    path = tmp_path / "t.csv"
+    path.write_text("a,n,c\n" + "".join(f"x,{i},no\n" for i in range(rows)))
+    blocks = list(read_blocks(str(path), vectors=1))
+    assert all(list(block.columns) == ["a", "n", "c"] for block in blocks)
+    assert [int(n) for block in blocks for n in block.n] == list(range(rows))
+    assert len(blocks) == max(1, -(-rows // 2048))

@@ -69,23 +69,42 @@ def predict(
     import sys
 
     import privet as pv
-    from privet.counts.open import read_public
+    from privet.errors import TableError
 
     loaded = pv.load(model)
-    rows = read_public(table)
-    answer = _answers(loaded, rows, probabilities)
     if output is None:
-        answer.to_csv(sys.stdout, index=False)
+        _write_answers(loaded, table, probabilities, sys.stdout)
         return
     partial = output.with_name(output.name + ".part")
     try:
-        answer.to_csv(partial, index=False)
+        with partial.open("w", encoding="utf-8", newline="") as file:
+            rows = _write_answers(loaded, table, probabilities, file)
         partial.replace(output)
     except OSError as error:
-        from privet.errors import TableError
-
         raise TableError(f"cannot write {output}: {error.strerror}") from None
-    typer.echo(f"wrote {len(answer)} predictions to {output}", err=True)
+    finally:
+        partial.unlink(missing_ok=True)
+    typer.echo(f"wrote {rows} predictions to {output}", err=True)
+
+
+def _write_answers(loaded: Any, table: str, probabilities: bool, file: Any) -> int:
+    """Classify block by block, with a count of rows on standard error where somebody looks."""
+    from rich.console import Console
+    from rich.progress import Progress, SpinnerColumn, TextColumn
+
+    from privet.counts.open import read_blocks
+
+    rows = 0
+    console = Console(stderr=True)
+    with Progress(
+        SpinnerColumn(), TextColumn("{task.description}"), console=console, transient=True, disable=not console.is_terminal
+    ) as bar:
+        task = bar.add_task("classifying", total=None)
+        for block in read_blocks(table):
+            _answers(loaded, block, probabilities).to_csv(file, index=False, header=rows == 0)
+            rows += len(block)
+            bar.update(task, description=f"classified {rows:,} rows")
+    return rows
 
 
 def _answers(loaded: Any, rows: Any, probabilities: bool) -> Any:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from os import PathLike, fspath
 from pathlib import Path
 from typing import Any
@@ -50,11 +51,22 @@ def open_table(table: object, y: object = None) -> Table:
 
 def read_public(place: str) -> Any:
     """All rows of a *public* table, as a pandas DataFrame, read as they are counted: a CSV file as text."""
+    import pandas as pd
+
+    return pd.concat(list(read_blocks(place)), ignore_index=True)
+
+
+def read_blocks(place: str, vectors: int = 50) -> Iterator[Any]:
+    """The rows of a table that the caller may see, block by block, as pandas DataFrames (an empty one for no rows)."""
     table = open_table(place)
     if not isinstance(table, DuckDBTable):
-        raise TableError(f"a public sample is a file or a DuckDB table, got {place!r}")
+        raise TableError(f"rows are read from a file or a DuckDB table, got {place!r}")
     with table.cursor() as cursor:
-        return execute(cursor, f"SELECT * FROM {table.relation}", table.parameters, table.name).df()
+        execute(cursor, f"SELECT * FROM {table.relation}", table.parameters, table.name)
+        block = cursor.fetch_df_chunk(vectors)
+        yield block
+        while len(block) and len(block := cursor.fetch_df_chunk(vectors)):
+            yield block
 
 
 def _database(url: str) -> DuckDBTable:
