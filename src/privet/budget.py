@@ -59,9 +59,14 @@ def exact(name: str, value: Number, *, zero: bool = False) -> Fraction:
     return number
 
 
+def is_infinite(epsilon: object) -> bool:
+    """Whether this epsilon means "no noise"."""
+    return isinstance(epsilon, float | Decimal) and epsilon == math.inf
+
+
 def exact_epsilon(name: str, value: Number) -> Fraction:
-    """Like :func:`exact`, with a message of its own for infinity, which means "no noise"."""
-    if isinstance(value, float | Decimal) and value == math.inf:
+    """Like :func:`exact`, with a message of its own for infinity."""
+    if is_infinite(value):
         raise PrivacyError(f"{name} = inf means no noise; it is refused unless the owner declares the table public")
     return exact(name, value)
 

@@ -54,6 +54,14 @@ def test_a_second_fit_adds_up_and_one_that_does_not_fit_costs_nothing(fit: Run) 
     assert not Path("other.json").exists()
 
 
+@pytest.mark.parametrize("output", ["no such folder/m.json", "."])
+def test_nothing_is_paid_for_what_cannot_be_written(fit: Run, output: str) -> None:
+    ran = fit("--epsilon", "1", "-o", output)
+    assert (ran.code, ran.out) == (2, "")
+    assert f"cannot write {output}" in ran.err
+    assert not Path("car.csv.ledger.sqlite").exists()
+
+
 def test_settings_of_a_learner(fit: Run) -> None:
     assert fit("--epsilon", "1", "-l", "random-trees", "--set", "n_trees=3", "--set", "combine=vote", "-o", "m.json").code == 0
     model = privet.load("m.json").model_

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -10,6 +11,7 @@ from privet.budget import Budget, exact_epsilon
 from privet.cli.places import ledger_beside
 from privet.counts.open import open_table
 from privet.curator import Curator
+from privet.errors import TableError
 from privet.ledger import SQLiteLedger
 from privet.schema import Schema
 
@@ -27,6 +29,12 @@ def curator_for(table: str, schema: Schema, epsilon: str, budget: str | None, le
     if cap is None and book.cap(opened.name) is None:
         cap = Budget(DEFAULT_BUDGET)
     return Curator(opened, schema, cap, ledger=book, analyst=analyst)
+
+
+def check_writable(path: Path) -> None:
+    """Raise unless a file can be written there: nothing should be paid for and then lost."""
+    if path.is_dir() or not path.parent.is_dir() or not os.access(path.parent, os.W_OK):
+        raise TableError(f"cannot write {path}: its folder must exist and be writable, and it must not be a folder itself")
 
 
 @contextmanager

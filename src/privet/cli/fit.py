@@ -34,9 +34,10 @@ def fit(
     import json
 
     import privet as pv
-    from privet.cli.asking import curator_for, working
+    from privet.cli.asking import check_writable, curator_for, working
     from privet.cli.learners import learner_named
 
+    check_writable(output)
     chosen = learner_named(learner, epsilon, setting)
     curator = curator_for(table, pv.Schema.read(schema), epsilon, budget, ledger, analyst)
     with working(f"training {learner}"):

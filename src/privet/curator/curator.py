@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from fractions import Fraction
@@ -11,7 +10,7 @@ from typing import TypeVar
 import numpy as np
 import numpy.typing as npt
 
-from privet.budget import NOTHING, Budget, Cost, Number, Unit, exact, exact_epsilon, sequential
+from privet.budget import NOTHING, Budget, Cost, Number, Unit, exact, exact_epsilon, is_infinite, sequential
 from privet.cells import Cell, Cells, Partition, Question, Split, check_split
 from privet.counts.base import CountSource, Rows, Table
 from privet.counts.open import open_table
@@ -69,13 +68,13 @@ class Curator:
         opened.check_structure(schema)
         if strict:
             raise_if_any(opened.problems(schema))
-        self.schema = schema
-        self.dataset, self.analyst = dataset or opened.name, analyst
-        self.ledger: Ledger = MemoryLedger() if ledger is None else ledger
-        self._source: CountSource = opened.source(schema)
-        self._bits: Bits = SystemBits() if bits is None else bits
         self._public = public
+        self._set_up(opened.source(schema), schema, ledger or MemoryLedger(), dataset or opened.name, analyst, bits or SystemBits())
         self._open_account(budget)
+
+    def _set_up(self, source: CountSource, schema: Schema, ledger: Ledger, dataset: str, analyst: str, bits: Bits) -> None:
+        self._source, self._bits = source, bits
+        self.schema, self.ledger, self.dataset, self.analyst = schema, ledger, dataset, analyst
 
     def _open_account(self, budget: Budget | None) -> None:
         cap = self.ledger.cap(self.dataset) if budget is None else self.ledger.open_cap(self.dataset, budget)
@@ -198,7 +197,7 @@ class Curator:
         if mechanism not in ("permute-and-flip", "exponential"):
             raise ParameterError(f"mechanism must be 'permute-and-flip' or 'exponential', got {mechanism!r}")
         quality = criterion_named(criterion, self.schema.n_rows)
-        exactly = self._public and _is_infinite(epsilon)
+        exactly = self._public and is_infinite(epsilon)
         amount = Fraction(1) if exactly else exact_epsilon("epsilon", epsilon)
         distinct = list(dict.fromkeys(split for splits in lists for split in splits))
         question = Question.level(asked, dict.fromkeys(split.attribute for split in distinct))
@@ -251,9 +250,10 @@ class Curator:
         self._charge(Cost.pure(amount), f"{n_parts} disjoint groups of people")
         parts = []
         for number, source in enumerate(sources):
-            part = Curator.__new__(Curator)
-            part.schema, part.dataset, part.analyst = self.schema, f"{self.dataset} (part {number + 1} of {n_parts})", self.analyst
-            part.ledger, part._source, part._bits, part._public = MemoryLedger(), source, self._bits, False
+            part = Curator.__new__(Curator)  # of a source that is open already, and never public
+            part._public = False
+            name = f"{self.dataset} (part {number + 1} of {n_parts})"
+            part._set_up(source, self.schema, MemoryLedger(), name, self.analyst, self._bits)
             part._open_account(Budget(Cost.pure(amount).promised(self.schema).epsilon))
             parts.append(part)
         return parts
@@ -308,7 +308,7 @@ class Curator:
         """Charge, measure, add noise."""
         if (epsilon is None) == (rho is None):
             raise ParameterError("give either epsilon or rho")
-        if self._public and _is_infinite(epsilon):
+        if self._public and is_infinite(epsilon):
             tables = self._inside(measure)
             return Numbers(NOTHING, NOTHING, False, None, tuple(tables), "none", Fraction(0))
         if epsilon is not None:
@@ -353,10 +353,6 @@ def _confusion(model: Model, rows: Iterable[Rows]) -> npt.NDArray[np.int64]:
         predicted = model.probabilities(list(codes)).argmax(axis=1)
         np.add.at(matrix, (classes.astype(np.int64), predicted), weights if len(weights) else 1)
     return matrix
-
-
-def _is_infinite(epsilon: object) -> bool:
-    return isinstance(epsilon, float) and epsilon == math.inf
 
 
 def _scored(table: npt.NDArray[np.int64], score: RowScore | None) -> npt.NDArray[np.int64]:

@@ -15,7 +15,7 @@ from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_is_fitted, validate_data
 
-from privet.budget import Budget, Cost, Number, exact
+from privet.budget import Budget, Cost, Number, exact, is_infinite
 from privet.counts.memory import MemoryTable
 from privet.curator import Curator
 from privet.errors import ParameterError, PrivacyWarning, SchemaError
@@ -95,7 +95,7 @@ class PrivateClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
             )
         schema, X, y = self._checked(X, y)  # noqa: N806
         bits = self._bits()
-        exactly = _is_infinite(self.epsilon)
+        exactly = is_infinite(self.epsilon)
         budget = Budget(1) if exactly else Budget(Cost.pure(exact("epsilon", self.epsilon)).promised(schema).epsilon)
         curator = Curator(MemoryTable(X, y), schema, budget, public=exactly, bits=bits)
         self._fit_from(curator)
@@ -109,7 +109,7 @@ class PrivateClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         return self
 
     def _fit_from(self, curator: Curator) -> None:
-        exactly = _is_infinite(self.epsilon)
+        exactly = is_infinite(self.epsilon)
         purse = Purse(None if exactly else exact("epsilon", self.epsilon), [])
         if purse.left is not None and curator.unit == "epsilon":
             curator.require([Cost.pure(purse.left)])
@@ -118,11 +118,8 @@ class PrivateClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         reasons = ["no noise was added (epsilon is infinite)"] if exactly else []
         reasons += [] if curator.private else [curator.reason]
         # A learner that stops early spends less, but whether it does depends on the data: the promise is what it might have spent.
-        unused = (
-            Fraction(0)
-            if exactly
-            else exact("epsilon", self.epsilon) - sum((c.cost.epsilon or Fraction(0) for c in purse.charges), Fraction(0))
-        )
+        spent = sum((charge.cost.epsilon or Fraction(0) for charge in purse.charges), Fraction(0))
+        unused = Fraction(0) if exactly else exact("epsilon", self.epsilon) - spent
         if unused > 0:
             purse.charges.append(Charge("set aside and not used", Cost.pure(unused)))
         statement = PrivacyStatement.of(curator.schema, purse.charges, private=not reasons, reason="; ".join(reasons))
@@ -244,10 +241,6 @@ def checked_whole(name: str, value: object, low: int) -> None:
     """Raise unless the parameter is a whole number of at least ``low``."""
     if isinstance(value, bool) or not isinstance(value, int | np.integer) or value < low:
         raise ParameterError(f"{name} must be a whole number of at least {low}, got {value!r}")
-
-
-def _is_infinite(epsilon: Number) -> bool:
-    return isinstance(epsilon, float) and epsilon == math.inf
 
 
 def _label_type(schema: Schema) -> type | None:

@@ -6,8 +6,7 @@ from typing import ClassVar
 
 from privet.budget import Number
 from privet.curator import Curator
-from privet.errors import ParameterError
-from privet.learners.base import Growth, PrivateClassifier, Purse
+from privet.learners.base import Growth, PrivateClassifier, Purse, checked_whole
 from privet.schema import Schema
 from privet.trees.noisy_id3 import grow_noisy_id3
 
@@ -41,8 +40,8 @@ class NoisyID3Classifier(PrivateClassifier):
 
     def _grow(self, curator: Curator, purse: Purse) -> Growth:
         depth = self.max_depth
-        if depth is not None and (isinstance(depth, bool) or not hasattr(depth, "__index__") or depth < 1):
-            raise ParameterError(f"max_depth must be None or a whole number of at least 1, got {depth!r}")
+        if depth is not None:
+            checked_whole("max_depth", depth, 1)
         tree, deviation, charges = grow_noisy_id3(curator, purse.left, max_depth=depth)
         purse.charges += charges
         settings = {"max_depth": int(tree.depths.max())}
