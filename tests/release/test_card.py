@@ -78,11 +78,11 @@ def test_sections_in_order():
 def test_the_numbers_of_a_pure_promise(position):
     text = both(small_model())[position]
     assert "0.833334-differentially private with one row added or removed" in text
-    assert "Epsilon is 0.8333" in text
+    assert "Epsilon is 0.833334. " in text
     assert "at most 2.301 times as likely" in text  # e^(5/6) = 2.3009..., rounded up
     for number in ("30.2 %", "69.8 %", "4.6 %", "20.4 %"):
         assert number in text
-    assert "at most 5.295 (e^1.667)" in text  # two versions of one row: twice epsilon
+    assert "at most 5.295 (e^1.66667)" in text  # two versions of one row: twice epsilon
     assert "standard deviation of 2.83: it is right to within about 5.66" in text
 
 
@@ -108,10 +108,10 @@ def test_a_factor_is_never_rounded_in_favour_of_the_promise(epsilon):
 def test_charges_and_their_sums():
     schema = SCHEMA.declare(rows_per_person=2, neighbours="replace", person="id")
     rows = [line for line in card_markdown(small_model(schema)).splitlines() if line.startswith("| ")]
-    assert "| splits | 0.3333 | 0.01389 |" in rows
+    assert "| splits | 0.333334 | 0.0138889 |" in rows
     assert "| leaf counts | 0.5 | 0.125 |" in rows
-    assert "| all together, for one row added or removed | 0.8333 | 0.1389 |" in rows
-    assert "| promised, for the neighbours above | 3.333 | 2.222 |" in rows
+    assert "| all together, for one row added or removed | 0.833334 | 0.138889 |" in rows
+    assert "| promised, for the neighbours above | 3.33334 | 2.22223 |" in rows
 
 
 @pytest.mark.parametrize(

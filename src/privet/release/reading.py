@@ -6,7 +6,7 @@ import math
 from fractions import Fraction
 
 from privet.budget import Cost, epsilon_for
-from privet.privacy import PrivacyStatement
+from privet.privacy import PrivacyStatement, rounded_up
 from privet.release.blocks import Block, Grid, Heading, Paragraph
 
 
@@ -16,8 +16,8 @@ def reading(privacy: PrivacyStatement) -> list[Block]:
     whose = "person" if privacy.person or privacy.rows_per_person > 1 else "row"
     question = f"which of two versions of one {whose} was used" if replace else f"whether one {whose} was in the table"
     first = (
-        f"Epsilon is {epsilon:.4g}. Whatever is in the model, it is at most {factor(epsilon)} times as likely with any one "
-        f"{whose} as it is {'with another in its place' if replace else 'without it'}, or the other way round (e^{epsilon:.4g}). "
+        f"Epsilon is {rounded_up(epsilon)}. Whatever is in the model, it is at most {factor(epsilon)} times as likely with any one "
+        f"{whose} as it is {'with another in its place' if replace else 'without it'}, or the other way round (e^{rounded_up(epsilon)}). "
         f"So the odds about any one {whose} ({question}) change by at most this factor when somebody sees the model. "
         f"{_in_words(epsilon)}"
     )
@@ -30,10 +30,10 @@ def reading(privacy: PrivacyStatement) -> list[Block]:
     if not replace:
         twice = _epsilon_of_two(privacy)
         text = f"To tell two versions of the same {whose} apart, one is taken out and the other put in: the factor is then at most "
-        blocks.append(Paragraph(f"{text}{factor(twice)} (e^{twice:.4g})."))
+        blocks.append(Paragraph(f"{text}{factor(twice)} (e^{rounded_up(twice)})."))
     if privacy.promised.epsilon is None:
         text = (
-            f"The promise is stated as rho = {float(privacy.promised.rho):.4g} (zero-concentrated differential privacy). "
+            f"The promise is stated as rho = {rounded_up(float(privacy.promised.rho))} (zero-concentrated differential privacy). "
             f"Epsilon goes with delta = {float(_delta(privacy)):.2g}: outcomes that together have about this probability may "
             "exceed the factor."
         )
@@ -65,7 +65,7 @@ def charges(privacy: PrivacyStatement) -> list[Block]:
 
 
 def _amounts(cost: Cost) -> tuple[str, str]:
-    return ("none" if cost.epsilon is None else f"{float(cost.epsilon):.4g}"), f"{float(cost.rho):.4g}"
+    return "none" if cost.epsilon is None else rounded_up(float(cost.epsilon)), rounded_up(float(cost.rho))
 
 
 def _delta(privacy: PrivacyStatement) -> Fraction:
