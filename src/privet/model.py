@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import Any, Literal
+from typing import Any, Literal, get_args
 
 import numpy as np
 import numpy.typing as npt
@@ -12,9 +12,11 @@ import numpy.typing as npt
 from privet.errors import ParameterError, QuestionError
 from privet.privacy import PrivacyStatement
 from privet.schema import Schema
-from privet.tree import Floats, Tree
+from privet.tree import Floats, Tree, domain_shares, summed_upwards
 
-Combine = Literal["counts", "probabilities", "vote"]
+Combine = Literal["counts", "probabilities", "vote", "scores"]
+#: The ways to combine, for messages.
+COMBINES = " or ".join(", ".join(map(repr, get_args(Combine))).rsplit(", ", 1))
 
 
 @dataclass(frozen=True, eq=False)
@@ -26,7 +28,7 @@ class Model:
         schema: the public schema.
         trees: at least one.
         combine: ``"counts"`` adds the counts of the nodes that a row reaches, ``"probabilities"`` their class shares;
-            ``"vote"`` gives each tree one vote.
+            ``"vote"`` gives each tree one vote; ``"scores"`` adds class scores, and probabilities are the softmax of the sum.
         privacy: what the model gives away.
         settings: public parameters of the learner, for the card.
         noise: the standard deviation of each leaf count's noise; 0 for exact counts.
@@ -43,26 +45,31 @@ class Model:
     def __post_init__(self) -> None:
         if not self.trees or any(tree.schema.fingerprint != self.schema.fingerprint for tree in self.trees):
             raise QuestionError("a model needs at least one tree, all of them about its schema")
-        if self.combine not in ("counts", "probabilities", "vote"):
-            raise ParameterError(f"combine must be 'probabilities', 'counts' or 'vote', got {self.combine!r}")
+        if self.combine not in get_args(Combine):
+            raise ParameterError(f"combine must be {COMBINES}, got {self.combine!r}")
 
     def importances(self) -> Floats:
-        """The drop in Gini impurity that each attribute brings, over all trees, from released counts only; adds up to 1."""
+        """How much each attribute explains, over all trees, from what is released only; adds up to 1.
+
+        For counts it is the drop in Gini impurity at the attribute's splits. Scores are no counts: there it is the variance over
+        the public domain, all its points equally likely, that the splits explain. A split of node t into children c explains
+
+            sum over c of share(c) |m(c) - m(t)|^2,
+
+        where share is the part of the domain that reaches a node and m the mean of the scores of the leaves below it, each
+        centred over the classes, since a constant on all of them changes no probability. These add up to the variance of a
+        tree's scores (the law of total variance).
+        """
+        gain = _explained_variance if self.combine == "scores" else _gini_drop
         total = np.zeros(len(self.schema.names))
         for tree in self.trees:
-            sizes = np.maximum(tree.counts, 0.0).sum(axis=1)
-            squares = (np.maximum(tree.counts, 0.0) ** 2).sum(axis=1)
-            impurity = sizes - np.divide(squares, sizes, out=np.zeros_like(sizes), where=sizes > 0)
-            parents = tree.cells.parents
-            below = np.zeros_like(impurity)
-            np.add.at(below, parents[1:], impurity[1:])
             inner = tree.cells.attribute >= 0
-            np.add.at(total, tree.cells.attribute[inner], np.maximum(impurity - below, 0.0)[inner])
+            np.add.at(total, tree.cells.attribute[inner], gain(tree)[inner])
         return total / total.sum() if total.sum() > 0 else total
 
     def contributions(self, tree: Tree) -> Floats:
-        """What each node of a tree adds to the sum over trees: counts, class shares, or one vote."""
-        if self.combine == "counts":
+        """What each node of a tree adds to the sum over trees: counts, class shares, one vote, or scores."""
+        if self.combine in ("counts", "scores"):
             return tree.counts
         if self.combine == "vote":
             return np.asarray(np.eye(self.schema.n_classes)[tree.counts.argmax(axis=1)])
@@ -75,7 +82,33 @@ class Model:
         total = np.zeros((len(codes[0]), n_classes))
         for tree in self.trees:
             total += self.contributions(tree)[tree.reach(codes)]
+        if self.combine == "scores":
+            odds = np.exp(total - total.max(axis=1, keepdims=True))  # the largest is 1: nothing overflows
+            return np.asarray(odds / odds.sum(axis=1, keepdims=True))
         total = np.maximum(total, 0.0)
         sums = total.sum(axis=1, keepdims=True)
         # Where noise left nothing, every class is as likely as any other.
         return np.where(sums > 0, total / np.where(sums > 0, sums, 1.0), 1.0 / n_classes)
+
+
+def _gini_drop(tree: Tree) -> Floats:
+    """The drop in Gini impurity, times the rows, from each node to its children."""
+    sizes = np.maximum(tree.counts, 0.0).sum(axis=1)
+    squares = (np.maximum(tree.counts, 0.0) ** 2).sum(axis=1)
+    impurity = sizes - np.divide(squares, sizes, out=np.zeros_like(sizes), where=sizes > 0)
+    below = np.zeros_like(impurity)
+    np.add.at(below, tree.cells.parents[1:], impurity[1:])
+    return np.asarray(np.maximum(impurity - below, 0.0))
+
+
+def _explained_variance(tree: Tree) -> Floats:
+    """The variance of class-centred scores over the public domain that the split of each node explains."""
+    cells, shares = tree.cells, domain_shares(tree.cells)
+    leaf = np.where(cells.attribute < 0, shares, 0.0)[:, None]
+    sums = summed_upwards(cells, leaf * (tree.counts - tree.counts.mean(axis=1, keepdims=True)))
+    means = np.divide(sums, shares[:, None], out=np.zeros_like(sums), where=shares[:, None] > 0)
+    means = means.round(12)  # equal but for rounding is equal
+    between = shares * ((means - means[cells.parents]) ** 2).sum(axis=1)
+    explained = np.zeros_like(shares)
+    np.add.at(explained, cells.parents[1:], between[1:])
+    return explained

@@ -21,8 +21,9 @@ Floats = npt.NDArray[np.float64]
 class Tree:
     """A decision tree over a schema's codes: the structure of ``cells``, and class counts for every node.
 
-    Counts are what was released: noisy, perhaps smoothed, never exact unless the model says ``private: false``. A row whose code
-    is unknown at a node stays there, and is answered by that node's counts.
+    Counts are what was released: noisy, perhaps smoothed, never exact unless the model says ``private: false``. In a model that
+    adds up scores they are class scores, on a log scale, and no counts. A row whose code is unknown at a node stays there, and is
+    answered by that node's counts.
     """
 
     cells: Cells
@@ -120,3 +121,22 @@ def summed_upwards(cells: Cells, values: Floats) -> Floats:
     for nodes in cells.levels[:0:-1]:
         np.add.at(total, cells.parents[nodes], total[nodes])
     return total
+
+
+def domain_shares(cells: Cells) -> Floats:
+    """The part of the domain's points that reaches each node, all values of an attribute being equally likely."""
+    shares = np.zeros(len(cells.attribute))
+    shares[0] = 1.0
+    # The codes that the tests above leave possible, by attribute. Children come after their parents.
+    left: dict[int, dict[int, npt.NDArray[np.bool_]]] = {0: {}}
+    for node in range(len(shares)):
+        here, attribute = left.pop(node, {}), int(cells.attribute[node])
+        if attribute < 0 or not shares[node]:
+            continue
+        size, start = cells.schema.sizes[attribute], int(cells.offset[node])
+        possible, branch = here.get(attribute, np.ones(size, dtype=bool)), cells.branch[start : start + size]
+        for child in np.unique(branch).tolist():
+            codes = possible & (branch == child)
+            shares[child] = shares[node] * codes.sum() / possible.sum()
+            left[child] = {**here, attribute: codes}
+    return shares
