@@ -1,0 +1,1 @@
+"""The Gibbs mechanism: one draw of a whole labelled tree."""

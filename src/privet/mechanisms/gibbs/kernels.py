@@ -1,0 +1,367 @@
+"""The dynamic program over trees, compiled by Numba. All loops run without the interpreter lock.
+
+Every value is held as a whole number M of correct weight and a small real C, meaning exp(unit M + C), where ``unit`` is epsilon per
+unit of weight. M is the weight that some tree gets right, so that C stays within the prior's size and its rounding errors do not
+grow with the table (docs/concepts/gibbs.md has the proof).
+
+Arguments that all kernels share: ``plan`` (:class:`~privet.mechanisms.gibbs.plan.Arrays`), ``tables`` (:class:`Tables`) and ``law`` (:class:`Law`).
+"""
+
+from __future__ import annotations
+
+from math import exp, log
+from typing import Any, NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+from numba import njit
+
+
+class Tables(NamedTuple):
+    """Contingency tables: that of set s is ``flat[base[s]:base[s + 1]]``, values in the order of its attributes, classes last."""
+
+    flat: npt.NDArray[np.int64]
+    base: npt.NDArray[np.int64]
+
+
+class Law(NamedTuple):
+    """Epsilon per unit of weight, the chance to split, and the chance to keep the label."""
+
+    unit: float
+    split: float
+    keep: float
+
+
+jit = njit(nogil=True, cache=True, error_model="numpy")
+
+
+@jit  # type: ignore[untyped-decorator]
+def expand(source: Any, outer: int, size: int, inner: int, start: int, n_subsets: int, below: Any, more_start: Any, more: Any) -> Any:
+    """Sum one axis over each proper subset of its values: from (outer, size, inner) to (outer, n_subsets - 1, inner)."""
+    out = np.zeros(outer * (n_subsets - 1) * inner, dtype=np.int64)
+    for o in range(outer):
+        for s in range(1, n_subsets):
+            to = (o * (n_subsets - 1) + s - 1) * inner
+            b = below[start + s]
+            if b > 0:
+                at = (o * (n_subsets - 1) + b - 1) * inner
+                for i in range(inner):
+                    out[to + i] = out[at + i]
+            for m in range(more_start[start + s], more_start[start + s + 1]):
+                at = (o * size + more[m]) * inner
+                for i in range(inner):
+                    out[to + i] += source[at + i]
+    return out
+
+
+@jit  # type: ignore[untyped-decorator]
+def summed(which: int, by: int, n_classes: int, tables: Any, plan: Any) -> Any:
+    """The table of a set of attributes, summed over each subset of values, but for attribute ``by``, which keeps its values (-1: none)."""
+    out = tables.flat[tables.base[which] : tables.base[which + 1]]
+    inner = len(out)
+    outer = 1
+    for i in range(plan.set_start[which], plan.set_start[which + 1]):
+        a = plan.set_attributes[i]
+        inner //= plan.sizes[a]
+        if a == by:
+            outer *= plan.sizes[a]
+        else:
+            n_subsets = plan.first[a + 1] - plan.first[a]
+            out = expand(out, outer, plan.sizes[a], inner, plan.first[a], n_subsets, plan.below, plan.more_start, plan.more)
+            outer *= n_subsets - 1
+    return out
+
+
+@jit  # type: ignore[untyped-decorator]
+def last_terms(prefix: Any, splits: Any, plan: Any, unit: float, keep: float, weight: Any, value: Any) -> int:
+    """What each of these last-level splits is worth for each label: ``value`` exp(unit ``weight``), leaves' labels summed out.
+
+    ``prefix`` holds running sums of the value-by-class table. Leaf with class weights n, label l above it:
+    (1 - keep)/T sum_c exp(unit n_c) + keep exp(unit n_l).
+    """
+    n_classes = prefix.shape[1]
+    counts = np.empty(n_classes, dtype=np.int64)
+    share = np.empty(n_classes)
+    for i in range(len(splits)):
+        weight[i] = 0
+        value[i, :] = 1.0
+        for block in range(plan.block_start[splits[i]], plan.block_start[splits[i] + 1]):
+            best = 0
+            for c in range(n_classes):
+                counts[c] = 0
+                for run in range(plan.run_start[block], plan.run_start[block + 1]):
+                    counts[c] += prefix[plan.run_high[run], c] - prefix[plan.run_low[run], c]
+                best = max(best, counts[c])
+            if best == 0:
+                continue  # nobody here: every label is worth 1
+            total = 0.0
+            for c in range(n_classes):
+                share[c] = 1.0 if counts[c] == best else exp(-unit * (best - counts[c]))
+                total += share[c]
+            weight[i] += best
+            for c in range(n_classes):
+                value[i, c] *= (1.0 - keep) / n_classes * total + keep * share[c]
+    return len(splits)
+
+
+@jit  # type: ignore[untyped-decorator]
+def load_prefix(table: Any, start: int, step: int, subset: int, plan: Any, prefix: Any) -> None:
+    """Running sums of a value-by-class table over the values of a subset: value v of class c is at start + v step + c."""
+    n_classes = prefix.shape[1]
+    at = plan.member_start[subset]
+    prefix[0, :] = 0
+    for v in range(prefix.shape[0] - 1):
+        inside = at < plan.member_start[subset + 1] and plan.member[at] == v
+        for c in range(n_classes):
+            prefix[v + 1, c] = prefix[v, c] + (table[start + v * step + c] if inside else 0)
+        at += inside
+
+
+@jit  # type: ignore[untyped-decorator]
+def most_terms(split_start: Any, plan: Any) -> int:
+    """How many splits a state can have at most: those where everything is possible."""
+    found = 0
+    for a in range(len(plan.sizes)):
+        found += split_start[plan.first[a] + 1] - split_start[plan.first[a]]
+    return found
+
+
+@jit  # type: ignore[untyped-decorator]
+def totals(which: int, n_classes: int, tables: Any, plan: Any, counts: Any) -> None:
+    """The class weights of all states of a set of attributes."""
+    state_base = plan.state_base
+    found = summed(which, -1, n_classes, tables, plan)
+    for i in range(state_base[which + 1] - state_base[which]):
+        for c in range(n_classes):
+            counts[state_base[which] + i, c] = found[i * n_classes + c]
+
+
+@jit  # type: ignore[untyped-decorator]
+def decode(which: int, state: int, plan: Any, subset: Any) -> int:
+    """The subset of each attribute in a state (0: everything), and the numbers of tests that lead to it, as bits."""
+    subset[:] = 0
+    reached = 1
+    for i in range(plan.set_start[which + 1] - 1, plan.set_start[which] - 1, -1):
+        a = plan.set_attributes[i]
+        n = plan.first[a + 1] - plan.first[a] - 1
+        subset[a] = state % n + 1
+        state //= n
+        mine, ways, both = plan.tests[plan.first[a] + subset[a]], 0, reached
+        while mine:
+            if mine & 1:
+                ways |= both
+            mine >>= 1
+            both <<= 1
+        reached = ways
+    return reached
+
+
+@jit  # type: ignore[untyped-decorator]
+def last_level(which: int, tests: int, tables: Any, plan: Any, law: Any, counts: Any, best: Any, rest: Any) -> None:
+    """Z of all states of a set of attributes with one test left, where ``tests`` tests lead to them."""
+    unit, split, keep = law.unit, law.split, law.keep
+    n_classes = counts.shape[1]
+    n_states = plan.state_base[which + 1] - plan.state_base[which]
+    subset = np.zeros(len(plan.sizes), dtype=np.int64)
+    active = np.zeros(n_states, dtype=np.bool_)
+    allowed = np.zeros(n_states, dtype=np.int64)
+    for i in range(n_states):
+        reached = decode(which, i, plan, subset)
+        total = 0
+        for c in range(n_classes):
+            total += counts[plan.state_base[which] + i, c]
+        active[i] = total > 0 and (reached >> tests) & 1
+        if active[i]:
+            for a in range(len(plan.sizes)):
+                allowed[i] += plan.last_start[plan.first[a] + subset[a]] < plan.last_start[plan.first[a] + subset[a] + 1]
+    top = np.zeros(n_states, dtype=np.int64)
+    acc = np.zeros((n_states, n_classes))
+    most = most_terms(plan.last_start, plan)
+    weight = np.empty(most, dtype=np.int64)
+    value = np.empty((most, n_classes))
+    for a in range(len(plan.sizes)):
+        inside = False
+        after = 1  # states of the attributes behind this one
+        for i in range(plan.set_start[which], plan.set_start[which + 1]):
+            b = plan.set_attributes[i]
+            inside |= b == a
+            if b > a:
+                after *= plan.first[b + 1] - plan.first[b] - 1
+        table_of = which if inside else plan.with_more[which, a]
+        if table_of < 0:
+            continue
+        table = summed(table_of, a, n_classes, tables, plan)
+        prefix = np.zeros((plan.sizes[a] + 1, n_classes), dtype=np.int64)
+        n_mine = plan.first[a + 1] - plan.first[a] - 1 if inside else 1
+        for i in range(n_states):
+            if not active[i]:
+                continue
+            before, behind = i // after, i % after
+            mine = 0
+            if inside:
+                mine = before % n_mine + 1
+                before //= n_mine
+            s = plan.first[a] + mine
+            n_splits = plan.last_start[s + 1] - plan.last_start[s]
+            if n_splits == 0:
+                continue
+            load_prefix(table, (before * plan.sizes[a] * after + behind) * n_classes, after * n_classes, s, plan, prefix)
+            last_terms(prefix, plan.last[plan.last_start[s] : plan.last_start[s + 1]], plan, unit, keep, weight, value)
+            prior = 1.0 / (allowed[i] * n_splits)
+            for t in range(n_splits):
+                if weight[t] > top[i]:
+                    scale = exp(-unit * (weight[t] - top[i]))
+                    for c in range(n_classes):
+                        acc[i, c] *= scale
+                    top[i] = weight[t]
+                scale = prior if weight[t] == top[i] else prior * exp(-unit * (top[i] - weight[t]))
+                for c in range(n_classes):
+                    acc[i, c] += scale * value[t, c]
+    for i in range(n_states):
+        if active[i]:
+            state = plan.state_base[which] + i
+            total = 0.0
+            if allowed[i] == 0:
+                for c in range(n_classes):
+                    top[i] = max(top[i], counts[state, c])
+            for c in range(n_classes):
+                stop = exp(-unit * (top[i] - counts[state, c]))
+                acc[i, c] = stop if allowed[i] == 0 else (1.0 - split) * stop + split * acc[i, c]
+                total += acc[i, c]
+            best[state] = top[i]
+            for c in range(n_classes):
+                rest[state, c] = log((1.0 - keep) / n_classes * total + keep * acc[i, c])
+
+
+@jit  # type: ignore[untyped-decorator]
+def child_state(which: int, subset: Any, a: int, now: int, plan: Any) -> int:
+    """The number of the state in which attribute a has subset ``now`` and the others are as they are."""
+    set_ = which if subset[a] > 0 else plan.with_more[which, a]
+    state = 0
+    for i in range(plan.set_start[set_], plan.set_start[set_ + 1]):
+        b = plan.set_attributes[i]
+        state = state * (plan.first[b + 1] - plan.first[b] - 1) + (now if b == a else subset[b]) - 1
+    return plan.state_base[set_] + state
+
+
+@jit  # type: ignore[untyped-decorator]
+def inner_terms(which: int, subset: Any, plan: Any, best: Any, rest: Any, weight: Any, value: Any, ids: Any) -> int:
+    """What each split that is allowed here is worth for each label: log prior and children in ``value``, whole numbers in ``weight``."""
+    n_classes = rest.shape[1]
+    n_allowed = 0
+    for a in range(len(plan.sizes)):
+        s = plan.first[a] + subset[a]
+        n_allowed += plan.inner_start[s] < plan.inner_start[s + 1]
+    found = 0
+    for a in range(len(plan.sizes)):
+        s = plan.first[a] + subset[a]
+        n_splits = plan.inner_start[s + 1] - plan.inner_start[s]
+        for i in range(plan.inner_start[s], plan.inner_start[s + 1]):
+            weight[found] = 0
+            value[found, :] = -log(float(n_allowed * n_splits))
+            ids[found] = plan.inner[i]
+            for j in range(plan.child_start[plan.inner[i]], plan.child_start[plan.inner[i] + 1]):
+                state = child_state(which, subset, a, plan.child[j], plan)
+                weight[found] += best[state]
+                for c in range(n_classes):
+                    value[found, c] += rest[state, c]
+            found += 1
+    return found
+
+
+@jit  # type: ignore[untyped-decorator]
+def inner_level(which: int, tests: int, plan: Any, law: Any, counts: Any, below: Any, below_rest: Any, best: Any, rest: Any) -> None:
+    """Z of all states of a set of attributes that ``tests`` tests lead to, from the states one level below."""
+    unit, split, keep = law.unit, law.split, law.keep
+    n_classes = counts.shape[1]
+    subset = np.zeros(len(plan.sizes), dtype=np.int64)
+    most = most_terms(plan.inner_start, plan)
+    weight = np.empty(most, dtype=np.int64)
+    value = np.empty((most, n_classes))
+    ids = np.empty(most, dtype=np.int64)
+    whole = np.empty(n_classes, dtype=np.int64)
+    worth = np.empty(n_classes)
+    for i in range(plan.state_base[which + 1] - plan.state_base[which]):
+        state = plan.state_base[which] + i
+        reached = decode(which, i, plan, subset)
+        total = 0
+        for c in range(n_classes):
+            total += counts[state, c]
+        if total == 0 or not (reached >> tests) & 1:
+            continue
+        n_terms = inner_terms(which, subset, plan, below, below_rest, weight, value, ids)
+        for c in range(n_classes):
+            whole[c], worth[c] = counts[state, c], 0.0
+            if n_terms:
+                # A running log-sum-exp: exp(unit whole + at) * acc.
+                at, acc = log(1.0 - split), 1.0
+                for t in range(n_terms):
+                    x = log(split) + value[t, c]
+                    ahead = unit * (weight[t] - whole[c]) + (x - at)
+                    if ahead > 0:
+                        acc = acc * exp(-ahead) + 1.0
+                        whole[c], at = weight[t], x
+                    else:
+                        acc += exp(ahead)
+                worth[c] = at + log(acc)
+        top = 0
+        for c in range(n_classes):
+            top = max(top, whole[c])
+        ahead = -np.inf
+        for c in range(n_classes):
+            worth[c] += unit * (whole[c] - top)
+            ahead = max(ahead, worth[c])
+        sum_ = 0.0
+        for c in range(n_classes):
+            sum_ += exp(worth[c] - ahead)
+        best[state] = top
+        for c in range(n_classes):
+            rest[state, c] = ahead + log((1.0 - keep) / n_classes * sum_ + keep * exp(worth[c] - ahead))
+
+
+@jit  # type: ignore[untyped-decorator]
+def narrowed(which: int, by: int, subset: Any, n_classes: int, tables: Any, plan: Any) -> Any:
+    """The value-by-class table of attribute ``by`` (-1: the class weights alone) in one state, summed from the table of a set of attributes."""
+    out = tables.flat[tables.base[which] : tables.base[which + 1]]
+    inner, outer = len(out), 1
+    for i in range(plan.set_start[which], plan.set_start[which + 1]):
+        a = plan.set_attributes[i]
+        inner //= plan.sizes[a]
+        if a == by:
+            outer *= plan.sizes[a]
+            continue
+        into = np.zeros(outer * inner, dtype=np.int64)
+        s = plan.first[a] + subset[a]
+        for o in range(outer):
+            for m in range(plan.member_start[s], plan.member_start[s + 1]):
+                for j in range(inner):
+                    into[o * inner + j] += out[(o * plan.sizes[a] + plan.member[m]) * inner + j]
+        out = into
+    return out
+
+
+@jit  # type: ignore[untyped-decorator]
+def end_terms(which: int, subset: Any, n_classes: int, tables: Any, plan: Any, law: Any, weight: Any, value: Any, ids: Any) -> int:
+    """What each last-level split that is allowed in one state is worth for each label, as :func:`inner_terms` says it."""
+    unit, keep = law.unit, law.keep
+    n_allowed = 0
+    for a in range(len(plan.sizes)):
+        s = plan.first[a] + subset[a]
+        n_allowed += plan.last_start[s] < plan.last_start[s + 1]
+    found = 0
+    for a in range(len(plan.sizes)):
+        s = plan.first[a] + subset[a]
+        n_splits = plan.last_start[s + 1] - plan.last_start[s]
+        if n_splits == 0:
+            continue
+        table = narrowed(which if subset[a] > 0 else plan.with_more[which, a], a, subset, n_classes, tables, plan)
+        prefix = np.zeros((plan.sizes[a] + 1, n_classes), dtype=np.int64)
+        load_prefix(table, 0, n_classes, s, plan, prefix)
+        splits = plan.last[plan.last_start[s] : plan.last_start[s + 1]]
+        last_terms(prefix, splits, plan, unit, keep, weight[found : found + n_splits], value[found : found + n_splits])
+        for t in range(found, found + n_splits):
+            ids[t] = splits[t - found]
+            for c in range(n_classes):
+                value[t, c] = log(value[t, c]) - log(float(n_allowed * n_splits))
+        found += n_splits
+    return found

@@ -1,0 +1,251 @@
+"""TreeSpace: a public set of labelled trees with a prior, to draw one from. No data in here.
+
+A tree of the space is made top down. A node has a label: the parent's with chance ``keep``, otherwise any class alike (at the root:
+any class alike). A node above the depth limit is split with chance ``split``, if some split separates the values that are still
+possible there: an attribute is drawn (all alike), then one of its splits (all alike).
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+
+from privet.cells import Split, check_split
+from privet.errors import ParameterError, QuestionError
+from privet.schema import Numeric, Schema
+
+#: Bytes that drawing a tree may hold at once, beside the rows; a larger space is refused, whatever the data.
+MAX_BYTES = 1 << 30
+#: Numbers that drawing a tree may compute, whatever the rows.
+MAX_WORK = 1 << 35
+MAX_DEPTH = 12
+MAX_SUBSETS = 20_000
+
+#: A set of codes of one attribute, as a bit mask.
+Mask = int
+
+
+@dataclass(frozen=True)
+class SpaceSize:
+    """What a draw needs at most, from public sizes alone: states of the dynamic program, exact counts, bytes, elementary steps."""
+
+    states: int
+    counts: int
+    bytes: int
+    work: int
+
+
+@dataclass(frozen=True, eq=False)
+class TreeSpace:
+    """All labelled trees of at most ``depth`` levels of public splits, with a prior.
+
+    Args:
+        schema: the public schema.
+        depth: the most tests on a path.
+        inner: the splits that may stand above the last level; by default those of :func:`all_splits`.
+        last: the splits that may stand at the last level (cheap, so usually more); by default those of :func:`all_splits`.
+        split: the chance that a node is split.
+        keep: the chance that a child keeps its parent's label.
+    """
+
+    schema: Schema
+    depth: int
+    inner: Sequence[Split] | None = None
+    last: Sequence[Split] | None = None
+    split: float = 0.5
+    keep: float = 0.5
+
+    def __post_init__(self) -> None:
+        if isinstance(self.depth, bool) or not isinstance(self.depth, int) or not 0 <= self.depth <= MAX_DEPTH:
+            raise ParameterError(f"depth must be a whole number from 0 to {MAX_DEPTH}, got {self.depth!r}")
+        for name in ("split", "keep"):
+            chance = getattr(self, name)
+            if isinstance(chance, bool) or not isinstance(chance, int | float) or not 0.001 <= chance <= 0.999:
+                raise ParameterError(f"{name} must be a number from 0.001 to 0.999, got {chance!r}")
+            object.__setattr__(self, name, float(chance))
+        for name in ("inner", "last"):
+            given = getattr(self, name)
+            splits = tuple(all_splits(self.schema)) if given is None else tuple(given)
+            for one in splits:
+                if type(one) is not Split:
+                    raise QuestionError(f"{name} must hold splits, got {type(one).__name__}")
+                check_split(self.schema, one)
+            if len(set(splits)) != len(splits):
+                raise QuestionError(f"{name} holds the same split twice")
+            object.__setattr__(self, name, tuple(one for one in splits if one.n_children > 1))
+
+    def splits_of(self, which: Sequence[Split] | None) -> list[list[Split]]:
+        """The splits by attribute, in the order of the schema."""
+        found: dict[str, list[Split]] = {name: [] for name in self.schema.names}
+        for one in which or ():
+            found[one.attribute].append(one)
+        return list(found.values())
+
+    @cached_property
+    def subsets(self) -> list[dict[Mask, int]]:
+        """For each attribute the sets of values that tests above the last level can leave possible.
+
+        Each comes with the numbers of tests (as bits) after which it is reached; the first is the whole domain, after none.
+        """
+        found = []
+        for size, splits in zip(self.schema.sizes, self.splits_of(self.inner), strict=True):
+            everything = (1 << size) - 1
+            reached = {everything: 1}
+            frontier = {everything}
+            for tests in range(1, self.depth):
+                after = {child for mask in frontier for one in splits for child in children(mask, one)}
+                for mask in after:
+                    reached[mask] = reached.get(mask, 0) | (1 << tests)
+                if len(reached) > MAX_SUBSETS:
+                    raise QuestionError(
+                        f"the splits can cut attribute {splits[0].attribute!r} into more than {MAX_SUBSETS} sets of values; "
+                        "give fewer splits above the last level (for example multiway ones only), or less depth"
+                    )
+                frontier = after
+            found.append(reached)
+        return found
+
+    @cached_property
+    def size(self) -> SpaceSize:
+        """What a draw needs at most. Depends on public sizes only."""
+        n_classes, sizes = self.schema.n_classes, self.schema.sizes
+        proper = [len(reached) - 1 for reached in self.subsets]
+        last = self.splits_of(self.last)
+        levels = max(self.depth, 1)
+        sets = _symmetric([size if p else 0 for size, p in zip(sizes, proper, strict=True)], levels - 1)
+        ends = sum(size for size, splits in zip(sizes, last, strict=True) if splits)
+        counts = n_classes * sum(sets) * (1 + (ends if self.depth else 0))  # an upper bound: attributes of a set are distinct
+        by_number = _symmetric(proper, levels - 1)
+        states = sum(by_number)
+        blocks = sum(one.n_children + 2 for one in self.last or ()) + sum(sizes)
+        inner = sum(one.n_children + 2 for one in self.inner or ())
+        work = n_classes * states * (blocks + inner * max(levels - 2, 0))
+        scratch = max(by_number) * (max(sizes) + 2) * n_classes * 8 * 4
+        return SpaceSize(states, counts, 8 * (counts + states * (n_classes + (n_classes + 1) * levels)) + scratch, work)
+
+    def check_size(self) -> None:
+        """Raise :class:`~privet.errors.QuestionError` for a space that is too large to draw from, with advice."""
+        size = self.size
+        if size.bytes > MAX_BYTES or size.work > MAX_WORK:
+            raise QuestionError(
+                f"this space of trees is too large: drawing from it could need {size.bytes / 2**30:.1f} GiB and {size.work:.1e} steps "
+                f"(allowed are {MAX_BYTES / 2**30:.0f} GiB and {MAX_WORK:.1e}); use less depth (now {self.depth}), fewer splits above the "
+                "last level (coarse_splits), or coarser attributes"
+            )
+
+    def describe(self) -> str:
+        """One line for a ledger; public facts only."""
+        return f"one tree of depth {self.depth} at most, out of {len(self.inner or ())} splits and {len(self.last or ())} at the last level"
+
+
+def children(mask: Mask, split: Split) -> list[Mask]:
+    """The sets of values that the children of a split leave possible; empty ones are left out."""
+    parts = [0] * split.n_children
+    for code, child in enumerate(split.branch):
+        parts[child] |= mask & (1 << code)
+    return [part for part in parts if part]
+
+
+def separates(mask: Mask, split: Split) -> bool:
+    """Whether a split tells apart values that are still possible."""
+    return len(children(mask, split)) > 1
+
+
+# -- public ways to split --------------------------------------------------------------------------------------------------------
+
+
+def all_splits(schema: Schema) -> list[Split]:
+    """Categorical attributes: all values apart, and each against the rest. Ordered ones: every threshold, groups, all values apart."""
+    found = []
+    for name in schema.names:
+        multiway = Split.multiway(schema, name)
+        found += [multiway] + (grouped(schema, name) + thresholds(schema, name) if _ordered(schema, name) else one_against_rest(schema, name))
+    return _distinct(found)
+
+
+def binary_and_coarse_splits(schema: Schema) -> list[Split]:
+    """As :func:`all_splits`, without all values apart where the attribute is ordered."""
+    found = []
+    for name in schema.names:
+        if _ordered(schema, name):
+            found += grouped(schema, name) + thresholds(schema, name)
+        else:
+            found += [Split.multiway(schema, name), *one_against_rest(schema, name)]
+    return _distinct(found)
+
+
+def coarse_splits(schema: Schema) -> list[Split]:
+    """Categorical attributes: all values apart. Ordered ones: groups only. For large tables and deep trees."""
+    found = []
+    for name in schema.names:
+        found += (grouped(schema, name) or thresholds(schema, name)) if _ordered(schema, name) else [Split.multiway(schema, name)]
+    return _distinct(found)
+
+
+def one_against_rest(schema: Schema, name: str) -> list[Split]:
+    """Each value of an attribute against the others."""
+    size = schema.attributes[name].size
+    return [Split.value(schema, name, code) for code in range(size)] if size > 2 else []
+
+
+def thresholds(schema: Schema, name: str) -> list[Split]:
+    """Every threshold of an ordered attribute; missing entries are a child of their own."""
+    bins, missing = _bins_and_missing(schema, name)
+    return [Split(name, tuple(int(code >= cut) for code in range(bins)) + (2,) * missing) for cut in range(1, bins)]
+
+
+def grouped(schema: Schema, name: str) -> list[Split]:
+    """Four and eight groups of neighbouring bins, where there are more bins than that; missing entries apart."""
+    bins, missing = _bins_and_missing(schema, name)
+    return [Split(name, tuple(code * n // bins for code in range(bins)) + (n,) * missing) for n in (4, 8) if bins > n]
+
+
+def _ordered(schema: Schema, name: str) -> bool:
+    return isinstance(schema.attributes[name], Numeric)
+
+
+def _bins_and_missing(schema: Schema, name: str) -> tuple[int, int]:
+    attribute = schema.attributes[name]
+    missing = int(attribute.missing is not None)
+    return attribute.size - missing, missing
+
+
+def _distinct(splits: Iterable[Split]) -> list[Split]:
+    """Without splits that say the same, or nothing."""
+    seen: dict[tuple[str, frozenset[Mask]], Split] = {}
+    for one in splits:
+        if one.n_children > 1:
+            seen.setdefault((one.attribute, frozenset(children((1 << len(one.branch)) - 1, one))), one)
+    return list(seen.values())
+
+
+def _symmetric(values: Sequence[int], order: int) -> list[int]:
+    """The elementary symmetric polynomials of the values, from order 0 to this one."""
+    sums = [1] + [0] * order
+    for value in values:
+        for i in range(order, 0, -1):
+            sums[i] += value * sums[i - 1]
+    return sums
+
+
+def largest_depth(schema: Schema, inner: Sequence[Split], last: Sequence[Split], depth: int) -> int:
+    """The largest depth up to this one whose space is small enough to draw from."""
+    while depth > 1:
+        try:
+            TreeSpace(schema, depth, inner, last).check_size()
+        except QuestionError:
+            depth -= 1
+        else:
+            break
+    return depth
+
+
+def prior_bound(space: TreeSpace) -> float:
+    """An upper bound of -log prior of any labelled tree of the space."""
+    most = max((one.n_children for one in (*(space.inner or ()), *(space.last or ()))), default=1)
+    nodes = sum(most**level for level in range(space.depth + 1))
+    n_splits = len(space.inner or ()) + len(space.last or ()) + 1
+    node = math.log(space.schema.n_classes / (1 - space.keep)) + math.log(n_splits) + abs(math.log(space.split)) + abs(math.log(1 - space.split))
+    return nodes * node
