@@ -31,7 +31,7 @@ class Model:
             ``"vote"`` gives each tree one vote; ``"scores"`` adds class scores, and probabilities are the softmax of the sum.
         privacy: what the model gives away.
         settings: public parameters of the learner, for the card.
-        noise: the standard deviation of each leaf count's noise; 0 for exact counts.
+        noise: the standard deviation of each leaf count's noise; 0 for exact counts, and for scores, which are no counts.
     """
 
     learner: str
@@ -47,6 +47,8 @@ class Model:
             raise QuestionError("a model needs at least one tree, all of them about its schema")
         if self.combine not in get_args(Combine):
             raise ParameterError(f"combine must be {COMBINES}, got {self.combine!r}")
+        if self.combine == "scores" and self.noise:
+            raise ParameterError(f"noise must be 0 where scores are added up, for there are no counts; got {self.noise!r}")
 
     def importances(self) -> Floats:
         """How much each attribute explains, over all trees, from what is released only; adds up to 1.

@@ -15,7 +15,7 @@ from tests.release.models import SCHEMA, random_codes, random_schema, random_tre
 
 
 def scored(*trees: Tree) -> Model:
-    return small_model(trees[0].schema, trees=trees, combine="scores", noise=0.0)
+    return small_model(trees[0].schema, trees=trees, combine="scores")
 
 
 def constant(*scores: float) -> Tree:
@@ -49,6 +49,8 @@ def test_an_unknown_code_is_answered_by_the_score_of_its_inner_node():
 def test_what_combine_may_be():
     with pytest.raises(ParameterError, match=r"'counts', 'probabilities', 'vote' or 'scores', got 'logits'"):
         small_model(combine="logits")
+    with pytest.raises(ParameterError, match="noise must be 0"):
+        small_model(combine="scores", noise=1.0)
 
 
 @pytest.mark.parametrize("seed", range(20))

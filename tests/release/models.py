@@ -25,7 +25,7 @@ SCHEMA = Schema(
 )
 
 
-COMBINE = ("counts", "probabilities", "vote")
+COMBINE = ("counts", "probabilities", "vote", "scores")
 
 
 def small_tree(schema: Schema = SCHEMA) -> Tree:
@@ -52,6 +52,8 @@ def small_model(schema: Schema = SCHEMA, **changes) -> Model:
         "settings": {"n_trees": 2, "height": "auto", "rates": [0.5, 1]},
         "noise": 2.8284271247461903,
     }
+    if changes.get("combine") == "scores":
+        facts["noise"] = 0.0
     return Model(**{**facts, **changes})
 
 
@@ -97,7 +99,7 @@ def random_model(seed: int, *, whole: bool = True) -> Model:
     rng = np.random.default_rng(seed)
     schema = random_schema(rng)
     trees = tuple(random_tree(rng, schema, whole=whole) for _ in range(int(rng.integers(1, 6))))
-    return small_model(schema, trees=trees, combine=COMBINE[seed % 3], privacy=statement(schema))
+    return small_model(schema, trees=trees, combine=COMBINE[seed % 4], privacy=statement(schema))
 
 
 def random_codes(seed: int, schema: Schema, n_rows: int = 300) -> list[np.ndarray]:

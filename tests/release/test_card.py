@@ -18,6 +18,7 @@ from privet.release.reading import after, factor
 from privet.schema import Categorical, Numeric, Schema
 from privet.tree import Tree
 from tests.release.models import SCHEMA, gaussian_model, open_model, small_model, statement
+from tests.release.scored import scored_model, small_drawn
 
 SECTIONS = [
     "What this is",
@@ -177,6 +178,28 @@ def test_a_model_without_a_promise_has_a_loud_banner_and_no_reading_of_epsilon()
 def test_how_trees_combine(combine, said):
     assert said in card_markdown(small_model(combine=combine))
     assert said not in card_markdown(small_model(combine=combine, trees=small_model().trees[:1]))
+
+
+def test_scores_are_explained_and_no_count_is_claimed():
+    for text in both(scored_model()):
+        assert "What the scores are" in text
+        assert "Noise in the counts" not in text
+        assert "scores, not counts, and no count can be read from them" in text
+        assert "one decision tree with 5 leaves in all; a table of scores for the values of one attribute; one score for every row" in text
+        assert "their scores are added up" in text
+        assert "every leaf says one class, and adds 0.7 to its score" in text
+        assert "drawn at random as a whole" in text
+        assert "for each value of: age." in text
+        assert "no count and no row" in text
+        assert "standard deviation" not in text
+
+
+def test_a_single_drawn_tree_and_one_without_a_promise():
+    alone = card_markdown(scored_model(trees=(small_drawn(),)))
+    assert "one decision tree with 5 leaves" in alone
+    assert "for each value of" not in alone
+    assert "protects people" in alone
+    assert "protects people" not in card_markdown(scored_model(privacy=statement(private=False, reason="epsilon is infinite")))
 
 
 def test_data_needed():

@@ -19,6 +19,7 @@ from privet.model import Model
 from privet.release import read_model, write_model
 from privet.tree import Tree
 from tests.release.models import SCHEMA, gaussian_model, open_model, random_codes, random_model, small_model
+from tests.release.scored import scored_model
 
 
 def same(one: Model, other: Model) -> None:
@@ -33,7 +34,8 @@ def same(one: Model, other: Model) -> None:
 
 
 @pytest.mark.parametrize(
-    "model", [small_model(), open_model(), gaussian_model(), small_model(combine="vote"), small_model(combine="probabilities")]
+    "model",
+    [small_model(), open_model(), gaussian_model(), small_model(combine="vote"), small_model(combine="probabilities"), scored_model()],
 )
 def test_a_model_reads_back_as_it_was(model, tmp_path):
     write_model(model, tmp_path / "m.json")

@@ -19,14 +19,15 @@ from privet.release.file import parse, seal
 from privet.release.problem import Damaged
 from privet.schema import Schema
 from tests.release.models import SCHEMA, gaussian_model, random_codes, small_model
+from tests.release.scored import scored_model
 
 DOCUMENT = to_document(small_model())
 SEALED = seal(DOCUMENT)
 
 
-def changed(path: tuple, value) -> dict:
+def changed(path: tuple, value, document: dict = DOCUMENT) -> dict:
     """The document with another value somewhere."""
-    document = copy.deepcopy(DOCUMENT)
+    document = copy.deepcopy(document)
     place = document
     for key in path[:-1]:
         place = place[key]
@@ -199,6 +200,24 @@ def test_sealed_but_wrong(path, value, reason, tmp_path):
     assert time.monotonic() - begin < 5
 
 
+@pytest.mark.parametrize(
+    ("path", "value", "reason"),
+    [
+        (("noise",), 1, "noise must be 0 where scores are added up"),
+        (("combine",), "score", "combine must be 'counts', 'probabilities', 'vote' or 'scores'"),
+        (("trees", 0, "counts", 0, 0), 10_001, "counts must lie between -10000 and 10000"),
+        (("trees", 0, "counts", 0, 0), -1e300, "counts must lie"),
+    ],
+)
+def test_sealed_scores_but_wrong(path, value, reason, tmp_path):
+    assert reason in reason_of(seal(changed(path, value, to_document(scored_model()))), tmp_path)
+
+
+def test_scores_may_be_called_counts_but_not_counts_scores(tmp_path):
+    """Counts with noise are refused as scores; without noise nothing tells them apart but their size."""
+    assert "noise" in reason_of(seal(changed(("combine",), "scores")), tmp_path)
+
+
 @pytest.mark.parametrize("key", list(DOCUMENT))
 def test_every_key_is_needed(key, tmp_path):
     document = {name: value for name, value in DOCUMENT.items() if name != key}
@@ -224,9 +243,13 @@ def places(value, path=()) -> list[tuple]:
     return found
 
 
-BASES = [DOCUMENT, to_document(gaussian_model(SCHEMA.declare(n_rows=9, person="id", rows_per_person=2, neighbours="replace")))]
+BASES = [
+    DOCUMENT,
+    to_document(scored_model()),
+    to_document(gaussian_model(SCHEMA.declare(n_rows=9, person="id", rows_per_person=2, neighbours="replace"))),
+]
 NUMBERS = st.integers(-5, 12) | st.integers() | st.floats(allow_nan=False, allow_infinity=False)
-TEXTS = st.text(st.characters(codec="utf-8"), max_size=6) | st.sampled_from(["1/3", "counts", "vote", "0", "1e9", "replace"])
+TEXTS = st.text(st.characters(codec="utf-8"), max_size=6) | st.sampled_from(["1/3", "counts", "vote", "scores", "0", "1e9", "replace"])
 LEAVES = st.none() | st.booleans() | NUMBERS | TEXTS
 VALUES = st.recursive(LEAVES, lambda inner: st.lists(inner, max_size=4) | st.dictionaries(TEXTS, inner, max_size=3), max_leaves=8)
 

@@ -16,6 +16,7 @@ from privet.release import to_onnx
 from privet.schema import Categorical, Schema
 from privet.tree import Tree
 from tests.release.models import COMBINE, SCHEMA, open_model, random_codes, random_model, small_model, statement
+from tests.release.scored import drawn_tree, scored_model, term
 
 pytest.importorskip("onnx")
 ort = pytest.importorskip("onnxruntime")
@@ -67,6 +68,20 @@ def test_a_tie_in_single_precision_is_none_here():
     counts = np.array([[2.0**30, 2.0**30 + 1, 0.0]])
     label, _ = run(small_model(trees=(Tree(Cells.everything(SCHEMA), counts),)), random_codes(0, SCHEMA, 1))
     assert label.tolist() == [1]
+
+
+@pytest.mark.parametrize("seed", range(12))
+def test_scores_agree_to_a_millionth_and_ties_stay_ties(seed):
+    """Many trees with the same score per vote: were they added in another order, rounding might decide between equal classes."""
+    rng = np.random.default_rng(seed)
+    trees = [drawn_tree(rng, SCHEMA, depth=2, amount=0.7) for _ in range(12)]
+    trees += [] if seed % 2 else [term(SCHEMA, "age", rng.normal(size=(4, 3))), Tree(Cells.everything(SCHEMA), rng.normal(size=(1, 3)))]
+    model = scored_model(trees=tuple(trees))
+    codes = [axis.reshape(-1) for axis in np.indices([size + 1 for size in SCHEMA.sizes])]
+    label, probabilities = run(model, codes)
+    expected = model.probabilities(codes)
+    assert np.abs(probabilities - expected).max() < 1e-6
+    assert label.tolist() == expected.argmax(axis=1).tolist()
 
 
 @pytest.mark.parametrize("odd", [-1, 1e9, np.nan, np.inf, -np.inf])

@@ -5,6 +5,7 @@ from __future__ import annotations
 from privet.model import Model
 from privet.release.blocks import Banner, Block, Bullets, Grid, Heading, Paragraph, html_page, markdown
 from privet.release.labels import class_labels
+from privet.release.parts import Parts, vote
 from privet.release.reading import charges, reading
 from privet.schema import Attribute, Categorical, Schema, text_of
 
@@ -15,6 +16,7 @@ _COMBINED = {
     "counts": "their counts are added up",
     "probabilities": "their class shares are added up",
     "vote": "each tree has one vote",
+    "scores": "their scores are added up",
 }
 
 
@@ -41,7 +43,7 @@ def _blocks(model: Model) -> list[Block]:
         *promise,
         *_not_protected(model),
         *_needed(model.schema),
-        *_noise(model),
+        *(_scores(model) if model.combine == "scores" else _noise(model)),
         *_limits(),
         *notes,
     ]
@@ -59,19 +61,29 @@ def _banner(model: Model) -> Banner:
 
 
 def _about(model: Model) -> list[Block]:
-    leaves = sum(len(tree.leaves) for tree in model.trees)
-    trees = "one decision tree" if len(model.trees) == 1 else f"{len(model.trees)} decision trees"
-    counts = "class counts with random noise added" if model.noise else "class counts"
+    counts = "class scores" if model.combine == "scores" else "class counts with random noise added" if model.noise else "class counts"
     how = _COMBINED[model.combine]
     joined = f" ({how})" if len(model.trees) > 1 else ""
     text = (
-        f"It predicts {model.schema.target} ({_listed(class_labels(model.schema))}). It consists of {trees}{joined} with "
-        f"{leaves} {'leaf' if leaves == 1 else 'leaves'} in all. The file holds the tests of the trees and {counts}. "
-        "It holds no row of the table."
+        f"It predicts {model.schema.target} ({_listed(class_labels(model.schema))}). It consists of {_consists(model)}{joined}. "
+        f"The file holds the tests of the trees and {counts}. "
+        f"It holds {'no count and ' if model.combine == 'scores' else ''}no row of the table."
     )
     settings = tuple((name, _setting(value)) for name, value in model.settings.items())
     table: list[Block] = [Grid(("setting", "value"), settings)] if settings else []
     return [Heading("What this is"), Paragraph(text), *table]
+
+
+def _consists(model: Model) -> str:
+    parts = Parts.of(model)
+    leaves = sum(len(tree.leaves) for tree in parts.trees)
+    inside = f"with {leaves} {'leaf' if leaves == 1 else 'leaves'} in all"
+    kinds = (
+        (len(parts.trees), f"one decision tree {inside}", f"decision trees {inside}"),
+        (len(parts.terms), "a table of scores for the values of one attribute", "tables of scores, each for the values of one attribute"),
+        (len(parts.constants), "one score for every row", "scores for every row"),
+    )
+    return "; ".join(one if count == 1 else f"{count} {several}" for count, one, several in kinds if count)
 
 
 def _protected(model: Model) -> list[Block]:
@@ -165,6 +177,30 @@ def _noise(model: Model) -> list[Block]:
             "below zero is noise alone. Counts of inner nodes add up those of several leaves, and their noise."
         )
     return [Heading("Noise in the counts"), Paragraph(text)]
+
+
+def _scores(model: Model) -> list[Block]:
+    parts = Parts.of(model)
+    text = (
+        "The values in the trees are scores, not counts, and no count can be read from them. A score says how strongly a part of the "
+        "model speaks for a class, on a log scale. The scores of a row are added up over all parts, and the probability of a class is "
+        "e to the power of its sum, divided by the total of this over all classes: one point more for a class multiplies its odds "
+        "against any other by e, about 2.72."
+    )
+    votes = sorted({amount for tree in parts.trees if (amount := vote(tree)) is not None})
+    items = []
+    if votes:
+        drawn = " Which tree it is was drawn at random as a whole; that is what protects people, so another run gives another tree."
+        items.append(
+            f"Decision trees: every leaf says one class, and adds {' or '.join(f'{amount:.6g}' for amount in votes)} to its score. This "
+            f"amount is public and the same in every leaf: it does not say how many people are behind it, nor how sure the leaf is."
+            f"{drawn if model.privacy.private else ''}"
+        )
+    if parts.terms:
+        names = [model.schema.names[tree.cells.attribute[0]] for tree in parts.terms]
+        items.append(f"Tables of scores, for each value of: {_listed(names)}.")
+    listed: list[Block] = [Bullets(tuple(items))] if items else []
+    return [Heading("What the scores are"), Paragraph(text), *listed]
 
 
 def _limits() -> list[Block]:

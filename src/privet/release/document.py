@@ -9,15 +9,15 @@ from __future__ import annotations
 import json
 from collections.abc import Mapping
 from fractions import Fraction
-from typing import Any
+from typing import Any, get_args
 
 import numpy as np
 
 from privet.errors import PrivetError
-from privet.model import Model
+from privet.model import COMBINES, Combine, Model
 from privet.release.privacy import privacy_from
 from privet.release.problem import Damaged, require
-from privet.release.structure import LARGEST, short_number, tree_from, tree_to
+from privet.release.structure import LARGEST, LARGEST_SCORE, short_number, tree_from, tree_to
 from privet.schema import Schema
 
 VERSION = 1
@@ -76,8 +76,10 @@ def from_document(document: Mapping[str, Any]) -> Model:
         require(key in _KEYS, f"unknown key {key!r}")
     learner, combine, noise, trees = (document[key] for key in ("learner", "combine", "noise", "trees"))
     require(isinstance(learner, str) and 1 <= len(learner) <= 200, "learner must be a name of 1 to 200 characters")
-    require(combine in ("counts", "probabilities", "vote"), "combine must be 'counts', 'probabilities' or 'vote'")
+    require(combine in get_args(Combine), f"combine must be {COMBINES}")
+    scores = combine == "scores"
     require(type(noise) in (int, float) and 0 <= noise <= LARGEST, f"noise must be a number from 0 to {LARGEST}")
+    require(not (scores and noise), "noise must be 0 where scores are added up")
     schema = _schema_from(document["schema"])
     require(document["fingerprint"] == schema.fingerprint, "its fingerprint is not that of its schema")
     settings = document["settings"]
@@ -87,7 +89,7 @@ def from_document(document: Mapping[str, Any]) -> Model:
     return Model(
         learner=learner,
         schema=schema,
-        trees=tuple(tree_from(schema, tree, number) for number, tree in enumerate(trees)),
+        trees=tuple(tree_from(schema, tree, number, LARGEST_SCORE if scores else LARGEST) for number, tree in enumerate(trees)),
         combine=combine,
         privacy=privacy_from(document["privacy"], canonical),
         settings=settings,

@@ -28,6 +28,10 @@ MAX_TABLE_BYTES = 1 << 30
 MAX_LEVELS = 2000
 
 _OPSET, _IR_VERSION = 17, 8
+_FLOAT32, _INT64 = 1, 7  # numbers of the types in onnx.TensorProto
+
+#: Operator, inputs, outputs and options.
+Step = tuple[str, list[str], list[str], dict[str, Any]]
 
 
 @dataclass(frozen=True)
@@ -52,7 +56,8 @@ def to_onnx(model: Model) -> onnx.ModelProto:
 
     forest = _stacked(model)
     constants = _constants(model, forest)
-    nodes = [helper.make_node(kind, inputs, [output], **options) for kind, inputs, output, options in _steps(forest.levels)]
+    steps = [*_walk(forest.levels), *(_softmax() if model.combine == "scores" else _shares()), *_answer()]
+    nodes = [helper.make_node(kind, inputs, output, **options) for kind, inputs, output, options in steps]
     n_attributes, n_classes = len(model.schema.attributes), model.schema.n_classes
     graph = helper.make_graph(
         nodes,
@@ -127,38 +132,59 @@ def _constants(model: Model, forest: _Forest) -> dict[str, npt.NDArray[Any]]:
     }
 
 
-def _steps(levels: int) -> list[tuple[str, list[str], str, dict[str, Any]]]:
-    """Operator, inputs, output and options, in order."""
-    int64, float32 = 7, 1  # numbers of the types in onnx.TensorProto
-    steps: list[tuple[str, list[str], str, dict[str, Any]]] = [
-        ("Pad", ["codes", "one_column_more", "zero_code"], "wide", {}),
-        ("GreaterOrEqual", ["wide", "zero_code"], "not_negative", {}),
-        ("Less", ["wide", "sizes"], "not_too_large", {}),
-        ("And", ["not_negative", "not_too_large"], "known", {}),
-        ("Where", ["known", "wide", "sizes"], "checked", {}),
-        ("Cast", ["checked"], "code", {"to": int64}),
-        ("Gather", ["code", "extra_column"], "start", {"axis": 1}),
-        ("Add", ["start", "roots"], "node_0", {}),
+def _walk(levels: int) -> list[Step]:
+    """From the codes to the sum over all trees."""
+    steps: list[Step] = [
+        ("Pad", ["codes", "one_column_more", "zero_code"], ["wide"], {}),
+        ("GreaterOrEqual", ["wide", "zero_code"], ["not_negative"], {}),
+        ("Less", ["wide", "sizes"], ["not_too_large"], {}),
+        ("And", ["not_negative", "not_too_large"], ["known"], {}),
+        ("Where", ["known", "wide", "sizes"], ["checked"], {}),
+        ("Cast", ["checked"], ["code"], {"to": _INT64}),
+        ("Gather", ["code", "extra_column"], ["start"], {"axis": 1}),
+        ("Add", ["start", "roots"], ["node_0"], {}),
     ]
     for level in range(levels):
         here = f"node_{level}"
         steps += [
-            ("Gather", ["attribute", here], f"attribute_{level}", {}),
-            ("GatherElements", ["code", f"attribute_{level}"], f"value_{level}", {"axis": 1}),
-            ("Gather", ["offset", here], f"offset_{level}", {}),
-            ("Add", [f"offset_{level}", f"value_{level}"], f"at_{level}", {}),
-            ("Gather", ["jump", f"at_{level}"], f"node_{level + 1}", {}),
+            ("Gather", ["attribute", here], [f"attribute_{level}"], {}),
+            ("GatherElements", ["code", f"attribute_{level}"], [f"value_{level}"], {"axis": 1}),
+            ("Gather", ["offset", here], [f"offset_{level}"], {}),
+            ("Add", [f"offset_{level}", f"value_{level}"], [f"at_{level}"], {}),
+            ("Gather", ["jump", f"at_{level}"], [f"node_{level + 1}"], {}),
         ]
     return [
         *steps,
-        ("Gather", ["scores", f"node_{levels}"], "score_by_tree", {}),
-        ("ReduceSum", ["score_by_tree", "axis"], "total", {"keepdims": 0}),
-        ("Max", ["total", "zero"], "clipped", {}),
-        ("ReduceSum", ["clipped", "axis"], "sum", {"keepdims": 1}),
-        ("Greater", ["sum", "zero"], "something", {}),
-        ("Where", ["something", "sum", "one"], "divisor", {}),
-        ("Div", ["clipped", "divisor"], "share", {}),
-        ("Where", ["something", "share", "uniform"], "exact", {}),
-        ("ArgMax", ["exact"], "label", {"axis": 1, "keepdims": 0}),
-        ("Cast", ["exact"], "probabilities", {"to": float32}),
+        ("Gather", ["scores", f"node_{levels}"], ["score_by_tree"], {}),
+        ("ReduceSum", ["score_by_tree", "axis"], ["total"], {"keepdims": 0}),
+    ]
+
+
+def _shares() -> list[Step]:
+    """Probabilities as shares of what is above zero."""
+    return [
+        ("Max", ["total", "zero"], ["clipped"], {}),
+        ("ReduceSum", ["clipped", "axis"], ["sum"], {"keepdims": 1}),
+        ("Greater", ["sum", "zero"], ["something"], {}),
+        ("Where", ["something", "sum", "one"], ["divisor"], {}),
+        ("Div", ["clipped", "divisor"], ["share"], {}),
+        ("Where", ["something", "share", "uniform"], ["exact"], {}),
+    ]
+
+
+def _softmax() -> list[Step]:
+    """Probabilities as the softmax of the sum. The largest is taken off first, so that nothing overflows."""
+    return [
+        ("ReduceMax", ["total"], ["largest"], {"axes": [1], "keepdims": 1}),
+        ("Sub", ["total", "largest"], ["below_largest"], {}),
+        ("Exp", ["below_largest"], ["odds"], {}),
+        ("ReduceSum", ["odds", "axis"], ["sum"], {"keepdims": 1}),
+        ("Div", ["odds", "sum"], ["exact"], {}),
+    ]
+
+
+def _answer() -> list[Step]:
+    return [
+        ("ArgMax", ["exact"], ["label"], {"axis": 1, "keepdims": 0}),
+        ("Cast", ["exact"], ["probabilities"], {"to": _FLOAT32}),
     ]

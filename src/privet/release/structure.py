@@ -1,8 +1,9 @@
 """One tree as it stands in a model file.
 
 ``attribute``: the position of the attribute that each node tests, -1 for a leaf. ``branch``: for each inner node in turn,
-the node that each code leads to. ``counts``: the class counts of each node. Where a node's branches start and which cell a
-leaf is follow from these, so they are not written; a tree that was read has one cell per leaf, in the order of its leaves.
+the node that each code leads to. ``counts``: the class counts of each node, or its class scores where the model adds up
+scores. Where a node's branches start and which cell a leaf is follow from these, so they are not written; a tree that was
+read has one cell per leaf, in the order of its leaves.
 """
 
 from __future__ import annotations
@@ -21,6 +22,8 @@ from privet.tree import Tree
 
 #: Counts and noise are at most this: whole numbers up to here are exact in floating point.
 LARGEST = 2**53
+#: Scores are on a log scale: beyond this, one would drown all others.
+LARGEST_SCORE = 10_000
 
 _KEYS = {"attribute", "branch", "counts"}
 Whole = npt.NDArray[np.int64]
@@ -38,10 +41,10 @@ def tree_to(tree: Tree) -> dict[str, Any]:
     return {"attribute": attribute.tolist(), "branch": branch.tolist(), "counts": counts}
 
 
-def tree_from(schema: Schema, data: Any, number: int) -> Tree:
-    """The tree of an entry, or :class:`Damaged`."""
+def tree_from(schema: Schema, data: Any, number: int, largest: int = LARGEST) -> Tree:
+    """The tree of an entry, or :class:`Damaged`. No count, or score, may be larger than ``largest``."""
     try:
-        return _tree_from(schema, data)
+        return _tree_from(schema, data, largest)
     except (Damaged, QuestionError) as problem:
         raise Damaged(f"tree {number}: {problem}") from None
 
@@ -51,7 +54,7 @@ def short_number(value: float) -> int | float:
     return int(value) if value.is_integer() else value
 
 
-def _tree_from(schema: Schema, data: Any) -> Tree:
+def _tree_from(schema: Schema, data: Any, largest: int) -> Tree:
     require(isinstance(data, dict) and set(data) == _KEYS, f"a tree must have exactly {', '.join(sorted(_KEYS))}")
     attribute = _whole("attribute", data["attribute"], -1, len(schema.attributes) - 1)
     require(1 <= len(attribute) <= MAX_NODES, f"a tree must have 1 to {MAX_NODES} nodes")
@@ -64,7 +67,7 @@ def _tree_from(schema: Schema, data: Any) -> Tree:
     cell = np.where(leaf, np.cumsum(leaf) - 1, -1)
     cells = Cells(schema, attribute.astype(np.int32), offset, branch.astype(np.int32), cell.astype(np.int32), int(leaf.sum()))
     require(bool((cells.parents[1:] >= 0).all()), "a node hangs in the air")
-    return Tree(cells, _counts(data["counts"], len(attribute), schema.n_classes))
+    return Tree(cells, _counts(data["counts"], len(attribute), schema.n_classes, largest))
 
 
 def _whole(name: str, value: Any, low: int, high: int) -> Whole:
@@ -73,12 +76,12 @@ def _whole(name: str, value: Any, low: int, high: int) -> Whole:
     return np.array(value, dtype=np.int64)
 
 
-def _counts(value: Any, n_nodes: int, n_classes: int) -> npt.NDArray[np.float64]:
+def _counts(value: Any, n_nodes: int, n_classes: int, largest: int) -> npt.NDArray[np.float64]:
     shaped = isinstance(value, list) and len(value) == n_nodes and all(type(x) is list and len(x) == n_classes for x in value)
     require(shaped, f"counts must be a list of {n_nodes} lists of {n_classes} numbers")
     numbers = list(chain.from_iterable(value))
     require(set(map(type, numbers)) <= {int, float}, "counts must be numbers")
-    require(all(-LARGEST <= number <= LARGEST for number in numbers), f"counts must lie between -{LARGEST} and {LARGEST}")
+    require(all(-largest <= number <= largest for number in numbers), f"counts must lie between -{largest} and {largest}")
     return np.array(numbers, dtype=np.float64).reshape(n_nodes, n_classes)
 
 
