@@ -10,7 +10,7 @@ from __future__ import annotations
 import math
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cached_property, lru_cache
 
 from privet.cells import Split, check_split
 from privet.errors import ParameterError, QuestionError
@@ -22,6 +22,12 @@ MAX_BYTES = 1 << 30
 MAX_WORK = 1 << 35
 MAX_DEPTH = 12
 MAX_SUBSETS = 20_000
+#: Threads that draw at once: each needs some memory of its own.
+MAX_THREADS = 4
+#: Attributes with more values are not split value by value; their tests alone would fill the memory.
+MAX_APART = 256
+#: A leaf's share of a product is at least (1 - keep)/T; products of exp(-600) and up are far from where doubles end, exp(-708).
+MAX_LOG_PRODUCT = 600.0
 
 #: A set of codes of one attribute, as a bit mask.
 Mask = int
@@ -74,6 +80,13 @@ class TreeSpace:
                 check_split(self.schema, one)
             if len(set(splits)) != len(splits):
                 raise QuestionError(f"{name} holds the same split twice")
+            most = widest(self.schema.n_classes, self.keep)
+            for one in splits:
+                if one.n_children > most:
+                    raise QuestionError(
+                        f"{name} holds a split of {one.attribute!r} with {one.n_children} children; with {self.schema.n_classes} classes "
+                        f"and keep={self.keep:g} at most {most} are allowed: group values"
+                    )
             object.__setattr__(self, name, tuple(one for one in splits if one.n_children > 1))
 
     def splits_of(self, which: Sequence[Split] | None) -> list[list[Split]]:
@@ -95,14 +108,16 @@ class TreeSpace:
             reached = {everything: 1}
             frontier = {everything}
             for tests in range(1, self.depth):
-                after = {child for mask in frontier for one in splits for child in children(mask, one)}
+                after: set[Mask] = set()
+                for mask in frontier:
+                    after.update(child for one in splits if separates(mask, one) for child in children(mask, one))
+                    if len(after) > MAX_SUBSETS:
+                        raise QuestionError(
+                            f"the splits can cut attribute {splits[0].attribute!r} into more than {MAX_SUBSETS} sets of values; "
+                            "give fewer splits above the last level (for example multiway ones only), or less depth"
+                        )
                 for mask in after:
                     reached[mask] = reached.get(mask, 0) | (1 << tests)
-                if len(reached) > MAX_SUBSETS:
-                    raise QuestionError(
-                        f"the splits can cut attribute {splits[0].attribute!r} into more than {MAX_SUBSETS} sets of values; "
-                        "give fewer splits above the last level (for example multiway ones only), or less depth"
-                    )
                 frontier = after
             found.append(reached)
         return found
@@ -112,18 +127,28 @@ class TreeSpace:
         """What a draw needs at most. Depends on public sizes only."""
         n_classes, sizes = self.schema.n_classes, self.schema.sizes
         proper = [len(reached) - 1 for reached in self.subsets]
-        last = self.splits_of(self.last)
+        inner, last = self.splits_of(self.inner), self.splits_of(self.last if self.depth else ())
         levels = max(self.depth, 1)
-        sets = _symmetric([size if p else 0 for size, p in zip(sizes, proper, strict=True)], levels - 1)
-        ends = sum(size for size, splits in zip(sizes, last, strict=True) if splits)
-        counts = n_classes * sum(sets) * (1 + (ends if self.depth else 0))  # an upper bound: attributes of a set are distinct
-        by_number = _symmetric(proper, levels - 1)
-        states = sum(by_number)
+        # Tables: sets of attributes that tests can narrow, alone and with an attribute more. Attributes of a set are distinct.
+        narrow = [a for a, p in enumerate(proper) if p]
+        ends = [a for a, splits in enumerate(last) if splits]
+        n_sets = sum(_symmetric([1] * len(narrow), levels - 1))
+        counts = n_classes * sum(_symmetric([sizes[a] for a in narrow], levels - 1)) * (1 + sum(sizes[a] for a in ends))
+        states = sum(_symmetric(proper, levels - 1))
+        # A thread sums one table over subsets, attribute by attribute, and holds two of the stages.
+        wide = {a: max(proper[a], sizes[a]) for a in narrow}
+        largest = [size * _largest_product((wide[b] for b in narrow if b != a), levels - 1) for a, size in enumerate(sizes) if a in ends]
+        most_states = _largest_product(wide.values(), levels - 1)
+        threads = 8 * MAX_THREADS * (2 * n_classes * max([*largest, most_states]) + (n_classes + 3) * most_states)
+        # Lists in Python: some 400 bytes for a set of attributes, 64 for an entry of a list.
+        listed = [
+            size + len(ends_) + sum(one.n_children + 3 for one in splits) for size, splits, ends_ in zip(sizes, inner, last, strict=True)
+        ]
+        plan = 400 * n_sets * (1 + len(ends)) + 8 * n_sets * len(sizes) + 64 * sum((p + 1) * n for p, n in zip(proper, listed, strict=True))
+        n_bytes = 8 * counts + 8 * states * (n_classes + (n_classes + 1) * (levels - 1)) + threads + plan
         blocks = sum(one.n_children + 2 for one in self.last or ()) + sum(sizes)
-        inner = sum(one.n_children + 2 for one in self.inner or ())
-        work = n_classes * states * (blocks + inner * max(levels - 2, 0))
-        scratch = max(by_number) * (max(sizes) + 2) * n_classes * 8 * 4
-        return SpaceSize(states, counts, 8 * (counts + states * (n_classes + (n_classes + 1) * levels)) + scratch, work)
+        tests = sum(one.n_children + 2 for one in self.inner or ())
+        return SpaceSize(states, counts, n_bytes, n_classes * states * (blocks + tests * max(levels - 2, 0)))
 
     def check_size(self) -> None:
         """Raise :class:`~privet.errors.QuestionError` for a space that is too large to draw from, with advice."""
@@ -140,12 +165,23 @@ class TreeSpace:
         return f"one tree of depth {self.depth} at most, out of {len(self.inner or ())} splits and {len(self.last or ())} at the last level"
 
 
+def widest(n_classes: int, keep: float = 0.5) -> int:
+    """The most children that a split may have, so that no product over leaves comes near the end of floating point."""
+    return min(MAX_APART, int(MAX_LOG_PRODUCT / math.log(n_classes / (1 - keep))))
+
+
 def children(mask: Mask, split: Split) -> list[Mask]:
     """The sets of values that the children of a split leave possible; empty ones are left out."""
-    parts = [0] * split.n_children
-    for code, child in enumerate(split.branch):
-        parts[child] |= mask & (1 << code)
-    return [part for part in parts if part]
+    return [mask & part for part in _parts(split.branch) if mask & part]
+
+
+@lru_cache(maxsize=1 << 14)
+def _parts(branch: tuple[int, ...]) -> list[Mask]:
+    """The values that go to each child."""
+    parts = [0] * (max(branch) + 1)
+    for code, child in enumerate(branch):
+        parts[child] |= 1 << code
+    return parts
 
 
 def separates(mask: Mask, split: Split) -> bool:
@@ -160,8 +196,8 @@ def all_splits(schema: Schema) -> list[Split]:
     """Categorical attributes: all values apart, and each against the rest. Ordered ones: every threshold, groups, all values apart."""
     found = []
     for name in schema.names:
-        multiway = Split.multiway(schema, name)
-        found += [multiway] + (grouped(schema, name) + thresholds(schema, name) if _ordered(schema, name) else one_against_rest(schema, name))
+        found += apart(schema, name)
+        found += grouped(schema, name) + thresholds(schema, name) if _ordered(schema, name) else one_against_rest(schema, name)
     return _distinct(found)
 
 
@@ -172,7 +208,7 @@ def binary_and_coarse_splits(schema: Schema) -> list[Split]:
         if _ordered(schema, name):
             found += grouped(schema, name) + thresholds(schema, name)
         else:
-            found += [Split.multiway(schema, name), *one_against_rest(schema, name)]
+            found += apart(schema, name) + one_against_rest(schema, name)
     return _distinct(found)
 
 
@@ -180,20 +216,27 @@ def coarse_splits(schema: Schema) -> list[Split]:
     """Categorical attributes: all values apart. Ordered ones: groups only. For large tables and deep trees."""
     found = []
     for name in schema.names:
-        found += (grouped(schema, name) or thresholds(schema, name)) if _ordered(schema, name) else [Split.multiway(schema, name)]
+        found += (grouped(schema, name) or thresholds(schema, name)) if _ordered(schema, name) else apart(schema, name)
     return _distinct(found)
 
 
+def apart(schema: Schema, name: str) -> list[Split]:
+    """All values of an attribute apart, unless there are too many."""
+    return [Split.multiway(schema, name)] if schema.attributes[name].size <= widest(schema.n_classes) else []
+
+
 def one_against_rest(schema: Schema, name: str) -> list[Split]:
-    """Each value of an attribute against the others."""
+    """Each value of an attribute against the others, unless there are too many."""
     size = schema.attributes[name].size
-    return [Split.value(schema, name, code) for code in range(size)] if size > 2 else []
+    return [Split.value(schema, name, code) for code in range(size)] if 2 < size <= MAX_APART else []
 
 
 def thresholds(schema: Schema, name: str) -> list[Split]:
-    """Every threshold of an ordered attribute; missing entries are a child of their own."""
+    """Every threshold of an ordered attribute (evenly chosen ones of very many); missing entries are a child of their own."""
     bins, missing = _bins_and_missing(schema, name)
-    return [Split(name, tuple(int(code >= cut) for code in range(bins)) + (2,) * missing) for cut in range(1, bins)]
+    parts = min(bins, MAX_APART)
+    cuts = [i * bins // parts for i in range(1, parts)]
+    return [Split(name, tuple(int(code >= cut) for code in range(bins)) + (2,) * missing) for cut in cuts]
 
 
 def grouped(schema: Schema, name: str) -> list[Split]:
@@ -230,6 +273,11 @@ def _symmetric(values: Sequence[int], order: int) -> list[int]:
     return sums
 
 
+def _largest_product(values: Iterable[int], order: int) -> int:
+    """The largest product of at most so many of the values, which are 1 or more."""
+    return math.prod(sorted(values)[-order:]) if order else 1
+
+
 def largest_depth(schema: Schema, inner: Sequence[Split], last: Sequence[Split], depth: int) -> int:
     """The largest depth up to this one whose space is small enough to draw from."""
     while depth > 1:
@@ -240,12 +288,3 @@ def largest_depth(schema: Schema, inner: Sequence[Split], last: Sequence[Split],
         else:
             break
     return depth
-
-
-def prior_bound(space: TreeSpace) -> float:
-    """An upper bound of -log prior of any labelled tree of the space."""
-    most = max((one.n_children for one in (*(space.inner or ()), *(space.last or ()))), default=1)
-    nodes = sum(most**level for level in range(space.depth + 1))
-    n_splits = len(space.inner or ()) + len(space.last or ()) + 1
-    node = math.log(space.schema.n_classes / (1 - space.keep)) + math.log(n_splits) + abs(math.log(space.split)) + abs(math.log(1 - space.split))
-    return nodes * node

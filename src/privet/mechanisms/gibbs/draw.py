@@ -15,9 +15,9 @@ import numpy.typing as npt
 from privet.cells import Cells, Split
 from privet.mechanisms.categorical import exact_draw
 from privet.mechanisms.gibbs.kernels import Law, Tables, end_terms, inner_level, inner_terms, last_level, most_terms, narrowed, totals
-from privet.mechanisms.gibbs.plan import Plan
+from privet.mechanisms.gibbs.plan import Plan, codes_of
 from privet.mechanisms.randomness import Bits
-from privet.space import children
+from privet.space import MAX_THREADS, children
 
 
 @dataclass(frozen=True, eq=False)
@@ -39,6 +39,7 @@ class Gibbs:
 
     def __init__(self, plan: Plan, flat: npt.NDArray[np.int64], base: npt.NDArray[np.int64], unit: float) -> None:
         self._plan, self._tables = plan, Tables(flat, base)
+        self.unit = unit
         self._law = Law(unit, plan.space.split, plan.space.keep)
         self._n_classes = plan.space.schema.n_classes
         self._solve()
@@ -71,53 +72,62 @@ class Gibbs:
         """One tree. Nodes that nobody is in are drawn like any other, from the prior."""
         plan, schema = self._plan, self._plan.space.schema
         attribute, offset, branch, labels = [-1], [0], list[int](), [0]
-        stack = [_Node(0, np.zeros(len(schema.sizes), dtype=np.int64), plan.depth, -1)]
+        stack = [(0, self.root())]
         while stack:
-            node = stack.pop()
-            label, split = self._choose(bits, node)
-            labels[node.number] = label
+            number, node = stack.pop()
+            labels[number], split = self._choose(bits, node)
             if split is None:
                 continue
             a = schema.index(split.attribute)
             kept = children(plan.masks[a][node.subset[a]], split)
             first = len(attribute)
-            attribute[node.number], offset[node.number] = a, len(branch)
+            attribute[number], offset[number] = a, len(branch)
             # Values that are not possible here go with the first child.
             branch += [first + next((j for j, child in enumerate(kept) if child >> code & 1), 0) for code in range(schema.sizes[a])]
             attribute += [-1] * len(kept)
             offset += [0] * len(kept)
             labels += [0] * len(kept)
-            table = None if node.left > 1 else self._table(node.subset, a)
-            for j, child in enumerate(kept):
-                if table is not None:  # the last test: what is below needs its class weights only
-                    codes = [code for code in range(schema.sizes[a]) if child >> code & 1]
-                    stack.append(_Node(first + j, node.subset, 0, label, table[codes].sum(axis=0)))
-                else:
-                    below = node.subset.copy()
-                    below[a] = plan.subset_of[a][child]
-                    stack.append(_Node(first + j, below, node.left - 1, label))
+            stack += enumerate(self.below(node, labels[number], split), start=first)
         leaves = np.array(attribute) < 0
         cell = np.where(leaves, np.cumsum(leaves) - 1, -1)
         cells = Cells(schema, np.array(attribute), np.array(offset), np.array(branch), cell, int(leaves.sum()))
         return LabelledTree(cells, np.array(labels))
 
-    def _choose(self, bits: Bits, node: _Node) -> tuple[int, Split | None]:
+    def root(self) -> Node:
+        """The node where everything is possible."""
+        return Node(np.zeros(len(self._plan.sizes), dtype=np.int64), self._plan.depth, -1)
+
+    def below(self, node: Node, label: int, split: Split) -> list[Node]:
+        """The children of a node with this label and split, in order; those that the values still possible leave empty do not exist."""
+        plan, a = self._plan, self._plan.space.schema.index(split.attribute)
+        kept = children(plan.masks[a][node.subset[a]], split)
+        if node.left == 1:  # the last test: what is below needs its class weights only
+            table = self._table(node.subset, a)
+            return [Node(node.subset, 0, label, table[codes_of(child)].sum(axis=0)) for child in kept]
+        found = []
+        for child in kept:
+            subset = node.subset.copy()
+            subset[a] = plan.subset_of[a][child]
+            found.append(Node(subset, node.left - 1, label))
+        return found
+
+    def _choose(self, bits: Bits, node: Node) -> tuple[int, Split | None]:
         """The label of a node, and how it is split, in one draw."""
         choices = self.choices(node)
-        index = exact_draw(bits, choices.x.reshape(-1))
+        index = exact_draw(bits, choices.whole.reshape(-1), self._law.unit, choices.rest.reshape(-1))
         term, label = divmod(index, self._n_classes)
         return label, choices.splits[term]
 
-    def choices(self, node: _Node) -> _Choices:
+    def choices(self, node: Node) -> Choices:
         """Everything that a node can be, with log-weights: to stop (first) or to be split in some way, with each label."""
         plan, arrays, n_classes = self._plan, self._plan.arrays, self._n_classes
-        unit, chance, keep = self._law
+        chance, keep = self._law.split, self._law.keep
         splits: list[Split | None] = [None]
         counts = node.counts
         weight, value = np.empty(0, dtype=np.int64), np.empty((0, n_classes))
         if counts is None:
             which = plan.number_of[tuple(np.flatnonzero(node.subset).tolist())]
-            counts = narrowed(which, -1, node.subset, n_classes, self._tables, arrays)
+            counts = narrowed(which, -1, node.subset, self._tables, arrays)
         if node.left > 0:
             most = most_terms(arrays.inner_start if node.left > 1 else arrays.last_start, arrays)
             weight, ids = np.empty(most, dtype=np.int64), np.empty(most, dtype=np.int64)
@@ -130,27 +140,25 @@ class Gibbs:
                 found = end_terms(which, node.subset, n_classes, self._tables, arrays, self._law, weight, value, ids)
                 splits += [plan.last_splits[i] for i in ids[:found]]
             weight, value = weight[:found], value[:found]
-        top = max(int(counts.max()), int(weight.max(initial=0)))
         label_prior = np.full(n_classes, -math.log(n_classes))
         if node.above >= 0:
             label_prior = np.log((1 - keep) / n_classes + keep * (np.arange(n_classes) == node.above))
-        stop = unit * (counts - top) + (math.log(1 - chance) if len(weight) else 0.0)
-        split = unit * (weight - top)[:, None] + value + math.log(chance)
-        return _Choices(splits, label_prior + np.vstack([stop[None], split]), top)
+        stop = np.full((1, n_classes), math.log(1 - chance) if len(weight) else 0.0)
+        whole = np.vstack([counts[None], np.broadcast_to(weight[:, None], value.shape)])
+        return Choices(splits, whole, label_prior + np.vstack([stop, value + math.log(chance)]))
 
     def _table(self, subset: npt.NDArray[np.int64], a: int) -> npt.NDArray[np.int64]:
         """The value-by-class weights of an attribute in a state."""
         plan = self._plan
         which = plan.number_of[tuple(sorted({*np.flatnonzero(subset).tolist(), a}))]
-        table = narrowed(which, a, subset, self._n_classes, self._tables, plan.arrays)
+        table = narrowed(which, a, subset, self._tables, plan.arrays)
         return np.asarray(table.reshape(-1, self._n_classes))
 
 
 @dataclass(frozen=True, eq=False)
-class _Node:
+class Node:
     """A node that is to be drawn: which values are possible, how many tests are left, and the label above (-1: none)."""
 
-    number: int
     subset: npt.NDArray[np.int64]
     left: int
     above: int
@@ -158,15 +166,15 @@ class _Node:
 
 
 @dataclass(frozen=True, eq=False)
-class _Choices:
-    """Ways to split (None: stop), and for each way and label the log-weight, from which ``unit * top`` is left out."""
+class Choices:
+    """Ways to split (None: stop), and for each way and label the log-weight: ``unit * whole + rest``, in exact real numbers."""
 
     splits: list[Split | None]
-    x: npt.NDArray[np.float64]
-    top: int
+    whole: npt.NDArray[np.int64]
+    rest: npt.NDArray[np.float64]
 
 
 def on_all_cores(items: Iterable[int], work: Callable[[int], None]) -> None:
     """Do independent pieces of work whose kernels run without the interpreter lock."""
-    with ThreadPoolExecutor(os.cpu_count() or 1) as pool:
+    with ThreadPoolExecutor(min(os.cpu_count() or 1, MAX_THREADS)) as pool:
         list(pool.map(work, items))

@@ -4,7 +4,7 @@ Every value is held as a whole number M of correct weight and a small real C, me
 unit of weight. M is the weight that some tree gets right, so that C stays within the prior's size and its rounding errors do not
 grow with the table (docs/concepts/gibbs.md has the proof).
 
-Arguments that all kernels share: ``plan`` (:class:`~privet.mechanisms.gibbs.plan.Arrays`), ``tables`` (:class:`Tables`) and ``law`` (:class:`Law`).
+Arguments that kernels share: ``plan`` (:class:`~privet.mechanisms.gibbs.plan.Arrays`), ``tables`` and ``law`` (below).
 """
 
 from __future__ import annotations
@@ -55,7 +55,7 @@ def expand(source: Any, outer: int, size: int, inner: int, start: int, n_subsets
 
 
 @jit  # type: ignore[untyped-decorator]
-def summed(which: int, by: int, n_classes: int, tables: Any, plan: Any) -> Any:
+def summed(which: int, by: int, tables: Any, plan: Any) -> Any:
     """The table of a set of attributes, summed over each subset of values, but for attribute ``by``, which keeps its values (-1: none)."""
     out = tables.flat[tables.base[which] : tables.base[which + 1]]
     inner = len(out)
@@ -130,7 +130,7 @@ def most_terms(split_start: Any, plan: Any) -> int:
 def totals(which: int, n_classes: int, tables: Any, plan: Any, counts: Any) -> None:
     """The class weights of all states of a set of attributes."""
     state_base = plan.state_base
-    found = summed(which, -1, n_classes, tables, plan)
+    found = summed(which, -1, tables, plan)
     for i in range(state_base[which + 1] - state_base[which]):
         for c in range(n_classes):
             counts[state_base[which] + i, c] = found[i * n_classes + c]
@@ -190,7 +190,7 @@ def last_level(which: int, tests: int, tables: Any, plan: Any, law: Any, counts:
         table_of = which if inside else plan.with_more[which, a]
         if table_of < 0:
             continue
-        table = summed(table_of, a, n_classes, tables, plan)
+        table = summed(table_of, a, tables, plan)
         prefix = np.zeros((plan.sizes[a] + 1, n_classes), dtype=np.int64)
         n_mine = plan.first[a + 1] - plan.first[a] - 1 if inside else 1
         for i in range(n_states):
@@ -220,17 +220,17 @@ def last_level(which: int, tests: int, tables: Any, plan: Any, law: Any, counts:
     for i in range(n_states):
         if active[i]:
             state = plan.state_base[which] + i
-            total = 0.0
+            sum_ = 0.0
             if allowed[i] == 0:
                 for c in range(n_classes):
                     top[i] = max(top[i], counts[state, c])
             for c in range(n_classes):
                 stop = exp(-unit * (top[i] - counts[state, c]))
                 acc[i, c] = stop if allowed[i] == 0 else (1.0 - split) * stop + split * acc[i, c]
-                total += acc[i, c]
+                sum_ += acc[i, c]
             best[state] = top[i]
             for c in range(n_classes):
-                rest[state, c] = log((1.0 - keep) / n_classes * total + keep * acc[i, c])
+                rest[state, c] = log((1.0 - keep) / n_classes * sum_ + keep * acc[i, c])
 
 
 @jit  # type: ignore[untyped-decorator]
@@ -241,7 +241,7 @@ def child_state(which: int, subset: Any, a: int, now: int, plan: Any) -> int:
     for i in range(plan.set_start[set_], plan.set_start[set_ + 1]):
         b = plan.set_attributes[i]
         state = state * (plan.first[b + 1] - plan.first[b] - 1) + (now if b == a else subset[b]) - 1
-    return plan.state_base[set_] + state
+    return int(plan.state_base[set_] + state)
 
 
 @jit  # type: ignore[untyped-decorator]
@@ -293,16 +293,16 @@ def inner_level(which: int, tests: int, plan: Any, law: Any, counts: Any, below:
         for c in range(n_classes):
             whole[c], worth[c] = counts[state, c], 0.0
             if n_terms:
-                # A running log-sum-exp: exp(unit whole + at) * acc.
-                at, acc = log(1.0 - split), 1.0
+                # A log-sum-exp: first the largest term, exp(unit whole + at), then all of them in relation to it.
+                stop = log(1.0 - split)
+                at = stop
                 for t in range(n_terms):
-                    x = log(split) + value[t, c]
-                    ahead = unit * (weight[t] - whole[c]) + (x - at)
-                    if ahead > 0:
-                        acc = acc * exp(-ahead) + 1.0
-                        whole[c], at = weight[t], x
-                    else:
-                        acc += exp(ahead)
+                    value[t, c] += log(split)
+                    if unit * (weight[t] - whole[c]) + (value[t, c] - at) > 0:
+                        whole[c], at = weight[t], value[t, c]
+                acc = exp(unit * (counts[state, c] - whole[c]) + (stop - at))
+                for t in range(n_terms):
+                    acc += exp(unit * (weight[t] - whole[c]) + (value[t, c] - at))
                 worth[c] = at + log(acc)
         top = 0
         for c in range(n_classes):
@@ -320,8 +320,8 @@ def inner_level(which: int, tests: int, plan: Any, law: Any, counts: Any, below:
 
 
 @jit  # type: ignore[untyped-decorator]
-def narrowed(which: int, by: int, subset: Any, n_classes: int, tables: Any, plan: Any) -> Any:
-    """The value-by-class table of attribute ``by`` (-1: the class weights alone) in one state, summed from the table of a set of attributes."""
+def narrowed(which: int, by: int, subset: Any, tables: Any, plan: Any) -> Any:
+    """The value-by-class table of attribute ``by`` (-1: the class weights alone) in one state, from the table of a set of attributes."""
     out = tables.flat[tables.base[which] : tables.base[which + 1]]
     inner, outer = len(out), 1
     for i in range(plan.set_start[which], plan.set_start[which + 1]):
@@ -354,7 +354,7 @@ def end_terms(which: int, subset: Any, n_classes: int, tables: Any, plan: Any, l
         n_splits = plan.last_start[s + 1] - plan.last_start[s]
         if n_splits == 0:
             continue
-        table = narrowed(which if subset[a] > 0 else plan.with_more[which, a], a, subset, n_classes, tables, plan)
+        table = narrowed(which if subset[a] > 0 else plan.with_more[which, a], a, subset, tables, plan)
         prefix = np.zeros((plan.sizes[a] + 1, n_classes), dtype=np.int64)
         load_prefix(table, 0, n_classes, s, plan, prefix)
         splits = plan.last[plan.last_start[s] : plan.last_start[s + 1]]

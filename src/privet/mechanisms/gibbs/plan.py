@@ -7,6 +7,7 @@ contingency tables of these sets of attributes, alone and with one attribute mor
 
 from __future__ import annotations
 
+from bisect import bisect_left
 from itertools import combinations
 from typing import NamedTuple
 
@@ -62,7 +63,7 @@ class Plan:
         everything = [(a, mask) for a, listed in enumerate(masks) for mask in listed]
         # How a subset's counts follow from those of another, smaller one, and some values more.
         below = [_largest_below(masks[a], i) for a, listed in enumerate(masks) for i in range(len(listed))]
-        more = [_codes(mask & ~(masks[a][b] if b >= 0 else 0)) for (a, mask), b in zip(everything, below, strict=True)]
+        more = [codes_of(mask & ~(masks[a][b] if b >= 0 else 0)) for (a, mask), b in zip(everything, below, strict=True)]
         tests = [space.subsets[a][mask] for a, mask in everything]
         # The splits that are allowed at each subset: above the last level with the subsets of their children, at the last one as they are.
         self.inner_splits: list[Split] = []
@@ -72,9 +73,8 @@ class Plan:
             allowed = [one for one in inner[a] if separates(mask, one)] if space.depth > 1 else []
             inner_of.append(list(range(len(self.inner_splits), len(self.inner_splits) + len(allowed))))
             self.inner_splits += allowed
-            for one in allowed:
-                # A child that the remaining tests cannot reach is not looked up.
-                inner_children.append([self.subset_of[a].get(child, 0) for child in children(mask, one)])
+            # A child that the remaining tests cannot reach is not looked up.
+            inner_children += [[self.subset_of[a].get(child, 0) for child in children(mask, one)] for one in allowed]
         self.last_splits = [one for splits in last for one in splits]
         number = {one: i for i, one in enumerate(self.last_splits)}
         last_of = [[number[one] for one in last[a] if separates(mask, one)] if space.depth > 0 else [] for a, mask in everything]
@@ -107,7 +107,7 @@ class Plan:
             self.first,
             np.array(below, dtype=np.int64),
             *_ragged(more),
-            *_ragged([_codes(mask) for _, mask in everything]),
+            *_ragged([codes_of(mask) for _, mask in everything]),
             np.array(tests, dtype=np.int64),
             *_ragged(inner_of),
             *_ragged(inner_children),
@@ -131,10 +131,12 @@ def _by_size(reached: dict[int, int]) -> list[int]:
 
 def _largest_below(masks: list[int], i: int) -> int:
     """The largest proper subset that comes before this one; -1 where there is none."""
-    return next((j for j in range(i - 1, 0, -1) if masks[j] & ~masks[i] == 0 and masks[j] != masks[i]), -1)
+    smaller = bisect_left(masks, masks[i].bit_count(), lo=1, key=int.bit_count) if i else 0
+    return next((j for j in range(smaller - 1, 0, -1) if masks[j] & ~masks[i] == 0), -1)
 
 
-def _codes(mask: int) -> list[int]:
+def codes_of(mask: int) -> list[int]:
+    """The codes in a set of them."""
     return [code for code in range(mask.bit_length()) if mask >> code & 1]
 
 
