@@ -14,6 +14,8 @@ import pytest
 
 import privet
 from privet.ledger import SQLiteLedger
+from privet.release import write_model
+from tests.release.scored import scored_model
 
 Run = Callable[..., Any]
 LEARNERS = ["random-trees", "greedy-tree", "forest", "noisy-id3"]
@@ -140,6 +142,34 @@ def test_what_is_no_model_is_one_message(privet: Run, command: tuple) -> None:
         assert (ran.code, ran.out) == (2, "")
         assert ran.err.count("privet: ") == 1
         assert path in ran.err
+
+
+def test_a_model_of_scores_is_shown_drawn_described_and_exported(privet: Run) -> None:
+    write_model(scored_model(), "m.json")
+    shown = privet("show", "m.json").out
+    assert "form in {incomplete, foster}  → yes" in shown
+    assert "form = foster" in privet("show", "m.json", "--whole").out
+    assert "score by age" in privet("show", "m.json", "--trees", "2").out
+    assert privet("plot", "m.json", "-o", "tree.svg").out == "drew tree.svg\ndrew tree-scores.svg\n"
+    assert "<svg" in Path("tree-scores.svg").read_text()
+    assert "scores, not counts" in privet("card", "m.json").out
+    for name in ("m.txt", "m.dot", "m.onnx"):
+        assert privet("export", "m.json", "-o", name).code == 0
+    text = Path("m.txt").read_text()
+    assert text.startswith("# 0.833334-differentially private")
+    assert [line for line in text.splitlines()[1:] if line.startswith("#")] == ["# tree 1 of 1", "# score by age", "# score of every row"]
+    assert 'labelloc="b"' in Path("m.dot").read_text()
+
+
+def test_a_drawn_tree_alone_and_scores_alone_are_one_picture_each(privet: Run) -> None:
+    trees = scored_model().trees
+    write_model(scored_model(trees=trees[:1]), "tree.json")
+    write_model(scored_model(trees=trees[1:]), "terms.json")
+    assert privet("plot", "tree.json", "-o", "tree.png", "--leaves", "2", "--whole").out == "drew tree.png\n"
+    assert privet("plot", "terms.json", "-o", "terms.png").out == "drew terms.png\n"
+    assert privet("plot", "tree.json", "-o", "x.png", "--tree", "2").code == 2
+    assert privet("plot", "tree.json", "-o", "x.png", "--leaves", "0").code == 2
+    assert sorted(path.name for path in Path().glob("*.png")) == ["terms.png", "tree.png"]
 
 
 def test_bad_pictures_and_exports_are_refused(privet: Run, fit: Run) -> None:

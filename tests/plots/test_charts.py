@@ -12,9 +12,10 @@ import pytest
 from matplotlib.colors import to_rgb
 
 from privet.errors import MissingDependency, ParameterError, PrivetError
-from privet.plots import accuracy_over_epsilon, draw_tree, heatmap, save_figure
+from privet.plots import accuracy_over_epsilon, draw_terms, draw_tree, heatmap, save_figure
 from privet.plots.style import FILLS, text_width
 from tests.release.models import small_tree
+from tests.release.scored import scored_model
 
 
 def runs() -> pd.DataFrame:
@@ -154,6 +155,11 @@ def test_other_suffixes_are_refused(tmp_path):
 
 def test_without_matplotlib_the_error_has_the_install_command(monkeypatch):
     monkeypatch.setitem(sys.modules, "matplotlib", None)
-    for draw in (lambda: draw_tree(small_tree()), lambda: accuracy_over_epsilon(runs()), lambda: heatmap(grid(), "depth", "trees", "a")):
+    for draw in (
+        lambda: draw_tree(small_tree()),
+        lambda: draw_terms(scored_model()),
+        lambda: accuracy_over_epsilon(runs()),
+        lambda: heatmap(grid(), "depth", "trees", "a"),
+    ):
         with pytest.raises(MissingDependency, match=r"plotting needs the package 'matplotlib': pip install 'privet\[plots\]'"):
             draw()

@@ -15,7 +15,6 @@ from privet.plots import draw_tree
 from privet.plots.bars import LENGTH, groups_of, legend_lines, shares
 from privet.plots.layout import branch_label, columns, placed_nodes
 from privet.plots.style import text_width
-from privet.release.text import tree_text
 from privet.schema import Categorical, Numeric, Schema
 from privet.tree import Tree
 from tests.release.models import SCHEMA, random_model, small_tree
@@ -108,7 +107,7 @@ def test_the_top_of_a_tree_sums_up_what_is_below():
 
 
 def test_many_classes_share_a_bar():
-    groups = groups_of(wide_tree())
+    groups = groups_of(WIDE, wide_tree().counts[0])
     assert len(groups) == 5
     assert groups[-1][0] == "5 other classes"
     assert sorted(position for _, members in groups for position in members) == list(range(9))
@@ -121,32 +120,36 @@ def test_a_dollar_sign_is_no_formula():
     assert not any(text.get_parse_math() for text in figure.axes[0].texts)
 
 
-def test_too_many_leaves_are_refused_with_a_depth_that_works():
+def test_too_many_leaves_are_summed_up_from_the_bottom():
     schema = Schema({name: Categorical(list("abcdefgh")) for name in "xyz"}, "t", ["n", "y"])
     cells = Cells.everything(schema)
     for name, first in (("x", 1), ("y", 6), ("z", 48)):
         cells = cells.refine({cell: Split.multiway(schema, name) for cell in range(first)})
     tree = Tree.from_leaves(cells, np.ones((len(cells), 2)))
-    with pytest.raises(ParameterError, match=r"60 leaves at most, this one has 386; draw its top with max_depth=2") as caught:
-        draw_tree(tree, max_depth=None)
-    assert "tree_text" in str(caught.value)
-    assert tree_text(tree)
-    draw_tree(tree, max_depth=2)
+    for most, drawn in ((1, 1), (7, 1), (8, 8), (40, 36), (60, 57), (1000, len(tree.leaves))):
+        nodes = placed_nodes(tree, None, most)
+        assert sum(not placed.test for placed in nodes) == drawn
+        deepest = max((placed.depth for placed in nodes if placed.test), default=-1)
+        assert all(placed.depth >= deepest for placed in nodes if placed.cut)  # no level before the one above it is done
+    assert texts(draw_tree(tree)).count("n = 16, 8 leaves below") == 32
+    for wrong in (0, 1001):
+        with pytest.raises(ParameterError, match="max_leaves must be 1 to 1000"):
+            draw_tree(tree, max_leaves=wrong)
 
 
 def test_layout_columns_do_not_meet():
-    nodes = placed_nodes(wide_tree(), None)
+    nodes = placed_nodes(wide_tree(), None, 40)
     place = columns(nodes, 0.2)
     assert place.starts[0] + place.widths[0] < place.starts[1]
-    assert place.starts[1] + place.widths[1] < place.bars
+    assert place.starts[1] + place.widths[1] < place.end
     assert [placed.line for placed in place.leaves] == [0, 1, 2, 3, 4]
     assert nodes[0].line == (nodes[0].children[0].line + nodes[0].children[-1].line) / 2
 
 
 def test_branch_labels_are_short_and_say_what_is_left_out():
     attribute = WIDE.attributes[WIDE.names[0]]
-    assert branch_label(attribute, (0, 3, 6, 9)) == "a long value 0… | … (3 more)"
-    assert branch_label(Categorical(["a", "b", "c"]), (0, 2)) == "a | c"
+    assert branch_label(attribute, (0, 3, 6, 9)) == "a long value 0…, … (3 more)"
+    assert branch_label(Categorical(["a", "b", "c"]), (0, 2)) == "a, c"
     for codes in [(0,), (0, 1), tuple(range(12))]:
         assert len(branch_label(attribute, codes)) <= 32
 

@@ -184,7 +184,7 @@ def test_scores_are_explained_and_no_count_is_claimed():
     for text in both(scored_model()):
         assert "What the scores are" in text
         assert "Noise in the counts" not in text
-        assert "scores, not counts, and no count can be read from them" in text
+        assert "scores, not counts: they hold no count of people" in text
         assert "one decision tree with 5 leaves in all; a table of scores for the values of one attribute; one score for every row" in text
         assert "their scores are added up" in text
         assert "every leaf says one class, and adds 0.7 to its score" in text

@@ -12,6 +12,7 @@ from privet.release import model_view
 from privet.schema import Categorical, Schema
 from privet.tree import Tree
 from tests.release.models import open_model, small_model, statement
+from tests.release.scored import scored_model, small_drawn
 
 
 def printed(view, **options) -> str:
@@ -39,6 +40,41 @@ tree 2 of 2
 Counts are noisy: each is right to within about 5.66, 19 times in 20.
 0.833334-differentially private with one row added or removed"""
     )
+
+
+def test_a_drawn_tree():
+    assert printed(model_view(scored_model(trees=(small_drawn(),)))) == (
+        """\
+gibbs  predicts advice from 4 attributes
+tree 1 of 1
+├── form = complete
+│   ├── colour != blue  → wait
+│   └── colour = blue  → no
+└── form in {incomplete, foster}  → yes
+
+A leaf says a class, and holds no count. Branches that say the same are shown as one.
+0.833334-differentially private with one row added or removed"""
+    )
+
+
+def test_a_drawn_tree_as_a_whole():
+    text = printed(model_view(scored_model(trees=(small_drawn(),)), whole=True))
+    assert "└── form = foster\n    ├── age < 40  → yes\n    └── age >= 40  → yes" in text
+    assert "shown as one" not in text
+
+
+def test_trees_with_terms_and_a_constant():
+    first = printed(model_view(scored_model()))
+    assert "… and 1 table of scores, 1 score of every row" in first
+    assert "A tree adds 0.7 to the score of its class. Scores are added up" in " ".join(first.split())
+    everything = printed(model_view(scored_model(), max_trees=3))
+    assert "score by age\n├── age < 30  no +0.50, yes -0.25, wait -0.25" in everything
+    assert "score of every row\n└── no +0.20, yes -0.10, wait -0.10" in everything
+    assert "… and" not in everything
+    assert "±" not in everything
+    three = scored_model(trees=(small_drawn(),) * 3 + scored_model().trees[1:2] * 2)
+    assert "… and 1 more tree, 2 tables of scores" in printed(model_view(three, max_trees=2))
+    assert "The numbers are scores, not counts." in printed(model_view(scored_model(trees=scored_model().trees[1:])))
 
 
 def test_what_is_left_out_is_counted():

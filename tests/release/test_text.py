@@ -13,6 +13,7 @@ from privet.release.labels import branch_text, count_text, leaves_below, shorten
 from privet.schema import Categorical, Numeric, Schema
 from privet.tree import Tree
 from tests.release.models import SCHEMA, random_codes, random_model, small_tree
+from tests.release.scored import drawn_tree, scored_model, small_drawn
 
 TEXT = """\
 |--- form = complete
@@ -62,6 +63,51 @@ def test_text_can_be_cut():
     assert tree_text(small_tree(), max_depth=0) == "|--- truncated branch of depth 2\n"
 
 
+def test_a_drawn_tree_says_classes_and_is_collapsed():
+    assert tree_text(small_drawn(), scores=True) == (
+        """\
+|--- form = complete
+|   |--- colour != blue -> wait
+|   |--- colour = blue -> no
+|--- form in {incomplete, foster} -> yes
+"""
+    )
+    assert tree_text(small_drawn(), scores=True, max_depth=1).splitlines() == [
+        "|--- form = complete",
+        "|   |--- truncated branch of depth 1",
+        "|--- form in {incomplete, foster} -> yes",
+    ]
+
+
+def test_a_drawn_tree_as_a_whole():
+    assert tree_text(small_drawn(), scores=True, whole=True) == (
+        """\
+|--- form = complete
+|   |--- colour != blue -> wait
+|   |--- colour = blue -> no
+|--- form = incomplete -> yes
+|--- form = foster
+|   |--- age < 40 -> yes
+|   |--- age >= 40 -> yes
+"""
+    )
+
+
+def test_terms_and_constants_show_their_scores():
+    _, by_age, constant = scored_model().trees
+    assert tree_text(by_age, scores=True).splitlines()[0] == "|--- age < 30: no +0.50, yes -0.25, wait -0.25"
+    assert tree_text(constant, scores=True) == "|--- every row: no +0.20, yes -0.10, wait -0.10\n"
+
+
+@pytest.mark.parametrize("seed", range(10))
+def test_no_score_is_shown_as_a_count(seed):
+    tree = drawn_tree(np.random.default_rng(seed), SCHEMA, depth=3)
+    for whole in (True, False):
+        for text in (tree_text(tree, scores=True, whole=whole), tree_dot(tree, scores=True, whole=whole)):
+            assert "count" not in text
+            assert "0.7" not in text
+
+
 def test_a_single_leaf():
     assert tree_text(Tree(Cells.everything(SCHEMA), np.array([[1.0, 2, 0]]))) == "|--- counts: [1, 2, 0] class: yes\n"
 
@@ -86,7 +132,8 @@ def test_the_text_leads_every_row_to_its_leaf(seed):
     for row in range(30):
         fits = {}
         for name, attribute, column in zip(schema.names, schema.attributes.values(), codes, strict=True):
-            fits |= {(name, branch_text(attribute, own)): column[row] in own for own in subsets(tree, schema.index(name))}
+            for own, among in subsets(tree, schema.index(name)):
+                fits[name, branch_text(attribute, own, among=among)] = column[row] in own
         depth, found = 0, None
         for level, text in lines:
             if level == depth and text.startswith("counts"):
@@ -99,9 +146,13 @@ def test_the_text_leads_every_row_to_its_leaf(seed):
         assert found.split("]")[0] == f"counts: [{', '.join(count_text(count) for count in reached.tolist())}"
 
 
-def subsets(tree: Tree, position: int) -> list[tuple[int, ...]]:
-    nodes = np.flatnonzero(tree.cells.attribute == position).tolist()
-    return [codes for node in nodes for _, codes in tree.children(node, possible_only=True)]
+def subsets(tree: Tree, position: int) -> list[tuple[tuple[int, ...], list[int]]]:
+    """The codes of each branch on an attribute, and those of all branches beside it."""
+    found = []
+    for node in np.flatnonzero(tree.cells.attribute == position).tolist():
+        children = [codes for _, codes in tree.children(node, possible_only=True)]
+        found += [(codes, sorted(sum(children, ()))) for codes in children]
+    return found
 
 
 # -- words -----------------------------------------------------------------------------------------------------------
@@ -126,11 +177,19 @@ def test_branches_of_numbers(codes, text):
 
 def test_branches_of_values_and_their_limits():
     colours = Categorical(["red", "green", "blue", "a\nb"])
-    assert branch_text(colours, (0, 2)) == "= red | blue"
-    assert branch_text(colours, (0, 1, 2), limit=2) == "= red | green | … (1 more)"
-    assert branch_text(colours, (0, 1), limit=2) == "= red | green"
+    assert branch_text(colours, (0, 2)) == "in {red, blue}"
+    assert branch_text(colours, (0, 1, 2), limit=2) == "in {red, green, … (1 more)}"
+    assert branch_text(colours, (0, 1), limit=2) == "in {red, green}"
     assert branch_text(colours, (3,)) == "= a\\nb"
     assert branch_text(colours, (1,), length=3) == "= gr…"
+
+
+def test_the_one_value_that_does_not_take_a_branch_is_named():
+    letters = Categorical(list("abcde"))
+    assert branch_text(letters, (0, 1, 3), among=(0, 1, 2, 3)) == "!= c"
+    assert branch_text(letters, (0, 1, 3), among=range(5)) == "in {a, b, d}"  # two do not
+    assert branch_text(letters, (0, 1), among=(0, 1, 2)) == "in {a, b}"  # no longer than the other
+    assert branch_text(Numeric(0, 40, bins=4), (0, 2, 3), among=range(4)) == "< 10 or >= 20"
 
 
 def test_nothing_invisible_gets_through():
@@ -170,6 +229,17 @@ def test_dot_has_every_node_and_branch():
     assert nodes[0] == "form\\ncounts: 55.60, 114, 12"
     assert nodes[5] == "class: yes\\ncounts: 5.50, 61, 0"
     assert len(nodes) == tree.n_nodes
+
+
+def test_dot_of_a_drawn_tree_is_collapsed_with_the_promise_beneath():
+    dot = tree_dot(small_drawn(), scores=True, caption='1-differentially "private"')
+    assert dot.count("->") == 4
+    assert tree_dot(small_drawn(), scores=True, whole=True).count("->") == 7
+    assert '  label="1-differentially \\"private\\""; labelloc="b"' in dot
+    assert '[label="in {incomplete, foster}"]' in dot
+    assert '[label="class: yes", fillcolor="/pastel19/2"]' in dot
+    assert '"age < 30' not in dot
+    assert r'[label="no +0.50\nyes -0.25\nwait -0.25", fillcolor="#e8e8e8"]' in tree_dot(scored_model().trees[1], scores=True)
 
 
 def test_dot_labels_cannot_leave_their_quotes():

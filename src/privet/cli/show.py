@@ -9,10 +9,14 @@ import typer
 MODEL = typer.Argument(help="A model file.")
 
 
+WHOLE = typer.Option(False, "--whole", help="Show all branches of a drawn tree, also those that say the same.")
+
+
 def show(
     model: Path = MODEL,
     depth: int | None = typer.Option(None, "--depth", "-d", help="Show this many levels only."),
     trees: int = typer.Option(1, "--trees", help="How many trees of a forest to show."),
+    whole: bool = WHOLE,
 ) -> None:
     """Show a model's tree in the terminal, with its guarantee under it.
 
@@ -22,7 +26,7 @@ def show(
 
     from privet.release import model_view, read_model
 
-    Console().print(model_view(read_model(model), max_depth=depth, max_trees=trees))
+    Console().print(model_view(read_model(model), max_depth=depth, max_trees=trees, whole=whole))
 
 
 def plot(
@@ -30,22 +34,42 @@ def plot(
     output: Path = typer.Option(..., "--output", "-o", help="Where to draw it: .svg, .png or .pdf."),
     tree: int = typer.Option(1, "--tree", help="Which tree of a forest, from 1."),
     depth: int | None = typer.Option(None, "--depth", "-d", help="Draw this many levels only."),
+    leaves: int = typer.Option(40, "--leaves", help="Draw this many leaves at most; the rest is summed up."),
+    whole: bool = WHOLE,
 ) -> None:
-    """Draw a tree as a picture, with the class shares of its leaves and the noise on them.
+    """Draw a tree as a picture, with its guarantee beneath.
+
+    Leaves show the class shares and the noise on them, or the class that a drawn tree says. Where a model also has scores for
+    the values of attributes, these are drawn beside it, in a file whose name ends in -scores.
 
     Example: [bold]privet plot m.json -o tree.svg[/bold]
     """
     from privet.errors import ParameterError
-    from privet.plots import draw_tree, save_figure
-    from privet.release import read_model
+    from privet.plots import draw_terms, draw_tree, save_figure
+    from privet.release import Parts, read_model
 
     released = read_model(model)
-    if not 1 <= tree <= len(released.trees):
-        raise ParameterError(f"--tree must be 1 to {len(released.trees)}, got {tree}")
-    title = f"{released.learner}, tree {tree} of {len(released.trees)}" if len(released.trees) > 1 else released.learner
-    figure = draw_tree(released.trees[tree - 1], noise=released.noise, title=title, footer=released.privacy.describe(), max_depth=depth)
-    save_figure(figure, output)
-    typer.echo(f"drew {output}")
+    parts = Parts.of(released)
+    if parts.trees:
+        if not 1 <= tree <= len(parts.trees):
+            raise ParameterError(f"--tree must be 1 to {len(parts.trees)}, got {tree}")
+        which = f", tree {tree} of {len(parts.trees)}" if len(parts.trees) > 1 else ""
+        figure = draw_tree(
+            parts.trees[tree - 1],
+            noise=released.noise,
+            title=f"{released.learner} for {released.schema.target}{which}",
+            footer=released.privacy.describe(),
+            max_depth=depth,
+            max_leaves=leaves,
+            scores=released.combine == "scores",
+            whole=whole,
+        )
+        save_figure(figure, output)
+        typer.echo(f"drew {output}")
+    if parts.terms or parts.constants:
+        beside = output.with_stem(f"{output.stem}-scores") if parts.trees else output
+        save_figure(draw_terms(released, title=f"{released.learner} for {released.schema.target}, scores by value"), beside)
+        typer.echo(f"drew {beside}")
 
 
 def card(
@@ -70,22 +94,27 @@ def card(
 def export(
     model: Path = MODEL,
     output: Path = typer.Option(..., "--output", "-o", help="Where to write it: .txt, .dot or .onnx."),
+    whole: bool = WHOLE,
 ) -> None:
     """Export a model: indented text, Graphviz DOT (the first tree), or ONNX (from codes to label and probabilities).
 
     Example: [bold]privet export m.json -o m.onnx[/bold]
     """
     from privet.errors import ParameterError
-    from privet.release import read_model, to_onnx, tree_dot, tree_text
+    from privet.release import Parts, read_model, to_onnx, tree_dot, tree_text
+    from privet.release.labels import visible
 
     released = read_model(model)
-    kind = output.suffix.lower()
+    kind, scores, promise = output.suffix.lower(), released.combine == "scores", visible(released.privacy.describe())
     if kind == ".onnx":
         output.write_bytes(to_onnx(released).SerializeToString())
         typer.echo(f"wrote {output}")
-    elif kind in (".txt", ".dot"):
-        comment, text = ("#", tree_text) if kind == ".txt" else ("//", tree_dot)
-        _write(output, f"{comment} {released.privacy.describe()}\n{text(released.trees[0])}")
+    elif kind == ".txt":
+        texts = [f"# {title}\n{tree_text(tree, scores=scores, whole=whole)}" for tree, title in Parts.of(released).titles()]
+        _write(output, f"# {promise}\n" + "\n".join(texts))
+    elif kind == ".dot":
+        tree, _ = Parts.of(released).titles()[0]
+        _write(output, f"// {promise}\n{tree_dot(tree, scores=scores, whole=whole, caption=promise)}")
     else:
         raise ParameterError(f"--output must end in .txt, .dot or .onnx, got {output.name!r}")
 

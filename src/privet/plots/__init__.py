@@ -1,9 +1,13 @@
 """Pictures of trees and of experiments, readable in grey. Needs matplotlib: ``pip install 'privet[plots]'``.
 
-- :mod:`~privet.plots.tree`: ``draw_tree``, a tree with a bar per class and leaf, and whiskers for the noise
+- :mod:`~privet.plots.tree`: ``draw_tree``, a tree with its tests in boxes
+- :mod:`~privet.plots.bars`: its leaves as a bar per class, with whiskers for the noise
+- :mod:`~privet.plots.chips`: its leaves as the class that they say, for drawn trees
 - :mod:`~privet.plots.layout`: where each node of such a picture stands
+- :mod:`~privet.plots.terms`: ``draw_terms``, the scores for each value of the attributes
 - :mod:`~privet.plots.accuracy`: ``accuracy_over_epsilon``, box plots per learner and epsilon
 - :mod:`~privet.plots.heatmap`: ``heatmap``, the mean of a result over two parameters
+- :mod:`~privet.plots.canvas`: a page in inches, with a title and a caption
 - :mod:`~privet.plots.style`: greys with hatches, text widths, ``save_figure``
 
 Figures are plain ``matplotlib.figure.Figure`` objects: nothing here touches ``pyplot`` or a display.
@@ -12,6 +16,7 @@ Figures are plain ``matplotlib.figure.Figure`` objects: nothing here touches ``p
 from privet.plots.accuracy import accuracy_over_epsilon
 from privet.plots.heatmap import heatmap
 from privet.plots.style import save_figure
+from privet.plots.terms import draw_terms
 from privet.plots.tree import draw_tree
 
-__all__ = ["accuracy_over_epsilon", "draw_tree", "heatmap", "save_figure"]
+__all__ = ["accuracy_over_epsilon", "draw_terms", "draw_tree", "heatmap", "save_figure"]

@@ -1,4 +1,4 @@
-"""The leaves of a drawn tree: a bar per class with a whisker for the noise of its count, and their legend."""
+"""Leaves as bars: one per class with a whisker for the noise of its count, and their legend."""
 
 from __future__ import annotations
 
@@ -7,35 +7,74 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 import numpy as np
-import numpy.typing as npt
 
+from privet.plots.layout import BOX_HEIGHT, SMALL, TEXT, Placed
 from privet.plots.style import INK, QUIET, fill, text_width
-from privet.release.labels import class_labels, shortened
-from privet.tree import Tree
+from privet.release.labels import class_labels, count_text, leaves_below, shortened
+from privet.schema import Schema
+from privet.tree import Floats, Tree
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
 #: With more classes, the rarest share one bar.
 MAX_BARS = 5
-SMALL = 7.5
 THICKNESS, LENGTH = 0.12, 1.7
 LEGEND_PITCH = 0.22
 
 Group = tuple[str, list[int]]
 
 
-def groups_of(tree: Tree) -> list[Group]:
-    """Bars with their classes: one each; where there are too many, the rarest together."""
-    labels = [shortened(label, 28) for label in class_labels(tree.schema)]
+class Bars:
+    """How a leaf is drawn that has a count, or a score, for each class.
+
+    Scores are drawn as the probabilities that this tree would give by itself.
+    """
+
+    aligned = True
+
+    def __init__(self, tree: Tree, *, noise: float, scores: bool) -> None:
+        self._counts = _softmax(tree.counts) if scores else tree.counts
+        self._tree, self._noise, self._scores, self._below = tree, noise, scores, leaves_below(tree)
+        self._groups = groups_of(tree.schema, self._counts[0])
+        self.names = [name for name, _ in self._groups]
+        self.pitch = max(len(self._groups) * THICKNESS + 0.16, BOX_HEIGHT + 0.08)
+        self.notes = ["Whiskers: how far noise moves a share, 19 times in 20."] if noise else []
+
+    def width(self, placed: Placed) -> float:
+        """Of the bars and what stands beside them."""
+        label, size = self._beside(placed)
+        return LENGTH + 0.3 + text_width(label, TEXT, bold=True) + text_width(size, SMALL)
+
+    def draw(self, axes: Axes, placed: Placed, x: float, y: float) -> None:
+        """The bars of one leaf, its class and its size."""
+        noise = self._noise * math.sqrt(self._below[placed.node])
+        draw_bars(axes, shares(self._counts[placed.node], self._groups, noise), x, y, whiskers=self._noise > 0)
+        (label, size), x = self._beside(placed), x + LENGTH + 0.12
+        write(axes, x, y, label, TEXT, bold=True)
+        write(axes, x + text_width(label, TEXT, bold=True) + 0.1, y, size, SMALL, colour=QUIET)
+
+    def _beside(self, placed: Placed) -> tuple[str, str]:
+        """The class that a leaf predicts, and how many rows it has."""
+        counts, leaves = self._counts[placed.node], int(self._below[placed.node])
+        off = 2 * self._noise * math.sqrt(len(counts) * leaves)
+        within = "" if not off else f" ± {off:.2g}" if off < 10 else f" ± {off:.0f}"
+        said = [] if self._scores else [f"n = {count_text(float(counts.sum()))}{within}"]
+        said += [f"{leaves} leaves below"] if placed.cut else []
+        return shortened(class_labels(self._tree.schema)[int(counts.argmax())], 28), ", ".join(said)
+
+
+def groups_of(schema: Schema, counts: Floats) -> list[Group]:
+    """Bars with their classes: one each; where there are too many, the rarest by these counts together."""
+    labels = [shortened(label, 28) for label in class_labels(schema)]
     if len(labels) <= MAX_BARS:
         return [(label, [position]) for position, label in enumerate(labels)]
-    frequent = sorted(np.argsort(-tree.counts[0], kind="stable")[: MAX_BARS - 1].tolist())
+    frequent = sorted(np.argsort(-counts, kind="stable")[: MAX_BARS - 1].tolist())
     others = [position for position in range(len(labels)) if position not in frequent]
     return [*((labels[position], [position]) for position in frequent), (f"{len(others)} other classes", others)]
 
 
-def shares(counts: npt.NDArray[np.float64], groups: Sequence[Group], noise: float) -> list[tuple[float, float, float]]:
+def shares(counts: Floats, groups: Sequence[Group], noise: float) -> list[tuple[float, float, float]]:
     """For each bar its share, and the ends of its whisker. Shares are of what is above zero, as predictions take them."""
     total = float(np.maximum(counts, 0).sum())
     if total <= 0:
@@ -72,7 +111,7 @@ def draw_scale(axes: Axes, x: float, top: float, bottom: float) -> None:
 
 def legend_lines(names: Sequence[str], width: float) -> list[list[int]]:
     """Which bars stand on which line of the legend."""
-    lines: list[list[int]] = [[]]
+    lines: list[list[int]] = [[]] if names else []
     used = 0.0
     for number, name in enumerate(names):
         needed = text_width(name, SMALL) + 0.55
@@ -84,14 +123,14 @@ def legend_lines(names: Sequence[str], width: float) -> list[list[int]]:
     return lines
 
 
-def draw_legend(axes: Axes, lines: Sequence[Sequence[int]], names: Sequence[str], left: float, y: float) -> None:
-    """A patch and a name for each bar."""
+def draw_legend(axes: Axes, lines: Sequence[Sequence[int]], fills: Sequence[int], names: Sequence[str], left: float, y: float) -> None:
+    """A patch with its fill and a name for each bar."""
     from matplotlib.patches import Rectangle
 
     for line in lines:
         x = left
         for number in line:
-            axes.add_patch(Rectangle((x, y - 0.06), 0.24, 0.12, **fill(number)))
+            axes.add_patch(Rectangle((x, y - 0.06), 0.24, 0.12, **fill(fills[number])))
             write(axes, x + 0.3, y, names[number], SMALL)
             x += text_width(names[number], SMALL) + 0.55
         y += LEGEND_PITCH
@@ -101,3 +140,8 @@ def write(axes: Axes, x: float, y: float, text: str, size: float, *, bold: bool 
     """Text as it is: a dollar sign starts no formula."""
     weight, side = "bold" if bold else "normal", "center" if centred else "left"
     axes.text(x, y, text, fontsize=size, fontweight=weight, color=colour, ha=side, va="center_baseline", parse_math=False)
+
+
+def _softmax(scores: Floats) -> Floats:
+    odds = np.exp(scores - scores.max(axis=1, keepdims=True))
+    return np.asarray(odds / odds.sum(axis=1, keepdims=True))

@@ -5,12 +5,15 @@ All lengths are inches, so that texts are measured once and never overlap.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, field
+
+import numpy as np
 
 from privet.plots.style import text_width
 from privet.release.labels import attribute_at, branch_text, shortened
-from privet.schema import Attribute
-from privet.tree import Tree
+from privet.schema import Attribute, Categorical
+from privet.tree import Tree, domain_shares
 
 TEXT, SMALL = 9.0, 7.5
 BOX_PADDING, BOX_HEIGHT = 0.1, 0.27
@@ -32,49 +35,62 @@ class Placed:
 
 @dataclass(frozen=True)
 class Layout:
-    """All nodes, parents first; where each column of boxes starts and how wide it is; where the bars start."""
+    """All nodes, parents first; where each column of boxes starts and how wide it is; where the last column ends."""
 
     nodes: list[Placed]
     starts: list[float]
     widths: list[float]
-    bars: float
+    end: float
 
     @property
     def leaves(self) -> list[Placed]:
-        """What is drawn with bars, from top to bottom."""
+        """What is drawn as a leaf, from top to bottom."""
         return [placed for placed in self.nodes if not placed.test]
 
     def box(self, placed: Placed) -> tuple[float, float]:
-        """Left and right end of a node: its box, or where its bars start."""
-        if not placed.test:
-            return self.bars, self.bars
+        """Left and right end of the box of a test."""
         start = self.starts[placed.depth]
         return start, start + self.widths[placed.depth]
 
 
-def placed_nodes(tree: Tree, max_depth: int | None) -> list[Placed]:
+def placed_nodes(tree: Tree, max_depth: int | None, max_leaves: int) -> list[Placed]:
     """The nodes to draw, parents first, each with its line: leaves get whole numbers, the others stand amid their children."""
     nodes: list[Placed] = []
     stack = [Placed(0, 0, "", "")]
-    lines = 0
+    lines, opened = 0, opened_nodes(tree, max_depth, max_leaves)
     while stack:
         placed = stack.pop()
         nodes.append(placed)
-        children = tree.children(placed.node, possible_only=True)
-        placed.cut = bool(children) and max_depth is not None and placed.depth >= max_depth
-        if not children or placed.cut:
+        if placed.node not in opened:
+            placed.cut = bool(tree.cells.attribute[placed.node] >= 0)
             placed.line = float(lines)
             lines += 1
             continue
         name, attribute = attribute_at(tree.schema, int(tree.cells.attribute[placed.node]))
         placed.test = shortened(name, 24)
-        for child, codes in children:
-            placed.children.append(Placed(child, placed.depth + 1, branch_label(attribute, codes), ""))
+        children = tree.children(placed.node, possible_only=True)
+        among = sorted(code for _, codes in children for code in codes)
+        placed.children = [Placed(child, placed.depth + 1, branch_label(attribute, codes, among), "") for child, codes in children]
         stack += reversed(placed.children)
     for placed in reversed(nodes):
         if placed.children:
             placed.line = (placed.children[0].line + placed.children[-1].line) / 2
     return nodes
+
+
+def opened_nodes(tree: Tree, max_depth: int | None, max_leaves: int) -> set[int]:
+    """The tests to draw: level by level, and in a level first what more of the domain reaches, while the leaves are so many at most."""
+    depths, shares, parents = tree.depths, domain_shares(tree.cells), tree.cells.parents
+    opened: set[int] = set()
+    leaves = 1
+    for node in np.lexsort((-shares, depths)).tolist():
+        if max_depth is not None and depths[node] >= max_depth:
+            break
+        more = len(tree.children(node)) - 1 if node == 0 or parents[node] in opened else -1
+        if more >= 0 and leaves + more <= max_leaves:
+            opened.add(node)
+            leaves += more
+    return opened
 
 
 def columns(nodes: list[Placed], left: float) -> Layout:
@@ -88,21 +104,18 @@ def columns(nodes: list[Placed], left: float) -> Layout:
         starts.append(x)
         widths.append(boxes)
         x += boxes + ELBOW + labels + 0.16
-    return Layout(nodes, starts, widths, x)
+    return Layout(nodes, [*starts, x], widths, x)
 
 
-def branch_label(attribute: Attribute, codes: tuple[int, ...]) -> str:
-    """The branch without its equals sign, shortened."""
+def branch_label(attribute: Attribute, codes: tuple[int, ...], among: Sequence[int] = ()) -> str:
+    """The branch as in a picture, where the attribute stands in its box: ``red, blue``, ``not grey``, ``< 35``; shortened."""
     for limit, length in ((4, None), (3, None), (2, None), (1, None), (1, 16)):
-        text = branch_text(attribute, codes, limit=limit, length=length).removeprefix("= ")
+        text = branch_text(attribute, codes, among=among, limit=limit, length=length)
+        sign, _, values = text.partition(" ")
+        if sign in ("=", "!="):
+            text = values if sign == "=" else f"not {values}"
+        elif isinstance(attribute, Categorical):
+            text = values[1:-1]  # without "in" and braces
         if len(text) <= 32:
             break
     return shortened(text, 32)
-
-
-def fitting_depth(tree: Tree, max_leaves: int) -> int:
-    """The deepest cut with so many leaves at most."""
-    depth = 0
-    while sum(not placed.test for placed in placed_nodes(tree, depth + 1)) <= max_leaves:
-        depth += 1
-    return depth

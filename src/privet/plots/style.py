@@ -40,6 +40,15 @@ def fill(position: int) -> dict[str, Any]:
     return {"facecolor": colour, "hatch": hatch, "edgecolor": INK, "linewidth": 0.6}
 
 
+def ink_on(colour: str) -> str:
+    """Black or white, whichever stands out more from a colour (contrast as WCAG 2 defines it)."""
+    from matplotlib.colors import to_rgb
+
+    linear = [value / 12.92 if value <= 0.04045 else ((value + 0.055) / 1.055) ** 2.4 for value in to_rgb(colour)]
+    luminance = 0.2126 * linear[0] + 0.7152 * linear[1] + 0.0722 * linear[2]
+    return "#ffffff" if 1.05 / (luminance + 0.05) > (luminance + 0.05) / 0.05 else "#000000"
+
+
 def text_width(text: str, size: float, *, bold: bool = False) -> float:
     """The width of a text in inches."""
     from matplotlib.font_manager import FontProperties

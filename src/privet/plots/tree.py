@@ -1,40 +1,39 @@
-"""A tree as a picture: tests in boxes, and for each leaf a bar per class with a whisker for the noise of its count."""
+"""A tree as a picture: tests in boxes, and leaves as bars of their class shares, or as chips where they only say a class."""
 
 from __future__ import annotations
 
-import math
-import textwrap
 from typing import TYPE_CHECKING
 
 from privet.errors import ParameterError
-from privet.plots.bars import (
-    LEGEND_PITCH,
-    LENGTH,
-    SMALL,
-    THICKNESS,
-    draw_bars,
-    draw_legend,
-    draw_scale,
-    groups_of,
-    legend_lines,
-    shares,
-    write,
-)
-from privet.plots.layout import BOX_HEIGHT, ELBOW, TEXT, Layout, Placed, columns, fitting_depth, placed_nodes
+from privet.plots.bars import LEGEND_PITCH, Bars, draw_legend, draw_scale, legend_lines, write
+from privet.plots.canvas import FOOTER_PITCH, MARGIN, TITLE_HEIGHT, TITLE_SIZE, canvas, wrapped
+from privet.plots.chips import Chips
+from privet.plots.layout import BOX_HEIGHT, ELBOW, SMALL, TEXT, Layout, Placed, columns, placed_nodes
 from privet.plots.style import INK, QUIET, need_matplotlib, text_width
-from privet.release.labels import class_labels, count_text, leaves_below, shortened, visible
+from privet.release.collapse import collapsed
+from privet.release.labels import visible
+from privet.release.parts import vote
 from privet.tree import Tree
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
-MAX_LEAVES = 60
+#: More leaves make a picture that no program shows.
+MOST_LEAVES = 1000
 
-_MARGIN, _TITLE_SIZE, _TITLE_HEIGHT, _FOOTER_PITCH = 0.2, 12, 0.36, 0.17
 
-
-def draw_tree(tree: Tree, *, noise: float = 0.0, title: str = "", footer: str = "", max_depth: int | None = None) -> Figure:
+def draw_tree(
+    tree: Tree,
+    *,
+    noise: float = 0.0,
+    title: str = "",
+    footer: str = "",
+    max_depth: int | None = None,
+    max_leaves: int = 40,
+    scores: bool = False,
+    whole: bool = False,
+) -> Figure:
     """Draw a tree.
 
     Args:
@@ -43,93 +42,64 @@ def draw_tree(tree: Tree, *, noise: float = 0.0, title: str = "", footer: str = 
         title: stands above.
         footer: stands below; the guarantee belongs here.
         max_depth: draw so many tests deep. What is below is summed up in one line.
+        max_leaves: draw so many leaves at most, the top of the tree and there what more of the domain reaches; the rest is summed up.
+        scores: whether the tree is of a model that adds up scores. A leaf of a drawn tree is then the class that it says.
+        whole: draw a tree of scores with all its branches; otherwise those that say the same are drawn as one.
     """
     need_matplotlib()
-    nodes = placed_nodes(tree, max_depth)
-    n_leaves = sum(not placed.test for placed in nodes)
-    if n_leaves > MAX_LEAVES:
-        raise ParameterError(
-            f"draw_tree: a picture may have {MAX_LEAVES} leaves at most, this one has {n_leaves}; "
-            f"draw its top with max_depth={fitting_depth(tree, MAX_LEAVES)}, or print all of it with privet.release.tree_text"
-        )
-    groups, place, title = groups_of(tree), columns(nodes, _MARGIN), visible(title)
-    names, below = [name for name, _ in groups], leaves_below(tree)
-    notes = [_note(tree, placed, noise, int(below[placed.node])) for placed in place.leaves]
-    width = _width(place, notes, names, title)
-    legend = legend_lines(names, width - 2 * _MARGIN)
-    footers = _footer_lines(footer, width, whiskers=noise > 0)
-    pitch = max(len(groups) * THICKNESS + 0.16, BOX_HEIGHT + 0.08)
-    top = _MARGIN + (_TITLE_HEIGHT if title else 0.0) + LEGEND_PITCH * len(legend) + 0.12
-    end = top + pitch * n_leaves
-    axes = _canvas(width, end + 0.3 + _FOOTER_PITCH * len(footers) + _MARGIN)
+    if not 1 <= max_leaves <= MOST_LEAVES:
+        raise ParameterError(f"draw_tree: max_leaves must be 1 to {MOST_LEAVES}, got {max_leaves}")
+    if scores and not whole:
+        tree = collapsed(tree)
+    nodes, title = placed_nodes(tree, max_depth, max_leaves), visible(title)
+    cut = any(placed.cut for placed in nodes)
+    leaves = Chips(tree, whole=whole, cut=cut) if scores and vote(tree) is not None else Bars(tree, noise=noise, scores=scores)
+    place = columns(nodes, MARGIN)
+
+    def start(placed: Placed) -> float:
+        aligned = leaves.aligned and not placed.test
+        return place.end if aligned else place.starts[placed.depth]
+
+    ends = [start(placed) + leaves.width(placed) for placed in place.leaves]
+    names = [text_width(name, SMALL) + 0.55 for name in leaves.names]
+    width = max(*ends, *names, 5.0, MARGIN + text_width(title, TITLE_SIZE, bold=True)) + MARGIN
+    legend = legend_lines(leaves.names, width - 2 * MARGIN)
+    promise = wrapped(footer, width - 2 * MARGIN, TEXT, bold=True)
+    notes = [line for note in leaves.notes for line in wrapped(note, width - 2 * MARGIN, SMALL)]
+    top = MARGIN + (TITLE_HEIGHT if title else 0.0) + LEGEND_PITCH * len(legend) + 0.12
+    end = top + leaves.pitch * len(place.leaves)
+    foot = end + (0.4 if leaves.aligned else 0.2)
+    axes = canvas(width, foot + FOOTER_PITCH * (len(promise) + len(notes)) + MARGIN)
 
     if title:
-        write(axes, _MARGIN, _MARGIN + 0.1, title, _TITLE_SIZE, bold=True)
-    draw_legend(axes, legend, names, _MARGIN, top - 0.12 - LEGEND_PITCH * len(legend) + 0.1)
-    draw_scale(axes, place.bars, top, end)
-    for placed in nodes:
-        _draw_test(axes, place, placed, top, pitch)
-    for placed, (label, size) in zip(place.leaves, notes, strict=True):
-        y = top + (placed.line + 0.5) * pitch
-        parts = shares(tree.counts[placed.node], groups, noise * math.sqrt(below[placed.node]))
-        draw_bars(axes, parts, place.bars, y, whiskers=noise > 0)
-        x = place.bars + LENGTH + 0.12
-        write(axes, x, y, label, TEXT, bold=True)
-        write(axes, x + text_width(label, TEXT, bold=True) + 0.1, y, size, SMALL, colour=QUIET)
-    for number, text in enumerate(footers):
-        write(axes, _MARGIN, end + 0.4 + _FOOTER_PITCH * number, text, SMALL)
+        write(axes, MARGIN, MARGIN + 0.1, title, TITLE_SIZE, bold=True)
+    draw_legend(axes, legend, range(len(leaves.names)), leaves.names, MARGIN, top - 0.12 - LEGEND_PITCH * len(legend) + 0.1)
+    if isinstance(leaves, Bars):
+        draw_scale(axes, place.end, top, end)
+    for placed in place.nodes:
+        if placed.test:
+            _draw_test(axes, place, placed, top, leaves.pitch, [start(child) for child in placed.children])
+        else:
+            leaves.draw(axes, placed, start(placed), top + (placed.line + 0.5) * leaves.pitch)
+    for number, text in enumerate(promise):
+        write(axes, MARGIN, foot + FOOTER_PITCH * number, text, TEXT, bold=True)
+    for number, text in enumerate(notes, len(promise)):
+        write(axes, MARGIN, foot + FOOTER_PITCH * number, text, SMALL, colour=QUIET)
     return axes.get_figure(root=True)  # type: ignore[return-value]
 
 
-def _canvas(width: float, height: float) -> Axes:
-    """Axes over the whole figure, in inches from the top left."""
-    from matplotlib.figure import Figure
-
-    axes = Figure(figsize=(width, height)).add_axes((0, 0, 1, 1))
-    axes.set_xlim(0, width)
-    axes.set_ylim(height, 0)
-    axes.axis("off")
-    return axes
-
-
-def _note(tree: Tree, placed: Placed, noise: float, leaves: int) -> tuple[str, str]:
-    """The class that a leaf predicts, and how many rows it has."""
-    counts = tree.counts[placed.node]
-    off = 2 * noise * math.sqrt(len(counts) * leaves)
-    within = "" if not off else f" ± {off:.2g}" if off < 10 else f" ± {off:.0f}"
-    more = f", {leaves} leaves below" if placed.cut else ""
-    label = shortened(class_labels(tree.schema)[int(counts.argmax())], 28)
-    return label, f"n = {count_text(float(counts.sum()))}{within}{more}"
-
-
-def _width(place: Layout, notes: list[tuple[str, str]], names: list[str], title: str) -> float:
-    """As wide as the widest of its parts."""
-    note = max(text_width(label, TEXT, bold=True) + text_width(size, SMALL) for label, size in notes)
-    inside = [place.bars - _MARGIN + LENGTH + note + 0.3, 5.0, text_width(title, _TITLE_SIZE, bold=True)]
-    return max(*inside, *(text_width(name, SMALL) + 0.55 for name in names)) + 2 * _MARGIN
-
-
-def _footer_lines(footer: str, width: float, *, whiskers: bool) -> list[str]:
-    """The footer, broken into lines that fit."""
-    per_character = text_width("abcdefghij klmnopqrstu", SMALL) / 22
-    lines = textwrap.wrap(visible(footer), max(20, int((width - 2 * _MARGIN) / per_character * 0.92)))
-    return ["Whiskers: how far noise moves a share, 19 times in 20.", *lines] if whiskers else lines
-
-
-def _draw_test(axes: Axes, place: Layout, placed: Placed, top: float, pitch: float) -> None:
-    """The box of a test, the lines to its children, and the values that lead to each."""
+def _draw_test(axes: Axes, place: Layout, placed: Placed, top: float, pitch: float, stops: list[float]) -> None:
+    """The box of a test, the lines to where its children start, and the values that lead to each."""
     from matplotlib.patches import FancyBboxPatch
 
-    if not placed.test:
-        return
     start, end = place.box(placed)
     y = top + (placed.line + 0.5) * pitch
     ends = [top + (child.line + 0.5) * pitch for child in placed.children]
     elbow = end + ELBOW
     axes.plot([end, elbow], [y, y], color=INK, lw=0.8, zorder=1)
     axes.plot([elbow, elbow], [ends[0], ends[-1]], color=INK, lw=0.8, zorder=1)
-    for child, at in zip(placed.children, ends, strict=True):
-        axes.plot([elbow, place.box(child)[0]], [at, at], color=INK, lw=0.8, zorder=1)
+    for child, at, stop in zip(placed.children, ends, stops, strict=True):
+        axes.plot([elbow, stop], [at, at], color=INK, lw=0.8, zorder=1)
         write(axes, elbow + 0.05, at - 0.075, child.label, SMALL)
     shape = "round,pad=0,rounding_size=0.06"
     axes.add_patch(FancyBboxPatch((start, y - BOX_HEIGHT / 2), end - start, BOX_HEIGHT, boxstyle=shape, fc="white", ec=INK, lw=0.9))

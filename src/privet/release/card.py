@@ -182,15 +182,15 @@ def _noise(model: Model) -> list[Block]:
 def _scores(model: Model) -> list[Block]:
     parts = Parts.of(model)
     text = (
-        "The values in the trees are scores, not counts, and no count can be read from them. A score says how strongly a part of the "
-        "model speaks for a class, on a log scale. The scores of a row are added up over all parts, and the probability of a class is "
+        "The values in the trees are scores, not counts: they hold no count of people. A score says how strongly a part of the model "
+        "speaks for a class, on a log scale. The scores of a row are added up over all parts, and the probability of a class is "
         "e to the power of its sum, divided by the total of this over all classes: one point more for a class multiplies its odds "
         "against any other by e, about 2.72."
     )
     votes = sorted({amount for tree in parts.trees if (amount := vote(tree)) is not None})
     items = []
     if votes:
-        drawn = " Which tree it is was drawn at random as a whole; that is what protects people, so another run gives another tree."
+        drawn = " The tree was drawn at random as a whole; this is what protects people, and another run gives another tree."
         items.append(
             f"Decision trees: every leaf says one class, and adds {' or '.join(f'{amount:.6g}' for amount in votes)} to its score. This "
             f"amount is public and the same in every leaf: it does not say how many people are behind it, nor how sure the leaf is."

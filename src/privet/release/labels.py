@@ -27,28 +27,36 @@ def attribute_at(schema: Schema, position: int) -> tuple[str, Attribute]:
     return visible(name), schema.attributes[name]
 
 
-def branch_text(attribute: Attribute, codes: Sequence[int], *, limit: int | None = None, length: int | None = None) -> str:
-    """What a branch asks for: ``= red | blue``, ``< 35``, ``>= 50``, ``in [35, 50)``, or several of them.
+def branches(tree: Tree, node: int, *, limit: int | None = None) -> list[tuple[int, str]]:
+    """The children of a node, each with what its branch asks for, among the values that the tests above leave possible."""
+    children = tree.children(node, possible_only=True)
+    attribute = attribute_at(tree.schema, int(tree.cells.attribute[node]))[1]
+    among = sorted(code for _, codes in children for code in codes)
+    return [(child, branch_text(attribute, codes, among=among, limit=limit)) for child, codes in children]
+
+
+def branch_text(
+    attribute: Attribute, codes: Sequence[int], *, among: Sequence[int] = (), limit: int | None = None, length: int | None = None
+) -> str:
+    """What a branch asks for: ``= red``, ``in {red, blue}``, ``!= grey``, ``< 35``, ``>= 50``, ``in [35, 50)``, or several of them.
 
     Args:
         attribute: what is tested.
         codes: the codes that take the branch.
+        among: the codes that are possible here. Where three or more take the branch and one does not, that one is named.
         limit: show so many values at most, and how many more there are.
         length: shorten each value to so many characters.
     """
     if isinstance(attribute, Categorical):
-        labels = [visible(attribute.labels[code]) for code in codes]
-        return "= " + _some([label if length is None else shortened(label, length) for label in labels], " | ", limit)
+        others = [code for code in among if code not in codes]
+        but_one = len(others) == 1 and len(codes) > 2
+        labels = [visible(attribute.labels[code]) for code in (others if but_one else codes)]
+        text = _some([label if length is None else shortened(label, length) for label in labels], ", ", limit)
+        return f"!= {text}" if but_one else f"= {text}" if len(labels) == 1 else f"in {{{text}}}"
     spans = [_span(attribute, first, last) for first, last in _runs([code for code in codes if code < attribute.bins])]
     if attribute.missing is not None and attribute.bins in codes:
         spans.append(f"= {visible(attribute.missing)}")
     return _some(spans, " or ", limit)
-
-
-def condition_text(schema: Schema, position: int, codes: Sequence[int], *, limit: int | None = None) -> str:
-    """A whole condition, such as ``age < 35``."""
-    name, attribute = attribute_at(schema, position)
-    return f"{name} {branch_text(attribute, codes, limit=limit)}"
 
 
 def class_labels(schema: Schema) -> list[str]:
@@ -62,6 +70,11 @@ def count_text(count: float) -> str:
     if rounded.is_integer() and abs(rounded) < 1e15:
         return str(int(rounded))
     return f"{rounded:.2f}" if abs(count) < 1e9 else f"{count:.6g}"
+
+
+def score_texts(tree: Tree, node: int) -> list[str]:
+    """The score of each class at a node, such as ``yes +0.31``."""
+    return [f"{label} {score:+.2f}" for label, score in zip(class_labels(tree.schema), tree.counts[node].tolist(), strict=True)]
 
 
 def leaves_below(tree: Tree) -> npt.NDArray[np.int64]:

@@ -8,6 +8,7 @@ import numpy as np
 import numpy.typing as npt
 
 from privet.model import Model
+from privet.release.labels import visible
 from privet.tree import Tree
 
 
@@ -32,9 +33,9 @@ class Parts:
         return cls(tuple(tree for tree in model.trees if not (_is_term(tree) or _is_constant(tree))), terms, constants)
 
     def titles(self) -> list[tuple[Tree, str]]:
-        """All parts, each with a title: trees first, then terms, then constants."""
+        """All parts, each with a title that is fit to be shown: trees first, then terms, then constants."""
         trees = [(tree, f"tree {number} of {len(self.trees)}") for number, tree in enumerate(self.trees, 1)]
-        terms = [(tree, f"score by {tree.schema.names[tree.cells.attribute[0]]}") for tree in self.terms]
+        terms = [(tree, f"score by {visible(tree.schema.names[tree.cells.attribute[0]])}") for tree in self.terms]
         return [*trees, *terms, *((tree, "score of every row") for tree in self.constants)]
 
 

@@ -1,11 +1,13 @@
-"""A model for the terminal: its trees, their noisy counts, and the promise under them."""
+"""A model for the terminal: its trees, what their leaves say, and the promise under them."""
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
 from privet.model import Model
-from privet.release.labels import class_labels, condition_text, count_text, leaves_below, visible
+from privet.release.collapse import collapsed
+from privet.release.labels import attribute_at, branches, class_labels, count_text, leaves_below, score_texts, visible
+from privet.release.parts import Parts, vote
 from privet.tree import Tree
 
 if TYPE_CHECKING:
@@ -16,7 +18,7 @@ if TYPE_CHECKING:
 _COLOURS = ("cyan", "yellow", "magenta", "green", "blue", "red")
 
 
-def model_view(model: Model, *, max_depth: int | None = None, max_trees: int = 1, max_values: int = 6) -> Group:
+def model_view(model: Model, *, max_depth: int | None = None, max_trees: int = 1, max_values: int = 6, whole: bool = False) -> Group:
     """What ``privet show`` prints.
 
     Args:
@@ -24,29 +26,30 @@ def model_view(model: Model, *, max_depth: int | None = None, max_trees: int = 1
         max_depth: how many tests deep.
         max_trees: how many trees; the others are counted.
         max_values: how many values of a branch are listed.
+        whole: show trees of scores with all their branches; otherwise those that say the same are shown as one.
     """
     from rich.console import Group
     from rich.text import Text
 
-    shown = model.trees[:max_trees]
-    titles = [f"tree {number} of {len(model.trees)}" for number in range(1, len(shown) + 1)]
-    trees = [_view(model, tree, title, max_depth, max_values) for tree, title in zip(shown, titles, strict=True)]
-    hidden = len(model.trees) - len(shown)
-    more = [Text(f"… and {hidden} more tree{'s' if hidden > 1 else ''}", style="dim")] if hidden else []
-    return Group(_title(model), *trees, *more, Text(""), _noise(model), _promise(model))
+    parts = Parts.of(model)
+    titled = parts.titles()
+    trees = [_view(model, tree, title, max_depth, max_values, whole=whole) for tree, title in titled[:max_trees]]
+    more = [Text(f"… and {_counted(parts, len(trees))}", style="dim")] if len(titled) > len(trees) else []
+    return Group(_title(model), *trees, *more, Text(""), _values(model, parts, whole=whole), _promise(model))
 
 
-def _view(model: Model, tree: Tree, title: str, max_depth: int | None, max_values: int) -> RichTree:
+def _view(model: Model, tree: Tree, title: str, max_depth: int | None, max_values: int, *, whole: bool) -> RichTree:
     from rich.text import Text
     from rich.tree import Tree as RichTree
 
+    if model.combine == "scores" and not whole:
+        tree = collapsed(tree)
     below = leaves_below(tree)
     root = RichTree(Text(title, style="bold"), guide_style="dim")
     stack: list[tuple[int, int, RichTree]] = [(0, 0, root)]
     while stack:
         node, depth, branch = stack.pop()
-        children = tree.children(node, possible_only=True)
-        if not children:
+        if tree.cells.attribute[node] < 0:
             leaf = _leaf(model, tree, node)
             if node:
                 assert isinstance(branch.label, Text)
@@ -56,10 +59,25 @@ def _view(model: Model, tree: Tree, title: str, max_depth: int | None, max_value
         elif max_depth is not None and depth >= max_depth:
             branch.add(Text(f"… {below[node]} leaves", style="dim"))
         else:
-            position = int(tree.cells.attribute[node])
-            parts = [(child, condition_text(tree.schema, position, codes, limit=max_values)) for child, codes in children]
-            stack += [(child, depth + 1, branch.add(Text(condition))) for child, condition in parts]
+            name, _ = attribute_at(tree.schema, int(tree.cells.attribute[node]))
+            parts = branches(tree, node, limit=max_values)
+            stack += [(child, depth + 1, branch.add(Text(f"{name} {condition}"))) for child, condition in parts]
     return root
+
+
+def _counted(parts: Parts, shown: int) -> str:
+    """What is not shown."""
+    kinds = (
+        (len(parts.trees), "tree", "trees"),
+        (len(parts.terms), "table of scores", "tables of scores"),
+        (len(parts.constants), "score of every row", "scores of every row"),
+    )
+    said = []
+    for count, one, several in kinds:
+        hidden, shown = max(0, count - shown), max(0, shown - count)
+        more = "more " if hidden < count else ""
+        said += [f"{hidden} {more}{one if hidden == 1 else several}"] if hidden else []
+    return ", ".join(said)
 
 
 def _leaf(model: Model, tree: Tree, node: int) -> Text:
@@ -67,13 +85,18 @@ def _leaf(model: Model, tree: Tree, node: int) -> Text:
     from rich.text import Text
 
     classes, counts = class_labels(model.schema), tree.counts[node].tolist()
+    if model.combine == "scores" and vote(tree) is None:
+        return Text(", ".join(score_texts(tree, node)))
     order = sorted(range(len(counts)), key=lambda label: -counts[label])
     first = order[0]
+    says = (f"→ {classes[first]}", f"bold {_COLOURS[first % len(_COLOURS)]}")
+    if model.combine == "scores":
+        return Text.assemble(says)
     within = f" ± {2 * model.noise:.3g}" if model.noise else ""
     others = ", ".join(f"{classes[label]} {count_text(counts[label])}" for label in order[1:4])
     left_out = f", … ({len(order) - 4} more)" if len(order) > 4 else ""
     return Text.assemble(
-        (f"→ {classes[first]}", f"bold {_COLOURS[first % len(_COLOURS)]}"),
+        says,
         f"  {count_text(counts[first])}{within}",
         (f"  ({others}{left_out})", "dim"),
     )
@@ -86,12 +109,21 @@ def _title(model: Model) -> Text:
     return Text.assemble((visible(model.learner), "bold"), about)
 
 
-def _noise(model: Model) -> Text:
+def _values(model: Model, parts: Parts, *, whole: bool) -> Text:
+    """What the numbers are, or why there are none."""
     from rich.text import Text
 
-    if not model.noise:
-        return Text("The counts carry no noise.", style="dim")
-    return Text(f"Counts are noisy: each is right to within about {2 * model.noise:.3g}, 19 times in 20.", style="dim")
+    if model.combine != "scores":
+        noisy = f"Counts are noisy: each is right to within about {2 * model.noise:.3g}, 19 times in 20."
+        return Text(noisy if model.noise else "The counts carry no noise.", style="dim")
+    votes = {vote(tree) for tree in parts.trees}
+    drawn = votes and None not in votes
+    said = ["A leaf says a class, and holds no count." if drawn else "The numbers are scores, not counts."]
+    if len(model.trees) > 1:
+        adds = f"A tree adds {' or '.join(sorted(f'{amount:.6g}' for amount in votes))} to the score of its class. " if drawn else ""
+        said.append(f"{adds}Scores are added up: the higher the sum, the likelier the class (softmax).")
+    said += [] if whole else ["Branches that say the same are shown as one."]
+    return Text(" ".join(said), style="dim")
 
 
 def _promise(model: Model) -> Text:

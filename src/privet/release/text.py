@@ -5,11 +5,21 @@ from __future__ import annotations
 import numpy as np
 import numpy.typing as npt
 
-from privet.release.labels import attribute_at, branch_text, class_labels, condition_text, count_text
+from privet.release.collapse import collapsed
+from privet.release.labels import attribute_at, branches, class_labels, count_text, score_texts, visible
+from privet.release.parts import vote
 from privet.tree import Tree
 
 
-def tree_text(tree: Tree, *, max_depth: int | None = None, max_values: int | None = None, show_counts: bool = True) -> str:
+def tree_text(
+    tree: Tree,
+    *,
+    max_depth: int | None = None,
+    max_values: int | None = None,
+    show_counts: bool = True,
+    scores: bool = False,
+    whole: bool = False,
+) -> str:
     """The tree as indented lines, like scikit-learn's ``export_text``, in the schema's own values.
 
     Args:
@@ -17,45 +27,64 @@ def tree_text(tree: Tree, *, max_depth: int | None = None, max_values: int | Non
         max_depth: how many tests deep; what is below is named but not shown.
         max_values: how many values of a branch are listed.
         show_counts: whether a leaf shows its (noisy) class counts beside its class.
+        scores: whether the tree is of a model that adds up scores. A leaf then ends its branch with the class that it says,
+            ``-> yes``, or with its scores, and branches that say the same are shown as one.
+        whole: show a tree of scores with all its branches.
     """
-    classes, heights = class_labels(tree.schema), _heights(tree)
+    if scores and not whole:
+        tree = collapsed(tree)
+    classes, heights, drawn = class_labels(tree.schema), _heights(tree), scores and vote(tree) is not None
     lines: list[str] = []
     stack: list[tuple[int, int, str]] = [(0, 0, "")]
     while stack:  # not a recursion: a tree may be deeper than Python's stack
         node, depth, line = stack.pop()
-        if line:
+        leaf = tree.cells.attribute[node] < 0
+        if line and not (leaf and scores):
             lines.append(line)
         indent = "|   " * depth + "|--- "
-        children = tree.children(node, possible_only=True)
-        if not children:
+        if leaf and scores:
+            says = f" -> {classes[int(tree.counts[node].argmax())]}" if drawn else f": {', '.join(score_texts(tree, node))}"
+            lines.append((line or "|--- every row") + says)
+        elif leaf:
             counts = f"counts: [{_counts(tree, node)}] " if show_counts else ""
             lines.append(f"{indent}{counts}class: {classes[int(tree.counts[node].argmax())]}")
         elif max_depth is not None and depth >= max_depth:
             lines.append(f"{indent}truncated branch of depth {heights[node]}")
         else:
-            position = int(tree.cells.attribute[node])
-            for child, codes in reversed(children):
-                condition = condition_text(tree.schema, position, codes, limit=max_values)
-                stack.append((child, depth + 1, indent + condition))
+            name, _ = attribute_at(tree.schema, int(tree.cells.attribute[node]))
+            parts = branches(tree, node, limit=max_values)
+            stack += [(child, depth + 1, f"{indent}{name} {condition}") for child, condition in reversed(parts)]
     return "\n".join(lines) + "\n"
 
 
-def tree_dot(tree: Tree, *, max_values: int | None = 6) -> str:
-    """The tree in Graphviz's DOT language: ``dot -Tsvg`` draws it."""
-    classes = class_labels(tree.schema)
+def tree_dot(tree: Tree, *, max_values: int | None = 6, scores: bool = False, whole: bool = False, caption: str = "") -> str:
+    """The tree in Graphviz's DOT language: ``dot -Tsvg`` draws it.
+
+    Args:
+        tree: what to draw.
+        max_values: how many values of a branch are listed.
+        scores: whether the tree is of a model that adds up scores; leaves then show their class or scores, and no counts.
+        whole: draw a tree of scores with all its branches, also where these say the same.
+        caption: stands below; the guarantee belongs here.
+    """
+    if scores and not whole:
+        tree = collapsed(tree)
+    classes, drawn = class_labels(tree.schema), scores and vote(tree) is not None
     lines = ["digraph tree {", '  node [shape=box, style="rounded,filled", fillcolor="white", fontname="Helvetica"];']
     lines.append('  edge [fontname="Helvetica"];')
+    if caption:
+        lines.append(f'  label={_quoted(visible(caption))}; labelloc="b"; fontname="Helvetica";')
     for node in range(tree.n_nodes):
-        position = int(tree.cells.attribute[node])
-        counts = f"counts: {_counts(tree, node)}"
+        position, label = int(tree.cells.attribute[node]), int(tree.counts[node].argmax())
+        counts = [] if scores else [f"counts: {_counts(tree, node)}"]
         if position < 0:
-            label = _quoted(f"class: {classes[int(tree.counts[node].argmax())]}", counts)
-            lines.append(f'  {node} [label={label}, fillcolor="#e8e8e8"];')
+            said = score_texts(tree, node) if scores and not drawn else [f"class: {classes[label]}"]
+            colour = f"/pastel19/{label % 9 + 1}" if drawn else "#e8e8e8"
+            lines.append(f'  {node} [label={_quoted(*said, *counts)}, fillcolor="{colour}"];')
             continue
-        name, attribute = attribute_at(tree.schema, position)
-        lines.append(f"  {node} [label={_quoted(name, counts)}];")
-        for child, codes in tree.children(node, possible_only=True):
-            lines.append(f"  {node} -> {child} [label={_quoted(branch_text(attribute, codes, limit=max_values))}];")
+        lines.append(f"  {node} [label={_quoted(attribute_at(tree.schema, position)[0], *counts)}];")
+        for child, condition in branches(tree, node, limit=max_values):
+            lines.append(f"  {node} -> {child} [label={_quoted(condition)}];")
     return "\n".join([*lines, "}"]) + "\n"
 
 
