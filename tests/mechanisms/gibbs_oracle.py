@@ -1,11 +1,11 @@
 """The law over labelled trees, the slow and simple way: listed tree by tree, and by plain recursion on rows.
 
-Nothing here shares code with the dynamic program but :func:`privet.space.children`, which is tested on its own.
+All that is shared with the dynamic program is :func:`privet.space.children`, which has tests of its own.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+import math
 from decimal import MAX_EMAX, MIN_EMIN, Context, Decimal, localcontext
 from fractions import Fraction
 from functools import cache
@@ -14,7 +14,7 @@ from itertools import product
 import numpy as np
 
 from privet.counts.marginals import Marginals
-from privet.mechanisms.gibbs.draw import Gibbs, LabelledTree
+from privet.mechanisms.gibbs.draw import Gibbs, LabelledTree, Node
 from privet.mechanisms.gibbs.plan import Plan
 from privet.schema import Categorical, Numeric, Schema
 from privet.space import TreeSpace, children
@@ -142,38 +142,67 @@ def exact_law(space: TreeSpace, rows: list[Row], unit: float) -> dict[Tree, Deci
 
 
 class SamplerLaw:
-    """The probability that the sampler gives a tree: the product of its exact choices along the tree."""
+    """What the sampler gives: the choices at a node are drawn exactly, so their chances multiply along a tree."""
 
     def __init__(self, gibbs: Gibbs) -> None:
-        self.gibbs = gibbs
-        self._unit = Decimal(gibbs.unit)
+        self._gibbs, self._unit = gibbs, Decimal(gibbs.unit)
         self._known: dict = {}
+        self.root, self.below = gibbs.root, gibbs.below
 
-    def choices(self, node) -> dict:
+    def choices(self, node: Node) -> dict:
+        """The chance of every (label, split)."""
         key = (node.subset.tobytes(), node.left, node.above, None if node.counts is None else node.counts.tobytes())
         if key not in self._known:
-            offered = self.gibbs.choices(node)
-            raw = {}
-            for i, split in enumerate(offered.splits):
-                for label in range(offered.rest.shape[1]):
-                    exponent = self._unit * int(offered.whole[i, label]) + Decimal(float(offered.rest[i, label]))
-                    raw[label, split] = exponent.exp()
-            total = sum(raw.values())
-            self._known[key] = {choice: weight / total for choice, weight in raw.items()}
+            with localcontext(PRECISE):
+                offered = self._gibbs.choices(node)
+                raw = {}
+                for i, split in enumerate(offered.splits):
+                    for label in range(offered.rest.shape[1]):
+                        exponent = self._unit * int(offered.whole[i, label]) + Decimal(float(offered.rest[i, label]))
+                        raw[label, split] = exponent.exp()
+                self._known[key] = shares(raw)
         return self._known[key]
 
-    def __call__(self, tree: Tree) -> Decimal:
-        with localcontext(PRECISE):
-            return self._of(tree, self.gibbs.root())
-
-    def _of(self, tree: Tree, node) -> Decimal:
+    def __call__(self, tree: Tree, node: Node | None = None) -> Decimal:
+        """The chance of a tree."""
+        node = node or self.root()
         label, split, *parts = tree if len(tree) > 1 else (*tree, None)
-        chance = self.choices(node)[label, split]
-        if split is None:
+        with localcontext(PRECISE):
+            chance = self.choices(node)[label, split]
+            if split is not None:
+                for part, child in zip(parts, self.below(node, label, split), strict=True):
+                    chance *= self(part, child)
             return chance
-        for part, child in zip(parts, self.gibbs.below(node, label, split), strict=True):
-            chance *= self._of(part, child)
-        return chance
+
+
+def shares(raw: dict) -> dict:
+    total = sum(raw.values())
+    return {choice: weight / total for choice, weight in raw.items()}
+
+
+def extremes(space: TreeSpace, first, second) -> tuple[float, float]:
+    """The smallest and the largest log(Pr first / Pr second) over all trees, without listing them: choices at nodes are independent."""
+    known: dict = {}
+
+    def at(masks: tuple[int, ...], left: int, above: int, one, other) -> tuple[float, float]:
+        if (masks, left, above) not in known:
+            seen = []
+            ours, theirs = first.choices(one), second.choices(other)
+            assert ours.keys() == theirs.keys()
+            for _, split, parts in ways(space, masks, left):
+                for label in range(space.schema.n_classes):
+                    with localcontext(PRECISE):
+                        # Where both are close, their ratio minus 1 keeps its digits.
+                        low = high = math.log1p(float(ours[label, split] / theirs[label, split] - 1))
+                    if split is not None:
+                        for part, *both in zip(parts, first.below(one, label, split), second.below(other, label, split), strict=True):
+                            least, most = at(part, left - 1, label, *both)
+                            low, high = low + least, high + most
+                    seen += [low, high]
+            known[masks, left, above] = min(seen), max(seen)
+        return known[masks, left, above]
+
+    return at(everything(space), space.depth, -1, first.root(), second.root())
 
 
 def drawn_shape(drawn: LabelledTree, node: int = 0, masks: tuple[int, ...] | None = None) -> tuple:
@@ -191,45 +220,40 @@ def drawn_shape(drawn: LabelledTree, node: int = 0, masks: tuple[int, ...] | Non
     return (label, frozenset((a, mask, drawn_shape(drawn, child, (*masks[:a], mask, *masks[a + 1 :]))) for child, mask in parts.items()))
 
 
-def shape(space: TreeSpace, tree: Tree, masks: tuple[int, ...] | None = None) -> tuple:
-    """The same of a listed tree."""
-    masks = masks or everything(space)
-    if len(tree) == 1:
-        return tree
-    label, split, *parts = tree
-    a = space.schema.index(split.attribute)
-    kept = children(masks[a], split)
-    pairs = zip(kept, parts, strict=True)
-    return (label, frozenset((a, mask, shape(space, part, (*masks[:a], mask, *masks[a + 1 :]))) for mask, part in pairs))
-
-
 # -- the recursion, on rows ---------------------------------------------------------------------------------------------------
 
 
-class Recursion:
-    """Z and G of issue-size tables by the textbook recursion, memoised on masks, in decimals."""
+class RecursionLaw:
+    """The law by the textbook recursion, memoised on the values that are still possible, in decimals."""
 
     def __init__(self, space: TreeSpace, rows: list[Row], unit: float) -> None:
-        self.space, self.unit = space, Decimal(unit)
-        self.rows = rows
+        self.space, self.rows = space, [row for row in rows if row[2]]
+        self._power = cache(lambda n: (Decimal(unit) * n).exp())
+        self._counts = cache(self._count)
         self._z: dict = {}
+        self._priors = cache(lambda prior, label, above: _decimal(prior * label_prior(space, label, above)))
+        self._ways = cache(lambda masks, left: ways(space, masks, left))
 
-    def counts(self, masks: tuple[int, ...]) -> list[int]:
-        found = [0] * self.space.schema.n_classes
-        for codes, label, weight in self.rows:
-            if weight and inside(codes, masks):
-                found[label] += weight
-        return found
+    def root(self) -> tuple:
+        return everything(self.space), self.space.depth, -1
 
-    def choices(self, masks: tuple[int, ...], left: int, above: int) -> dict:
-        """The weight of every (label, split), in exact terms of the children."""
-        counts = self.counts(masks)
+    def below(self, node: tuple, label: int, split) -> list[tuple]:
+        masks, left, _ = node
+        return [(part, left - 1, label) for _, one, parts in self._ways(masks, left) if one == split for part in parts]
+
+    def choices(self, node: tuple) -> dict:
+        """The chance of every (label, split)."""
+        with localcontext(PRECISE):
+            return shares(self.weights(*node))
+
+    def weights(self, masks: tuple[int, ...], left: int, above: int) -> dict:
+        counts = self._counts(masks)
         found = {}
-        for prior, split, parts in ways(self.space, masks, left):
+        for prior, split, parts in self._ways(masks, left):
             for label in range(len(counts)):
-                weight = _decimal(prior * label_prior(self.space, label, above))
+                weight = self._priors(prior, label, above)
                 if split is None:
-                    weight *= (self.unit * counts[label]).exp()
+                    weight *= self._power(counts[label])
                 for part in parts:
                     weight *= self.z(part, left - 1, label)
                 found[label, split] = weight
@@ -238,25 +262,48 @@ class Recursion:
     def z(self, masks: tuple[int, ...], left: int, above: int) -> Decimal:
         key = (masks, left, above)
         if key not in self._z:
-            self._z[key] = sum(self.choices(masks, left, above).values()) if any(self.counts(masks)) else Decimal(1)
+            self._z[key] = sum(self.weights(masks, left, above).values()) if any(self._counts(masks)) else Decimal(1)
         return self._z[key]
+
+    def _count(self, masks: tuple[int, ...]) -> list[int]:
+        found = [0] * self.space.schema.n_classes
+        for codes, label, weight in self.rows:
+            if inside(codes, masks):
+                found[label] += weight
+        return found
+
+
+class SkippingLaw(RecursionLaw):
+    """A wrong one: where nobody is, the label is the parent's and nothing is drawn."""
+
+    def weights(self, masks: tuple[int, ...], left: int, above: int) -> dict:
+        if above < 0 or any(self._counts(masks)):
+            return super().weights(masks, left, above)
+        return {choice: Decimal(int(choice == (above, None))) for choice in super().weights(masks, left, above)}
 
 
 def _decimal(fraction: Fraction) -> Decimal:
     return Decimal(fraction.numerator) / fraction.denominator
 
 
-def reachable(space: TreeSpace, gibbs: Gibbs) -> Iterator[tuple]:
-    """All nodes that a draw can come to, with their masks: (node, masks), each once."""
-    seen = set()
-    stack = [(gibbs.root(), everything(space))]
-    while stack:
-        node, masks = stack.pop()
-        if (masks, node.left, node.above) in seen:
-            continue
-        seen.add((masks, node.left, node.above))
-        yield node, masks
-        for _, split, parts in ways(space, masks, node.left):
-            if split is not None:
-                for label in range(space.schema.n_classes):
-                    stack += zip(gibbs.below(node, label, split), parts, strict=True)
+def law_of_shapes(space: TreeSpace, law) -> dict:
+    """The chance of every tree up to the names of splits, from the choices at its nodes."""
+
+    def at(node, masks: tuple[int, ...], left: int) -> dict:
+        found: dict = {}
+        with localcontext(PRECISE):
+            for (label, split), chance in law.choices(node).items():
+                if split is None:
+                    found[(label,)] = found.get((label,), 0) + chance
+                    continue
+                a = space.schema.index(split.attribute)
+                kept = children(masks[a], split)
+                parts = [(*masks[:a], mask, *masks[a + 1 :]) for mask in kept]
+                for combination in product(
+                    *(at(*both, left - 1).items() for both in zip(law.below(node, label, split), parts, strict=True))
+                ):
+                    key = (label, frozenset((a, mask, part) for mask, (part, _) in zip(kept, combination, strict=True)))
+                    found[key] = found.get(key, 0) + chance * math.prod((p for _, p in combination), start=Decimal(1))
+        return found
+
+    return at(law.root(), everything(space), space.depth)
