@@ -13,7 +13,7 @@ from privet.cells import Cells, Split
 from privet.errors import ParameterError
 from privet.plots import draw_tree
 from privet.plots.bars import LENGTH, groups_of, legend_lines, shares
-from privet.plots.layout import branch_label, columns, placed_nodes
+from privet.plots.layout import branch_label, columns, opened_nodes, placed_nodes
 from privet.plots.style import text_width
 from privet.schema import Categorical, Numeric, Schema
 from privet.tree import Tree
@@ -135,6 +135,16 @@ def test_too_many_leaves_are_summed_up_from_the_bottom():
     for wrong in (0, 1001):
         with pytest.raises(ParameterError, match="max_leaves must be 1 to 1000"):
             draw_tree(tree, max_leaves=wrong)
+
+
+def test_what_more_of_the_domain_reaches_is_drawn_first_but_no_deeper_level_before_the_one_above():
+    schema = Schema({"x": Categorical(list("abcdefgh")), "y": Categorical(["u", "v"]), "z": Categorical(["u", "v"])}, "t", ["n", "y"])
+    cells = Cells.everything(schema).refine({0: Split("x", (0, 1, 1, 1, 1, 1, 1, 1))})  # an eighth, and seven
+    cells = cells.refine({0: Split.multiway(schema, "y"), 1: Split.multiway(schema, "y")})
+    cells = cells.refine({cell: Split.multiway(schema, "z") for cell in range(4)})
+    tree = Tree.from_leaves(cells, np.ones((8, 2)))
+    assert [sorted(opened_nodes(tree, None, most)) for most in (2, 3, 4, 5)] == [[0], [0, 2], [0, 1, 2], [0, 1, 2, 5]]
+    assert opened_nodes(tree, 1, 40) == {0}
 
 
 def test_layout_columns_do_not_meet():

@@ -84,6 +84,12 @@ def test_scores_agree_to_a_millionth_and_ties_stay_ties(seed):
     assert label.tolist() == expected.argmax(axis=1).tolist()
 
 
+def test_the_largest_scores_do_not_overflow():
+    trees = [Tree(Cells.everything(SCHEMA), np.array([scores])) for scores in ([1e4, 9999, -1e4], [1e4, 1e4, 0])]
+    _, probabilities = run(scored_model(trees=tuple(trees)), random_codes(0, SCHEMA, 1))
+    assert probabilities[0] == pytest.approx([1 / (1 + np.exp(-1)), 1 / (1 + np.e), 0])
+
+
 @pytest.mark.parametrize("odd", [-1, 1e9, np.nan, np.inf, -np.inf])
 def test_a_code_outside_the_domain_is_an_unknown_one(odd):
     model = small_model()
