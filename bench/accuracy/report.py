@@ -24,7 +24,7 @@ training rows is declared public.
 - **DP-EBM** (interpret 0.7.8): `DPExplainableBoostingClassifier`, bounds given, **delta 1e-5**, two classes only. It reads the
   categories off the rows without paying for them.
 - **gradient boosting**: scikit-learn's `HistGradientBoostingClassifier` with its own settings and no privacy, the ceiling.
-  **majority** is the floor.
+  Classes of fewer than five rows (one in nursery) are left out of its training, because they make it diverge. **majority** is the floor.
 
 Peers are run on their own binning (raw numbers with public bounds, beside one-hot categories and, for DP-EBM, nominal ones) and on
 our bins. What has the best mean accuracy counts, in every cell anew; duels over AUROC take the best AUROC. AUROC for more than
