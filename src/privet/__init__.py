@@ -29,8 +29,11 @@ if TYPE_CHECKING:
     from privet.errors import PrivacyWarning as PrivacyWarning
     from privet.errors import PrivetError as PrivetError
     from privet.learners import ForestClassifier as ForestClassifier
+    from privet.learners import GibbsBoostClassifier as GibbsBoostClassifier
+    from privet.learners import GibbsTreeClassifier as GibbsTreeClassifier
     from privet.learners import GreedyTreeClassifier as GreedyTreeClassifier
     from privet.learners import NoisyID3Classifier as NoisyID3Classifier
+    from privet.learners import PrivetClassifier as PrivetClassifier
     from privet.learners import RandomTreesClassifier as RandomTreesClassifier
     from privet.learners import tune as tune
     from privet.ledger import MemoryLedger as MemoryLedger
@@ -42,6 +45,7 @@ if TYPE_CHECKING:
     from privet.schema import Categorical as Categorical
     from privet.schema import Numeric as Numeric
     from privet.schema import Schema as Schema
+    from privet.space import TreeSpace as TreeSpace
 
 __version__ = "0.1.0"
 
@@ -55,6 +59,8 @@ _HOMES = {
     "Cost": "privet.budget",
     "Curator": "privet.curator",
     "ForestClassifier": "privet.learners",
+    "GibbsBoostClassifier": "privet.learners",
+    "GibbsTreeClassifier": "privet.learners",
     "GreedyTreeClassifier": "privet.learners",
     "MemoryLedger": "privet.ledger",
     "NoisyID3Classifier": "privet.learners",
@@ -62,6 +68,7 @@ _HOMES = {
     "Partition": "privet.cells",
     "PrivacyWarning": "privet.errors",
     "PrivetError": "privet.errors",
+    "PrivetClassifier": "privet.learners",
     "Question": "privet.cells",
     "RandomTreesClassifier": "privet.learners",
     "RowScore": "privet.curator",
@@ -69,6 +76,7 @@ _HOMES = {
     "Schema": "privet.schema",
     "SeededBits": "privet.mechanisms.randomness",
     "Split": "privet.cells",
+    "TreeSpace": "privet.space",
     "load": "privet.release.saving",
     "open_table": "privet.counts.open",
     "save": "privet.release.saving",

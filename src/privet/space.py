@@ -150,6 +150,15 @@ class TreeSpace:
         tests = sum(one.n_children + 2 for one in self.inner or ())
         return SpaceSize(states, counts, n_bytes, n_classes * states * (blocks + tests * max(levels - 2, 0)))
 
+    @property
+    def fits(self) -> bool:
+        """Whether it is small enough to draw from."""
+        try:
+            self.check_size()
+        except QuestionError:
+            return False
+        return True
+
     def check_size(self) -> None:
         """Raise :class:`~privet.errors.QuestionError` for a space that is too large to draw from, with advice."""
         size = self.size

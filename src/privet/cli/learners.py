@@ -9,7 +9,7 @@ from privet.errors import ParameterError
 if TYPE_CHECKING:
     from privet.learners.base import PrivateClassifier
 
-NAMES = ("random-trees", "greedy-tree", "forest", "noisy-id3")
+NAMES = ("privet", "gibbs-tree", "gibbs-boost", "random-trees", "greedy-tree", "forest", "noisy-id3")
 
 
 def learner_named(name: str, epsilon: str, settings: list[str]) -> PrivateClassifier:
@@ -17,6 +17,9 @@ def learner_named(name: str, epsilon: str, settings: list[str]) -> PrivateClassi
     from privet import learners
 
     kinds: dict[str, Any] = {
+        "privet": learners.PrivetClassifier,
+        "gibbs-tree": learners.GibbsTreeClassifier,
+        "gibbs-boost": learners.GibbsBoostClassifier,
         "random-trees": learners.RandomTreesClassifier,
         "greedy-tree": learners.GreedyTreeClassifier,
         "forest": learners.ForestClassifier,

@@ -5,8 +5,8 @@
 - :mod:`~privet.curator.score`: bounded scores of rows, for sums
 """
 
-from privet.curator.answers import Answer, Choices, Numbers, Preview
+from privet.curator.answers import Answer, Choices, Drawn, Numbers, Preview
 from privet.curator.curator import Curator
 from privet.curator.score import RowScore
 
-__all__ = ["Answer", "Choices", "Curator", "Numbers", "Preview", "RowScore"]
+__all__ = ["Answer", "Choices", "Curator", "Drawn", "Numbers", "Preview", "RowScore"]

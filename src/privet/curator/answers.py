@@ -11,8 +11,9 @@ import numpy as np
 import numpy.typing as npt
 
 from privet.budget import Cost
-from privet.cells import Split
+from privet.cells import Cells, Split
 from privet.ledger import Entry
+from privet.tree import Tree
 
 Noise = Literal["discrete-laplace", "discrete-gaussian", "none"]
 
@@ -54,6 +55,18 @@ class Choices(Answer):
     """The chosen split of each cell."""
 
     splits: tuple[Split, ...]
+
+
+@dataclass(frozen=True, eq=False)
+class Drawn(Answer):
+    """A drawn tree: its structure, and the class (by number) of each node."""
+
+    cells: Cells
+    labels: npt.NDArray[np.int64]
+
+    def tree(self, strength: float = 1.0) -> Tree:
+        """As a tree of scores: each node has this much for its class, and nothing for the others."""
+        return Tree(self.cells, strength * np.eye(self.cells.schema.n_classes)[self.labels])
 
 
 @dataclass(frozen=True)

@@ -14,7 +14,7 @@ from privet.budget import NOTHING, Budget, Cost, Number, Unit, exact, exact_epsi
 from privet.cells import Cell, Cells, Partition, Question, Split, check_split
 from privet.counts.base import CountSource, Rows, Table
 from privet.counts.open import open_table
-from privet.curator.answers import Choices, Noise, Numbers, Preview
+from privet.curator.answers import Choices, Drawn, Noise, Numbers, Preview
 from privet.curator.score import RowScore
 from privet.errors import BudgetExceeded, LedgerError, ParameterError, PrivetError, QuestionError, TableError
 from privet.ledger import Entry, Ledger, MemoryLedger, left
@@ -26,9 +26,11 @@ from privet.mechanisms.selection import Selection, select, selection_cost
 from privet.model import Model
 from privet.schema import Schema
 from privet.schema.problems import raise_if_any
+from privet.space import TreeSpace
 from privet.tree import Tree
 
 Answered = TypeVar("Answered")
+_PUBLIC_EPSILON = Fraction(1000)  # a draw with epsilon = inf from a public table: a row outweighs what the prior prefers
 _MAX_SPREAD = 1 << 40  # a Laplace scale or Gaussian variance beyond this could overflow 64-bit counts
 
 
@@ -236,6 +238,69 @@ class Curator:
         scores = self._inside(lambda: [int(np.trace(_confusion(model, self._rows()))) for model in models])
         index = select(self._bits, scores, amount, 1, "permute-and-flip")
         return index, Choices(cost.promised(self.schema), cost, self.private, entry, ())
+
+    def draw_tree(self, space: TreeSpace, epsilon: Number, *, weighting: Sequence[Tree] = ()) -> Drawn:
+        """A whole labelled tree, drawn with probability proportional to prior x exp(epsilon x weight of the rows it classifies correctly).
+
+        The exponential mechanism over all trees of the space, sampled exactly (docs/concepts/gibbs.md). A row weighs 1, or, where
+        earlier released trees are given, min(1, (1 - p) T/(T - 1)) with the chance p that their summed scores give to its class.
+        Sensitivity: a row adds between 0 and 1 to the score of every tree, so the range is 1. Neighbours: one row added or
+        removed. Cost: pure epsilon, and epsilon**2/8 in zCDP (bounded range); what floating point could add is taken off before.
+        """
+        # Numba takes a while to load, and most questions do without.
+        from privet.counts.marginals import Marginals
+        from privet.counts.scoring import UNIT, Scoring
+        from privet.mechanisms.gibbs.draw import Gibbs
+        from privet.mechanisms.gibbs.plan import plan_of
+        from privet.mechanisms.gibbs.slack import epsilon_per_unit
+
+        if type(space) is not TreeSpace:
+            raise ParameterError(f"a space of trees must be a TreeSpace, got {type(space).__name__}")
+        if space.schema.fingerprint != self.schema.fingerprint:
+            raise QuestionError("the space of trees is about another schema")
+        space.check_size()
+        scoring = Scoring(self.schema, weighting)
+        exactly = self._public and is_infinite(epsilon)
+        amount = _PUBLIC_EPSILON if exactly else exact_epsilon("epsilon", epsilon)
+        unit = epsilon_per_unit(space, amount, UNIT)
+        plan = plan_of(space)
+        cost = NOTHING if exactly else Cost.bounded_range(amount)
+        entry = None if exactly else self._charge(cost, f"{space.describe()}{', rows weighed by released trees' * bool(weighting)}")
+
+        def draw() -> Drawn:
+            tables = Marginals(plan.sets, self.schema.sizes, self.schema.n_classes)
+            for codes, classes, times in self._rows():
+                weights = scoring.weights(codes, classes)
+                tables.add(codes, classes, weights * times if len(times) else weights)
+            drawn = Gibbs(plan, tables.flat, tables.base, unit).draw(self._bits)
+            return Drawn(cost.promised(self.schema), cost, self.private and not exactly, entry, drawn.cells, drawn.labels)
+
+        return self._inside(draw)
+
+    def gradients(
+        self, cells: Cells | Sequence[Cell], trees: Sequence[Tree], epsilon: Number | None = None, *, rho: Number | None = None
+    ) -> Numbers:
+        """Noisy sums over each cell of the derivatives of the rows' log-likelihood by the class scores that released trees give them.
+
+        The table is (cells, 2, numbers): first and second derivatives in units of 1/65536, one number for two classes, otherwise
+        one per class. Sensitivity: a row is in one cell and scaled down to 3/4 (two classes) or 1 in L1, hence in L2. Noise, cost and
+        neighbours as in :meth:`sums`.
+        """
+        from privet.counts.scoring import Scoring, cells_of, clip_of
+
+        asked = self._one_partition(cells)
+        scoring = Scoring(self.schema, trees)
+        n_classes = self.schema.n_classes
+        shape = (len(asked), 2, 1 if n_classes == 2 else n_classes)
+
+        def measure() -> list[npt.NDArray[np.int64]]:
+            table = np.zeros((len(asked) + 1, *shape[1:]), dtype=np.int64)  # the last line: rows in no cell
+            for codes, classes, times in self._rows():
+                derivatives = scoring.derivatives(codes, classes)
+                np.add.at(table, cells_of(asked, codes), derivatives * times[:, None, None] if len(times) else derivatives)
+            return [table[:-1]]
+
+        return self._measure(measure, [clip_of(n_classes)], epsilon, rho, f"derivatives of the log-likelihood: {len(asked)} cells")
 
     def split_people(self, n_parts: int, epsilon: Number) -> list[Curator]:
         """Curators of disjoint random parts of the people, each with a budget of ``epsilon`` of its own, charged here once.

@@ -47,6 +47,13 @@ class Purse:
         self.left -= amount
         return amount
 
+    def each(self, parts: int) -> Number:
+        """All that is left, in equal parts, to be spent."""
+        if self.left is None:
+            return math.inf
+        amount, self.left = self.left / parts, Fraction(0)
+        return amount
+
     def paid(self, what: str, cost: Cost) -> None:
         """Note a charge for the privacy statement."""
         self.charges.append(Charge(what, cost))

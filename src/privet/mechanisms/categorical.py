@@ -14,7 +14,7 @@ import numpy.typing as npt
 
 from privet.mechanisms.randomness import Bits
 
-#: Double arithmetic is good to a sixteenth of this per outcome; see :func:`exact_draw`.
+#: 32 roundings: more than double arithmetic loses per outcome; see :func:`exact_draw`.
 DOUBLE_ERROR = 2.0**-48
 #: Sums and products of doubles and whole numbers have fewer digits than this, so nothing is rounded.
 EXACT = Context(prec=2500, Emin=MIN_EMIN, Emax=MAX_EMAX, traps=[Inexact])

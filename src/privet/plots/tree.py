@@ -12,7 +12,7 @@ from privet.plots.layout import BOX_HEIGHT, ELBOW, SMALL, TEXT, Layout, Placed, 
 from privet.plots.style import INK, QUIET, need_matplotlib, text_width
 from privet.release.collapse import collapsed
 from privet.release.labels import visible
-from privet.release.parts import vote
+from privet.release.parts import says_classes
 from privet.tree import Tree
 
 if TYPE_CHECKING:
@@ -53,7 +53,7 @@ def draw_tree(
         tree = collapsed(tree)
     nodes, title = placed_nodes(tree, max_depth, max_leaves), visible(title)
     cut = any(placed.cut for placed in nodes)
-    leaves = Chips(tree, whole=whole, cut=cut) if scores and vote(tree) is not None else Bars(tree, noise=noise, scores=scores)
+    leaves = Chips(tree, whole=whole, cut=cut) if scores and says_classes(tree) else Bars(tree, noise=noise, scores=scores)
     place = columns(nodes, MARGIN)
 
     def start(placed: Placed) -> float:

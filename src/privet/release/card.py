@@ -5,7 +5,7 @@ from __future__ import annotations
 from privet.model import Model
 from privet.release.blocks import Banner, Block, Bullets, Grid, Heading, Paragraph, html_page, markdown
 from privet.release.labels import class_labels
-from privet.release.parts import Parts, vote
+from privet.release.parts import Parts, says_classes, vote
 from privet.release.reading import charges, reading
 from privet.schema import Attribute, Categorical, Schema, text_of
 
@@ -195,6 +195,11 @@ def _scores(model: Model) -> list[Block]:
             f"Decision trees: every leaf says one class, and adds {' or '.join(f'{amount:.6g}' for amount in votes)} to its score. This "
             f"amount is public and the same in every leaf: it does not say how many people are behind it, nor how sure the leaf is."
             f"{drawn if model.privacy.private else ''}"
+        )
+    if any(vote(tree) is None and says_classes(tree) for tree in parts.trees):
+        items.append(
+            "A decision tree whose leaves say one class each, with scores for all classes: the same for all leaves that say the same, "
+            "from noisy counts of all people together who get this answer."
         )
     if parts.terms:
         names = [model.schema.names[tree.cells.attribute[0]] for tree in parts.terms]

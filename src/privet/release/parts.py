@@ -5,7 +5,6 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
-import numpy.typing as npt
 
 from privet.model import Model
 from privet.release.labels import visible
@@ -39,14 +38,16 @@ class Parts:
         return [*trees, *terms, *((tree, "score of every row") for tree in self.constants)]
 
 
-def said_class(scores: npt.NDArray[np.float64]) -> int | None:
-    """The class that a node of a drawn tree says: the only one with a score, which is above zero."""
-    given = np.flatnonzero(scores)
-    return int(given[0]) if len(given) == 1 and scores[given[0]] > 0 else None
+def says_classes(tree: Tree) -> bool:
+    """Whether every node says one class: its largest score, and nodes that say the same have the same scores."""
+    said = tree.counts.argmax(axis=1)
+    alone = (tree.counts == tree.counts.max(axis=1, keepdims=True)).sum(axis=1) == 1
+    alike = len(np.unique(tree.counts, axis=0)) == len(np.unique(said))
+    return bool(alone.all() and alike)
 
 
 def vote(tree: Tree) -> float | None:
-    """What a drawn tree adds to the class that it says; None for any other tree."""
+    """What a drawn tree adds to the class that it says, and to no other; None for any other tree."""
     amount = float(tree.counts[0].max())
     one_hot = (np.count_nonzero(tree.counts, axis=1) == 1).all() and (tree.counts.max(axis=1) == amount).all()
     return amount if one_hot and amount > 0 else None
@@ -58,4 +59,4 @@ def _is_term(tree: Tree) -> bool:
 
 
 def _is_constant(tree: Tree) -> bool:
-    return tree.n_nodes == 1 and said_class(tree.counts[0]) is None
+    return tree.n_nodes == 1 and vote(tree) is None

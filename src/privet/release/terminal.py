@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 from privet.model import Model
 from privet.release.collapse import collapsed
 from privet.release.labels import attribute_at, branches, class_labels, count_text, leaves_below, score_texts, visible
-from privet.release.parts import Parts, vote
+from privet.release.parts import Parts, says_classes, vote
 from privet.tree import Tree
 
 if TYPE_CHECKING:
@@ -85,7 +85,7 @@ def _leaf(model: Model, tree: Tree, node: int) -> Text:
     from rich.text import Text
 
     classes, counts = class_labels(model.schema), tree.counts[node].tolist()
-    if model.combine == "scores" and vote(tree) is None:
+    if model.combine == "scores" and not says_classes(tree):
         return Text(", ".join(score_texts(tree, node)))
     order = sorted(range(len(counts)), key=lambda label: -counts[label])
     first = order[0]
@@ -118,7 +118,8 @@ def _values(model: Model, parts: Parts, *, whole: bool) -> Text:
         return Text(noisy if model.noise else "The counts carry no noise.", style="dim")
     votes = {vote(tree) for tree in parts.trees}
     drawn = votes and None not in votes
-    said = ["A leaf says a class, and holds no count." if drawn else "The numbers are scores, not counts."]
+    labelled = all(says_classes(tree) for tree in parts.trees)
+    said = ["A leaf says a class, and holds no count." if labelled else "The numbers are scores, not counts."]
     if len(model.trees) > 1:
         adds = f"A tree adds {' or '.join(sorted(f'{amount:.6g}' for amount in votes))} to the score of its class. " if drawn else ""
         said.append(f"{adds}Scores are added up: the higher the sum, the likelier the class (softmax).")

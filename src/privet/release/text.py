@@ -7,7 +7,7 @@ import numpy.typing as npt
 
 from privet.release.collapse import collapsed
 from privet.release.labels import attribute_at, branches, class_labels, count_text, score_texts, visible
-from privet.release.parts import vote
+from privet.release.parts import says_classes
 from privet.tree import Tree
 
 
@@ -33,7 +33,7 @@ def tree_text(
     """
     if scores and not whole:
         tree = collapsed(tree)
-    classes, heights, drawn = class_labels(tree.schema), _heights(tree), scores and vote(tree) is not None
+    classes, heights, drawn = class_labels(tree.schema), _heights(tree), scores and says_classes(tree)
     lines: list[str] = []
     stack: list[tuple[int, int, str]] = [(0, 0, "")]
     while stack:  # not a recursion: a tree may be deeper than Python's stack
@@ -69,7 +69,7 @@ def tree_dot(tree: Tree, *, max_values: int | None = 6, scores: bool = False, wh
     """
     if scores and not whole:
         tree = collapsed(tree)
-    classes, drawn = class_labels(tree.schema), scores and vote(tree) is not None
+    classes, drawn = class_labels(tree.schema), scores and says_classes(tree)
     lines = ["digraph tree {", '  node [shape=box, style="rounded,filled", fillcolor="white", fontname="Helvetica"];']
     lines.append('  edge [fontname="Helvetica"];')
     if caption:

@@ -33,6 +33,8 @@ class Law(NamedTuple):
 
 
 jit = njit(nogil=True, cache=True, error_model="numpy")
+#: For helpers that are called for every state: handing over the plan would take longer than their work.
+inlined = njit(nogil=True, error_model="numpy", inline="always")
 
 
 @jit  # type: ignore[untyped-decorator]
@@ -73,24 +75,26 @@ def summed(which: int, by: int, tables: Any, plan: Any) -> Any:
 
 
 @jit  # type: ignore[untyped-decorator]
-def last_terms(prefix: Any, splits: Any, plan: Any, unit: float, keep: float, weight: Any, value: Any) -> int:
+def last_terms(
+    prefix: Any, splits: Any, start: int, stop: int, block_start: Any, run_start: Any, run_low: Any, run_high: Any,
+    unit: float, keep: float, counts: Any, share: Any, weight: Any, value: Any,
+) -> None:  # fmt: skip
     """What each of these last-level splits is worth for each label: ``value`` exp(unit ``weight``), leaves' labels summed out.
 
     ``prefix`` holds running sums of the value-by-class table. Leaf with class weights n, label l above it:
-    (1 - keep)/T sum_c exp(unit n_c) + keep exp(unit n_l).
+    (1 - keep)/T sum_c exp(unit n_c) + keep exp(unit n_l). The splits are ``splits[start:stop]``; ``counts`` and ``share`` are scratch.
     """
     n_classes = prefix.shape[1]
-    counts = np.empty(n_classes, dtype=np.int64)
-    share = np.empty(n_classes)
-    for i in range(len(splits)):
+    for i in range(stop - start):
         weight[i] = 0
-        value[i, :] = 1.0
-        for block in range(plan.block_start[splits[i]], plan.block_start[splits[i] + 1]):
+        for c in range(n_classes):
+            value[i, c] = 1.0
+        for block in range(block_start[splits[start + i]], block_start[splits[start + i] + 1]):
             best = 0
             for c in range(n_classes):
                 counts[c] = 0
-                for run in range(plan.run_start[block], plan.run_start[block + 1]):
-                    counts[c] += prefix[plan.run_high[run], c] - prefix[plan.run_low[run], c]
+                for run in range(run_start[block], run_start[block + 1]):
+                    counts[c] += prefix[run_high[run], c] - prefix[run_low[run], c]
                 best = max(best, counts[c])
             if best == 0:
                 continue  # nobody here: every label is worth 1
@@ -101,17 +105,17 @@ def last_terms(prefix: Any, splits: Any, plan: Any, unit: float, keep: float, we
             weight[i] += best
             for c in range(n_classes):
                 value[i, c] *= (1.0 - keep) / n_classes * total + keep * share[c]
-    return len(splits)
 
 
 @jit  # type: ignore[untyped-decorator]
-def load_prefix(table: Any, start: int, step: int, subset: int, plan: Any, prefix: Any) -> None:
-    """Running sums of a value-by-class table over the values of a subset: value v of class c is at start + v step + c."""
+def load_prefix(table: Any, start: int, step: int, low: int, high: int, member: Any, prefix: Any) -> None:
+    """Running sums of a value-by-class table over the values ``member[low:high]``: value v of class c is at start + v step + c."""
     n_classes = prefix.shape[1]
-    at = plan.member_start[subset]
-    prefix[0, :] = 0
+    at = low
+    for c in range(n_classes):
+        prefix[0, c] = 0
     for v in range(prefix.shape[0] - 1):
-        inside = at < plan.member_start[subset + 1] and plan.member[at] == v
+        inside = at < high and member[at] == v
         for c in range(n_classes):
             prefix[v + 1, c] = prefix[v, c] + (table[start + v * step + c] if inside else 0)
         at += inside
@@ -136,7 +140,7 @@ def totals(which: int, n_classes: int, tables: Any, plan: Any, counts: Any) -> N
             counts[state_base[which] + i, c] = found[i * n_classes + c]
 
 
-@jit  # type: ignore[untyped-decorator]
+@inlined  # type: ignore[untyped-decorator]
 def decode(which: int, state: int, plan: Any, subset: Any) -> int:
     """The subset of each attribute in a state (0: everything), and the numbers of tests that lead to it, as bits."""
     subset[:] = 0
@@ -179,6 +183,10 @@ def last_level(which: int, tests: int, tables: Any, plan: Any, law: Any, counts:
     most = most_terms(plan.last_start, plan)
     weight = np.empty(most, dtype=np.int64)
     value = np.empty((most, n_classes))
+    of_class, share = np.empty(n_classes, dtype=np.int64), np.empty(n_classes)
+    # Handing over the whole plan at every state would take longer than the work itself.
+    last_start, last, member_start, member = plan.last_start, plan.last, plan.member_start, plan.member
+    block_start, run_start, run_low, run_high = plan.block_start, plan.run_start, plan.run_low, plan.run_high
     for a in range(len(plan.sizes)):
         inside = False
         after = 1  # states of the attributes behind this one
@@ -193,6 +201,7 @@ def last_level(which: int, tests: int, tables: Any, plan: Any, law: Any, counts:
         table = summed(table_of, a, tables, plan)
         prefix = np.zeros((plan.sizes[a] + 1, n_classes), dtype=np.int64)
         n_mine = plan.first[a + 1] - plan.first[a] - 1 if inside else 1
+        size, first = plan.sizes[a], plan.first[a]
         for i in range(n_states):
             if not active[i]:
                 continue
@@ -201,12 +210,17 @@ def last_level(which: int, tests: int, tables: Any, plan: Any, law: Any, counts:
             if inside:
                 mine = before % n_mine + 1
                 before //= n_mine
-            s = plan.first[a] + mine
-            n_splits = plan.last_start[s + 1] - plan.last_start[s]
+            s = first + mine
+            n_splits = last_start[s + 1] - last_start[s]
             if n_splits == 0:
                 continue
-            load_prefix(table, (before * plan.sizes[a] * after + behind) * n_classes, after * n_classes, s, plan, prefix)
-            last_terms(prefix, plan.last[plan.last_start[s] : plan.last_start[s + 1]], plan, unit, keep, weight, value)
+            load_prefix(
+                table, (before * size * after + behind) * n_classes, after * n_classes, member_start[s], member_start[s + 1], member, prefix
+            )
+            last_terms(
+                prefix, last, last_start[s], last_start[s + 1], block_start, run_start, run_low, run_high,
+                unit, keep, of_class, share, weight, value,
+            )  # fmt: skip
             prior = 1.0 / (allowed[i] * n_splits)
             for t in range(n_splits):
                 if weight[t] > top[i]:
@@ -233,7 +247,7 @@ def last_level(which: int, tests: int, tables: Any, plan: Any, law: Any, counts:
                 rest[state, c] = log((1.0 - keep) / n_classes * sum_ + keep * acc[i, c])
 
 
-@jit  # type: ignore[untyped-decorator]
+@inlined  # type: ignore[untyped-decorator]
 def child_state(which: int, subset: Any, a: int, now: int, plan: Any) -> int:
     """The number of the state in which attribute a has subset ``now`` and the others are as they are."""
     set_ = which if subset[a] > 0 else plan.with_more[which, a]
@@ -348,6 +362,7 @@ def end_terms(which: int, subset: Any, n_classes: int, tables: Any, plan: Any, l
     for a in range(len(plan.sizes)):
         s = plan.first[a] + subset[a]
         n_allowed += plan.last_start[s] < plan.last_start[s + 1]
+    of_class, share = np.empty(n_classes, dtype=np.int64), np.empty(n_classes)
     found = 0
     for a in range(len(plan.sizes)):
         s = plan.first[a] + subset[a]
@@ -356,11 +371,13 @@ def end_terms(which: int, subset: Any, n_classes: int, tables: Any, plan: Any, l
             continue
         table = narrowed(which if subset[a] > 0 else plan.with_more[which, a], a, subset, tables, plan)
         prefix = np.zeros((plan.sizes[a] + 1, n_classes), dtype=np.int64)
-        load_prefix(table, 0, n_classes, s, plan, prefix)
-        splits = plan.last[plan.last_start[s] : plan.last_start[s + 1]]
-        last_terms(prefix, splits, plan, unit, keep, weight[found : found + n_splits], value[found : found + n_splits])
+        load_prefix(table, 0, n_classes, plan.member_start[s], plan.member_start[s + 1], plan.member, prefix)
+        last_terms(
+            prefix, plan.last, plan.last_start[s], plan.last_start[s + 1], plan.block_start, plan.run_start, plan.run_low, plan.run_high,
+            unit, keep, of_class, share, weight[found : found + n_splits], value[found : found + n_splits],
+        )  # fmt: skip
         for t in range(found, found + n_splits):
-            ids[t] = splits[t - found]
+            ids[t] = plan.last[plan.last_start[s] + t - found]
             for c in range(n_classes):
                 value[t, c] = log(value[t, c]) - log(float(n_allowed * n_splits))
         found += n_splits

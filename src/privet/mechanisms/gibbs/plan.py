@@ -8,6 +8,7 @@ contingency tables of these sets of attributes, alone and with one attribute mor
 from __future__ import annotations
 
 from bisect import bisect_left
+from functools import lru_cache
 from itertools import combinations
 from typing import NamedTuple
 
@@ -121,6 +122,12 @@ class Plan:
             _starts([len(one) for one in self.sets]),
             np.array([a for one in self.sets for a in one], dtype=np.int64),
         )
+
+
+@lru_cache(maxsize=4)
+def plan_of(space: TreeSpace) -> Plan:
+    """The plan of a space, kept for the next draw from it."""
+    return Plan(space)
 
 
 def _by_size(reached: dict[int, int]) -> list[int]:

@@ -1,0 +1,50 @@
+"""The default learner: boosted Gibbs trees and additive terms, by a public rule."""
+
+from __future__ import annotations
+
+from typing import ClassVar
+
+from privet.budget import Number
+from privet.curator import Curator
+from privet.learners.base import Growth, PrivateClassifier, Purse, rows_of
+from privet.learners.recipe import recipe_for
+from privet.schema import Schema
+from privet.trees.additive import add_terms
+from privet.trees.gibbs import calibrated, draw_boosted
+
+
+class PrivetClassifier(PrivateClassifier):
+    """The classifier to start with: it chooses depth, rounds, splits and additive terms from public quantities alone.
+
+    Trees are drawn whole (:class:`~privet.GibbsBoostClassifier`); where the table is large enough for it, a part of epsilon then measures
+    one additive term per attribute, a private Newton step that refines probabilities; a single tree gets noisy class counts for each of
+    its labels instead. What was chosen, and why, is in
+    ``model_.settings`` and on the card. Sensitivity: range 1 for a draw; 3/4 (two classes) or 1 in L1 for a term's derivatives.
+    Neighbours: one row added or removed. Cost: pure ``epsilon``, of which a twentieth pays for the number of rows where it is not
+    declared.
+
+    Args:
+        epsilon, schema, random_state: see :class:`~privet.learners.base.PrivateClassifier`.
+    """
+
+    _name: ClassVar[str] = "privet"
+
+    def __init__(self, epsilon: Number = 1.0, schema: Schema | str | None = None, *, random_state: int | None = None) -> None:
+        self.epsilon = epsilon
+        self.schema = schema
+        self.random_state = random_state
+
+    def _grow(self, curator: Curator, purse: Purse) -> Growth:
+        recipe = recipe_for(curator.schema, rows_of(curator, purse), purse.left)
+        refine = purse.take(recipe.additive)
+        calibrate = purse.take(recipe.calibration)
+        trees, charges = draw_boosted(curator, recipe.space, recipe.rounds, purse.each(recipe.rounds), recipe.strength)
+        purse.charges += charges
+        if recipe.calibration:
+            trees[0], charge = calibrated(curator, trees[0], calibrate)
+            purse.charges.append(charge)
+        if recipe.additive:
+            terms, charges = add_terms(curator, trees, refine)
+            purse.charges += charges
+            trees += terms
+        return Growth(tuple(trees), "scores", recipe.settings, 0.0)

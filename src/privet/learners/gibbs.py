@@ -1,0 +1,97 @@
+"""Trees drawn whole: one of them, or several that are boosted."""
+
+from __future__ import annotations
+
+from fractions import Fraction
+from typing import ClassVar, Literal
+
+from privet.budget import Number
+from privet.curator import Curator
+from privet.learners.base import Growth, PrivateClassifier, Purse, checked_whole, rows_of
+from privet.learners.recipe import checked_depth, recipe_for
+from privet.schema import Schema
+from privet.trees.gibbs import calibrated, draw_boosted
+
+
+class GibbsTreeClassifier(PrivateClassifier):
+    """One decision tree, drawn whole: splits and labels together, with all of epsilon (docs/concepts/gibbs.md).
+
+    A tree has probability proportional to prior x exp(epsilon x number of rows that it classifies correctly). Sensitivity: a row adds 0 or
+    1 to the score of every tree. Neighbours: one row added or removed. Cost: pure ``epsilon``, of which a twentieth pays for the
+    number of rows where it is needed (``max_depth="auto"``) and not declared, and a twentieth, where there is enough evidence, for
+    class probabilities by label.
+
+    Args:
+        epsilon, schema, random_state: see :class:`~privet.learners.base.PrivateClassifier`.
+        max_depth: the most tests on a path, or ``"auto"``: by a public rule from n, epsilon and the domain.
+    """
+
+    _name: ClassVar[str] = "gibbs-tree"
+
+    def __init__(
+        self,
+        epsilon: Number = 1.0,
+        schema: Schema | str | None = None,
+        *,
+        max_depth: int | Literal["auto"] = "auto",
+        random_state: int | None = None,
+    ) -> None:
+        self.epsilon = epsilon
+        self.schema = schema
+        self.max_depth = max_depth
+        self.random_state = random_state
+
+    def _grow(self, curator: Curator, purse: Purse) -> Growth:
+        depth = checked_depth(self.max_depth)
+        n_rows = rows_of(curator, purse) if depth is None else 0.0
+        recipe = recipe_for(curator.schema, n_rows, purse.left, rounds=1, depth=depth, additive=False)
+        calibrate = purse.take(recipe.calibration)
+        (tree,), charges = draw_boosted(curator, recipe.space, 1, purse.take(Fraction(1)), recipe.strength)
+        purse.charges += charges
+        if recipe.calibration:
+            tree, charge = calibrated(curator, tree, calibrate)
+            purse.charges.append(charge)
+        return Growth((tree,), "scores", {"max_depth": recipe.space.depth, "calibration_share": float(recipe.calibration)}, 0.0)
+
+
+class GibbsBoostClassifier(PrivateClassifier):
+    """Several trees, each drawn whole on rows that weigh less where the trees before are right about them.
+
+    A row weighs min(1, (1 - p) T/(T - 1)), where p is the chance that the summed scores of earlier, released trees give to its class.
+    Sensitivity: a row adds between 0 and 1 to the score of every tree of a round. Neighbours: one row added or removed.
+    Cost: pure ``epsilon``, shared evenly by the rounds, after a twentieth for the number of rows where it is needed and not declared.
+
+    Args:
+        epsilon, schema, random_state: see :class:`~privet.learners.base.PrivateClassifier`.
+        rounds: how many trees, or ``"auto"``: by a public rule.
+        max_depth: the most tests on a path, or ``"auto"``.
+    """
+
+    _name: ClassVar[str] = "gibbs-boost"
+
+    def __init__(
+        self,
+        epsilon: Number = 1.0,
+        schema: Schema | str | None = None,
+        *,
+        rounds: int | Literal["auto"] = "auto",
+        max_depth: int | Literal["auto"] = "auto",
+        random_state: int | None = None,
+    ) -> None:
+        self.epsilon = epsilon
+        self.schema = schema
+        self.rounds = rounds
+        self.max_depth = max_depth
+        self.random_state = random_state
+
+    def _grow(self, curator: Curator, purse: Purse) -> Growth:
+        depth = checked_depth(self.max_depth)
+        if self.rounds != "auto":
+            checked_whole("rounds", self.rounds, 1)
+        asked = None if self.rounds == "auto" else int(self.rounds)
+        n_rows = rows_of(curator, purse) if depth is None or asked is None else 0.0
+        recipe = recipe_for(curator.schema, n_rows, purse.left, rounds=asked, depth=depth, additive=False)
+        each = purse.each(recipe.rounds)
+        trees, charges = draw_boosted(curator, recipe.space, recipe.rounds, each, recipe.strength)
+        purse.charges += charges
+        return Growth(tuple(trees), "scores", recipe.settings, 0.0)

@@ -1,0 +1,162 @@
+"""How the default learner spends epsilon, by a public rule: from the number of rows (declared or paid for), domain sizes and epsilon."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import Any
+
+from privet.cells import Split
+from privet.errors import ParameterError
+from privet.schema import Schema
+from privet.space import MAX_DEPTH, TreeSpace, all_splits, coarse_splits, widest
+
+Splits = Callable[[Schema], list[Split]]
+
+#: Rounds of boosting for an n epsilon below each bound.
+ROUNDS = ((160, 1), (600, 3), (2000, 5), (6000, 7), (20_000, 9), (math.inf, 15))
+#: How much a tree's label counts, in log-odds.
+STRENGTH = {1: 0.7, 3: 0.7, 5: 0.6, 7: 0.5, 9: 0.5, 15: 0.4}
+#: Rows times attributes above which splits of one value against the rest are left out.
+LARGE = 60_000
+#: Elementary steps that all draws may take, about a second; in a small domain depth is worth more of them.
+EFFORT, EFFORT_SMALL = 3.5e8, 1.5e9
+#: The precision that a value of an additive term should have for the term to be worth its epsilon.
+PRECISION = 20
+#: The share of epsilon that gives a single tree probabilities, where that is enough for a few nats per class.
+CALIBRATION = Fraction(1, 20)
+#: The second derivative of a row's log-likelihood is about this.
+CURVATURE = 0.1
+
+
+@dataclass(frozen=True)
+class Recipe:
+    """Rounds of boosting, from which space, how much a tree counts, the shares of epsilon for other things, and why."""
+
+    space: TreeSpace
+    rounds: int
+    strength: float
+    additive: Fraction
+    calibration: Fraction
+    why: str
+
+    @property
+    def settings(self) -> dict[str, Any]:
+        """What is said on the card."""
+        return {
+            "rounds": self.rounds,
+            "max_depth": self.space.depth,
+            "strength": self.strength,
+            "additive_share": float(self.additive),
+            "calibration_share": float(self.calibration),
+            "why": self.why,
+        }
+
+
+def recipe_for(
+    schema: Schema,
+    n_rows: float,
+    epsilon: Fraction | None,
+    *,
+    rounds: int | None = None,
+    depth: int | None = None,
+    additive: bool = True,
+) -> Recipe:
+    """The recipe for a table of about ``n_rows`` rows; ``rounds`` and ``depth`` are taken as they are where given.
+
+    m = n epsilon is how many nats of evidence there are. A *small* domain (at most 32 points per row) is worth one deep tree, or a
+    few; otherwise shallow trees are boosted, more of them the more evidence there is. Additive terms are measured where
+    their values would be known to a precision of PRECISION with at most half of epsilon.
+    """
+    evidence = n_rows * (1e3 if epsilon is None else float(epsilon))
+    points = math.prod(schema.sizes)
+    small = points <= 32 * n_rows
+    terms = _additive_share(schema, evidence) if additive and not (small and points > n_rows / 10) else Fraction(0)
+    evidence *= float(1 - terms)
+    number = rounds or _rounds(evidence, small=small, covered=points <= 2 * n_rows)
+    candidates, last = _candidates(schema, n_rows, evidence / number, small=small)
+    if depth is not None:
+        candidates = [(depth, all_splits), (depth, coarse_splits)]
+    space = _first_that_fits(schema, candidates, last, n_rows, (EFFORT_SMALL if small else EFFORT) / number)
+    calibrate = CALIBRATION if number == 1 and CALIBRATION * evidence >= 5 * schema.n_classes else Fraction(0)
+    why = [
+        f"rows times epsilon is about {evidence:.3g}",
+        f"{'few' if small else 'many'} points in the domain ({points:.2g})",
+        f"so {number} {'draw' if number == 1 else 'draws'} of depth {space.depth} at most",
+        _percent(terms, "for additive terms") if terms else "too few rows for additive terms" if additive else "no additive terms",
+        *([_percent(calibrate, "for probabilities") if calibrate else "too few rows for probabilities"] if number == 1 else []),
+    ]
+    return Recipe(space, number, STRENGTH.get(number, 0.4), terms, calibrate, "; ".join(why))
+
+
+def _candidates(schema: Schema, n_rows: float, evidence: float, *, small: bool) -> tuple[list[tuple[int, Splits]], Splits]:
+    """Depths and splits above the last level, the most wanted first, and the splits of the last level."""
+    k = len(schema.sizes)
+    inner, last = all_splits, all_splits
+    if small and n_rows * k > LARGE:
+        values = max(math.prod(schema.sizes) ** (1 / k), 1.01)
+        wanted = max(1, min(math.floor(math.log(max(evidence / 2.5, 1.0)) / math.log(values)), k - 1))
+        inner, last = coarse_splits, coarse_splits
+    elif small:
+        wanted = min(_binary_depth(schema, evidence), 6 if k <= 6 else 5)
+    elif evidence >= 500:
+        wanted, inner = 3, coarse_splits
+    else:
+        wanted = min(2, _binary_depth(schema, evidence))
+    # In a small domain less depth costs less than coarser splits.
+    kinds = [[all_splits], [coarse_splits]] if small else [[all_splits, coarse_splits]]
+    return [(wanted, inner), *((depth, one) for listed in kinds for depth in range(wanted, 0, -1) for one in listed)], last
+
+
+def _first_that_fits(schema: Schema, candidates: list[tuple[int, Splits]], last: Splits, n_rows: float, effort: float) -> TreeSpace:
+    """The first space that is small enough, and quick enough but for the last, which is taken as it is."""
+    for depth, inner in candidates:
+        space = TreeSpace(schema, depth, _narrow(schema, inner(schema)), _narrow(schema, last(schema)))
+        if space.fits and space.size.work + n_rows * math.comb(len(schema.sizes), depth) <= effort:
+            return space
+    space.check_size()
+    return space
+
+
+def checked_depth(asked: object) -> int | None:
+    """The depth that was asked for; None for "auto"."""
+    if asked == "auto":
+        return None
+    if isinstance(asked, bool) or not isinstance(asked, int) or not 0 <= asked <= MAX_DEPTH:
+        raise ParameterError(f"max_depth must be 'auto' or a whole number from 0 to {MAX_DEPTH}, got {asked!r}")
+    return asked
+
+
+def _rounds(evidence: float, *, small: bool, covered: bool) -> int:
+    """How many trees share the evidence. ``covered``: there is about a row for every point of the domain."""
+    if small:
+        return 1 if covered or evidence < 1500 else 3
+    return next(number for bound, number in ROUNDS if evidence < bound)
+
+
+def _binary_depth(schema: Schema, evidence: float) -> int:
+    """One level more for each doubling of the evidence beyond what one choice of split and labels needs."""
+    choice = 2.5 * math.log(max(2, len(all_splits(schema)) * schema.n_classes))
+    return max(1, math.floor(math.log2(max(1.0, evidence / choice))))
+
+
+def _additive_share(schema: Schema, evidence: float) -> Fraction:
+    """The share of epsilon that lets the values of additive terms be known to the precision; none where that is more than half.
+
+    A value's rows have curvature h = CURVATURE n/s in all (s values per attribute), known up to Laplace noise of scale .75 k/(share
+    epsilon): precision h^2 / (2 scale^2).
+    """
+    values = sum(schema.sizes) / len(schema.sizes)
+    needed = 0.75 * len(schema.sizes) * values * math.sqrt(2 * PRECISION) / (CURVATURE * max(evidence, 1.0))
+    return Fraction(max(15, round(100 * needed)), 100) if needed <= 0.5 else Fraction(0)
+
+
+def _narrow(schema: Schema, splits: list[Split]) -> list[Split]:
+    """Without splits that have too many children."""
+    return [one for one in splits if one.n_children <= widest(schema.n_classes)]
+
+
+def _percent(share: Fraction, what: str) -> str:
+    return f"{float(share):.0%} of epsilon {what}"
