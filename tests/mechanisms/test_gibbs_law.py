@@ -73,6 +73,15 @@ def test_every_tree_has_its_probability_at_every_epsilon(unit):
     assert max(abs(sampler(tree) / chance - 1) for tree, chance in stated.items()) < 1e-12
 
 
+@pytest.mark.parametrize("name", ["one against rest", "one attribute twice on a path"])
+def test_a_single_row_of_one_unit_counts(name):
+    """The smallest table that is not empty."""
+    space = SPACES[name]()
+    table = [((1, 0), 1, 1)]
+    stated, sampler = exact_law(space, table, 2.0), SamplerLaw(gibbs_of(space, table, 2.0))
+    assert max(abs(sampler(tree) / chance - 1) for tree, chance in stated.items()) < 1e-12
+
+
 def test_weights_of_a_huge_table_lose_nothing():
     """A chance does not drift with the size of the table, although unit x weight has more digits than a double."""
     space = SPACES["two tests, two values"]()
