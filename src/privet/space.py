@@ -19,7 +19,7 @@ from privet.schema import Numeric, Schema
 #: Bytes that drawing a tree may hold at once, beside the rows; a larger space is refused, whatever the data.
 MAX_BYTES = 1 << 30
 #: Numbers that drawing a tree may compute, whatever the rows.
-MAX_WORK = 1 << 35
+MAX_WORK = 1 << 32
 MAX_DEPTH = 12
 MAX_SUBSETS = 20_000
 #: Threads that draw at once: each needs some memory of its own.
@@ -285,15 +285,3 @@ def _symmetric(values: Sequence[int], order: int) -> list[int]:
 def _largest_product(values: Iterable[int], order: int) -> int:
     """The largest product of at most so many of the values, which are 1 or more."""
     return math.prod(sorted(values)[-order:]) if order else 1
-
-
-def largest_depth(schema: Schema, inner: Sequence[Split], last: Sequence[Split], depth: int) -> int:
-    """The largest depth up to this one whose space is small enough to draw from."""
-    while depth > 1:
-        try:
-            TreeSpace(schema, depth, inner, last).check_size()
-        except QuestionError:
-            depth -= 1
-        else:
-            break
-    return depth

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from math import exp, floor
 from typing import Any
 
 import numpy as np
@@ -44,44 +45,29 @@ class Scoring:
                 raise ParameterError(f"rows are weighed by released plain trees, got {type(tree).__name__}")
             if tree.schema.fingerprint != schema.fingerprint:
                 raise QuestionError("a tree that weighs rows is for another schema")
-            if np.abs(tree.counts).max() > MAX_SCORE:
+            if not np.abs(tree.counts).max() <= MAX_SCORE:  # nor NaN
                 raise ParameterError(f"scores must be at most {MAX_SCORE:g} in size")
-
-    def probabilities(self, codes: npt.NDArray[Any]) -> Floats:
-        """The softmax of the summed scores, per row."""
-        total = np.zeros((codes.shape[1], self._schema.n_classes))
-        for tree in self._trees:
-            add_scores(codes, tree.cells.attribute, tree.cells.offset, tree.cells.branch, tree.counts, total)
-        total -= total.max(axis=1, keepdims=True)
-        np.exp(total, out=total)
-        total /= total.sum(axis=1, keepdims=True)
-        return total
 
     def weights(self, codes: npt.NDArray[Any], classes: npt.NDArray[Any]) -> Ints:
         """How much a row still counts: min(1, (1 - p) T / (T - 1)), where p is the chance that the trees give to its class."""
-        if not self._trees:
-            return np.full(len(classes), UNIT, dtype=np.int64)
-        n_classes = self._schema.n_classes
-        chance = self.probabilities(codes)[np.arange(len(classes)), classes]
-        weights = np.floor(UNIT * np.minimum(1.0, (1.0 - chance) * n_classes / (n_classes - 1))).astype(np.int64)
-        return np.asarray(np.clip(weights, 0, UNIT))
+        weights = np.full(len(classes), UNIT, dtype=np.int64)
+        if self._trees:
+            weigh(self._scores(codes), classes, weights)
+        return weights
 
-    def derivatives(self, codes: npt.NDArray[Any], classes: npt.NDArray[Any]) -> Ints:
-        """First derivatives [y = c] - p_c and second ones p_c (1 - p_c) of a row's log-likelihood by its scores: (rows, 2, numbers).
+    def add_derivatives(self, codes: npt.NDArray[Any], classes: npt.NDArray[Any], times: Ints, cell: npt.NDArray[Any], table: Ints) -> None:
+        """Add the rows' first derivatives [y = c] - p_c and second ones p_c (1 - p_c) of their log-likelihood to a table.
 
-        One number each for two classes (that of the second), otherwise one per class; scaled down, all together, to :func:`clip_of`.
+        The table is (cells, 2, numbers): one number each for two classes (that of the second), otherwise one per class. A row's
+        numbers are scaled down, all together, to :func:`clip_of` in L1. It counts ``times`` (empty: once), in its cell (-1: nowhere).
         """
-        p = self.probabilities(codes)
-        first = -p
-        first[np.arange(len(classes)), classes] += 1.0
-        both = np.stack([first, p * (1.0 - p)], axis=1)
-        if self._schema.n_classes == 2:
-            both = both[:, :, 1:]
-        clip = clip_of(self._schema.n_classes)
-        size = UNIT * np.abs(both).sum(axis=(1, 2))
-        scale = UNIT * np.minimum(1.0, clip / np.maximum(size, 1.0))
-        # Cut off towards zero, so that whole numbers cannot add up to more than the clip.
-        return np.asarray(np.trunc(both * scale[:, None, None]).astype(np.int64))
+        differentiate(self._scores(codes), classes, times, cell, clip_of(self._schema.n_classes), table)
+
+    def _scores(self, codes: npt.NDArray[Any]) -> Floats:
+        total = np.zeros((codes.shape[1], self._schema.n_classes))
+        for tree in self._trees:
+            add_scores(codes, tree.cells.attribute, tree.cells.offset, tree.cells.branch, tree.counts, total)
+        return total
 
 
 def clip_of(n_classes: int) -> int:
@@ -115,3 +101,57 @@ def add_scores(codes: Any, attribute: Any, offset: Any, branch: Any, scores: Any
             node = branch[offset[node] + codes[attribute[node], row]]
         for c in range(total.shape[1]):
             total[row, c] += scores[node, c]
+
+
+# A row's numbers come from a loop of its own: vectorised functions may round a row differently beside other rows, and then one
+# row more would change what the others count.
+
+
+@njit(nogil=True, cache=True, error_model="numpy")  # type: ignore[untyped-decorator]
+def softmax(scores: Any, out: Any) -> None:
+    """The probabilities of one row."""
+    top, total = scores[0], 0.0
+    for c in range(len(scores)):
+        top = max(top, scores[c])
+    for c in range(len(scores)):
+        out[c] = exp(scores[c] - top)
+        total += out[c]
+    for c in range(len(scores)):
+        out[c] /= total
+
+
+@njit(nogil=True, cache=True, error_model="numpy")  # type: ignore[untyped-decorator]
+def weigh(total: Any, classes: Any, out: Any) -> None:
+    """The weight of each row, from 0 to UNIT."""
+    n_classes = total.shape[1]
+    p = np.empty(n_classes)
+    for row in range(len(classes)):
+        softmax(total[row], p)
+        weight = floor(UNIT * (1.0 - p[classes[row]]) * n_classes / (n_classes - 1))
+        out[row] = max(0, min(UNIT, int(weight)))
+
+
+@njit(nogil=True, cache=True, error_model="numpy")  # type: ignore[untyped-decorator]
+def differentiate(total: Any, classes: Any, times: Any, cell: Any, clip: int, table: Any) -> None:
+    """Add the derivatives of each row to its cell, in units, each row's at most ``clip`` in L1."""
+    n_classes, numbers = total.shape[1], table.shape[2]
+    first = n_classes - numbers  # of two classes, only the second
+    p = np.empty(n_classes)
+    for row in range(len(classes)):
+        if cell[row] < 0:
+            continue
+        softmax(total[row], p)
+        size = 0.0
+        for c in range(first, n_classes):
+            size += abs((1.0 if c == classes[row] else 0.0) - p[c]) + p[c] * (1.0 - p[c])
+        scale = UNIT * min(1.0, clip / max(UNIT * size, 1.0))
+        left = clip  # cut off towards zero, and never beyond the clip
+        for c in range(first, n_classes):
+            slope = int(scale * ((1.0 if c == classes[row] else 0.0) - p[c]))
+            bend = int(scale * p[c] * (1.0 - p[c]))
+            slope = max(-left, min(left, slope))
+            left -= abs(slope)
+            bend = max(0, min(left, bend))
+            left -= bend
+            table[cell[row], 0, c - first] += slope * (times[row] if len(times) else 1)
+            table[cell[row], 1, c - first] += bend * (times[row] if len(times) else 1)

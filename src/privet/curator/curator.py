@@ -294,11 +294,10 @@ class Curator:
         shape = (len(asked), 2, 1 if n_classes == 2 else n_classes)
 
         def measure() -> list[npt.NDArray[np.int64]]:
-            table = np.zeros((len(asked) + 1, *shape[1:]), dtype=np.int64)  # the last line: rows in no cell
+            table = np.zeros(shape, dtype=np.int64)
             for codes, classes, times in self._rows():
-                derivatives = scoring.derivatives(codes, classes)
-                np.add.at(table, cells_of(asked, codes), derivatives * times[:, None, None] if len(times) else derivatives)
-            return [table[:-1]]
+                scoring.add_derivatives(codes, classes, times, cells_of(asked, codes), table)
+            return [table]
 
         return self._measure(measure, [clip_of(n_classes)], epsilon, rho, f"derivatives of the log-likelihood: {len(asked)} cells")
 
