@@ -15,8 +15,8 @@ from privet.space import MAX_DEPTH, TreeSpace, all_splits, coarse_splits, widest
 
 Splits = Callable[[Schema], list[Split]]
 
-#: Rounds of boosting for an n epsilon below each bound.
-ROUNDS = ((160, 1), (600, 3), (2000, 5), (6000, 7), (20_000, 9), (math.inf, 15))
+#: Rounds of boosting for an n epsilon below each bound (two classes).
+ROUNDS = ((160, 1), (600, 3), (3500, 5), (8000, 7), (20_000, 9), (math.inf, 15))
 #: How much a tree's label counts, in log-odds.
 STRENGTH = {1: 0.7, 3: 0.7, 5: 0.6, 7: 0.5, 9: 0.5, 15: 0.4}
 #: Rows times attributes above which splits of one value against the rest are left out.
@@ -75,11 +75,13 @@ def recipe_for(
     small = points <= 32 * n_rows
     terms = _additive_share(schema, evidence) if additive and not (small and points > n_rows / 10) else Fraction(0)
     evidence *= float(1 - terms)
-    number = rounds or _rounds(evidence, small=small, covered=points <= 2 * n_rows)
+    number = rounds or _rounds(evidence, schema.n_classes, small=small, covered=points <= 2 * n_rows)
     candidates, last = _candidates(schema, n_rows, evidence / number, small=small)
     if depth is not None:
         candidates = [(depth, all_splits), (depth, coarse_splits)]
-    space = _first_that_fits(schema, candidates, last, n_rows, (EFFORT_SMALL if small else EFFORT) / number)
+    # Small trees of many children, or deep ones of few: the prior of a split follows.
+    split = 0.8 if small and last is all_splits else 0.5
+    space = _first_that_fits(schema, candidates, last, n_rows, (EFFORT_SMALL if small else EFFORT) / number, split)
     calibrate = CALIBRATION if number == 1 and CALIBRATION * evidence >= 5 * schema.n_classes else Fraction(0)
     why = [
         f"rows times epsilon is about {evidence:.3g}",
@@ -110,10 +112,12 @@ def _candidates(schema: Schema, n_rows: float, evidence: float, *, small: bool) 
     return [(wanted, inner), *((depth, one) for listed in kinds for depth in range(wanted, 0, -1) for one in listed)], last
 
 
-def _first_that_fits(schema: Schema, candidates: list[tuple[int, Splits]], last: Splits, n_rows: float, effort: float) -> TreeSpace:
+def _first_that_fits(
+    schema: Schema, candidates: list[tuple[int, Splits]], last: Splits, n_rows: float, effort: float, split: float
+) -> TreeSpace:
     """The first space that is small enough, and quick enough but for the last, which is taken as it is."""
     for depth, inner in candidates:
-        space = TreeSpace(schema, depth, _narrow(schema, inner(schema)), _narrow(schema, last(schema)))
+        space = TreeSpace(schema, depth, _narrow(schema, inner(schema)), _narrow(schema, last(schema)), split=split)
         if space.fits and space.size.work + n_rows * math.comb(len(schema.sizes), depth) <= effort:
             return space
     space.check_size()
@@ -129,11 +133,14 @@ def checked_depth(asked: object) -> int | None:
     return asked
 
 
-def _rounds(evidence: float, *, small: bool, covered: bool) -> int:
-    """How many trees share the evidence. ``covered``: there is about a row for every point of the domain."""
+def _rounds(evidence: float, n_classes: int, *, small: bool, covered: bool) -> int:
+    """How many trees share the evidence; labels out of more classes need more of it each.
+
+    ``covered``: there is about a row for every point of the domain.
+    """
     if small:
         return 1 if covered or evidence < 1500 else 3
-    return next(number for bound, number in ROUNDS if evidence < bound)
+    return next(number for bound, number in ROUNDS if evidence * 2 / n_classes < bound)
 
 
 def _binary_depth(schema: Schema, evidence: float) -> int:
