@@ -18,7 +18,7 @@ $(READY): pyproject.toml constraints.txt
 	@$(BIN)/python -m pip install --quiet --disable-pip-version-check --constraint constraints.txt --editable '.[dev]'
 	@touch $@
 
-demo: install ## Noisy class counts of the nursery data at three epsilons, beside the ledger
+demo: install ## A private tree of the nursery data with its guarantee; model, card and pictures in demo-out
 	@$(BIN)/privet demo
 
 test: install ## The tests that run in a few minutes

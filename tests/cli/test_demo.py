@@ -4,37 +4,43 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable
+from pathlib import Path
 from typing import Any
 
+import privet as pv
+
 Run = Callable[..., Any]
-CLASSES = ["not_recom", "recommend", "very_recom", "priority", "spec_prior"]
+FILES = ["accuracy.svg", "card.html", "model.json", "tree.svg"]
 
 
-def test_the_table_shows_three_epsilons_beside_the_ledger(process: Run) -> None:
-    ran = process("demo")
+def test_the_tree_stands_above_its_guarantee_and_the_ledger(process: Run, tmp_path: Path) -> None:
+    ran = process("demo", "--runs", "1", "--output", str(tmp_path / "out"))
     assert (ran.code, ran.err) == (0, "")
-    lines = [line.split() for line in ran.out.splitlines()]
-    assert ["recommendation", "(noise", "+-141.4)", "(noise", "+-14.1)", "(noise", "+-1.4)"] in lines
-    answered = {line[0]: line[1:] for line in lines if line and line[0] in CLASSES}
-    assert list(answered) == CLASSES
-    assert all(len(counts) == 3 and count.lstrip("-").isdigit() for counts in answered.values() for count in counts)
-    charged = [line[-2] for line in lines if "counts:" in line]
-    assert charged == ["0.01", "0.1", "1"]
-    assert ["nursery", "epsilon", "2", "1.11", "0.89"] in lines
+    lines = [line.strip() for line in ran.out.splitlines()]
+    tree, promise = lines.index("tree 1 of 1"), lines.index("1-differentially private with one row added or removed")
+    assert tree < promise < next(i for i, line in enumerate(lines) if line.startswith("Ledger"))
+    assert "health = not_recom  → not_recom" in " ".join(lines)  # true of 4320 rows: a private tree finds it, too
+    assert ["nursery", "epsilon", "2", "1", "1"] in [line.split() for line in lines]
+    assert sorted(path.name for path in (tmp_path / "out").iterdir()) == FILES
 
 
-def test_json_is_for_machines(process: Run) -> None:
-    ran = process("demo", "--json")
+def test_what_is_written_is_the_model_that_was_paid_for(process: Run, tmp_path: Path) -> None:
+    ran = process("demo", "--json", "--runs", "1", "--epsilon", "1/2", "--output", str(tmp_path))
     assert (ran.code, ran.err) == (0, "")
     said = json.loads(ran.out)
-    assert list(said["noisy_counts"]) == ["0.01", "0.1", "1"]
-    for counts in said["noisy_counts"].values():
-        assert list(counts) == CLASSES
-        assert all(type(count) is int for count in counts.values())
-    assert (said["spent"], said["left"]) == ("111/100", "89/100")
+    assert (said["spent"], said["left"], said["written"]) == ("1/2", "3/2", FILES)
+    model = pv.load(tmp_path / "model.json")
+    assert model.privacy_.private
+    assert model.privacy_.epsilon == 0.5
+    nursery = pv.datasets.load("nursery")
+    right = (model.predict(nursery.X) == nursery.y).mean()
+    assert 0.8 < right
+    assert abs(right - said["accuracy"]) < 0.05
+    assert "epsilon" in (tmp_path / "card.html").read_text(encoding="utf-8")
 
 
-def test_a_budget_that_is_too_small_is_one_line_and_exit_code_2(process: Run) -> None:
-    ran = process("demo", "--budget", "0.5")
+def test_a_budget_that_is_too_small_is_one_line_and_exit_code_2(process: Run, tmp_path: Path) -> None:
+    ran = process("demo", "--budget", "0.5", "--output", str(tmp_path))
     assert (ran.code, ran.out) == (2, "")
-    assert ran.err == "privet: the budget of data set 'nursery' does not allow this: asked epsilon 1, left epsilon 0.39\n"
+    assert ran.err == "privet: the budget of data set 'nursery' does not allow this: asked epsilon 1, left epsilon 0.5\n"
+    assert list(tmp_path.iterdir()) == []

@@ -19,7 +19,7 @@ def fit(
     table: str = TABLE,
     schema: Path = typer.Option(..., "--schema", "-s", help="The public schema of the table (JSON)."),
     epsilon: str = typer.Option(..., "--epsilon", "-e", help="What the fit may cost, such as 1, 0.1 or 1/3."),
-    learner: str = typer.Option("greedy-tree", "--learner", "-l", help=f"One of {', '.join(NAMES)}."),
+    learner: str = typer.Option("privet", "--learner", "-l", help=f"One of {', '.join(NAMES)}."),
     output: Path = typer.Option(..., "--output", "-o", help="Where to write the model (JSON)."),
     setting: list[str] = typer.Option([], "--set", help="A setting of the learner, NAME=VALUE; may be repeated."),
     budget: str | None = BUDGET,
@@ -29,7 +29,7 @@ def fit(
 ) -> None:
     """Train a private classifier on a table and write it to a file. The charge is recorded in a ledger first.
 
-    Example: [bold]privet fit people.csv --schema people.schema.json --epsilon 1 --learner random-trees -o m.json[/bold]
+    Example: [bold]privet fit people.csv --schema people.schema.json --epsilon 1 -o m.json[/bold]
     """
     import json
 
