@@ -16,9 +16,9 @@ from privet.space import MAX_DEPTH, TreeSpace, all_splits, coarse_splits, widest
 Splits = Callable[[Schema], list[Split]]
 
 #: Rounds of boosting for an n epsilon below each bound (two classes).
-ROUNDS = ((160, 1), (600, 3), (3500, 5), (8000, 7), (20_000, 9), (math.inf, 15))
+ROUNDS = ((160, 1), (600, 3), (3500, 5), (8000, 7), (20_000, 9), (100_000, 15), (math.inf, 25))
 #: How much a tree's label counts, in log-odds.
-STRENGTH = {1: 0.7, 3: 0.7, 5: 0.6, 7: 0.5, 9: 0.5, 15: 0.4}
+STRENGTH = {1: 0.7, 3: 0.7, 5: 0.6, 7: 0.5, 9: 0.5, 15: 0.4, 25: 0.3}
 #: Rows times attributes above which splits of one value against the rest are left out.
 LARGE = 60_000
 #: Elementary steps that all draws may take, about a second; in a small domain depth is worth more of them.
@@ -90,7 +90,7 @@ def recipe_for(
         _percent(terms, "for additive terms") if terms else "too few rows for additive terms" if additive else "no additive terms",
         *([_percent(calibrate, "for probabilities") if calibrate else "too few rows for probabilities"] if number == 1 else []),
     ]
-    return Recipe(space, number, STRENGTH.get(number, 0.4), terms, calibrate, "; ".join(why))
+    return Recipe(space, number, STRENGTH.get(number, 0.4 if number < 20 else 0.3), terms, calibrate, "; ".join(why))
 
 
 def _candidates(schema: Schema, n_rows: float, evidence: float, *, small: bool) -> tuple[list[tuple[int, Splits]], Splits]:
