@@ -17,13 +17,13 @@ from privet.datasets import Dataset
 from privet.schema import Numeric
 
 SIX = ("votes", "mushroom", "nursery", "car", "tic_tac_toe", "adult")
-DEVELOPMENT = (*SIX, "breast_cancer")
+DEVELOPMENT = (*SIX, "breast_cancer", "crx", "autos", "drug_consumption")
 BUNDLED = ("breast_cancer", "digits", "wine")
 KEEL = (
     *("saheart", "pima", "mammographic", "german", "titanic", "chess", "spambase", "banana", "phoneme", "magic"),  # two classes
     *("vehicle", "contraceptive", "segment", "splice", "satimage", "penbased", "letter"),
 )
-HELD_OUT = ("crx", "drug_consumption", "autos", "wine", "digits", *KEEL)
+HELD_OUT = ("wine", "digits", *KEEL)
 HEADERS = Path(__file__).parent / "headers"
 
 
