@@ -41,11 +41,18 @@ class PrivacyStatement:
 
     @classmethod
     def of(
-        cls, schema: Schema, charges: Iterable[Charge], *, private: bool, reason: str = "", notes: Iterable[str] = ()
+        cls,
+        schema: Schema,
+        charges: Iterable[Charge],
+        *,
+        private: bool,
+        reason: str = "",
+        delta: Fraction | None = None,
+        notes: Iterable[str] = (),
     ) -> PrivacyStatement:
         """The statement for a table with this schema."""
         facts = (schema.neighbours, schema.rows_per_person, schema.person is not None)
-        return cls(tuple(charges), *facts, private=private, reason=reason, notes=tuple(notes))
+        return cls(tuple(charges), *facts, private=private, reason=reason, delta=delta, notes=tuple(notes))
 
     @property
     def charged(self) -> Cost:

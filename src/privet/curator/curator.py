@@ -31,7 +31,7 @@ from privet.tree import Tree
 
 Answered = TypeVar("Answered")
 _PUBLIC_EPSILON = Fraction(1000)  # a draw with epsilon = inf from a public table: a row outweighs what the prior prefers
-_MAX_SPREAD = 1 << 40  # a Laplace scale or Gaussian variance beyond this could overflow 64-bit counts
+_MAX_SPREAD = 1 << 40  # a Laplace scale or Gaussian deviation beyond this could overflow 64-bit counts
 
 
 class Curator:
@@ -384,7 +384,7 @@ class Curator:
             amount = exact("rho", rho)
             cost = Cost.concentrated(amount)
             spread = Fraction(sum(bound**2 for bound in bounds)) / (2 * amount)
-        if spread > _MAX_SPREAD:
+        if spread > (_MAX_SPREAD if epsilon is not None else _MAX_SPREAD**2):
             raise ParameterError(f"{'rho' if epsilon is None else 'epsilon'} is so small that the noise does not fit into 64 bits")
         entry = self._charge(cost, what)
         tables = self._inside(measure)

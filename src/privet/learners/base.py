@@ -15,7 +15,7 @@ from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_is_fitted, validate_data
 
-from privet.budget import Budget, Cost, Number, exact, is_infinite
+from privet.budget import Budget, Cost, Number, Unit, exact, is_infinite, rho_for
 from privet.counts.memory import MemoryTable
 from privet.curator import Curator
 from privet.errors import ParameterError, PrivacyWarning, SchemaError
@@ -34,10 +34,11 @@ SIZE_SHARE = Fraction(1, 20)
 
 @dataclass
 class Purse:
-    """The epsilon of a fit: what is left of it, and what was paid. Infinite: exact counts of a public table."""
+    """The epsilon or rho of a fit: what is left of it, and what was paid. Infinite: exact counts of a public table."""
 
     left: Fraction | None
     charges: list[Charge]
+    unit: Unit = "epsilon"
 
     def take(self, share: Fraction) -> Number:
         """This share of what is left, to be spent."""
@@ -47,16 +48,22 @@ class Purse:
         self.left -= amount
         return amount
 
-    def each(self, parts: int) -> Number:
-        """All that is left, in equal parts, to be spent."""
+    def draws(self, parts: int) -> Number:
+        """The epsilon of each of so many draws that share all that is left; with rho, epsilon**2/8 of it is a draw's."""
         if self.left is None:
             return math.inf
         amount, self.left = self.left / parts, Fraction(0)
-        return amount
+        return amount if self.unit == "epsilon" else root_below(8 * amount)
 
     def paid(self, what: str, cost: Cost) -> None:
         """Note a charge for the privacy statement."""
         self.charges.append(Charge(what, cost))
+
+
+def root_below(square: Fraction) -> Fraction:
+    """A fraction just below the square root."""
+    scale = 1 << 80
+    return Fraction(math.isqrt(square.numerator * scale**2 // square.denominator), scale)
 
 
 class Growth(NamedTuple):
@@ -85,6 +92,8 @@ class PrivateClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
     epsilon: Number
     schema: Schema | str | None
     random_state: int | None
+    #: Learners that compose in zCDP have a parameter for it: above 0, epsilon and delta together are what a fit may cost.
+    delta: Number = 0
 
     # -- fitting -------------------------------------------------------------------------------------------------------
 
@@ -103,7 +112,9 @@ class PrivateClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         schema, X, y = self._checked(X, y)  # noqa: N806
         bits = self._bits()
         exactly = is_infinite(self.epsilon)
-        budget = Budget(1) if exactly else Budget(Cost.pure(exact("epsilon", self.epsilon)).promised(schema).epsilon)
+        cost = self._cost()
+        promised = Cost.pure(1) if cost is None else cost.promised(schema)
+        budget = Budget(rho=promised.rho) if promised.epsilon is None else Budget(promised.epsilon)
         curator = Curator(MemoryTable(X, y), schema, budget, public=exactly, bits=bits)
         self._fit_from(curator)
         return self
@@ -115,21 +126,39 @@ class PrivateClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         self._fit_from(curator)
         return self
 
+    def _cost(self) -> Cost | None:
+        """What a fit may cost; None for exact counts."""
+        delta = exact("delta", self.delta, zero=True)
+        if is_infinite(self.epsilon):
+            return None
+        epsilon = exact("epsilon", self.epsilon)
+        return Cost.pure(epsilon) if delta == 0 else Cost.concentrated(rho_for(epsilon, delta))
+
     def _fit_from(self, curator: Curator) -> None:
-        exactly = is_infinite(self.epsilon)
-        purse = Purse(None if exactly else exact("epsilon", self.epsilon), [])
-        if purse.left is not None and curator.unit == "epsilon":
-            curator.require([Cost.pure(purse.left)])
+        cost = self._cost()
+        exactly = cost is None
+        unit: Unit = "rho" if cost is not None and cost.epsilon is None else "epsilon"
+        if unit == "rho" and curator.unit != "rho":
+            raise ParameterError(
+                "delta above 0 needs a curator with a budget in rho, such as pv.Budget(epsilon, delta=delta); this one counts epsilon"
+            )
+        purse = Purse(None if cost is None else cost.amount(unit), [], unit)
+        if cost is not None and curator.unit == unit:
+            curator.require([cost])
         with curator.snapshot():
             growth = self._grow(curator, purse)
         reasons = ["no noise was added (epsilon is infinite)"] if exactly else []
         reasons += [] if curator.private else [curator.reason]
         # A learner that stops early spends less, but whether it does depends on the data: the promise is what it might have spent.
-        spent = sum((charge.cost.epsilon or Fraction(0) for charge in purse.charges), Fraction(0))
-        unused = Fraction(0) if exactly else exact("epsilon", self.epsilon) - spent
-        if unused > 0:
-            purse.charges.append(Charge("set aside and not used", Cost.pure(unused)))
-        statement = PrivacyStatement.of(curator.schema, purse.charges, private=not reasons, reason="; ".join(reasons))
+        if cost is not None:
+            spent = sum((charge.cost.amount(unit) or Fraction(0) for charge in purse.charges), Fraction(0))
+            unused = (cost.amount(unit) or Fraction(0)) - spent
+            if unit == "rho":  # what is promised is rho, although a sum of epsilons could be promised too
+                purse.charges.append(Charge("set aside and not used", Cost(None, unused)))
+            elif unused > 0:
+                purse.charges.append(Charge("set aside and not used", Cost.pure(unused)))
+        delta = exact("delta", self.delta) if unit == "rho" else None
+        statement = PrivacyStatement.of(curator.schema, purse.charges, private=not reasons, reason="; ".join(reasons), delta=delta)
         settings = {name: value for name, value in self.get_params(deep=False).items() if name in self._public_settings}
         settings |= growth.settings
         self._adopt(Model(self._name, curator.schema, growth.trees, growth.combine, statement, settings, growth.noise))
@@ -239,7 +268,7 @@ def rows_of(curator: Curator, purse: Purse) -> float:
     """The number of rows: declared public, or paid for and noisy."""
     if curator.schema.n_rows is not None:
         return curator.schema.n_rows
-    answer = curator.size(purse.take(SIZE_SHARE))
+    answer = curator.size(**{purse.unit: purse.take(SIZE_SHARE)})
     purse.paid("number of rows", answer.row_cost)
     return max(float(answer.tables[0][0]), 1.0)
 

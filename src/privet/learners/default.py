@@ -25,26 +25,31 @@ class PrivetClassifier(PrivateClassifier):
 
     Args:
         epsilon, schema, random_state: see :class:`~privet.learners.base.PrivateClassifier`.
+        delta: above 0, the fit is (epsilon, delta)-differentially private: draws compose in zCDP, at epsilon**2/8 each, and noise is
+            Gaussian. A curator for it has a budget in rho.
     """
 
     _name: ClassVar[str] = "privet"
 
-    def __init__(self, epsilon: Number = 1.0, schema: Schema | str | None = None, *, random_state: int | None = None) -> None:
+    def __init__(
+        self, epsilon: Number = 1.0, schema: Schema | str | None = None, *, delta: Number = 0, random_state: int | None = None
+    ) -> None:
         self.epsilon = epsilon
         self.schema = schema
+        self.delta = delta
         self.random_state = random_state
 
     def _grow(self, curator: Curator, purse: Purse) -> Growth:
-        recipe = recipe_for(curator.schema, rows_of(curator, purse), purse.left)
+        recipe = recipe_for(curator.schema, rows_of(curator, purse), purse.left, purse.unit)
         refine = purse.take(recipe.additive)
         calibrate = purse.take(recipe.calibration)
-        trees, charges = draw_boosted(curator, recipe.space, recipe.rounds, purse.each(recipe.rounds), recipe.strength)
+        trees, charges = draw_boosted(curator, recipe.space, recipe.rounds, purse.draws(recipe.rounds), recipe.strength)
         purse.charges += charges
         if recipe.calibration:
-            trees[0], charge = calibrated(curator, trees[0], calibrate)
+            trees[0], charge = calibrated(curator, trees[0], calibrate, purse.unit)
             purse.charges.append(charge)
         if recipe.additive:
-            terms, charges = add_terms(curator, trees, refine)
+            terms, charges = add_terms(curator, trees, refine, purse.unit)
             purse.charges += charges
             trees += terms
         return Growth(tuple(trees), "scores", recipe.settings, 0.0)

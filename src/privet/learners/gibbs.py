@@ -65,6 +65,7 @@ class GibbsBoostClassifier(PrivateClassifier):
         epsilon, schema, random_state: see :class:`~privet.learners.base.PrivateClassifier`.
         rounds: how many trees, or ``"auto"``: by a public rule.
         max_depth: the most tests on a path, or ``"auto"``.
+        delta: see :class:`~privet.PrivetClassifier`.
     """
 
     _name: ClassVar[str] = "gibbs-boost"
@@ -76,12 +77,14 @@ class GibbsBoostClassifier(PrivateClassifier):
         *,
         rounds: int | Literal["auto"] = "auto",
         max_depth: int | Literal["auto"] = "auto",
+        delta: Number = 0,
         random_state: int | None = None,
     ) -> None:
         self.epsilon = epsilon
         self.schema = schema
         self.rounds = rounds
         self.max_depth = max_depth
+        self.delta = delta
         self.random_state = random_state
 
     def _grow(self, curator: Curator, purse: Purse) -> Growth:
@@ -90,8 +93,8 @@ class GibbsBoostClassifier(PrivateClassifier):
             checked_whole("rounds", self.rounds, 1)
         asked = None if self.rounds == "auto" else int(self.rounds)
         n_rows = rows_of(curator, purse) if depth is None or asked is None else 0.0
-        recipe = recipe_for(curator.schema, n_rows, purse.left, rounds=asked, depth=depth, additive=False)
-        each = purse.each(recipe.rounds)
+        recipe = recipe_for(curator.schema, n_rows, purse.left, purse.unit, rounds=asked, depth=depth, additive=False)
+        each = purse.draws(recipe.rounds)
         trees, charges = draw_boosted(curator, recipe.space, recipe.rounds, each, recipe.strength)
         purse.charges += charges
         return Growth(tuple(trees), "scores", recipe.settings, 0.0)

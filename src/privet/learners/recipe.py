@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any
 
+from privet.budget import Unit
 from privet.cells import Split
 from privet.errors import ParameterError
 from privet.schema import Schema
@@ -58,7 +59,8 @@ class Recipe:
 def recipe_for(
     schema: Schema,
     n_rows: float,
-    epsilon: Fraction | None,
+    amount: Fraction | None,
+    unit: Unit = "epsilon",
     *,
     rounds: int | None = None,
     depth: int | None = None,
@@ -66,16 +68,22 @@ def recipe_for(
 ) -> Recipe:
     """The recipe for a table of about ``n_rows`` rows; ``rounds`` and ``depth`` are taken as they are where given.
 
-    m = n epsilon is how many nats of evidence there are. A *small* domain (at most 32 points per row) is worth one deep tree, or a
-    few; otherwise shallow trees are boosted, more of them the more evidence there is. Additive terms are measured where
-    their values would be known to a precision of PRECISION with at most half of epsilon.
+    ``amount`` is the epsilon or rho of the fit (None: infinite). m = n epsilon is how many nats of evidence there are; with rho, R draws
+    have an epsilon of sqrt(8 rho/R) each, so that more of them have more evidence together. A *small* domain (at most 32 points per
+    row) is worth one deep tree, or a few; otherwise shallow trees are boosted, more of them the more evidence there is.
+    Additive terms are measured where their values would be known to a precision of PRECISION with at most half of the amount.
     """
-    evidence = n_rows * (1e3 if epsilon is None else float(epsilon))
     points = math.prod(schema.sizes)
     small = points <= 32 * n_rows
-    terms = _additive_share(schema, evidence) if additive and not (small and points > n_rows / 10) else Fraction(0)
-    evidence *= float(1 - terms)
-    number = rounds or _rounds(evidence, schema.n_classes, small=small, covered=points <= 2 * n_rows)
+    spent = 1e3 if amount is None else float(amount)
+    terms = _additive_share(schema, n_rows, spent, unit) if additive and not (small and points > n_rows / 10) else Fraction(0)
+
+    def evidence_of(draws: int) -> float:
+        trees = spent * float(1 - terms)
+        return n_rows * (trees if unit == "epsilon" else math.sqrt(8 * trees * draws))
+
+    number = rounds or _rounds(evidence_of, schema.n_classes, small=small, covered=points <= 2 * n_rows)
+    evidence = evidence_of(number)
     candidates, last = _candidates(schema, n_rows, evidence / number, small=small)
     if depth is not None:
         candidates = [(depth, all_splits), (depth, coarse_splits)]
@@ -115,10 +123,10 @@ def _candidates(schema: Schema, n_rows: float, evidence: float, *, small: bool) 
 def _first_that_fits(
     schema: Schema, candidates: list[tuple[int, Splits]], last: Splits, n_rows: float, effort: float, split: float
 ) -> TreeSpace:
-    """The first space that is small enough, and quick enough but for the last, which is taken as it is."""
+    """The first space that is small enough, and quick enough where it is deeper than 2."""
     for depth, inner in candidates:
         space = TreeSpace(schema, depth, _narrow(schema, inner(schema)), _narrow(schema, last(schema)), split=split)
-        if space.fits and space.size.work + n_rows * math.comb(len(schema.sizes), depth) <= effort:
+        if space.fits and (depth <= 2 or space.size.work + n_rows * math.comb(len(schema.sizes), depth) <= effort):
             return space
     space.check_size()
     return space
@@ -133,14 +141,14 @@ def checked_depth(asked: object) -> int | None:
     return asked
 
 
-def _rounds(evidence: float, n_classes: int, *, small: bool, covered: bool) -> int:
+def _rounds(evidence_of: Callable[[int], float], n_classes: int, *, small: bool, covered: bool) -> int:
     """How many trees share the evidence; labels out of more classes need more of it each.
 
     ``covered``: there is about a row for every point of the domain.
     """
     if small:
-        return 1 if covered or evidence < 1500 else 3
-    return next(number for bound, number in ROUNDS if evidence * 2 / n_classes < bound)
+        return 1 if covered or evidence_of(1) < 1500 else 3
+    return next(number for bound, number in ROUNDS if evidence_of(number) * 2 / n_classes < bound)
 
 
 def _binary_depth(schema: Schema, evidence: float) -> int:
@@ -149,14 +157,17 @@ def _binary_depth(schema: Schema, evidence: float) -> int:
     return max(1, math.floor(math.log2(max(1.0, evidence / choice))))
 
 
-def _additive_share(schema: Schema, evidence: float) -> Fraction:
-    """The share of epsilon that lets the values of additive terms be known to the precision; none where that is more than half.
+def _additive_share(schema: Schema, n_rows: float, amount: float, unit: Unit) -> Fraction:
+    """The share of epsilon (or rho) that lets the values of additive terms be known to the precision; none where that is more than half.
 
     A value's rows have curvature h = CURVATURE n/s in all (s values per attribute), known up to Laplace noise of scale .75 k/(share
-    epsilon): precision h^2 / (2 scale^2).
+    epsilon), or Gaussian noise of variance .75^2 k/(2 share rho): the precision is h^2 over the variance.
     """
-    values = sum(schema.sizes) / len(schema.sizes)
-    needed = 0.75 * len(schema.sizes) * values * math.sqrt(2 * PRECISION) / (CURVATURE * max(evidence, 1.0))
+    k = len(schema.sizes)
+    curvature = max(CURVATURE * n_rows * k / sum(schema.sizes), 1e-9)
+    needed = (
+        0.75 * k * math.sqrt(2 * PRECISION) / (curvature * amount) if unit == "epsilon" else 0.28 * k * PRECISION / (curvature**2 * amount)
+    )
     return Fraction(max(15, round(100 * needed)), 100) if needed <= 0.5 else Fraction(0)
 
 

@@ -8,7 +8,7 @@ from fractions import Fraction
 import numpy as np
 import numpy.typing as npt
 
-from privet.budget import Number
+from privet.budget import Number, Unit
 from privet.cells import Cells, Split
 from privet.counts.scoring import UNIT
 from privet.curator import Curator, Numbers
@@ -26,18 +26,18 @@ FARTHEST = 2.0
 SHARED, RANGE = 0.8, 3 / 16
 
 
-def add_terms(curator: Curator, trees: Sequence[Tree], epsilon: Number) -> tuple[list[Tree], list[Charge]]:
-    """One-split trees of scores, one per attribute, that follow after the given trees. Each pays an equal part of ``epsilon``.
+def add_terms(curator: Curator, trees: Sequence[Tree], amount: Number, unit: Unit = "epsilon") -> tuple[list[Tree], list[Charge]]:
+    """One-split trees of scores, one per attribute, that follow after the given trees. Each pays an equal part of the amount.
 
-    Cost: pure epsilon in all. Sensitivity, neighbours: see :meth:`~privet.Curator.gradients`.
+    Cost: pure epsilon, or rho, in all. Sensitivity, neighbours: see :meth:`~privet.Curator.gradients`.
     """
     schema = curator.schema
-    each = epsilon / len(schema.names) if isinstance(epsilon, Fraction) else epsilon
+    each = amount / len(schema.names) if isinstance(amount, Fraction) else amount
     terms: list[Tree] = []
     charges = []
     for name, attribute in schema.attributes.items():
         cells = Cells.everything(schema).refine({0: Split.multiway(schema, name)})
-        answer = curator.gradients(cells, (*trees, *terms), each)
+        answer = curator.gradients(cells, (*trees, *terms), **{unit: each})
         charges.append(Charge(f"additive term of {name}", answer.row_cost))
         values = newton_step(attribute, answer)
         if schema.n_classes == 2:

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from privet.budget import Number
+from privet.budget import Number, Unit
 from privet.cells import Cells
 from privet.curator import Curator
 from privet.privacy import Charge
@@ -38,17 +38,17 @@ def draw_boosted(
     return trees, charges
 
 
-def calibrated(curator: Curator, tree: Tree, epsilon: Number) -> tuple[Tree, Charge]:
+def calibrated(curator: Curator, tree: Tree, amount: Number, unit: Unit = "epsilon") -> tuple[Tree, Charge]:
     """A labelled tree with class probabilities, the same for all nodes of one label: those of the people who get this answer.
 
     The label of a node keeps the largest score, so predictions stay. Sensitivity: a row is in one entry of the label-by-class table.
-    Neighbours: one row added or removed. Cost: pure epsilon.
+    Neighbours: one row added or removed. Cost: pure epsilon, or rho.
     """
     n_classes = tree.schema.n_classes
     labels = tree.counts.argmax(axis=1)
     cells = tree.cells
     by_label = Cells(cells.schema, cells.attribute, cells.offset, cells.branch, np.where(cells.cell >= 0, labels, -1), n_classes)
-    answer = curator.count(by_label, epsilon)
+    answer = curator.count(by_label, **{unit: amount})
     # A number below its noise says little: each borrows as much from "all classes alike".
     counts = np.maximum(answer.tables[0], 0) + max(answer.deviation, 1.0)
     scores = np.log(counts / counts.sum(axis=1, keepdims=True))
