@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import os
 from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
@@ -23,8 +24,10 @@ class Marginals:
     def __init__(self, sets: Sequence[tuple[int, ...]], sizes: Sequence[int], n_classes: int) -> None:
         self._starts = np.concatenate([[0], np.cumsum([len(one) for one in sets])]).astype(np.int64)
         self._attributes = np.array([a for one in sets for a in one], dtype=np.int64)
-        self._strides = np.array([stride for one in sets for stride in _strides(one, sizes, n_classes)], dtype=np.int64)
-        entries = [n_classes * int(np.prod([sizes[a] for a in one], dtype=object)) for one in sets]
+        self._sizes = np.array([*sizes, n_classes], dtype=np.int32)
+        #: Where the attributes before the last are not those of the set before.
+        self._renew = np.array([not i or sets[i - 1][:-1] != one[:-1] for i, one in enumerate(sets)])
+        entries = [n_classes * math.prod([sizes[a] for a in one]) for one in sets]
         self.base = np.concatenate([[0], np.cumsum(entries)]).astype(np.int64)
         self.flat = np.zeros(int(self.base[-1]), dtype=np.int64)
 
@@ -35,33 +38,42 @@ class Marginals:
 
         # Each thread has sets of its own, so that nobody shares a table.
         def part(worker: int) -> None:
-            _count(codes, classes, weights, worker, workers, self._starts, self._attributes, self._strides, self.base, self.flat)
+            first, last = n_sets * worker // workers, n_sets * (worker + 1) // workers
+            _count(codes, classes, weights, first, last, self._renew, self._starts, self._attributes, self._sizes, self.base, self.flat)
 
+        if workers == 1:
+            part(0)
+            return
         with ThreadPoolExecutor(workers) as pool:
             list(pool.map(part, range(workers)))
 
 
-def _strides(attributes: tuple[int, ...], sizes: Sequence[int], n_classes: int) -> list[int]:
-    strides, stride = [], n_classes
-    for a in reversed(attributes):
-        strides.append(stride)
-        stride *= sizes[a]
-    return strides[::-1]
-
-
 @njit(nogil=True, cache=True)  # type: ignore[untyped-decorator]
 def _count(
-    codes: Any, classes: Any, weights: Any, worker: int, workers: int, starts: Any, attributes: Any, strides: Any, base: Any, out: Any
+    codes: Any, classes: Any, weights: Any, first: int, last: int, renew: Any, starts: Any, attributes: Any, sizes: Any, base: Any, out: Any
 ) -> None:
-    at = np.empty(BLOCK, dtype=np.int64)
+    """Add the rows to the tables of sets ``first`` to ``last``. Places in a table have 32 bits: one of 2^31 entries would not fit."""
+    # Places come from loops of their own, which become vector instructions; ``before`` is kept for sets that differ in the last
+    # attribute only.
+    before, at = np.empty(BLOCK, dtype=np.int32), np.empty(BLOCK, dtype=np.int32)
+    n_classes = sizes[-1]
     for low in range(0, len(classes), BLOCK):
-        high = min(low + BLOCK, len(classes))
-        for s in range(worker, len(starts) - 1, workers):
-            for row in range(low, high):
-                at[row - low] = base[s] + classes[row]
-            for i in range(starts[s], starts[s + 1]):
-                line, stride = codes[attributes[i]], strides[i]
-                for row in range(low, high):
-                    at[row - low] += line[row] * stride
-            for row in range(low, high):
-                out[at[row - low]] += weights[row]
+        of_class, weight = classes[low : low + BLOCK], weights[low : low + BLOCK]
+        for s in range(first, last):
+            start, stop = starts[s], starts[s + 1]
+            if s == first or renew[s]:
+                before[:] = 0
+                for i in range(start, stop - 1):
+                    line, size = codes[attributes[i], low : low + BLOCK], sizes[attributes[i]]
+                    for row in range(len(line)):
+                        before[row] = before[row] * size + np.int32(line[row])
+            if start == stop:
+                for row in range(len(of_class)):
+                    at[row] = of_class[row]
+            else:
+                line, size = codes[attributes[stop - 1], low : low + BLOCK], sizes[attributes[stop - 1]]
+                for row in range(len(line)):
+                    at[row] = (before[row] * size + np.int32(line[row])) * n_classes + np.int32(of_class[row])
+            table = out[base[s] : base[s + 1]]
+            for row in range(len(weight)):
+                table[np.uint32(at[row])] += weight[row]

@@ -19,6 +19,9 @@ from privet.schema import Schema
 from privet.schema.encode import Encoded, check_structure, encode, problems
 from privet.schema.problems import What
 
+#: Rows at a time, so that what is computed for each of them takes little memory.
+BLOCK = 1 << 18
+
 
 class MemoryTable:
     """A pandas, Polars or Arrow table, a mapping of columns, or an array with its labels in ``y``."""
@@ -57,12 +60,13 @@ class MemorySource:
 
     def count(self, question: Question) -> Tables:
         counting = Counting(question)
-        for rows in self.rows():
-            counting.add(*rows)
+        counting.add(self._matrix.codes, self._matrix.classes, NO_WEIGHTS)
         return counting.tables()
 
     def rows(self) -> Iterator[Rows]:
-        yield self._matrix.codes, self._matrix.classes, NO_WEIGHTS
+        codes, classes = self._matrix.codes, self._matrix.classes
+        for low in range(0, len(classes), BLOCK):
+            yield np.ascontiguousarray(codes[:, low : low + BLOCK]), classes[low : low + BLOCK], NO_WEIGHTS
 
     def parts(self, n_parts: int, key: bytes) -> list[MemoryPart]:
         return [MemoryPart(self, part, n_parts, key) for part in range(n_parts)]

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Sequence
+from concurrent.futures import ThreadPoolExecutor
 from math import exp, floor
 from typing import Any
 
@@ -64,9 +66,20 @@ class Scoring:
         differentiate(self._scores(codes), classes, times, cell, clip_of(self._schema.n_classes), table)
 
     def _scores(self, codes: npt.NDArray[Any]) -> Floats:
-        total = np.zeros((codes.shape[1], self._schema.n_classes))
-        for tree in self._trees:
-            add_scores(codes, tree.cells.attribute, tree.cells.offset, tree.cells.branch, tree.counts, total)
+        n_rows = codes.shape[1]
+        total = np.zeros((n_rows, self._schema.n_classes))
+        workers = max(1, min(os.cpu_count() or 1, len(self._trees) * n_rows >> 17))
+
+        def part(worker: int) -> None:
+            low, high = n_rows * worker // workers, n_rows * (worker + 1) // workers
+            for tree in self._trees:
+                add_scores(codes, low, high, tree.cells.attribute, tree.cells.offset, tree.cells.branch, tree.counts, total)
+
+        if workers == 1:
+            part(0)
+        else:
+            with ThreadPoolExecutor(workers) as pool:
+                list(pool.map(part, range(workers)))
         return total
 
 
@@ -93,9 +106,9 @@ def reach(codes: Any, attribute: Any, offset: Any, branch: Any, out: Any) -> Non
 
 
 @njit(nogil=True, cache=True)  # type: ignore[untyped-decorator]
-def add_scores(codes: Any, attribute: Any, offset: Any, branch: Any, scores: Any, total: Any) -> None:
-    """Add the scores of the node that each row ends in."""
-    for row in range(codes.shape[1]):
+def add_scores(codes: Any, low: int, high: int, attribute: Any, offset: Any, branch: Any, scores: Any, total: Any) -> None:
+    """Add the scores of the node that each row from ``low`` to ``high`` ends in."""
+    for row in range(low, high):
         node = 0
         while attribute[node] >= 0:
             node = branch[offset[node] + codes[attribute[node], row]]

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 import os
+from collections import deque
 from collections.abc import Callable, Iterable
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
@@ -18,6 +19,9 @@ from privet.mechanisms.gibbs.kernels import Law, Tables, end_terms, inner_level,
 from privet.mechanisms.gibbs.plan import Plan, codes_of
 from privet.mechanisms.randomness import Bits
 from privet.space import MAX_THREADS, children
+
+#: Elementary steps below which starting threads takes longer than the work.
+ONE_CORE = 200_000
 
 
 @dataclass(frozen=True, eq=False)
@@ -52,10 +56,10 @@ class Gibbs:
         self._rest = {left: np.zeros((plan.n_states, n_classes)) for left in range(1, plan.depth)}
         if plan.depth < 2:
             return
-        sets = range(plan.n_state_sets)
-        on_all_cores(sets, lambda s: totals(s, n_classes, self._tables, arrays, counts))
+        sets, steps = range(plan.n_state_sets), plan.space.size.work
+        on_all_cores(sets, lambda s: totals(s, n_classes, self._tables, arrays, counts), steps)
         tests = plan.depth - 1
-        on_all_cores(sets, lambda s: last_level(s, tests, self._tables, arrays, self._law, counts, self._best[1], self._rest[1]))
+        on_all_cores(sets, lambda s: last_level(s, tests, self._tables, arrays, self._law, counts, self._best[1], self._rest[1]), steps)
         for left in range(2, plan.depth):
             reached = [s for s in sets if len(plan.sets[s]) <= plan.depth - left]
             below = (self._best[left - 1], self._rest[left - 1])
@@ -64,7 +68,7 @@ class Gibbs:
             def level(s: int, left: int = left, below: Any = below, here: Any = here) -> None:
                 inner_level(s, plan.depth - left, arrays, self._law, counts, *below, *here)
 
-            on_all_cores(reached, level)
+            on_all_cores(reached, level, steps)
 
     # -- from the root down --------------------------------------------------------------------------------------------
 
@@ -174,7 +178,21 @@ class Choices:
     rest: npt.NDArray[np.float64]
 
 
-def on_all_cores(items: Iterable[int], work: Callable[[int], None]) -> None:
-    """Do independent pieces of work whose kernels run without the interpreter lock."""
-    with ThreadPoolExecutor(min(os.cpu_count() or 1, MAX_THREADS)) as pool:
-        list(pool.map(work, items))
+def on_all_cores(items: Iterable[int], work: Callable[[int], None], steps: int) -> None:
+    """Do independent pieces of work whose kernels run without the interpreter lock; all together take so many elementary steps."""
+    left = deque(items)
+
+    def worker() -> None:
+        while left:
+            try:
+                item = left.popleft()
+            except IndexError:  # another thread was faster
+                return
+            work(item)
+
+    workers = min(os.cpu_count() or 1, MAX_THREADS, len(left)) if steps > ONE_CORE else 1
+    with ThreadPoolExecutor(max(workers - 1, 1)) as pool:
+        others = [pool.submit(worker) for _ in range(workers - 1)]
+        worker()
+        for other in others:
+            other.result()

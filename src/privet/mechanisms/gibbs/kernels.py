@@ -37,6 +37,12 @@ jit = njit(nogil=True, cache=True, error_model="numpy")
 inlined = njit(nogil=True, error_model="numpy", inline="always")
 
 
+@inlined  # type: ignore[untyped-decorator]
+def decay(x: float) -> float:
+    """exp(-x) for x >= 0. Most are 1 or 0 (beyond 746 exactly so in doubles), where exp takes longest."""
+    return 1.0 if x == 0.0 else exp(-x) if x < 746.0 else 0.0
+
+
 @jit  # type: ignore[untyped-decorator]
 def expand(source: Any, outer: int, size: int, inner: int, start: int, n_subsets: int, below: Any, more_start: Any, more: Any) -> Any:
     """Sum one axis over each proper subset of its values: from (outer, size, inner) to (outer, n_subsets - 1, inner)."""
@@ -74,7 +80,7 @@ def summed(which: int, by: int, tables: Any, plan: Any) -> Any:
     return out
 
 
-@jit  # type: ignore[untyped-decorator]
+@inlined  # type: ignore[untyped-decorator]
 def last_terms(
     prefix: Any, splits: Any, start: int, stop: int, block_start: Any, run_start: Any, run_low: Any, run_high: Any,
     unit: float, keep: float, counts: Any, share: Any, weight: Any, value: Any,
@@ -90,24 +96,37 @@ def last_terms(
         for c in range(n_classes):
             value[i, c] = 1.0
         for block in range(block_start[splits[start + i]], block_start[splits[start + i] + 1]):
+            if n_classes == 2:  # the same as below, without arrays
+                one, other = 0, 0
+                for run in range(run_start[block], run_start[block + 1]):
+                    one += prefix[run_high[run], 0] - prefix[run_low[run], 0]
+                    other += prefix[run_high[run], 1] - prefix[run_low[run], 1]
+                if one + other > 0:
+                    less = decay(unit * abs(one - other))
+                    either = (1.0 - keep) / 2.0 * (1.0 + less)
+                    weight[i] += max(one, other)
+                    value[i, 0] *= either + keep * (1.0 if one >= other else less)
+                    value[i, 1] *= either + keep * (1.0 if other >= one else less)
+                continue
             best = 0
             for c in range(n_classes):
-                counts[c] = 0
+                n = 0
                 for run in range(run_start[block], run_start[block + 1]):
-                    counts[c] += prefix[run_high[run], c] - prefix[run_low[run], c]
-                best = max(best, counts[c])
+                    n += prefix[run_high[run], c] - prefix[run_low[run], c]
+                counts[c] = n
+                best = max(best, n)
             if best == 0:
                 continue  # nobody here: every label is worth 1
             total = 0.0
             for c in range(n_classes):
-                share[c] = 1.0 if counts[c] == best else exp(-unit * (best - counts[c]))
+                share[c] = decay(unit * (best - counts[c]))
                 total += share[c]
             weight[i] += best
             for c in range(n_classes):
                 value[i, c] *= (1.0 - keep) / n_classes * total + keep * share[c]
 
 
-@jit  # type: ignore[untyped-decorator]
+@inlined  # type: ignore[untyped-decorator]
 def load_prefix(table: Any, start: int, step: int, low: int, high: int, member: Any, prefix: Any) -> None:
     """Running sums of a value-by-class table over the values ``member[low:high]``: value v of class c is at start + v step + c."""
     n_classes = prefix.shape[1]
@@ -224,11 +243,11 @@ def last_level(which: int, tests: int, tables: Any, plan: Any, law: Any, counts:
             prior = 1.0 / (allowed[i] * n_splits)
             for t in range(n_splits):
                 if weight[t] > top[i]:
-                    scale = exp(-unit * (weight[t] - top[i]))
+                    scale = decay(unit * (weight[t] - top[i]))
                     for c in range(n_classes):
                         acc[i, c] *= scale
                     top[i] = weight[t]
-                scale = prior if weight[t] == top[i] else prior * exp(-unit * (top[i] - weight[t]))
+                scale = prior * decay(unit * (top[i] - weight[t]))
                 for c in range(n_classes):
                     acc[i, c] += scale * value[t, c]
     for i in range(n_states):
@@ -239,7 +258,7 @@ def last_level(which: int, tests: int, tables: Any, plan: Any, law: Any, counts:
                 for c in range(n_classes):
                     top[i] = max(top[i], counts[state, c])
             for c in range(n_classes):
-                stop = exp(-unit * (top[i] - counts[state, c]))
+                stop = decay(unit * (top[i] - counts[state, c]))
                 acc[i, c] = stop if allowed[i] == 0 else (1.0 - split) * stop + split * acc[i, c]
                 sum_ += acc[i, c]
             best[state] = top[i]

@@ -14,6 +14,7 @@ from __future__ import annotations
 
 import math
 from fractions import Fraction
+from functools import lru_cache
 
 from privet.errors import QuestionError
 from privet.space import TreeSpace
@@ -25,6 +26,7 @@ MAX_SLACK = Fraction(1, 1 << 16)
 MAX_SHARE = Fraction(1, 10)
 
 
+@lru_cache(maxsize=4)
 def slack(space: TreeSpace) -> Fraction:
     """What rounding can add to the epsilon of a draw, whatever the table. From public sizes alone."""
     below = nodes_below(space)
