@@ -5,8 +5,11 @@ from __future__ import annotations
 import math
 from collections.abc import Callable
 from dataclasses import dataclass
+from decimal import Decimal
 from fractions import Fraction
 from typing import Any
+
+import numpy as np
 
 from privet.budget import Unit
 from privet.cells import Split
@@ -17,9 +20,9 @@ from privet.space import MAX_DEPTH, TreeSpace, all_splits, coarse_splits, widest
 Splits = Callable[[Schema], list[Split]]
 
 #: Rounds of boosting for an n epsilon below each bound (two classes).
-ROUNDS = ((160, 1), (600, 3), (3500, 5), (8000, 7), (20_000, 9), (100_000, 15), (math.inf, 25))
+ROUNDS = ((160, 1), (600, 3), (3500, 5), (20_000, 9), (100_000, 15), (math.inf, 25))
 #: How much a tree's label counts, in log-odds.
-STRENGTH = {1: 0.7, 3: 0.7, 5: 0.6, 7: 0.5, 9: 0.5, 15: 0.4, 25: 0.3}
+STRENGTH = {1: 0.7, 3: 0.7, 5: 0.6, 9: 0.5, 15: 0.4, 25: 0.3}
 #: Rows times attributes above which splits of one value against the rest are left out.
 LARGE = 60_000
 #: Elementary steps that all draws may take, about a second; in a small domain depth is worth more of them.
@@ -84,7 +87,7 @@ def recipe_for(
 
     number = rounds or _rounds(evidence_of, schema.n_classes, small=small, covered=points <= 2 * n_rows)
     evidence = evidence_of(number)
-    candidates, last = _candidates(schema, n_rows, evidence / number, small=small)
+    candidates, last = _candidates(schema, n_rows, evidence / number, number, small=small)
     if depth is not None:
         candidates = [(depth, all_splits), (depth, coarse_splits)]
     # Small trees of many children, or deep ones of few: the prior of a split follows.
@@ -93,25 +96,30 @@ def recipe_for(
     calibrate = CALIBRATION if number == 1 and CALIBRATION * evidence >= 5 * schema.n_classes else Fraction(0)
     why = [
         f"rows times epsilon is about {evidence:.3g}",
-        f"{'few' if small else 'many'} points in the domain ({points:.2g})",
+        f"{'few' if small else 'many'} points in the domain ({Decimal(points):.2g})",
         f"so {number} {'draw' if number == 1 else 'draws'} of depth {space.depth} at most",
         _percent(terms, "for additive terms") if terms else "too few rows for additive terms" if additive else "no additive terms",
         *([_percent(calibrate, "for probabilities") if calibrate else "too few rows for probabilities"] if number == 1 else []),
     ]
-    return Recipe(space, number, STRENGTH.get(number, 0.4 if number < 20 else 0.3), terms, calibrate, "; ".join(why))
+    return Recipe(space, number, strength_of(number), terms, calibrate, "; ".join(why))
 
 
-def _candidates(schema: Schema, n_rows: float, evidence: float, *, small: bool) -> tuple[list[tuple[int, Splits]], Splits]:
+def strength_of(rounds: int) -> float:
+    """How much a tree's label counts where there are so many."""
+    return next((strength for number, strength in STRENGTH.items() if rounds <= number), min(STRENGTH.values()))
+
+
+def _candidates(schema: Schema, n_rows: float, evidence: float, rounds: int, *, small: bool) -> tuple[list[tuple[int, Splits]], Splits]:
     """Depths and splits above the last level, the most wanted first, and the splits of the last level."""
     k = len(schema.sizes)
     inner, last = all_splits, all_splits
     if small and n_rows * k > LARGE:
         values = max(math.prod(schema.sizes) ** (1 / k), 1.01)
-        wanted = max(1, min(math.floor(math.log(max(evidence / 2.5, 1.0)) / math.log(values)), k - 1))
+        wanted = max(1, min(math.floor(math.log(max(evidence / 2.5, 1.0)) / math.log(values)), k - 1, MAX_DEPTH))
         inner, last = coarse_splits, coarse_splits
     elif small:
         wanted = min(_binary_depth(schema, evidence), 6 if k <= 6 else 5)
-    elif evidence >= 500:
+    elif min(evidence, n_rows / rounds) >= 500:  # without noise, too, few rows do not bear deep trees
         wanted, inner = 3, coarse_splits
     else:
         wanted = min(2, _binary_depth(schema, evidence))
@@ -136,9 +144,9 @@ def checked_depth(asked: object) -> int | None:
     """The depth that was asked for; None for "auto"."""
     if asked == "auto":
         return None
-    if isinstance(asked, bool) or not isinstance(asked, int) or not 0 <= asked <= MAX_DEPTH:
+    if isinstance(asked, bool) or not isinstance(asked, int | np.integer) or not 0 <= asked <= MAX_DEPTH:
         raise ParameterError(f"max_depth must be 'auto' or a whole number from 0 to {MAX_DEPTH}, got {asked!r}")
-    return asked
+    return int(asked)
 
 
 def _rounds(evidence_of: Callable[[int], float], n_classes: int, *, small: bool, covered: bool) -> int:
