@@ -64,13 +64,17 @@ class TreeSpace:
     keep: float = 0.5
 
     def __post_init__(self) -> None:
-        if isinstance(self.depth, bool) or not isinstance(self.depth, int) or not 0 <= self.depth <= MAX_DEPTH:
+        # What is checked is what is kept: plain numbers.
+        depth = -1 if isinstance(self.depth, bool) or not isinstance(self.depth, int) else int(self.depth)
+        if not 0 <= depth <= MAX_DEPTH:
             raise ParameterError(f"depth must be a whole number from 0 to {MAX_DEPTH}, got {self.depth!r}")
+        object.__setattr__(self, "depth", depth)
         for name in ("split", "keep"):
-            chance = getattr(self, name)
-            if isinstance(chance, bool) or not isinstance(chance, int | float) or not 0.001 <= chance <= 0.999:
-                raise ParameterError(f"{name} must be a number from 0.001 to 0.999, got {chance!r}")
-            object.__setattr__(self, name, float(chance))
+            given = getattr(self, name)
+            chance = math.nan if isinstance(given, bool) or not isinstance(given, int | float) else float(given)
+            if not 0.001 <= chance <= 0.999:
+                raise ParameterError(f"{name} must be a number from 0.001 to 0.999, got {given!r}")
+            object.__setattr__(self, name, chance)
         for name in ("inner", "last"):
             given = getattr(self, name)
             splits = tuple(all_splits(self.schema)) if given is None else tuple(given)

@@ -4,10 +4,23 @@ from __future__ import annotations
 
 import pytest
 
-from privet.learners import ForestClassifier, GreedyTreeClassifier, NoisyID3Classifier, RandomTreesClassifier
+from privet.learners import (
+    ForestClassifier,
+    GibbsBoostClassifier,
+    GibbsTreeClassifier,
+    GreedyTreeClassifier,
+    NoisyID3Classifier,
+    PrivetClassifier,
+    RandomTreesClassifier,
+)
 from tests.conformance.check_learner import check_learner
 
 LEARNERS = {
+    "privet": PrivetClassifier,
+    "gibbs tree": GibbsTreeClassifier,
+    "gibbs tree, deep": lambda epsilon, schema: GibbsTreeClassifier(epsilon, schema, max_depth=3),
+    "gibbs boost": GibbsBoostClassifier,
+    "gibbs boost, seven": lambda epsilon, schema: GibbsBoostClassifier(epsilon, schema, rounds=7, max_depth=2),
     "random trees": RandomTreesClassifier,
     "random trees, counts": lambda epsilon, schema: RandomTreesClassifier(epsilon, schema, combine="counts", shrink=0),
     "random trees, vote": lambda epsilon, schema: RandomTreesClassifier(epsilon, schema, combine="vote"),

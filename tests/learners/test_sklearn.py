@@ -17,7 +17,16 @@ from privet import datasets
 from privet.budget import Budget
 from privet.curator import Curator
 from privet.errors import BudgetExceeded, ParameterError, PrivacyWarning, SchemaError
-from privet.learners import ForestClassifier, GreedyTreeClassifier, NoisyID3Classifier, RandomTreesClassifier, tune
+from privet.learners import (
+    ForestClassifier,
+    GibbsBoostClassifier,
+    GibbsTreeClassifier,
+    GreedyTreeClassifier,
+    NoisyID3Classifier,
+    PrivetClassifier,
+    RandomTreesClassifier,
+    tune,
+)
 from privet.mechanisms.randomness import unlock_test_seeds
 
 CAR = datasets.load("car")
@@ -34,6 +43,9 @@ REASONS = {
 }
 
 ESTIMATORS = [
+    PrivetClassifier(math.inf, "from-data"),
+    GibbsTreeClassifier(math.inf, "from-data", max_depth=2),
+    GibbsBoostClassifier(math.inf, "from-data", rounds=5, max_depth=2),
     RandomTreesClassifier(math.inf, "from-data", height=4, n_trees=30),
     GreedyTreeClassifier(math.inf, "from-data"),
     ForestClassifier(math.inf, "from-data", divide="budget"),
@@ -103,6 +115,15 @@ def test_no_schema_is_an_error_that_explains_itself():
         (ForestClassifier(divide="rows"), "divide"),
         (ForestClassifier(n_trees=-1), "n_trees"),
         (NoisyID3Classifier(max_depth=0), "max_depth"),
+        (GibbsTreeClassifier(max_depth=-1), "max_depth"),
+        (GibbsTreeClassifier(max_depth=99), "max_depth"),
+        (GibbsTreeClassifier(max_depth=1.5), "max_depth"),
+        (GibbsBoostClassifier(rounds=0), "rounds"),
+        (GibbsBoostClassifier(rounds=10**9), "rounds"),
+        (GibbsBoostClassifier(rounds="many"), "rounds"),
+        (GibbsBoostClassifier(delta=-1), "delta"),
+        (PrivetClassifier(delta=2), "delta"),
+        (PrivetClassifier(epsilon=0), "epsilon"),
     ],
     ids=str,
 )
@@ -120,6 +141,10 @@ def test_a_bad_parameter_is_named(learner, message):
         GreedyTreeClassifier(shrink=math.nan),
         ForestClassifier(combine="mean"),
         ForestClassifier(splits="ternary"),
+        GibbsTreeClassifier(max_depth="deep"),
+        GibbsBoostClassifier(max_depth=True),
+        GibbsBoostClassifier(rounds=2.0),
+        PrivetClassifier(delta="x"),
     ],
     ids=str,
 )

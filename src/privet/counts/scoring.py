@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-import os
-from collections.abc import Sequence
-from concurrent.futures import ThreadPoolExecutor
+from collections.abc import Iterable
+from functools import cached_property
+from itertools import islice
 from math import exp, floor
 from typing import Any
 
@@ -13,6 +13,7 @@ import numpy.typing as npt
 from numba import njit
 
 from privet.cells import Cells
+from privet.counts.walks import Walk, add_scores, in_parts, walk_of
 from privet.errors import ParameterError, QuestionError
 from privet.schema import Schema
 from privet.tree import Tree
@@ -36,25 +37,23 @@ class Scoring:
     the sensitivity of a question stands on, so it does not rest on who made the trees.
     """
 
-    def __init__(self, schema: Schema, trees: Sequence[Tree]) -> None:
+    def __init__(self, schema: Schema, trees: Iterable[Tree]) -> None:
+        if not isinstance(trees, Iterable):
+            raise ParameterError(f"rows are weighed by a list of released trees, got {type(trees).__name__}")
         self._schema = schema
-        self._trees = list(trees)
+        self._trees = [_own(schema, tree) for tree in islice(trees, MAX_TREES + 1)]
         if len(self._trees) > MAX_TREES:
-            raise ParameterError(f"at most {MAX_TREES} trees can weigh rows, got {len(self._trees)}")
-        for tree in self._trees:
-            # A subclass could look at the rows it is asked about.
-            if type(tree) is not Tree or type(tree.cells) is not Cells:
-                raise ParameterError(f"rows are weighed by released plain trees, got {type(tree).__name__}")
-            if tree.schema.fingerprint != schema.fingerprint:
-                raise QuestionError("a tree that weighs rows is for another schema")
-            if not np.abs(tree.counts).max() <= MAX_SCORE:  # nor NaN
-                raise ParameterError(f"scores must be at most {MAX_SCORE:g} in size")
+            raise ParameterError(f"at most {MAX_TREES} trees can weigh rows")
+
+    def __len__(self) -> int:
+        return len(self._trees)
 
     def weights(self, codes: npt.NDArray[Any], classes: npt.NDArray[Any]) -> Ints:
         """How much a row still counts: min(1, (1 - p) T / (T - 1)), where p is the chance that the trees give to its class."""
         weights = np.full(len(classes), UNIT, dtype=np.int64)
         if self._trees:
-            weigh(self._scores(codes), classes, weights)
+            total = self._scores(codes)
+            in_parts(len(weights), len(total.T), lambda low, high: weigh(total[low:high], classes[low:high], weights[low:high]))
         return weights
 
     def add_derivatives(self, codes: npt.NDArray[Any], classes: npt.NDArray[Any], times: Ints, cell: npt.NDArray[Any], table: Ints) -> None:
@@ -65,27 +64,43 @@ class Scoring:
         """
         differentiate(self._scores(codes), classes, times, cell, clip_of(self._schema.n_classes), table)
 
+    @cached_property
+    def _walks(self) -> list[Walk]:
+        return [walk_of(tree) for tree in self._trees]
+
     def _scores(self, codes: npt.NDArray[Any]) -> Floats:
-        n_rows = codes.shape[1]
-        total = np.zeros((n_rows, self._schema.n_classes))
-        workers = max(1, min(os.cpu_count() or 1, len(self._trees) * n_rows >> 17))
+        total = np.zeros((codes.shape[1], self._schema.n_classes))
 
-        def part(worker: int) -> None:
-            low, high = n_rows * worker // workers, n_rows * (worker + 1) // workers
-            for tree in self._trees:
-                add_scores(codes, low, high, tree.cells.attribute, tree.cells.offset, tree.cells.branch, tree.counts, total)
+        def part(low: int, high: int) -> None:
+            for walk in self._walks:
+                add_scores(codes, low, high, walk, total)
 
-        if workers == 1:
-            part(0)
-        else:
-            with ThreadPoolExecutor(workers) as pool:
-                list(pool.map(part, range(workers)))
+        in_parts(len(total), len(self._walks), part)
         return total
 
 
 def clip_of(n_classes: int) -> int:
     """The most that a row's derivatives can be in L1, in units."""
     return CLIP.get(n_classes, CLIP_MORE_CLASSES)
+
+
+def own_cells(schema: Schema, cells: Cells) -> Cells:
+    """A copy that nobody else holds, proved anew under the curator's own schema: compiled loops do not look where they step."""
+    # A subclass could look at the rows it is asked about.
+    if type(cells) is not Cells:
+        raise ParameterError(f"cells must be plain Cells, got {type(cells).__name__}")
+    if cells.schema.fingerprint != schema.fingerprint:
+        raise QuestionError("the cells are for another schema")
+    return Cells(schema, cells.attribute, cells.offset, cells.branch, cells.cell, cells.n_cells)
+
+
+def _own(schema: Schema, tree: Tree) -> Tree:
+    if type(tree) is not Tree:
+        raise ParameterError(f"rows are weighed by released plain trees, got {type(tree).__name__}")
+    own = Tree(own_cells(schema, tree.cells), tree.counts)
+    if not np.abs(own.counts).max() <= MAX_SCORE:  # nor NaN
+        raise ParameterError(f"scores must be at most {MAX_SCORE:g} in size")
+    return own
 
 
 def cells_of(cells: Cells, codes: npt.NDArray[Any]) -> npt.NDArray[np.int32]:
@@ -103,17 +118,6 @@ def reach(codes: Any, attribute: Any, offset: Any, branch: Any, out: Any) -> Non
         while attribute[node] >= 0:
             node = branch[offset[node] + codes[attribute[node], row]]
         out[row] = node
-
-
-@njit(nogil=True, cache=True)  # type: ignore[untyped-decorator]
-def add_scores(codes: Any, low: int, high: int, attribute: Any, offset: Any, branch: Any, scores: Any, total: Any) -> None:
-    """Add the scores of the node that each row from ``low`` to ``high`` ends in."""
-    for row in range(low, high):
-        node = 0
-        while attribute[node] >= 0:
-            node = branch[offset[node] + codes[attribute[node], row]]
-        for c in range(total.shape[1]):
-            total[row, c] += scores[node, c]
 
 
 # A row's numbers come from a loop of its own: vectorised functions may round a row differently beside other rows, and then one

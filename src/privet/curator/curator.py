@@ -256,7 +256,7 @@ class Curator:
 
         if type(space) is not TreeSpace:
             raise ParameterError(f"a space of trees must be a TreeSpace, got {type(space).__name__}")
-        if space.schema.fingerprint != self.schema.fingerprint:
+        if not _same_domain(space.schema, self.schema):
             raise QuestionError("the space of trees is about another schema")
         space.check_size()
         scoring = Scoring(self.schema, weighting)
@@ -265,7 +265,7 @@ class Curator:
         unit = epsilon_per_unit(space, amount, UNIT)
         plan = plan_of(space)
         cost = NOTHING if exactly else Cost.bounded_range(amount)
-        entry = None if exactly else self._charge(cost, f"{space.describe()}{', rows weighed by released trees' * bool(weighting)}")
+        entry = None if exactly else self._charge(cost, f"{space.describe()}{', rows weighed by released trees' * (len(scoring) > 0)}")
 
         def draw() -> Drawn:
             tables = Marginals(plan.sets, self.schema.sizes, self.schema.n_classes)
@@ -286,9 +286,9 @@ class Curator:
         one per class. Sensitivity: a row is in one cell and scaled down to 3/4 (two classes) or 1 in L1, hence in L2. Noise, cost and
         neighbours as in :meth:`sums`.
         """
-        from privet.counts.scoring import Scoring, cells_of, clip_of
+        from privet.counts.scoring import Scoring, cells_of, clip_of, own_cells
 
-        asked = self._one_partition(cells)
+        asked = own_cells(self.schema, self._one_partition(cells))
         scoring = Scoring(self.schema, trees)
         n_classes = self.schema.n_classes
         shape = (len(asked), 2, 1 if n_classes == 2 else n_classes)
@@ -346,7 +346,10 @@ class Curator:
             asked = Question.of(asked)
         elif not isinstance(asked, Question):
             asked = Question.of(Cells.of(self.schema, asked))
-        if asked.schema.fingerprint != self.schema.fingerprint:
+        # A subclass could change its arrays between the check and the count, or look at what it is asked.
+        if type(asked) is not Question or any(type(part) is not Partition or type(part.cells) is not Cells for part in asked.partitions):
+            raise ParameterError("a question must be made of plain Question, Partition and Cells")
+        if not all(_same_domain(part.cells.schema, self.schema) for part in asked.partitions):
             raise QuestionError("the question is about another schema")
         return asked
 
@@ -399,6 +402,11 @@ class Curator:
         parts = np.split(noisy, np.cumsum([table.size for table in tables])[:-1])
         shaped = tuple(part.reshape(table.shape) for part, table in zip(parts, tables, strict=True))
         return Numbers(cost.promised(self.schema), cost, self.private, entry, shaped, noise, spread)
+
+
+def _same_domain(theirs: Schema, ours: Schema) -> bool:
+    """Whether a plain schema has our domain. Sizes are compared by themselves: compiled loops step by them."""
+    return type(theirs) is Schema and (theirs.sizes, theirs.n_classes, theirs.fingerprint) == (ours.sizes, ours.n_classes, ours.fingerprint)
 
 
 def _checked_model(schema: Schema, model: Model) -> None:

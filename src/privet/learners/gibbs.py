@@ -7,10 +7,14 @@ from typing import ClassVar, Literal
 
 from privet.budget import Number
 from privet.curator import Curator
+from privet.errors import ParameterError
 from privet.learners.base import Growth, PrivateClassifier, Purse, checked_whole, rows_of
 from privet.learners.recipe import checked_depth, recipe_for
 from privet.schema import Schema
 from privet.trees.gibbs import calibrated, draw_boosted
+
+#: Each round weighs the rows by all trees before.
+MAX_ROUNDS = 1000
 
 
 class GibbsTreeClassifier(PrivateClassifier):
@@ -91,6 +95,8 @@ class GibbsBoostClassifier(PrivateClassifier):
         depth = checked_depth(self.max_depth)
         if self.rounds != "auto":
             checked_whole("rounds", self.rounds, 1)
+            if self.rounds > MAX_ROUNDS:
+                raise ParameterError(f"rounds must be at most {MAX_ROUNDS}, got {self.rounds}")
         asked = None if self.rounds == "auto" else int(self.rounds)
         n_rows = rows_of(curator, purse) if depth is None or asked is None else 0.0
         recipe = recipe_for(curator.schema, n_rows, purse.left, purse.unit, rounds=asked, depth=depth, additive=False)

@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from fractions import Fraction
 
 import numpy as np
 import numpy.typing as npt
 
-from privet.budget import Number, Unit
+from privet.budget import Number, Unit, exact, is_infinite
 from privet.cells import Cells, Split
 from privet.counts.scoring import UNIT
 from privet.curator import Curator, Numbers
@@ -24,6 +23,8 @@ PRIOR = 0.1
 FARTHEST = 2.0
 #: Of the prior variance of an ordered attribute: the part that neighbouring bins share, and over how much of its range.
 SHARED, RANGE = 0.8, 3 / 16
+#: More bins than this are not smoothed: that takes a matrix of their square.
+MAX_SMOOTHED = 1024
 
 
 def add_terms(curator: Curator, trees: Sequence[Tree], amount: Number, unit: Unit = "epsilon") -> tuple[list[Tree], list[Charge]]:
@@ -32,7 +33,7 @@ def add_terms(curator: Curator, trees: Sequence[Tree], amount: Number, unit: Uni
     Cost: pure epsilon, or rho, in all. Sensitivity, neighbours: see :meth:`~privet.Curator.gradients`.
     """
     schema = curator.schema
-    each = amount / len(schema.names) if isinstance(amount, Fraction) else amount
+    each = amount if is_infinite(amount) else exact(unit, amount) / len(schema.names)
     terms: list[Tree] = []
     charges = []
     for name, attribute in schema.attributes.items():
@@ -58,15 +59,15 @@ def newton_step(attribute: Attribute, answer: Numbers) -> Floats:
     second = np.maximum(second, 0.0)
     scale = second / np.maximum(variance + second, 1e-12)
     weight, known = scale * second, scale * first
-    prior = _prior(attribute)
-    steps = [np.linalg.solve(np.eye(len(prior)) + prior * w, prior @ r) for w, r in zip(weight.T, known.T, strict=True)]
-    return np.asarray(np.clip(np.stack(steps, axis=1), -FARTHEST, FARTHEST))
+    steps = PRIOR * known / (1 + PRIOR * weight)  # each value by itself
+    if isinstance(attribute, Numeric) and 4 < attribute.bins <= MAX_SMOOTHED:
+        prior, here = _shared_prior(attribute.bins), slice(attribute.bins)
+        for c in range(steps.shape[1]):
+            steps[here, c] = np.linalg.solve(np.eye(attribute.bins) + prior * weight[here, c], prior @ known[here, c])
+    return np.asarray(np.clip(steps, -FARTHEST, FARTHEST))
 
 
-def _prior(attribute: Attribute) -> Floats:
-    prior = PRIOR * np.eye(attribute.size)
-    if isinstance(attribute, Numeric) and attribute.bins > 4:
-        bins = np.arange(attribute.bins)
-        near = np.exp(-np.abs(bins[:, None] - bins) / (RANGE * attribute.bins))
-        prior[: attribute.bins, : attribute.bins] = PRIOR * ((1 - SHARED) * np.eye(attribute.bins) + SHARED * near)
-    return prior
+def _shared_prior(bins: int) -> Floats:
+    place = np.arange(bins)
+    near = np.exp(-np.abs(place[:, None] - place) / (RANGE * bins))
+    return np.asarray(PRIOR * ((1 - SHARED) * np.eye(bins) + SHARED * near))
