@@ -39,11 +39,11 @@ class Parts:
 
 
 def says_classes(tree: Tree) -> bool:
-    """Whether every node says one class: its largest score, and nodes that say the same have the same scores."""
+    """Whether every node says one class: its largest score, and nodes that say the same have the same scores. A constant says scores."""
     said = tree.counts.argmax(axis=1)
     alone = (tree.counts == tree.counts.max(axis=1, keepdims=True)).sum(axis=1) == 1
     alike = len(np.unique(tree.counts, axis=0)) == len(np.unique(said))
-    return bool(alone.all() and alike)
+    return bool(alone.all() and alike and not _is_constant(tree))
 
 
 def vote(tree: Tree) -> float | None:

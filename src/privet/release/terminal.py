@@ -118,7 +118,7 @@ def _values(model: Model, parts: Parts, *, whole: bool) -> Text:
         return Text(noisy if model.noise else "The counts carry no noise.", style="dim")
     votes = {vote(tree) for tree in parts.trees}
     drawn = votes and None not in votes
-    labelled = all(says_classes(tree) for tree in parts.trees)
+    labelled = bool(parts.trees) and all(says_classes(tree) for tree in parts.trees)
     said = ["A leaf says a class, and holds no count." if labelled else "The numbers are scores, not counts."]
     if len(model.trees) > 1:
         adds = f"A tree adds {' or '.join(sorted(f'{amount:.6g}' for amount in votes))} to the score of its class. " if drawn else ""
