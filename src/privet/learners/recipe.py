@@ -27,6 +27,8 @@ STRENGTH = {1: 0.7, 3: 0.7, 5: 0.6, 9: 0.5, 15: 0.4, 25: 0.3}
 LARGE = 60_000
 #: Elementary steps that all draws may take, about a second; in a small domain depth is worth more of them.
 EFFORT, EFFORT_SMALL = 3.5e8, 1.5e9
+#: Tables that each row may be in with two tests at most, whatever the effort; 1000 attributes would have half a million.
+TABLES = 2000
 #: The precision that a value of an additive term should have for the term to be worth its epsilon.
 PRECISION = 20
 #: The share of epsilon that gives a single tree probabilities, where that is enough for a few nats per class.
@@ -131,10 +133,11 @@ def _candidates(schema: Schema, n_rows: float, evidence: float, rounds: int, *, 
 def _first_that_fits(
     schema: Schema, candidates: list[tuple[int, Splits]], last: Splits, n_rows: float, effort: float, split: float
 ) -> TreeSpace:
-    """The first space that is small enough, and quick enough where it is deeper than 2."""
+    """The first space that is small enough, and quick enough where it is deeper than 2 or each row is in very many tables."""
     for depth, inner in candidates:
         space = TreeSpace(schema, depth, _narrow(schema, inner(schema)), _narrow(schema, last(schema)), split=split)
-        if space.fits and (depth <= 2 or space.size.work + n_rows * math.comb(len(schema.sizes), depth) <= effort):
+        tables = math.comb(len(schema.sizes), depth)
+        if space.fits and ((depth <= 2 and tables <= TABLES) or space.size.work + n_rows * tables <= effort):
             return space
     space.check_size()
     return space
