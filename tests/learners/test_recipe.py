@@ -1,0 +1,112 @@
+"""The public rule: from public quantities alone, for domains of any shape, and always something that can be drawn."""
+
+from __future__ import annotations
+
+import inspect
+import math
+from fractions import Fraction as F
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from privet.budget import Budget
+from privet.counts.scoring import UNIT
+from privet.curator import Curator
+from privet.learners import GibbsBoostClassifier, GibbsTreeClassifier, PrivetClassifier, recipe
+from privet.learners.recipe import checked_depth, recipe_for
+from privet.mechanisms.gibbs.slack import epsilon_per_unit
+from privet.schema import Categorical, Numeric, Schema
+
+
+def listed(*sizes: int, classes: int = 2) -> Schema:
+    return Schema({f"a{i}": Categorical(list(range(size))) for i, size in enumerate(sizes)}, "c", list(range(classes)))
+
+
+def ordered(k: int, bins: int, classes: int = 2) -> Schema:
+    return Schema({f"a{i}": Numeric(0, 1, bins=bins) for i in range(k)}, "c", list(range(classes)))
+
+
+DOMAINS = {
+    "45 attributes of 16 bins": ordered(45, 16),
+    "1000 attributes": ordered(1000, 2),
+    "one of 5000 values": listed(5000),
+    "one of 5000 values and a small one": listed(5000, 3),
+    "wide ones": listed(200, 200, 200, 200),
+    "26 classes": ordered(16, 16, classes=26),
+    "one attribute": listed(2),
+    "one value": listed(1),
+    "20 bits": listed(*[2] * 20),
+    "300 bins": ordered(2, 300),
+}
+
+
+@pytest.mark.parametrize("schema", DOMAINS.values(), ids=DOMAINS)
+@pytest.mark.parametrize("n_rows", [0, 1000.5, 70_000])
+def test_every_choice_can_be_drawn_and_is_bounded(schema, n_rows):
+    for amount, unit in ((F(1, 1000), "epsilon"), (F(1), "epsilon"), (None, "epsilon"), (F(1, 50), "rho")):
+        chosen = recipe_for(schema, n_rows, amount, unit)
+        space = chosen.space
+        space.check_size()
+        assert 1 <= space.depth <= 12
+        assert 1 <= chosen.rounds <= 100
+        assert chosen.rounds % 2 == 1  # no ties between two classes
+        assert 0 <= chosen.additive <= F(1, 2)
+        assert chosen.strength > 0
+        share = (1 - chosen.additive) * (1 - chosen.calibration) / chosen.rounds
+        each = F(1000) if amount is None else amount * share if unit == "epsilon" else F(math.sqrt(8 * amount * share))
+        assert 0 < epsilon_per_unit(space, each, UNIT) <= each / UNIT
+        tables = math.comb(len(schema.names), space.depth)
+        effort = max(recipe.EFFORT, recipe.EFFORT_SMALL)
+        assert space.depth == 1 or tables <= recipe.TABLES or space.size.work + n_rows * tables <= effort
+        assert space.depth <= 2 or space.size.work + n_rows * tables <= effort
+
+
+def test_a_recipe_is_made_of_public_quantities():
+    """It is given a schema, a number of rows that was declared or paid for, and the amount: nothing else to look at."""
+    assert list(inspect.signature(recipe_for).parameters) == ["schema", "n_rows", "amount", "unit", "rounds", "depth", "additive"]
+
+
+def settings_of(table, learner, **facts) -> dict:
+    schema = Schema({"a": Categorical(["x", "y"]), "n": Numeric(0, 1, bins=16)}, "c", ["n", "p"], **facts)
+    return dict(learner.fit_from(Curator(table, schema, Budget(5))).model_.settings)
+
+
+@pytest.mark.parametrize("make", [PrivetClassifier, GibbsBoostClassifier, GibbsTreeClassifier])
+def test_what_is_chosen_does_not_depend_on_the_rows_where_their_number_is_declared(make):
+    """Not on how many there are, nor on what they say."""
+    one = pd.DataFrame({"a": ["x"], "n": [0.5], "c": ["n"]})
+    tables = (
+        one.iloc[:0],
+        one,
+        pd.concat([one] * 700),
+        pd.DataFrame({"a": list("xy") * 200, "n": np.linspace(0, 1, 400), "c": list("np") * 200}),
+    )
+    assert len({str(settings_of(table, make(1), n_rows=5000)) for table in tables}) == 1
+
+
+def test_a_number_of_rows_that_was_not_declared_shows_with_noise_only():
+    """Two fits of one table say different numbers."""
+    table = pd.DataFrame({"a": list("xy") * 500, "n": np.linspace(0, 1, 1000), "c": list("np") * 500})
+    said = [settings_of(table, PrivetClassifier("0.1"))["why"] for _ in range(6)]
+    assert len(set(said)) > 1
+    assert all(text.startswith("rows times epsilon is about ") for text in said)
+
+
+def test_more_evidence_never_means_fewer_rounds():
+    for schema in (ordered(10, 16), ordered(16, 16, classes=26)):
+        rounds = [recipe_for(schema, n, F(1)).rounds for n in (10, 100, 1000, 10_000, 100_000, 10**6)]
+        assert rounds == sorted(rounds)
+        assert rounds[0] < rounds[-1]
+
+
+def test_what_is_given_is_taken():
+    chosen = recipe_for(ordered(10, 16), 0, F(1), rounds=4, depth=1, additive=False)
+    assert (chosen.rounds, chosen.space.depth, chosen.additive) == (4, 1, 0)
+    assert checked_depth(np.int64(3)) == 3
+    assert checked_depth("auto") is None
+
+
+def test_why_is_said_in_numbers_of_any_size():
+    assert "many points in the domain (1.1e+301)" in recipe_for(ordered(1000, 2), 10, F(1)).why
+    assert "many points in the domain (1.1e+602)" in recipe_for(ordered(1000, 4), 1, F(1)).why
