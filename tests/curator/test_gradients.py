@@ -79,6 +79,22 @@ def test_one_row_moves_the_sums_by_the_clip_at_most(n_classes):
     assert clip_of(n_classes) * 0.5 < max(moved) <= clip_of(n_classes)
 
 
+def test_one_person_moves_the_sums_by_their_rows_at_most(tmp_path):
+    """However many rows they bring, from memory and from a file."""
+    schema, rows, tree, cells = table_of(3, n=60)
+    people = replace(schema, person="who", rows_per_person=2)
+    rows = rows.assign(who=[f"p{i % 20}" for i in range(60)])
+    newcomer = pd.concat([rows[rows["a"] != "?"].iloc[:9].assign(who="new")] * 3)
+    answers = []
+    for table in (rows, pd.concat([rows, newcomer])):
+        table.to_parquet(tmp_path / "t.parquet")
+        sources = (table, tmp_path / "t.parquet")
+        memory, file = (Curator(source, people, Budget(1), public=True).gradients(cells, [tree], math.inf).tables[0] for source in sources)
+        np.testing.assert_array_equal(memory, file)
+        answers.append(memory)
+    assert 0 < np.abs(answers[1] - answers[0]).sum() <= 2 * clip_of(3)
+
+
 class TestNoise:
     def residues(self, **cost):
         curator = Curator(ROWS, SCHEMA, Budget(rho=10**9), bits=seeded(3))
