@@ -28,7 +28,7 @@ LARGE = 60_000
 #: Elementary steps that all draws may take, about a second; in a small domain depth is worth more of them.
 EFFORT, EFFORT_SMALL = 3.5e8, 1.5e9
 #: Tables that each row may be in with two tests at most, whatever the effort; 1000 attributes would have half a million.
-TABLES = 2000
+TABLES = 5000
 #: The precision that a value of an additive term should have for the term to be worth its epsilon.
 PRECISION = 20
 #: The share of epsilon that gives a single tree probabilities, where that is enough for a few nats per class.
@@ -97,11 +97,11 @@ def recipe_for(
     space = _first_that_fits(schema, candidates, last, n_rows, (EFFORT_SMALL if small else EFFORT) / number, split)
     calibrate = CALIBRATION if number == 1 and CALIBRATION * evidence >= 5 * schema.n_classes else Fraction(0)
     why = [
-        f"rows times epsilon is about {evidence:.3g}",
+        *([f"rows times epsilon is about {evidence:.3g}"] if n_rows else []),
         f"{'few' if small else 'many'} points in the domain ({Decimal(points):.2g})",
         f"so {number} {'draw' if number == 1 else 'draws'} of depth {space.depth} at most",
-        _percent(terms, "for additive terms") if terms else "too few rows for additive terms" if additive else "no additive terms",
-        *([_percent(calibrate, "for probabilities") if calibrate else "too few rows for probabilities"] if number == 1 else []),
+        _percent(terms, unit, "for additive terms") if terms else "too few rows for additive terms" if additive else "no additive terms",
+        *([_percent(calibrate, unit, "for probabilities") if calibrate else "too few rows for probabilities"] if number == 1 else []),
     ]
     return Recipe(space, number, strength_of(number), terms, calibrate, "; ".join(why))
 
@@ -187,5 +187,5 @@ def _narrow(schema: Schema, splits: list[Split]) -> list[Split]:
     return [one for one in splits if one.n_children <= widest(schema.n_classes)]
 
 
-def _percent(share: Fraction, what: str) -> str:
-    return f"{float(share):.0%} of epsilon {what}"
+def _percent(share: Fraction, unit: Unit, what: str) -> str:
+    return f"{float(share):.0%} of {unit} {what}"
