@@ -14,7 +14,7 @@ import numpy as np
 from privet.budget import Unit
 from privet.cells import Split
 from privet.errors import ParameterError
-from privet.schema import Schema
+from privet.schema import Numeric, Schema
 from privet.space import MAX_DEPTH, TreeSpace, all_splits, coarse_splits, widest
 
 Splits = Callable[[Schema], list[Split]]
@@ -75,12 +75,16 @@ def recipe_for(
 
     ``amount`` is the epsilon or rho of the fit (None: infinite). m = n epsilon is how many nats of evidence there are; with rho, R draws
     have an epsilon of sqrt(8 rho/R) each, so that more of them have more evidence together. A *small* domain (at most 32 points per
-    row) is worth one deep tree, or a few; otherwise shallow trees are boosted, more of them the more evidence there is.
+    row; with ordered attributes only where evidence is thin) is worth one deep tree, or a few; otherwise shallow trees are boosted, more
+    of them the more evidence there is.
     Additive terms are measured where their values would be known to a precision of PRECISION with at most half of the amount.
     """
     points = math.prod(schema.sizes)
-    small = points <= 32 * n_rows
     spent = 1e3 if amount is None else float(amount)
+    in_all = n_rows * (spent if unit == "epsilon" else math.sqrt(8 * spent))
+    # Ordered attributes are better ranked by several trees, once there is evidence for more than one.
+    categorical = not any(isinstance(attribute, Numeric) for attribute in schema.attributes.values())
+    small = points <= 32 * n_rows and (categorical or rounds == 1 or in_all * 2 / schema.n_classes < 600)
     terms = _additive_share(schema, n_rows, spent, unit) if additive and not (small and points > n_rows / 10) else Fraction(0)
 
     def evidence_of(draws: int) -> float:
@@ -98,7 +102,7 @@ def recipe_for(
     calibrate = CALIBRATION if number == 1 and CALIBRATION * evidence >= 5 * schema.n_classes else Fraction(0)
     why = [
         *([f"rows times epsilon is about {evidence:.3g}"] if n_rows else []),
-        f"{'few' if small else 'many'} points in the domain ({Decimal(points):.2g})",
+        f"{'few' if points <= 32 * n_rows else 'many'} points in the domain ({Decimal(points):.2g})",
         f"so {number} {'draw' if number == 1 else 'draws'} of depth {space.depth} at most",
         _percent(terms, unit, "for additive terms") if terms else "too few rows for additive terms" if additive else "no additive terms",
         *([_percent(calibrate, unit, "for probabilities") if calibrate else "too few rows for probabilities"] if number == 1 else []),
