@@ -18,10 +18,11 @@ ADULT_GOAL = {"accuracy": 0.855, "auroc": 0.904}
 
 
 def means(rows: list[Row]) -> pd.DataFrame:
-    """Over folds and repeats; an infinite epsilon stands for no privacy."""
+    """Over folds and repeats, and the spread of accuracy over them; an infinite epsilon stands for no privacy."""
     table = pd.DataFrame(rows)
     table["epsilon"] = table["epsilon"].astype(float).fillna(math.inf)
-    how = dict.fromkeys(MEASURES, "mean") | {"seconds": "median"}  # the first fit may compile
+    table["spread"] = table["accuracy"]
+    how = dict.fromkeys(MEASURES, "mean") | {"seconds": "median", "spread": "std"}  # the first fit may compile
     return table.groupby(["data", "learner", "view", "epsilon"], sort=False).agg(how).reset_index()
 
 

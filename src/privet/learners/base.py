@@ -158,7 +158,15 @@ class PrivateClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
             elif unused > 0:
                 purse.charges.append(Charge("set aside and not used", Cost.pure(unused)))
         delta = exact("delta", self.delta) if unit == "rho" else None
-        statement = PrivacyStatement.of(curator.schema, purse.charges, private=not reasons, reason="; ".join(reasons), delta=delta)
+        why = growth.settings.get("why")
+        statement = PrivacyStatement.of(
+            curator.schema,
+            purse.charges,
+            private=not reasons,
+            reason="; ".join(reasons),
+            delta=delta,
+            notes=[f"Chosen from public quantities: {why}."] if why else [],
+        )
         settings = {name: value for name, value in self.get_params(deep=False).items() if name in self._public_settings}
         settings |= growth.settings
         self._adopt(Model(self._name, curator.schema, growth.trees, growth.combine, statement, settings, growth.noise))
