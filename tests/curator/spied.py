@@ -5,7 +5,7 @@ from __future__ import annotations
 from privet.counts.memory import MemoryTable
 
 
-class SpiedRows:
+class Spy:
     name = "spied"
 
     def __init__(self, ledger, table):
@@ -24,7 +24,14 @@ class SpiedRows:
         return self._source.snapshot()
 
     def rows(self):
+        self._look()
+        return self._source.rows()
+
+    def count(self, question):
+        self._look()
+        return self._source.count(question)
+
+    def _look(self):
         self.entries_seen.append(len(self._ledger.entries()))
         if self.fail:
             raise self.fail
-        return self._source.rows()

@@ -13,7 +13,6 @@ import pytest
 from privet import datasets
 from privet.budget import Budget, Cost
 from privet.cells import Cell, Cells, Condition, Question, Split
-from privet.counts.memory import MemoryTable
 from privet.curator import Curator, RowScore
 from privet.errors import (
     BudgetExceeded,
@@ -30,6 +29,7 @@ from privet.ledger import MemoryLedger, SQLiteLedger
 from privet.mechanisms.randomness import SeededBits, unlock_test_seeds
 from privet.schema import Categorical, Schema
 from tests.conformance.check_mechanism import ALPHA, fit, gaussian_law, laplace_law
+from tests.curator.spied import Spy
 
 NURSERY = datasets.load("nursery")
 SCHEMA = NURSERY.schema.declare(n_rows=12960)
@@ -55,36 +55,10 @@ def forest(n_trees: int) -> Question:
     return Question.forest([root.refine({0: Split.multiway(SCHEMA, name)}) for name in SCHEMA.names[:n_trees]])
 
 
-class Spy:
-    """A table that looks at the ledger at the moment its rows are asked for."""
-
-    name = "spied"
-
-    def __init__(self, ledger, fail=None):
-        self._table, self._ledger, self.fail = MemoryTable(NURSERY.table), ledger, fail
-        self.entries_seen: list[int] = []
-
-    def check_structure(self, schema):
-        self._table.check_structure(schema)
-
-    def source(self, schema):
-        self._source = self._table.source(schema)
-        return self
-
-    def snapshot(self):
-        return self._source.snapshot()
-
-    def count(self, question):
-        self.entries_seen.append(len(self._ledger.entries()))
-        if self.fail:
-            raise self.fail
-        return self._source.count(question)
-
-
 @pytest.fixture
 def spied(monkeypatch):
     ledger = MemoryLedger()
-    spy = Spy(ledger)
+    spy = Spy(ledger, NURSERY.table)
     monkeypatch.setattr("privet.curator.curator.open_table", lambda table: spy)
     return Curator("anything", SCHEMA, Budget(1), ledger=ledger), spy
 

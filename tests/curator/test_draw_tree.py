@@ -23,7 +23,7 @@ from privet.schema import Categorical, Schema
 from privet.space import TreeSpace
 from privet.tree import Tree
 from tests.conformance.check_mechanism import ALPHA, choice_fit
-from tests.curator.spied import SpiedRows
+from tests.curator.spied import Spy
 
 SCHEMA = Schema({"a": Categorical(["x", "y"])}, "c", ["n", "p"])
 #: Rows of each value and class.
@@ -49,7 +49,7 @@ def make(budget: Budget | None = None, schema: Schema = SCHEMA, **options) -> Cu
 @pytest.fixture
 def spied(monkeypatch):
     ledger = MemoryLedger()
-    spy = SpiedRows(ledger, ROWS)
+    spy = Spy(ledger, ROWS)
     monkeypatch.setattr("privet.curator.curator.open_table", lambda table: spy)
     return Curator("anything", SCHEMA, Budget(1), ledger=ledger), spy
 

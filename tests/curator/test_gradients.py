@@ -20,7 +20,7 @@ from privet.mechanisms.randomness import SeededBits, unlock_test_seeds
 from privet.schema import Categorical, Schema
 from privet.tree import Tree
 from tests.conformance.check_mechanism import ALPHA, fit, gaussian_law, laplace_law
-from tests.curator.spied import SpiedRows
+from tests.curator.spied import Spy
 
 
 def table_of(n_classes: int, n: int = 400) -> tuple[Schema, pd.DataFrame, Tree, Cells]:
@@ -127,7 +127,7 @@ class TestMoney:
     @pytest.fixture
     def spied(self, monkeypatch):
         ledger = MemoryLedger()
-        spy = SpiedRows(ledger, ROWS)
+        spy = Spy(ledger, ROWS)
         monkeypatch.setattr("privet.curator.curator.open_table", lambda table: spy)
         return Curator("anything", SCHEMA, Budget(1), ledger=ledger), spy
 
