@@ -17,12 +17,13 @@ import pandas as pd
 from rich.console import Console
 from rich.table import Table
 
-from privet.cells import Cells, Question, Split
+from privet.cells import Cells, Split
 from privet.counts.open import open_table
 from privet.ledger import SQLiteLedger
 from privet.mechanisms.gaussian import discrete_gaussian
 from privet.mechanisms.laplace import discrete_laplace
 from privet.mechanisms.randomness import SystemBits
+from privet.question import Question
 from privet.schema import Categorical, Schema
 
 ATTRIBUTES = 14

@@ -20,8 +20,6 @@ if TYPE_CHECKING:
     from privet.cells import Cell as Cell
     from privet.cells import Cells as Cells
     from privet.cells import Condition as Condition
-    from privet.cells import Partition as Partition
-    from privet.cells import Question as Question
     from privet.cells import Split as Split
     from privet.counts.open import open_table as open_table
     from privet.curator import Curator as Curator
@@ -40,6 +38,8 @@ if TYPE_CHECKING:
     from privet.ledger import SQLiteLedger as SQLiteLedger
     from privet.mechanisms.randomness import SeededBits as SeededBits
     from privet.mechanisms.randomness import unlock_test_seeds as unlock_test_seeds
+    from privet.question import Partition as Partition
+    from privet.question import Question as Question
     from privet.release.saving import load as load
     from privet.release.saving import save as save
     from privet.schema import Categorical as Categorical
@@ -65,11 +65,11 @@ _HOMES = {
     "MemoryLedger": "privet.ledger",
     "NoisyID3Classifier": "privet.learners",
     "Numeric": "privet.schema",
-    "Partition": "privet.cells",
+    "Partition": "privet.question",
     "PrivacyWarning": "privet.errors",
     "PrivetError": "privet.errors",
     "PrivetClassifier": "privet.learners",
-    "Question": "privet.cells",
+    "Question": "privet.question",
     "RandomTreesClassifier": "privet.learners",
     "RowScore": "privet.curator",
     "SQLiteLedger": "privet.ledger",

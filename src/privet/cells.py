@@ -1,10 +1,8 @@
-"""Cells: disjoint parts of the domain, and questions about them. No data in here.
+"""Cells: disjoint parts of the domain. No data in here.
 
 A :class:`Cells` object is a partition of (a part of) the domain, held as a decision tree in flat arrays: every point
 of the domain reaches exactly one leaf, and a leaf belongs to at most one cell. So cells are disjoint *by structure*,
 which is what lets a ledger charge a whole level once (parallel composition), and routing a row is a short walk.
-
-A question is a list of partitions. Cells within one are disjoint; partitions may overlap.
 """
 
 from __future__ import annotations
@@ -20,8 +18,6 @@ import numpy.typing as npt
 from privet.errors import OverlapError, QuestionError
 from privet.schema import Schema
 
-#: Above this many numbers a question is refused, whatever the data: it would not fit into memory.
-MAX_ENTRIES = 1 << 27
 #: Compiling a list of cells may copy them along several branches; beyond this many nodes it is refused.
 MAX_NODES = 1 << 24
 
@@ -73,12 +69,12 @@ class Split:
     @classmethod
     def multiway(cls, schema: Schema, attribute: str) -> Split:
         """One child per value."""
-        return cls(attribute, tuple(range(_size(schema, attribute))))
+        return cls(attribute, tuple(range(domain_size(schema, attribute))))
 
     @classmethod
     def value(cls, schema: Schema, attribute: str, code: int) -> Split:
         """One value (child 1) against the rest (child 0)."""
-        size = _size(schema, attribute)
+        size = domain_size(schema, attribute)
         if size < 2 or code not in range(size):
             raise QuestionError(f"{attribute!r} has {size} values; a value split needs 2 or more and a code below {size}, got {code}")
         return cls(attribute, tuple(int(other == code) for other in range(size)))
@@ -86,7 +82,7 @@ class Split:
     @classmethod
     def threshold(cls, schema: Schema, attribute: str, code: int) -> Split:
         """Codes of at least ``code`` (child 1) against smaller ones (child 0)."""
-        size = _size(schema, attribute)
+        size = domain_size(schema, attribute)
         if code not in range(1, size):
             raise QuestionError(f"{attribute!r} has {size} values; a threshold must be 1 to {size - 1}, got {code}")
         return cls(attribute, tuple(int(other >= code) for other in range(size)))
@@ -294,87 +290,6 @@ class Cells:
             node[moving] = self.branch[self.offset[node[moving]] + value]
 
 
-@dataclass(frozen=True, eq=False)
-class Partition:
-    """Cells, each split further by all values of one attribute where ``by`` names it. Its table counts the classes.
-
-    The table has shape (cells, classes), or (cells, values, classes) with ``by``.
-    """
-
-    cells: Cells
-    by: str | None = None
-
-    def __post_init__(self) -> None:
-        if self.by is not None:
-            _size(self.cells.schema, self.by)
-
-    @property
-    def shape(self) -> tuple[int, ...]:
-        """The shape of the count table."""
-        schema = self.cells.schema
-        middle = () if self.by is None else (_size(schema, self.by),)
-        return (len(self.cells), *middle, schema.n_classes)
-
-    @property
-    def entries(self) -> int:
-        """How many counts the table has."""
-        return int(np.prod(self.shape, dtype=object))
-
-
-@dataclass(frozen=True, eq=False)
-class Question:
-    """How many rows of each class fall into each cell of these partitions: a level or a forest at once.
-
-    One row is in at most one entry of each partition, so a question has L1 sensitivity ``len(partitions)`` and
-    squared L2 sensitivity ``len(partitions)`` when one row is added or removed.
-    """
-
-    partitions: tuple[Partition, ...]
-
-    def __post_init__(self) -> None:
-        object.__setattr__(self, "partitions", tuple(self.partitions))
-        if not self.partitions:
-            raise QuestionError("a question must hold at least one partition")
-        if any(partition.cells.schema.fingerprint != self.schema.fingerprint for partition in self.partitions):
-            raise QuestionError("the partitions of a question must share one schema")
-        if self.entries > MAX_ENTRIES:
-            raise QuestionError(
-                f"a question may have {MAX_ENTRIES} counts at most, this one has {self.entries}; ask fewer or coarser partitions"
-            )
-
-    @classmethod
-    def of(cls, cells: Cells) -> Question:
-        """Class counts of one partition."""
-        return cls((Partition(cells),))
-
-    @classmethod
-    def forest(cls, forest: Sequence[Cells]) -> Question:
-        """Class counts of several partitions."""
-        return cls(tuple(Partition(cells) for cells in forest))
-
-    @classmethod
-    def level(cls, cells: Cells, attributes: Iterable[str]) -> Question:
-        """Value-by-class counts of each attribute in each cell."""
-        return cls(tuple(Partition(cells, by=name) for name in attributes))
-
-    @property
-    def schema(self) -> Schema:
-        """The schema that the question is about."""
-        return self.partitions[0].cells.schema
-
-    @property
-    def entries(self) -> int:
-        """How many counts the answer has."""
-        return sum(partition.entries for partition in self.partitions)
-
-    def describe(self) -> str:
-        """One line for a ledger; public facts only."""
-        cells = sum(len(partition.cells) for partition in self.partitions)
-        by = [partition.by for partition in self.partitions if partition.by is not None]
-        inside = f" by {', '.join(by[:4])}{', ...' if len(by) > 4 else ''}" if by else ""
-        return f"class counts{inside}: {_plural(len(self.partitions), 'partition')}, {_plural(cells, 'cell')}"
-
-
 def _labels(schema: Schema, condition: Condition) -> list[str]:
     _allowed_codes(schema, Cell((condition,)))
     labels = schema.attributes[condition.attribute].labels
@@ -383,16 +298,13 @@ def _labels(schema: Schema, condition: Condition) -> list[str]:
 
 def check_split(schema: Schema, split: Split) -> None:
     """Raise unless the split says a child for each value of its attribute."""
-    size = _size(schema, split.attribute)
+    size = domain_size(schema, split.attribute)
     if len(split.branch) != size:
         raise QuestionError(f"a split of {split.attribute!r} must say a child for each of its {size} values")
 
 
-def _plural(count: int, word: str) -> str:
-    return f"{count} {word}" if count == 1 else f"{count} {word}s"
-
-
-def _size(schema: Schema, attribute: str) -> int:
+def domain_size(schema: Schema, attribute: str) -> int:
+    """How many values an attribute has."""
     try:
         return schema.attributes[attribute].size
     except KeyError:
@@ -403,7 +315,7 @@ def _allowed_codes(schema: Schema, cell: Cell) -> dict[int, frozenset[int]]:
     """The codes that a cell allows, by attribute position. Two tests of one attribute intersect."""
     allowed: dict[int, frozenset[int]] = {}
     for test in cell.path:
-        size = _size(schema, test.attribute)
+        size = domain_size(schema, test.attribute)
         codes = frozenset(test.codes)
         if bad := [code for code in codes if isinstance(code, bool) or not isinstance(code, int) or not 0 <= code < size]:
             raise QuestionError(f"{test.attribute!r} has codes 0 to {size - 1}, got {bad[0]!r}")

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import pytest
 
-from privet.cells import MAX_ENTRIES, Cells, Partition, Question, Split
+from privet.cells import Cells, Split
 from privet.errors import QuestionError
+from privet.question import MAX_ENTRIES, Partition, Question
 from privet.schema import Categorical, Numeric, Schema
 
 SCHEMA = Schema({"a": Categorical(["x", "y", "z"]), "n": Numeric(0, 1, bins=4)}, "class", ["no", "yes"])

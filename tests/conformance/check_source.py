@@ -8,9 +8,10 @@ from dataclasses import replace
 import numpy as np
 import pandas as pd
 
-from privet.cells import Cells, Partition, Question, Split
+from privet.cells import Cells, Split
 from privet.counts.base import Table
 from privet.counts.counting import Counting
+from privet.question import Partition, Question
 from privet.schema import Schema
 from tests.conformance.tables import SCHEMA, forest, mixed, oracle, random_table, random_tree, wide_schema, wide_table
 

@@ -7,7 +7,8 @@ import math
 import numpy as np
 import pandas as pd
 
-from privet.cells import Cells, Partition, Question, Split
+from privet.cells import Cells, Split
+from privet.question import Partition, Question
 from privet.schema import Categorical, Numeric, Schema
 
 SCHEMA = Schema(

@@ -9,10 +9,11 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from privet.cells import Cells, Question
+from privet.cells import Cells
 from privet.cli.places import ledger_beside
 from privet.counts.open import open_table, read_blocks
 from privet.errors import ParameterError, TableError
+from privet.question import Question
 from privet.schema import Categorical, Numeric, Schema
 
 SCHEMA = Schema({"a": Categorical(["x", "y"]), "n": Numeric(0, 10, bins=2)}, "c", ["no", "yes"])

@@ -16,9 +16,10 @@ import polars as pl
 import pyarrow as pa
 import pytest
 
-from privet.cells import Cells, Question, Split
+from privet.cells import Cells, Split
 from privet.counts.open import open_table
 from privet.errors import ParameterError, SchemaMismatch
+from privet.question import Question
 from privet.schema import Categorical, Numeric, Schema
 
 PEOPLE = Schema({"a": Categorical(["x", "y"])}, "c", ["no", "yes"], person="who", rows_per_person=2)

@@ -10,13 +10,14 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from privet.cells import Cells, Question, Split
+from privet.cells import Cells, Split
 from privet.counts import duckdb as module
 from privet.counts.bitsets import BitSets
 from privet.counts.duckdb import DuckDBTable, encoded_rows, grouped_statement, used_codes
 from privet.counts.open import open_table
 from privet.counts.sql import quoted
 from privet.errors import ParameterError, SchemaMismatch, TableError
+from privet.question import Question
 from privet.schema import Categorical, Numeric, Schema
 from tests.conformance.tables import random_tree, wide_schema
 

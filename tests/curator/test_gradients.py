@@ -11,12 +11,13 @@ import pandas as pd
 import pytest
 
 from privet.budget import Budget, Cost
-from privet.cells import Cells, Partition, Question, Split
+from privet.cells import Cells, Split
 from privet.counts.scoring import UNIT, clip_of
 from privet.curator import Curator
 from privet.errors import BudgetExceeded, ParameterError, PrivacyError, QuestionError, TableError
 from privet.ledger import MemoryLedger
 from privet.mechanisms.randomness import SeededBits, unlock_test_seeds
+from privet.question import Partition, Question
 from privet.schema import Categorical, Schema
 from privet.tree import Tree
 from tests.conformance.check_mechanism import ALPHA, fit, gaussian_law, laplace_law

@@ -9,8 +9,8 @@ from typing import Any, Protocol
 import numpy as np
 import numpy.typing as npt
 
-from privet.cells import Question
 from privet.errors import TableError
+from privet.question import Question
 from privet.schema import Schema
 from privet.schema.problems import What
 

@@ -12,9 +12,10 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from privet.cells import Cells, Question
+from privet.cells import Cells
 from privet.counts.base import Tables, check_totals, split_tables
 from privet.counts.sql import Statement, code_type, with_tables
+from privet.question import Question
 
 _WORD = 64  # cells per bit-set word
 

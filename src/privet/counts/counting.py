@@ -9,8 +9,9 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from privet.cells import Cells, Question
+from privet.cells import Cells
 from privet.counts.base import Tables, check_totals, split_tables
+from privet.question import Question
 
 NO_WEIGHTS = np.empty(0, dtype=np.int64)
 _MAX_THREAD_MEMORY = 1 << 28  # bytes for the private tables of all threads

@@ -16,12 +16,12 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from privet.cells import Question
 from privet.counts.base import Rows, Tables
 from privet.counts.bitsets import BitSets
 from privet.counts.counting import Counting
 from privet.counts.sql import Statement, code_expression, code_type, quoted, with_tables
 from privet.errors import TableError
+from privet.question import Question
 from privet.schema import Attribute, Categorical, Numeric, Schema
 from privet.schema.attributes import Kind
 from privet.schema.problems import What, raise_if_any

@@ -12,9 +12,9 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from privet.cells import Question
 from privet.counts.base import Rows, Tables
 from privet.counts.counting import NO_WEIGHTS, Counting
+from privet.question import Question
 from privet.schema import Schema
 from privet.schema.encode import Encoded, check_structure, encode, problems
 from privet.schema.problems import What

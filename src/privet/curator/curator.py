@@ -11,7 +11,7 @@ import numpy as np
 import numpy.typing as npt
 
 from privet.budget import NOTHING, Budget, Cost, Number, Unit, exact, exact_epsilon, is_infinite, sequential
-from privet.cells import Cell, Cells, Partition, Question, Split, check_split
+from privet.cells import Cell, Cells, Split, check_split
 from privet.counts.base import CountSource, Rows, Table
 from privet.counts.open import open_table
 from privet.curator.answers import Choices, Drawn, Noise, Numbers, Preview
@@ -24,6 +24,7 @@ from privet.mechanisms.laplace import add_laplace
 from privet.mechanisms.randomness import Bits, SystemBits
 from privet.mechanisms.selection import Selection, select, selection_cost
 from privet.model import Model
+from privet.question import Partition, Question
 from privet.schema import Schema
 from privet.schema.problems import raise_if_any
 from privet.space import TreeSpace

@@ -6,11 +6,11 @@ from fractions import Fraction
 from typing import ClassVar, Literal
 
 from privet.budget import Number
-from privet.cells import Question
 from privet.curator import Curator
 from privet.errors import ParameterError
 from privet.learners.base import Growth, PrivateClassifier, Purse, checked_whole, rows_of
 from privet.model import Combine
+from privet.question import Question
 from privet.schema import Schema
 from privet.tree import Tree
 from privet.trees.random import draw_forest, height_for

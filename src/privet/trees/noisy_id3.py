@@ -13,9 +13,10 @@ from fractions import Fraction
 import numpy as np
 import numpy.typing as npt
 
-from privet.cells import Cells, Partition, Question, Split
+from privet.cells import Cells, Split
 from privet.curator import Curator
 from privet.privacy import Charge
+from privet.question import Partition, Question
 from privet.tree import Tree
 
 MAX_CELLS = 1 << 16  # a level of more cells is not grown any further, whatever the data

@@ -1,0 +1,103 @@
+"""Questions: how many rows of each class fall into the cells of some partitions. No data in here.
+
+Cells within a partition are disjoint; partitions may overlap.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from privet.cells import Cells, domain_size
+from privet.errors import QuestionError
+from privet.schema import Schema
+
+#: Above this many numbers a question is refused, whatever the data: it would not fit into memory.
+MAX_ENTRIES = 1 << 27
+
+
+@dataclass(frozen=True, eq=False)
+class Partition:
+    """Cells, each split further by all values of one attribute where ``by`` names it. Its table counts the classes.
+
+    The table has shape (cells, classes), or (cells, values, classes) with ``by``.
+    """
+
+    cells: Cells
+    by: str | None = None
+
+    def __post_init__(self) -> None:
+        if self.by is not None:
+            domain_size(self.cells.schema, self.by)
+
+    @property
+    def shape(self) -> tuple[int, ...]:
+        """The shape of the count table."""
+        schema = self.cells.schema
+        middle = () if self.by is None else (domain_size(schema, self.by),)
+        return (len(self.cells), *middle, schema.n_classes)
+
+    @property
+    def entries(self) -> int:
+        """How many counts the table has."""
+        return int(np.prod(self.shape, dtype=object))
+
+
+@dataclass(frozen=True, eq=False)
+class Question:
+    """How many rows of each class fall into each cell of these partitions: a level or a forest at once.
+
+    One row is in at most one entry of each partition, so a question has L1 sensitivity ``len(partitions)`` and
+    squared L2 sensitivity ``len(partitions)`` when one row is added or removed.
+    """
+
+    partitions: tuple[Partition, ...]
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "partitions", tuple(self.partitions))
+        if not self.partitions:
+            raise QuestionError("a question must hold at least one partition")
+        if any(partition.cells.schema.fingerprint != self.schema.fingerprint for partition in self.partitions):
+            raise QuestionError("the partitions of a question must share one schema")
+        if self.entries > MAX_ENTRIES:
+            raise QuestionError(
+                f"a question may have {MAX_ENTRIES} counts at most, this one has {self.entries}; ask fewer or coarser partitions"
+            )
+
+    @classmethod
+    def of(cls, cells: Cells) -> Question:
+        """Class counts of one partition."""
+        return cls((Partition(cells),))
+
+    @classmethod
+    def forest(cls, forest: Sequence[Cells]) -> Question:
+        """Class counts of several partitions."""
+        return cls(tuple(Partition(cells) for cells in forest))
+
+    @classmethod
+    def level(cls, cells: Cells, attributes: Iterable[str]) -> Question:
+        """Value-by-class counts of each attribute in each cell."""
+        return cls(tuple(Partition(cells, by=name) for name in attributes))
+
+    @property
+    def schema(self) -> Schema:
+        """The schema that the question is about."""
+        return self.partitions[0].cells.schema
+
+    @property
+    def entries(self) -> int:
+        """How many counts the answer has."""
+        return sum(partition.entries for partition in self.partitions)
+
+    def describe(self) -> str:
+        """One line for a ledger; public facts only."""
+        cells = sum(len(partition.cells) for partition in self.partitions)
+        by = [partition.by for partition in self.partitions if partition.by is not None]
+        inside = f" by {', '.join(by[:4])}{', ...' if len(by) > 4 else ''}" if by else ""
+        return f"class counts{inside}: {_plural(len(self.partitions), 'partition')}, {_plural(cells, 'cell')}"
+
+
+def _plural(count: int, word: str) -> str:
+    return f"{count} {word}" if count == 1 else f"{count} {word}s"
