@@ -104,11 +104,7 @@ def recipe_for(
         *([f"rows times epsilon is about {evidence:.3g}"] if n_rows else []),
         f"{'few' if points <= 32 * n_rows else 'many'} points in the domain ({Decimal(points):.2g})",
         f"so {number} {'draw' if number == 1 else 'draws'} of depth {space.depth} at most",
-        _percent(terms, unit, "for additive terms")
-        if terms
-        else "no additive terms"
-        if small or not additive
-        else "too few rows for additive terms",
+        _percent(terms, unit, "for additive terms") if terms else f"{'too few rows for' if additive and not small else 'no'} additive terms",
         *([_percent(calibrate, unit, "for probabilities") if calibrate else "too few rows for probabilities"] if number == 1 else []),
     ]
     return Recipe(space, number, strength_of(number), terms, calibrate, "; ".join(why))
