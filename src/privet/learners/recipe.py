@@ -100,11 +100,12 @@ def recipe_for(
     split = 0.8 if small and last is all_splits else 0.5
     space = _first_that_fits(schema, candidates, last, n_rows, (EFFORT_SMALL if small else EFFORT) / number, split)
     calibrate = CALIBRATION if number == 1 and CALIBRATION * evidence >= 5 * schema.n_classes else Fraction(0)
+    without = "too few rows for additive terms" if additive and not small else "no additive terms"
     why = [
         *([f"rows times epsilon is about {evidence:.3g}"] if n_rows else []),
         f"{'few' if points <= 32 * n_rows else 'many'} points in the domain ({Decimal(points):.2g})",
         f"so {number} {'draw' if number == 1 else 'draws'} of depth {space.depth} at most",
-        _percent(terms, unit, "for additive terms") if terms else f"{'too few rows for' if additive and not small else 'no'} additive terms",
+        _percent(terms, unit, "for additive terms") if terms else without,
         *([_percent(calibrate, unit, "for probabilities") if calibrate else "too few rows for probabilities"] if number == 1 else []),
     ]
     return Recipe(space, number, strength_of(number), terms, calibrate, "; ".join(why))
