@@ -11,6 +11,9 @@
     ├── PrivacyError          refused because it would break the promise: epsilon = inf, a locked test seed
     ├── BudgetExceeded        a charge does not fit; carries asked, left and whose cap it was
     ├── LedgerError           a ledger cannot be opened or does not know the account
+    │   └── KeyReused         a request carries the key of another request
+    ├── AccessError           a curator does not know this token, or grants it nothing
+    ├── Unavailable           a curator or its database cannot be reached; says whether the charge stands
     ├── TableError            a table cannot be opened or read
     ├── ModelError            a model file cannot be read or written (also a ValueError)
     ├── DatasetError          a data set is unknown, unavailable or not the expected one
@@ -82,6 +85,18 @@ class BudgetExceeded(PrivetError):
 
 class LedgerError(PrivetError):
     """A ledger cannot be opened, or does not know the account."""
+
+
+class KeyReused(LedgerError):
+    """A request carries the idempotency key of another request. Nothing was charged for it."""
+
+
+class AccessError(PrivetError):
+    """A curator does not know this token, or it has expired, was revoked, or is not granted the data set."""
+
+
+class Unavailable(PrivetError):
+    """A curator or its database cannot be reached, or is too busy. The message says whether a charge stands."""
 
 
 class TableError(PrivetError):

@@ -30,10 +30,10 @@ def test_show_prints_one_line_of_json_per_charge(privet: Run, book: SQLiteLedger
     lines = [json.loads(line) for line in privet("ledger", "show", "book.sqlite", "--json").out.splitlines()]
     for line in lines:
         assert line.pop("time").endswith("+00:00")
-    first = {"number": 1, "dataset": "people", "analyst": "ada", "what": "class counts", "epsilon": "1/3", "rho": "1/18"}
-    second = {"number": 2, "dataset": "people", "analyst": "bob", "what": "number of rows", "epsilon": None, "rho": "1/2"}
+    first = {"number": 2, "dataset": "people", "analyst": "ada", "what": "class counts", "epsilon": "1/3", "rho": "1/18"}
+    second = {"number": 3, "dataset": "people", "analyst": "bob", "what": "number of rows", "epsilon": None, "rho": "1/2"}
     assert lines == [first, second]
-    assert json.loads(privet("ledger", "show", "book.sqlite", "--analyst", "bob", "--json").out)["number"] == 2
+    assert json.loads(privet("ledger", "show", "book.sqlite", "--analyst", "bob", "--json").out)["number"] == 3
 
 
 def test_show_prints_charges_and_what_is_left(privet: Run, book: SQLiteLedger) -> None:

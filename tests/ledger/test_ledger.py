@@ -9,8 +9,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from privet.budget import NOTHING, Budget, Cost, sequential
-from privet.errors import BudgetExceeded, LedgerError, ParameterError, PrivacyError
-from privet.ledger import MemoryLedger, SQLiteLedger, left
+from privet.errors import BudgetExceeded, KeyReused, LedgerError, ParameterError, PrivacyError
+from privet.ledger import MemoryLedger, SQLiteLedger, left, verify
 
 
 @pytest.fixture(params=["memory", "sqlite"])
@@ -22,7 +22,7 @@ def test_a_charge_says_who_asked_what_when_at_what_cost(ledger):
     ledger.set_cap("people", Budget(1))
     entry = ledger.charge("people", "ada", Cost.pure("1/3"), "class counts")
     assert ledger.entries() == [entry]
-    assert (entry.number, entry.dataset, entry.analyst, entry.what) == (1, "people", "ada", "class counts")
+    assert (entry.number, entry.dataset, entry.analyst, entry.what) == (2, "people", "ada", "class counts")
     assert entry.cost == Cost.pure(F(1, 3))
     assert entry.time.endswith("+00:00")
     assert ledger.spent("people") == ledger.spent("people", "ada") == Cost.pure("1/3")
@@ -128,3 +128,75 @@ def test_what_is_accepted_never_passes_the_cap_and_adds_up(costs):
                 ledger.charge("people", "ada", Cost.pure(cost), "x")
             assert caught.value.left == 3 - sum(accepted, F(0))
     assert ledger.spent("people") == sequential(Cost.pure(cost) for cost in accepted)
+
+
+def test_a_key_pays_once_and_for_one_request_only(ledger):
+    ledger.set_cap("people", Budget(1))
+    first = ledger.charge("people", "ada", Cost.pure("0.6"), "counts", key="k1", request="digest 1")
+    assert ledger.charge("people", "ada", Cost.pure("0.6"), "counts", key="k1", request="digest 1") == first
+    assert ledger.charged("ada", "k1") == first
+    with pytest.raises(KeyReused, match="k1"):
+        ledger.charge("people", "ada", Cost.pure("0.1"), "counts", key="k1", request="digest 2")
+    assert ledger.entries() == [first]
+    # Keys belong to an analyst: another one's is another key.
+    assert ledger.charged("bob", "k1") is None
+    other = ledger.charge("people", "bob", Cost.pure("0.1"), "counts", key="k1", request="digest 2")
+    assert other.number == first.number + 1
+    assert ledger.spent("people").epsilon == F(7, 10)
+
+
+def test_charges_without_a_key_are_all_their_own(ledger):
+    ledger.set_cap("people", Budget(1))
+    numbers = [ledger.charge("people", "ada", Cost.pure("0.1"), "counts").number for _ in range(3)]
+    assert numbers == [2, 3, 4]
+    assert ledger.charged("ada", "") is None
+    assert ledger.unanswered() == set()
+
+
+def test_the_first_recorded_answer_stays(ledger):
+    ledger.set_cap("people", Budget(1))
+    entry = ledger.charge("people", "ada", Cost.pure("0.1"), "counts", key="k", request="r")
+    assert ledger.answer(entry.number) is None
+    assert ledger.unanswered() == {entry.number}
+    assert ledger.record(entry.number, b"first") == b"first"
+    assert ledger.record(entry.number, b"second") == b"first"
+    assert ledger.answer(entry.number) == b"first"
+    assert ledger.unanswered() == set()
+
+
+def test_the_journal_holds_every_cap_and_charge_and_verifies(ledger):
+    ledger.open_cap("people", Budget(1))
+    ledger.open_cap("people", Budget(5))  # there is one
+    ledger.set_cap("people", Budget("1/2"), "ada")
+    ledger.charge("people", "ada", Cost.bounded_range("1/3"), "split", key="k", request="r")
+    ledger.set_cap("cars", Budget(rho=2))
+    ledger.charge("cars", "bob", Cost.concentrated("1/7"), "zählen")
+    lines = list(ledger.journal())
+    assert [(line.number, line.kind, line.dataset, line.analyst) for line in lines] == [
+        (1, "cap", "people", ""),
+        (2, "cap", "people", "ada"),
+        (3, "charge", "people", "ada"),
+        (4, "cap", "cars", ""),
+        (5, "charge", "cars", "bob"),
+    ]
+    assert (lines[2].epsilon, lines[2].rho, lines[2].key, lines[2].request) == ("1/3", "1/72", "k", "r")
+    assert (lines[4].epsilon, lines[4].rho) == ("", "1/7")
+    assert lines[1].budget == Budget("1/2")
+    assert lines[3].budget == Budget(rho=2)
+    assert ledger.analysts("people") == ["ada"]
+    assert ledger.analysts("cars") == []
+    before = ledger.identity
+    for line in lines:
+        assert line.hash == line.hashed(before)
+        before = line.hash
+    assert verify(ledger) == []
+
+
+@pytest.mark.parametrize("name", ["", "a\nb", "a\x00b", "x" * 501])
+def test_names_are_printable(ledger, name):
+    with pytest.raises(ParameterError, match="dataset"):
+        ledger.set_cap(name, Budget(1))
+    ledger.set_cap("people", Budget(1))
+    with pytest.raises(ParameterError, match="analyst"):
+        ledger.charge("people", name, Cost.pure(1), "x")
+    assert ledger.entries() == []

@@ -1,0 +1,275 @@
+"""A durable ledger in one SQLite file, shared by processes of one machine."""
+
+from __future__ import annotations
+
+import os
+import sqlite3
+import threading
+import zlib
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import astuple
+from fractions import Fraction
+from os import PathLike
+from pathlib import Path
+
+from privet.budget import NOTHING, Budget, Cost
+from privet.errors import LedgerError
+from privet.ledger.base import check_cap, fitted, same_request
+from privet.ledger.journal import Entry, Line, cap_line, charge_line, new_identity
+
+_EVERYONE = ""  # stands for "no analyst" in the tables; analysts have non-empty names
+
+# What counts is the journal. Caps and totals follow from it, and are kept so that a charge need not read it all.
+_SCHEMA = """
+CREATE TABLE IF NOT EXISTS ledger (identity TEXT NOT NULL);
+CREATE TABLE IF NOT EXISTS journal (
+    number INTEGER PRIMARY KEY, time TEXT NOT NULL, kind TEXT NOT NULL CHECK (kind IN ('charge', 'cap')), dataset TEXT NOT NULL,
+    analyst TEXT NOT NULL, what TEXT NOT NULL, epsilon TEXT NOT NULL, rho TEXT NOT NULL, key TEXT NOT NULL, request TEXT NOT NULL,
+    hash TEXT NOT NULL);
+CREATE INDEX IF NOT EXISTS journal_by_dataset ON journal (dataset, analyst);
+CREATE UNIQUE INDEX IF NOT EXISTS journal_by_key ON journal (analyst, key) WHERE key <> '';
+CREATE TABLE IF NOT EXISTS caps (
+    dataset TEXT NOT NULL, analyst TEXT NOT NULL, amount TEXT NOT NULL, unit TEXT NOT NULL CHECK (unit IN ('epsilon', 'rho')),
+    PRIMARY KEY (dataset, analyst));
+CREATE TABLE IF NOT EXISTS spent (
+    dataset TEXT NOT NULL, analyst TEXT NOT NULL, epsilon TEXT, rho TEXT NOT NULL, PRIMARY KEY (dataset, analyst));
+CREATE TABLE IF NOT EXISTS answers (number INTEGER PRIMARY KEY REFERENCES journal (number), body BLOB NOT NULL);
+CREATE TRIGGER IF NOT EXISTS journal_stays BEFORE DELETE ON journal BEGIN SELECT RAISE(ABORT, 'the journal is append-only'); END;
+CREATE TRIGGER IF NOT EXISTS journal_keeps BEFORE UPDATE ON journal BEGIN SELECT RAISE(ABORT, 'the journal is append-only'); END;
+CREATE TRIGGER IF NOT EXISTS answers_stay BEFORE DELETE ON answers BEGIN SELECT RAISE(ABORT, 'answers are kept'); END;
+CREATE TRIGGER IF NOT EXISTS answers_keep BEFORE UPDATE ON answers BEGIN SELECT RAISE(ABORT, 'answers are kept'); END;
+"""
+_APPLICATION_ID = 0x50726976  # "Priv"
+_VERSION = 2
+_COLUMNS = "number, time, kind, dataset, analyst, what, epsilon, rho, key, request, hash"
+
+
+class SQLiteLedger:
+    """A durable ledger in one SQLite file, shared by processes of one machine.
+
+    A charge is one transaction that is on disk (WAL, synchronous=FULL) before :meth:`charge` returns, and takes the
+    write lock before it reads what was spent, so that concurrent charges never overspend.
+    """
+
+    def __init__(self, path: str | PathLike[str]) -> None:
+        self.path = Path(path)
+        self._local = threading.local()
+        with self._connected() as connection:
+            try:
+                tables = connection.execute("SELECT count(*) FROM sqlite_master").fetchone()[0]
+                identity = connection.execute("PRAGMA application_id").fetchone()[0]
+                if tables and identity != _APPLICATION_ID:
+                    raise LedgerError(f"{self.path} is an SQLite file, but not a Privet ledger")
+                with self._transaction():
+                    self._make(connection)
+                self.identity: str = connection.execute("SELECT identity FROM ledger").fetchone()[0]
+            except sqlite3.Error as error:
+                raise LedgerError(f"cannot open ledger {self.path}: {error}") from None
+
+    def _make(self, connection: sqlite3.Connection) -> None:
+        """Make the tables, or bring them from an older version to this one."""
+        version = connection.execute("PRAGMA user_version").fetchone()[0]
+        if version not in (0, 1, _VERSION):
+            raise LedgerError(f"ledger {self.path} has version {version}, this Privet reads versions 1 to {_VERSION}")
+        if version == _VERSION:
+            return
+        for statement in _statements(_SCHEMA):
+            connection.execute(statement)
+        connection.execute("INSERT INTO ledger VALUES (?)", (new_identity(),))
+        if version == 1:
+            self._upgrade(connection)
+        connection.execute(f"PRAGMA application_id={_APPLICATION_ID}")
+        connection.execute(f"PRAGMA user_version={_VERSION}")
+
+    def _upgrade(self, connection: sqlite3.Connection) -> None:
+        """Version 1 had charges without hashes, and caps without a history."""
+        old = connection.execute("SELECT time, dataset, analyst, what, epsilon, rho FROM entries ORDER BY number").fetchall()
+        for time, dataset, analyst, what, epsilon, rho in old:
+            cost = _cost_from_text(epsilon, rho)
+            self._append(connection, charge_line(*self._head(connection), dataset, analyst, what, cost, time=time))
+        for dataset, analyst, amount, unit in connection.execute("SELECT dataset, analyst, amount, unit FROM caps").fetchall():
+            budget = Budget(**{unit: Fraction(amount)})
+            self._append(connection, cap_line(*self._head(connection), dataset, analyst or None, budget))
+        connection.execute("DROP TABLE entries")
+
+    def set_cap(self, dataset: str, budget: Budget, analyst: str | None = None) -> None:
+        with self._transaction() as connection:
+            check_cap(self._read_cap(connection, dataset, None), dataset, budget, analyst)
+            self._set_cap(connection, dataset, budget, analyst)
+
+    def open_cap(self, dataset: str, budget: Budget) -> Budget:
+        with self._transaction() as connection:
+            check_cap(None, dataset, budget, None)
+            there = self._read_cap(connection, dataset, None)
+            if there is None:
+                self._set_cap(connection, dataset, budget, None)
+            return there or budget
+
+    def _set_cap(self, connection: sqlite3.Connection, dataset: str, budget: Budget, analyst: str | None) -> None:
+        self._append(connection, cap_line(*self._head(connection), dataset, analyst, budget))
+        connection.execute(
+            "INSERT INTO caps VALUES (?, ?, ?, ?) ON CONFLICT DO UPDATE SET amount = excluded.amount, unit = excluded.unit",
+            (dataset, analyst or _EVERYONE, str(budget.amount), budget.unit),
+        )
+
+    def cap(self, dataset: str, analyst: str | None = None) -> Budget | None:
+        with self._connected() as connection:
+            return self._read_cap(connection, dataset, analyst)
+
+    def charge(self, dataset: str, analyst: str, cost: Cost, what: str, *, key: str = "", request: str = "") -> Entry:
+        with self._transaction() as connection:
+            there = self._charged(connection, analyst, key)
+            if there is not None:
+                return same_request(there, request)
+            for who in (None, analyst):
+                total = fitted(self._read_cap(connection, dataset, who), self._read_spent(connection, dataset, who), cost, dataset, who)
+                connection.execute(
+                    "INSERT INTO spent VALUES (?, ?, ?, ?) ON CONFLICT DO UPDATE SET epsilon = excluded.epsilon, rho = excluded.rho",
+                    (dataset, who or _EVERYONE, *_cost_to_text(total)),
+                )
+            line = charge_line(*self._head(connection), dataset, analyst, what, cost, key, request)
+            self._append(connection, line)
+        return line.entry
+
+    def charged(self, analyst: str, key: str) -> Entry | None:
+        with self._connected() as connection:
+            return self._charged(connection, analyst, key)
+
+    def record(self, number: int, answer: bytes) -> bytes:
+        with self._transaction() as connection:
+            connection.execute("INSERT INTO answers VALUES (?, ?) ON CONFLICT DO NOTHING", (number, zlib.compress(answer, 1)))
+            return self._answer(connection, number) or answer
+
+    def answer(self, number: int) -> bytes | None:
+        with self._connected() as connection:
+            return self._answer(connection, number)
+
+    def spent(self, dataset: str, analyst: str | None = None) -> Cost:
+        with self._connected() as connection:
+            return self._read_spent(connection, dataset, analyst)
+
+    def entries(self, dataset: str | None = None, analyst: str | None = None) -> list[Entry]:
+        with self._connected() as connection:
+            rows = connection.execute(
+                f"SELECT {_COLUMNS} FROM journal WHERE kind = 'charge' "  # noqa: S608 - a constant
+                "AND (?1 IS NULL OR dataset = ?1) AND (?2 IS NULL OR analyst = ?2) ORDER BY number",
+                (dataset, analyst),
+            ).fetchall()
+        return [Line(*row).entry for row in rows]
+
+    def unanswered(self) -> set[int]:
+        with self._connected() as connection:
+            rows = connection.execute("SELECT number FROM journal WHERE key <> '' AND number NOT IN (SELECT number FROM answers)")
+            return {row[0] for row in rows}
+
+    def datasets(self) -> list[str]:
+        with self._connected() as connection:
+            rows = connection.execute("SELECT dataset FROM caps WHERE analyst = ? ORDER BY dataset", (_EVERYONE,)).fetchall()
+        return [row[0] for row in rows]
+
+    def analysts(self, dataset: str) -> list[str]:
+        with self._connected() as connection:
+            rows = connection.execute(
+                "SELECT analyst FROM caps WHERE dataset = ? AND analyst <> ? ORDER BY analyst", (dataset, _EVERYONE)
+            ).fetchall()
+        return [row[0] for row in rows]
+
+    def journal(self) -> Iterator[Line]:
+        with self._connected() as connection:
+            rows = connection.execute(f"SELECT {_COLUMNS} FROM journal ORDER BY number").fetchall()  # noqa: S608 - a constant
+        for row in rows:
+            yield Line(*row)
+
+    def close(self) -> None:
+        """Close this thread's connection. The ledger can be used again afterwards."""
+        connection = getattr(self._local, "connection", None)
+        if connection is not None:
+            connection.close()
+            self._local.connection = None
+
+    def _head(self, connection: sqlite3.Connection) -> tuple[str, int]:
+        """The hash of the last line, and the number of the next."""
+        row = connection.execute("SELECT hash, number FROM journal ORDER BY number DESC LIMIT 1").fetchone()
+        if row is None:
+            return connection.execute("SELECT identity FROM ledger").fetchone()[0], 1
+        return row[0], row[1] + 1
+
+    @staticmethod
+    def _append(connection: sqlite3.Connection, line: Line) -> None:
+        connection.execute("INSERT INTO journal VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)", astuple(line))
+
+    @staticmethod
+    def _charged(connection: sqlite3.Connection, analyst: str, key: str) -> Entry | None:
+        if not key:
+            return None
+        row = connection.execute(
+            f"SELECT {_COLUMNS} FROM journal WHERE analyst = ? AND key = ? AND key <> ''",  # noqa: S608 - a constant
+            (analyst, key),
+        ).fetchone()
+        return None if row is None else Line(*row).entry
+
+    @staticmethod
+    def _answer(connection: sqlite3.Connection, number: int) -> bytes | None:
+        row = connection.execute("SELECT body FROM answers WHERE number = ?", (number,)).fetchone()
+        return None if row is None else zlib.decompress(row[0])
+
+    @staticmethod
+    def _read_cap(connection: sqlite3.Connection, dataset: str, analyst: str | None) -> Budget | None:
+        row = connection.execute(
+            "SELECT amount, unit FROM caps WHERE dataset = ? AND analyst = ?", (dataset, analyst or _EVERYONE)
+        ).fetchone()
+        return None if row is None else Budget(**{row[1]: Fraction(row[0])})
+
+    @staticmethod
+    def _read_spent(connection: sqlite3.Connection, dataset: str, analyst: str | None) -> Cost:
+        row = connection.execute(
+            "SELECT epsilon, rho FROM spent WHERE dataset = ? AND analyst = ?", (dataset, analyst or _EVERYONE)
+        ).fetchone()
+        return NOTHING if row is None else _cost_from_text(*row)
+
+    @contextmanager
+    def _connected(self) -> Iterator[sqlite3.Connection]:
+        """This thread's connection; a driver error becomes a ledger error."""
+        try:
+            # A connection must not be carried into a forked child.
+            if getattr(self._local, "connection", None) is None or self._local.process != os.getpid():
+                connection = sqlite3.connect(self.path, timeout=60, isolation_level=None)
+                connection.execute("PRAGMA journal_mode=WAL")
+                connection.execute("PRAGMA synchronous=FULL")
+                self._local.connection, self._local.process = connection, os.getpid()
+                self._local.file = self.path.stat().st_ino
+            elif not self.path.exists() or self.path.stat().st_ino != self._local.file:
+                raise LedgerError(f"ledger {self.path} was removed or replaced while in use; nothing is charged")
+            yield self._local.connection
+        except sqlite3.Error as error:
+            raise LedgerError(f"cannot use ledger {self.path}: {error}") from None
+
+    @contextmanager
+    def _transaction(self) -> Iterator[sqlite3.Connection]:
+        with self._connected() as connection:
+            connection.execute("BEGIN IMMEDIATE")
+            try:
+                yield connection
+            except BaseException:
+                connection.execute("ROLLBACK")
+                raise
+            connection.execute("COMMIT")
+
+
+def _statements(script: str) -> Iterator[str]:
+    """The statements of a script, one by one: executescript would end the transaction."""
+    statement = ""
+    for line in script.splitlines():
+        statement += line + "\n"
+        if sqlite3.complete_statement(statement):
+            yield statement
+            statement = ""
+
+
+def _cost_to_text(cost: Cost) -> tuple[str | None, str]:
+    return None if cost.epsilon is None else str(cost.epsilon), str(cost.rho)
+
+
+def _cost_from_text(epsilon: str | None, rho: str) -> Cost:
+    return Cost(None if epsilon is None else Fraction(epsilon), Fraction(rho))
