@@ -8,7 +8,7 @@ import numpy as np
 import numpy.typing as npt
 
 from privet.budget import Number
-from privet.curator import Curator, Numbers
+from privet.curator import AnyCurator, Numbers
 from privet.model import Model
 
 
@@ -39,7 +39,7 @@ class Evaluation:
         return max(a - half, 0.0), min(a + half, 1.0)
 
 
-def evaluate(model: Model, curator: Curator, epsilon: Number) -> Evaluation:
+def evaluate(model: Model, curator: AnyCurator, epsilon: Number) -> Evaluation:
     """Ask a curator for the noisy confusion matrix of a released model. Cost: pure ``epsilon``; a row is in one entry."""
     answer = curator.confusion(model, epsilon)
     return Evaluation(answer.tables[0], answer, tuple(model.schema.classes))

@@ -1,12 +1,14 @@
 """The trust boundary.
 
+- :mod:`~privet.curator.base`: what every curator does
 - :mod:`~privet.curator.curator`: the curator in this process: charge, count, answer through a mechanism
 - :mod:`~privet.curator.answers`: what it answers
 - :mod:`~privet.curator.score`: bounded scores of rows, for sums
 """
 
 from privet.curator.answers import Answer, Choices, Drawn, Numbers, Preview
+from privet.curator.base import AnyCurator
 from privet.curator.curator import Curator
 from privet.curator.score import RowScore
 
-__all__ = ["Answer", "Choices", "Curator", "Drawn", "Numbers", "Preview", "RowScore"]
+__all__ = ["Answer", "AnyCurator", "Choices", "Curator", "Drawn", "Numbers", "Preview", "RowScore"]

@@ -75,6 +75,25 @@ class Curator:
         self._set_up(opened.source(schema), schema, ledger or MemoryLedger(), dataset or opened.name, analyst, bits or SystemBits())
         self._open_account(budget)
 
+    @classmethod
+    def over(
+        cls,
+        source: CountSource,
+        schema: Schema,
+        budget: Budget | None = None,
+        *,
+        ledger: Ledger,
+        dataset: str,
+        analyst: str,
+        bits: Bits | None = None,
+    ) -> Curator:
+        """A curator of a source that is open already, and never public."""
+        curator = cls.__new__(cls)
+        curator._public = False
+        curator._set_up(source, schema, ledger, dataset, analyst, bits or SystemBits())
+        curator._open_account(budget)
+        return curator
+
     def _set_up(self, source: CountSource, schema: Schema, ledger: Ledger, dataset: str, analyst: str, bits: Bits) -> None:
         self._source, self._bits = source, bits
         self.schema, self.ledger, self.dataset, self.analyst = schema, ledger, dataset, analyst
@@ -313,15 +332,12 @@ class Curator:
         amount = exact_epsilon("epsilon", epsilon)
         sources = self._source.parts(n_parts, self._bits.words(4).tobytes())  # divides when it is first asked
         self._charge(Cost.pure(amount), f"{n_parts} disjoint groups of people")
-        parts = []
-        for number, source in enumerate(sources):
-            part = Curator.__new__(Curator)  # of a source that is open already, and never public
-            part._public = False
-            name = f"{self.dataset} (part {number + 1} of {n_parts})"
-            part._set_up(source, self.schema, MemoryLedger(), name, self.analyst, self._bits)
-            part._open_account(Budget(Cost.pure(amount).promised(self.schema).epsilon))
-            parts.append(part)
-        return parts
+        budget = Budget(Cost.pure(amount).promised(self.schema).epsilon)
+        names = [f"{self.dataset} (part {number + 1} of {n_parts})" for number in range(n_parts)]
+        return [
+            Curator.over(source, self.schema, budget, ledger=MemoryLedger(), dataset=name, analyst=self.analyst, bits=self._bits)
+            for source, name in zip(sources, names, strict=True)
+        ]
 
     # -- how it is done ------------------------------------------------------------------------------------------------
 

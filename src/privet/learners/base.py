@@ -17,7 +17,7 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 
 from privet.budget import Budget, Cost, Number, Unit, exact, is_infinite, rho_for
 from privet.counts.memory import MemoryTable
-from privet.curator import Curator
+from privet.curator import AnyCurator, Curator
 from privet.errors import ParameterError, PrivacyWarning, SchemaError
 from privet.evaluation import Evaluation, evaluate
 from privet.mechanisms.randomness import Bits, SeededBits, SystemBits
@@ -119,7 +119,7 @@ class PrivateClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         self._fit_from(curator)
         return self
 
-    def fit_from(self, curator: Curator) -> Self:
+    def fit_from(self, curator: AnyCurator) -> Self:
         """Train through a curator, which charges ``epsilon`` to its ledger. Any curator: memory, files, databases."""
         if self.random_state is not None:
             raise ParameterError("random_state goes with fit; a curator has a source of randomness of its own")
@@ -134,7 +134,7 @@ class PrivateClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         epsilon = exact("epsilon", self.epsilon)
         return Cost.pure(epsilon) if delta == 0 else Cost.concentrated(rho_for(epsilon, delta))
 
-    def _fit_from(self, curator: Curator) -> None:
+    def _fit_from(self, curator: AnyCurator) -> None:
         cost = self._cost()
         exactly = cost is None
         unit: Unit = "rho" if cost is not None and cost.epsilon is None else "epsilon"
@@ -172,7 +172,7 @@ class PrivateClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         self._adopt(Model(self._name, curator.schema, growth.trees, growth.combine, statement, settings, growth.noise))
 
     @abstractmethod
-    def _grow(self, curator: Curator, purse: Purse) -> Growth:
+    def _grow(self, curator: AnyCurator, purse: Purse) -> Growth:
         """Grow trees through the curator, paying from the purse."""
 
     _public_settings: ClassVar[tuple[str, ...]] = ()
@@ -213,7 +213,7 @@ class PrivateClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
             )
         return float(super().score(X, y, sample_weight))
 
-    def score_from(self, curator: Curator, epsilon: Number) -> Evaluation:
+    def score_from(self, curator: AnyCurator, epsilon: Number) -> Evaluation:
         """Private evaluation: a noisy confusion matrix through a curator, with intervals. Charged to its ledger."""
         check_is_fitted(self, "model_")
         return evaluate(self.model_, curator, epsilon)
@@ -272,7 +272,7 @@ class PrivateClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         return tags
 
 
-def rows_of(curator: Curator, purse: Purse) -> float:
+def rows_of(curator: AnyCurator, purse: Purse) -> float:
     """The number of rows: declared public, or paid for and noisy."""
     if curator.schema.n_rows is not None:
         return curator.schema.n_rows

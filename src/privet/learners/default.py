@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import ClassVar
 
 from privet.budget import Number
-from privet.curator import Curator
+from privet.curator import AnyCurator
 from privet.learners.base import Growth, PrivateClassifier, Purse, rows_of
 from privet.learners.recipe import recipe_for
 from privet.schema import Schema
@@ -39,7 +39,7 @@ class PrivetClassifier(PrivateClassifier):
         self.delta = delta
         self.random_state = random_state
 
-    def _grow(self, curator: Curator, purse: Purse) -> Growth:
+    def _grow(self, curator: AnyCurator, purse: Purse) -> Growth:
         recipe = recipe_for(curator.schema, rows_of(curator, purse), purse.left, purse.unit)
         refine = purse.take(recipe.additive)
         calibrate = purse.take(recipe.calibration)

@@ -6,7 +6,7 @@ from fractions import Fraction
 from typing import ClassVar, Literal
 
 from privet.budget import Cost, Number
-from privet.curator import Curator
+from privet.curator import AnyCurator
 from privet.errors import ParameterError
 from privet.learners.base import Growth, PrivateClassifier, Purse, checked_whole, rows_of
 from privet.learners.greedy_tree import check_greedy, chosen_depth
@@ -66,7 +66,7 @@ class ForestClassifier(PrivateClassifier):
         self.combine = combine
         self.random_state = random_state
 
-    def _grow(self, curator: Curator, purse: Purse) -> Growth:
+    def _grow(self, curator: AnyCurator, purse: Purse) -> Growth:
         checked_whole("n_trees", self.n_trees, 1)
         check_greedy(curator.schema, self)
         if self.divide not in ("budget", "people"):
@@ -80,7 +80,7 @@ class ForestClassifier(PrivateClassifier):
         trees = tuple(shrunk(tree.cells, tree.leaf_counts, tree.deviation, self.shrink) for tree in grown)
         return Growth(trees, self.combine, {"max_depth": depth}, grown[0].deviation)
 
-    def _by_budget(self, curator: Curator, purse: Purse, depth: int) -> list[Grown]:
+    def _by_budget(self, curator: AnyCurator, purse: Purse, depth: int) -> list[Grown]:
         each = None if purse.left is None else purse.left / self.n_trees
         grown = [self._tree(curator, each, depth) for _ in range(self.n_trees)]
         for number, tree in enumerate(grown, start=1):
@@ -88,7 +88,7 @@ class ForestClassifier(PrivateClassifier):
                 purse.paid(f"tree {number}: {charge.what}", charge.cost)
         return grown
 
-    def _by_people(self, curator: Curator, purse: Purse, depth: int) -> list[Grown]:
+    def _by_people(self, curator: AnyCurator, purse: Purse, depth: int) -> list[Grown]:
         if purse.left is None:
             raise ParameterError("divide='people' needs a finite epsilon; without noise, let the trees see everyone: divide='budget'")
         epsilon = purse.take(Fraction(1))
@@ -96,6 +96,6 @@ class ForestClassifier(PrivateClassifier):
         purse.paid(f"{self.n_trees} trees, each of its own people", Cost.pure(epsilon))
         return [self._tree(part, Fraction(epsilon), depth) for part in parts]
 
-    def _tree(self, curator: Curator, epsilon: Fraction | None, depth: int) -> Grown:
+    def _tree(self, curator: AnyCurator, epsilon: Fraction | None, depth: int) -> Grown:
         plan = shares(self.schedule, epsilon, depth)
         return grow_greedy(curator, self.criterion, plan, splits=self.splits, min_rows=self.min_rows)

@@ -6,7 +6,7 @@ from fractions import Fraction
 from typing import ClassVar, Literal
 
 from privet.budget import Number
-from privet.curator import Curator
+from privet.curator import AnyCurator
 from privet.errors import ParameterError
 from privet.learners.base import Growth, PrivateClassifier, Purse, checked_whole, rows_of
 from privet.learners.recipe import checked_depth, recipe_for
@@ -45,7 +45,7 @@ class GibbsTreeClassifier(PrivateClassifier):
         self.max_depth = max_depth
         self.random_state = random_state
 
-    def _grow(self, curator: Curator, purse: Purse) -> Growth:
+    def _grow(self, curator: AnyCurator, purse: Purse) -> Growth:
         depth = checked_depth(self.max_depth)
         n_rows = rows_of(curator, purse) if depth is None else 0.0
         recipe = recipe_for(curator.schema, n_rows, purse.left, rounds=1, depth=depth, additive=False)
@@ -91,7 +91,7 @@ class GibbsBoostClassifier(PrivateClassifier):
         self.delta = delta
         self.random_state = random_state
 
-    def _grow(self, curator: Curator, purse: Purse) -> Growth:
+    def _grow(self, curator: AnyCurator, purse: Purse) -> Growth:
         depth = checked_depth(self.max_depth)
         if self.rounds != "auto":
             checked_whole("rounds", self.rounds, 1)

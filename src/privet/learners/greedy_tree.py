@@ -7,7 +7,7 @@ from fractions import Fraction
 from typing import Any, ClassVar, Literal
 
 from privet.budget import Number
-from privet.curator import Curator
+from privet.curator import AnyCurator
 from privet.errors import ParameterError
 from privet.learners.base import Growth, PrivateClassifier, Purse, rows_of
 from privet.mechanisms.criteria import criterion_named
@@ -86,7 +86,7 @@ class GreedyTreeClassifier(PrivateClassifier):
         self.shrink = shrink
         self.random_state = random_state
 
-    def _grow(self, curator: Curator, purse: Purse) -> Growth:
+    def _grow(self, curator: AnyCurator, purse: Purse) -> Growth:
         check_greedy(curator.schema, self)
         n_rows = rows_of(curator, purse) if self.max_depth == "auto" else 0.0
         depth = chosen_depth(self.max_depth, curator.schema, n_rows, purse.left)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import ClassVar
 
 from privet.budget import Number
-from privet.curator import Curator
+from privet.curator import AnyCurator
 from privet.learners.base import Growth, PrivateClassifier, Purse, checked_whole
 from privet.schema import Schema
 from privet.trees.noisy_id3 import grow_noisy_id3
@@ -38,7 +38,7 @@ class NoisyID3Classifier(PrivateClassifier):
         self.max_depth = max_depth
         self.random_state = random_state
 
-    def _grow(self, curator: Curator, purse: Purse) -> Growth:
+    def _grow(self, curator: AnyCurator, purse: Purse) -> Growth:
         depth = self.max_depth
         if depth is not None:
             checked_whole("max_depth", depth, 1)

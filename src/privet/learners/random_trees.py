@@ -6,7 +6,7 @@ from fractions import Fraction
 from typing import ClassVar, Literal
 
 from privet.budget import Number
-from privet.curator import Curator
+from privet.curator import AnyCurator
 from privet.errors import ParameterError
 from privet.learners.base import Growth, PrivateClassifier, Purse, checked_whole, rows_of
 from privet.model import Combine
@@ -56,7 +56,7 @@ class RandomTreesClassifier(PrivateClassifier):
         self.shrink = shrink
         self.random_state = random_state
 
-    def _grow(self, curator: Curator, purse: Purse) -> Growth:
+    def _grow(self, curator: AnyCurator, purse: Purse) -> Growth:
         checked_whole("n_trees", self.n_trees, 1)
         if self.combine not in ("probabilities", "counts", "vote"):
             raise ParameterError(f"combine must be 'probabilities', 'counts' or 'vote', got {self.combine!r}")

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any, ClassVar, Self
 
-from privet.curator import Curator
+from privet.curator import AnyCurator
 from privet.errors import ParameterError
 from privet.learners.base import Growth, PrivateClassifier, Purse
 from privet.model import Model
@@ -25,9 +25,9 @@ class ReleasedClassifier(PrivateClassifier):
         """Refused: a released model is what it is."""
         raise ParameterError("a released model cannot be trained; train the learner it came from")
 
-    def fit_from(self, curator: Curator) -> Self:  # noqa: ARG002
+    def fit_from(self, curator: AnyCurator) -> Self:  # noqa: ARG002
         """Refused: a released model is what it is."""
         raise ParameterError("a released model cannot be trained; train the learner it came from")
 
-    def _grow(self, curator: Curator, purse: Purse) -> Growth:  # noqa: ARG002
+    def _grow(self, curator: AnyCurator, purse: Purse) -> Growth:  # noqa: ARG002
         raise ParameterError("a released model cannot be trained; train the learner it came from")

@@ -9,7 +9,7 @@ from typing import Any
 from sklearn.base import clone
 
 from privet.budget import Cost, Number, exact_epsilon
-from privet.curator import Curator
+from privet.curator import AnyCurator
 from privet.errors import ParameterError
 from privet.learners.base import PrivateClassifier
 from privet.model import Model
@@ -19,7 +19,7 @@ from privet.privacy import Charge, PrivacyStatement
 CHOICE_SHARE = Fraction(1, 5)
 
 
-def tune(candidates: Sequence[PrivateClassifier], curator: Curator, epsilon: Number) -> Any:
+def tune(candidates: Sequence[PrivateClassifier], curator: AnyCurator, epsilon: Number) -> Any:
     """Train every candidate and choose one by the number of rows it gets right, privately.
 
     Cost: pure ``epsilon`` in all: a fifth for the choice (permute-and-flip, range 1), the rest evenly for the candidates, whose

@@ -10,7 +10,7 @@ import numpy.typing as npt
 from privet.budget import Number, Unit, exact, is_infinite
 from privet.cells import Cells, Split
 from privet.counts.scoring import UNIT
-from privet.curator import Curator, Numbers
+from privet.curator import AnyCurator, Numbers
 from privet.privacy import Charge
 from privet.schema import Numeric
 from privet.schema.attributes import Attribute
@@ -27,7 +27,7 @@ SHARED, RANGE = 0.8, 3 / 16
 MAX_SMOOTHED = 1024
 
 
-def add_terms(curator: Curator, trees: Sequence[Tree], amount: Number, unit: Unit = "epsilon") -> tuple[list[Tree], list[Charge]]:
+def add_terms(curator: AnyCurator, trees: Sequence[Tree], amount: Number, unit: Unit = "epsilon") -> tuple[list[Tree], list[Charge]]:
     """One-split trees of scores, one per attribute, that follow after the given trees. Each pays an equal part of the amount.
 
     Cost: pure epsilon, or rho, in all. Sensitivity, neighbours: see :meth:`~privet.Curator.gradients`.

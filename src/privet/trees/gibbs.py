@@ -8,7 +8,7 @@ import numpy as np
 
 from privet.budget import Number, Unit
 from privet.cells import Cells
-from privet.curator import Curator
+from privet.curator import AnyCurator
 from privet.privacy import Charge
 from privet.space import TreeSpace
 from privet.tree import Tree
@@ -20,7 +20,7 @@ MARGIN = 0.1
 
 
 def draw_boosted(
-    curator: Curator, space: TreeSpace, rounds: int, epsilon: Number, strength: float, before: Sequence[Tree] = ()
+    curator: AnyCurator, space: TreeSpace, rounds: int, epsilon: Number, strength: float, before: Sequence[Tree] = ()
 ) -> tuple[list[Tree], list[Charge]]:
     """``rounds`` trees of scores at ``epsilon`` each; rows weigh less where the trees so far are right about them.
 
@@ -38,7 +38,7 @@ def draw_boosted(
     return trees, charges
 
 
-def calibrated(curator: Curator, tree: Tree, amount: Number, unit: Unit = "epsilon") -> tuple[Tree, Charge]:
+def calibrated(curator: AnyCurator, tree: Tree, amount: Number, unit: Unit = "epsilon") -> tuple[Tree, Charge]:
     """A labelled tree with class probabilities, the same for all nodes of one label: those of the people who get this answer.
 
     The label of a node keeps the largest score, so predictions stay. Sensitivity: a row is in one entry of the label-by-class table.

@@ -14,7 +14,7 @@ import numpy as np
 import numpy.typing as npt
 
 from privet.cells import Cells, Split
-from privet.curator import Curator
+from privet.curator import AnyCurator
 from privet.privacy import Charge
 from privet.schema import Numeric, Schema
 from privet.trees.schedule import Shares
@@ -33,7 +33,7 @@ class Grown:
     charges: tuple[Charge, ...]
 
 
-def grow_greedy(curator: Curator, criterion: str, shares: Shares, *, splits: Splits = "binary", min_rows: float = 0) -> Grown:
+def grow_greedy(curator: AnyCurator, criterion: str, shares: Shares, *, splits: Splits = "binary", min_rows: float = 0) -> Grown:
     """Grow one tree of at most ``len(shares.splits)`` levels.
 
     Cost: the shares that were used; a level's selection and counts each cost their share once, because cells are disjoint.

@@ -14,7 +14,7 @@ import numpy as np
 import numpy.typing as npt
 
 from privet.cells import Cells, Split
-from privet.curator import Curator
+from privet.curator import AnyCurator
 from privet.privacy import Charge
 from privet.question import Partition, Question
 from privet.tree import Tree
@@ -27,7 +27,9 @@ def rounds(n_attributes: int, depth: int) -> int:
     return sum(n_attributes - level for level in range(depth))
 
 
-def grow_noisy_id3(curator: Curator, epsilon: Fraction | None, *, max_depth: int | None = None) -> tuple[Tree, float, tuple[Charge, ...]]:
+def grow_noisy_id3(
+    curator: AnyCurator, epsilon: Fraction | None, *, max_depth: int | None = None
+) -> tuple[Tree, float, tuple[Charge, ...]]:
     """One tree, the deviation of each count's noise, and what was paid. Epsilon None: exact counts of a public table.
 
     A node is not split where its noisy size is below sqrt(2) T V / epsilon_round (T classes, V values on average): the

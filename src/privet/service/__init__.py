@@ -1,0 +1,12 @@
+"""The curator as a running service: an owner's tables on one side, analysts on the other, HTTP between.
+
+- :mod:`~privet.service.home`: the folder of a curator: who may ask about what, and where the ledger is
+- :mod:`~privet.service.accounts`: data sets, analysts, tokens and grants
+- :mod:`~privet.service.requests`: what may be asked, typed and bounded
+- :mod:`~privet.service.asking`: from a request to a recorded answer: charge once, answer once
+- :mod:`~privet.service.snapshots`: questions that see the same rows
+- :mod:`~privet.service.limits`: sizes, rates and times
+- :mod:`~privet.service.problems`: errors as problem+json
+- :mod:`~privet.service.app`: the routes
+- :mod:`~privet.service.page`: the page at ``/``
+"""

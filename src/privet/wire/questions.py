@@ -1,0 +1,165 @@
+"""What is asked, as JSON, and back.
+
+Cells come in one of two forms. A **list** is for people: each cell is an object that says, for some attributes, which values are in it;
+whole numbers are codes, texts are the labels of the schema. A **tree** is for programs: ``attribute`` has the position of the attribute
+that each node tests (-1 for a leaf), ``branch`` for each inner node in turn the node that each code leads to, ``cell`` the cell of
+each leaf (-1: none), ``n_cells`` how many cells there are.
+
+Reading checks values; kinds and sizes were checked by whoever took the JSON in.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import numpy as np
+
+from privet.cells import Cell, Cells, Condition, Split, domain_size
+from privet.curator.score import RowScore
+from privet.errors import QuestionError
+from privet.question import Partition, Question
+from privet.release.problem import Damaged
+from privet.release.structure import LARGEST_SCORE, tree_from, tree_to
+from privet.schema import Schema
+from privet.space import TreeSpace
+from privet.tree import Tree
+
+Json = dict[str, Any]
+
+
+def cells_to(cells: Cells) -> Json:
+    """Cells in the form of a tree. Branches are written in the order of their nodes."""
+    sizes = cells.schema.sizes
+    inner = np.flatnonzero(cells.attribute >= 0).tolist()
+    branches = [cells.branch[cells.offset[node] : cells.offset[node] + sizes[cells.attribute[node]]] for node in inner]
+    branch = np.concatenate(branches).tolist() if branches else []
+    return {"attribute": cells.attribute.tolist(), "branch": branch, "cell": cells.cell.tolist(), "n_cells": cells.n_cells}
+
+
+def cells_from(schema: Schema, data: Mapping[str, Any] | Sequence[Mapping[str, Any]]) -> Cells:
+    """Cells from either form."""
+    if not isinstance(data, Mapping):
+        return Cells.of(schema, [_cell(schema, cell) for cell in data])
+    try:
+        attribute, branch, cell = (np.asarray(data[name], dtype=np.int32) for name in ("attribute", "branch", "cell"))
+    except OverflowError:
+        raise QuestionError("a partition holds a number that is out of range") from None
+    if (attribute < -1).any() or (attribute >= len(schema.sizes)).any():
+        raise QuestionError("a partition tests an attribute that the schema does not have")
+    # The size that stands last belongs to -1: a leaf has no branches.
+    widths = np.array([*schema.sizes, 0], dtype=np.int64)[attribute]
+    if int(widths.sum()) != len(branch):
+        raise QuestionError(f"the nodes of a partition must have one branch per value: {int(widths.sum())} in all, got {len(branch)}")
+    return Cells(schema, attribute, np.cumsum(widths) - widths, branch, cell, data["n_cells"])
+
+
+def _cell(schema: Schema, data: Mapping[str, Sequence[int | str]]) -> Cell:
+    return Cell(tuple(Condition(name, tuple(_code(schema, name, value) for value in values)) for name, values in data.items()))
+
+
+def _code(schema: Schema, attribute: str, value: int | str) -> int:
+    """A code as it is, or the code of a label."""
+    domain_size(schema, attribute)
+    if isinstance(value, int):
+        return value
+    labels = schema.attributes[attribute].labels
+    if value not in labels:
+        shown = ", ".join(map(repr, labels[:10])) + (", ..." if len(labels) > 10 else "")
+        raise QuestionError(f"{attribute!r} has the values {shown}, got {value[:100]!r}")
+    return labels.index(value)
+
+
+def split_to(split: Split) -> Json:
+    """A split of one attribute: the child of each code."""
+    return {"attribute": split.attribute, "branch": list(split.branch)}
+
+
+def split_from(data: Mapping[str, Any]) -> Split:
+    """A split; that it fits the schema is checked where it is used."""
+    return Split(data["attribute"], tuple(data["branch"]))
+
+
+def question_to(question: Question) -> Json:
+    """A question. Partitions of the same cells share them."""
+    shared: dict[int, int] = {}
+    listed: list[Json] = []
+    partitions = []
+    for partition in question.partitions:
+        if id(partition.cells) not in shared:
+            shared[id(partition.cells)] = len(listed)
+            listed.append(cells_to(partition.cells))
+        partitions.append({"cells": shared[id(partition.cells)], "by": partition.by})
+    return {"cells": listed, "partitions": partitions}
+
+
+def question_from(schema: Schema, cells: Sequence[Any], partitions: Sequence[Mapping[str, Any]] | None) -> Question:
+    """A question; without partitions, the class counts of all cells that are listed."""
+    compiled = [cells_from(schema, one) for one in cells]
+    asked: Sequence[Mapping[str, Any]] = [{"cells": i} for i in range(len(compiled))] if partitions is None else partitions
+    if bad := [part["cells"] for part in asked if not 0 <= part["cells"] < len(compiled)]:
+        raise QuestionError(f"a partition refers to cells {bad[0]}, but {len(compiled)} are listed (the first is 0)")
+    return Question(tuple(Partition(compiled[part["cells"]], by=part.get("by")) for part in asked))
+
+
+def candidates_to(candidates: Sequence[Split] | Sequence[Sequence[Split]]) -> Json:
+    """Candidate splits: listed once, and by their numbers for each cell where cells have lists of their own."""
+    shared = [one for one in candidates if isinstance(one, Split)]
+    lists = [] if shared else [list(of_cell) for of_cell in candidates]  # type: ignore[arg-type]
+    distinct = list(dict.fromkeys(shared or [one for of_cell in lists for one in of_cell]))
+    number = {one: i for i, one in enumerate(distinct)}
+    return {
+        "splits": [split_to(one) for one in distinct],
+        "candidates": None if shared else [[number[one] for one in of_cell] for of_cell in lists],
+    }
+
+
+def candidates_from(splits: Sequence[Mapping[str, Any]], candidates: Sequence[Sequence[int]] | None) -> list[Split] | list[list[Split]]:
+    """Candidate splits: one list for all cells, or one per cell."""
+    listed = [split_from(one) for one in splits]
+    if candidates is None:
+        return listed
+    if bad := [i for of_cell in candidates for i in of_cell if not 0 <= i < len(listed)]:
+        raise QuestionError(f"a candidate refers to split {bad[0]}, but {len(listed)} are listed (the first is 0)")
+    return [[listed[i] for i in of_cell] for of_cell in candidates]
+
+
+def space_to(space: TreeSpace) -> Json:
+    """A space of trees."""
+    splits = {name: [split_to(one) for one in getattr(space, name)] for name in ("inner", "last")}
+    return {"depth": space.depth, **splits, "split": space.split, "keep": space.keep}
+
+
+def space_from(schema: Schema, data: Mapping[str, Any]) -> TreeSpace:
+    """A space of trees; by default with all splits."""
+    inner, last = (None if data[name] is None else tuple(split_from(one) for one in data[name]) for name in ("inner", "last"))
+    return TreeSpace(schema, data["depth"], inner, last, data["split"], data["keep"])
+
+
+def score_to(score: RowScore) -> Json:
+    """A score of rows."""
+    return {"by": score.by, "score": score.table.tolist()}
+
+
+def score_from(schema: Schema, by: str | None, table: Sequence[Any]) -> RowScore:
+    """A score of rows."""
+    if by is not None:
+        domain_size(schema, by)
+    try:
+        return RowScore(schema, np.array(table, dtype=np.int64), by)
+    except (ValueError, OverflowError, TypeError):
+        shape = "(values, classes)" if by is not None else "(classes)"
+        raise QuestionError(f"a row score must be a table of whole numbers of shape {shape}") from None
+
+
+def trees_to(trees: Sequence[Tree]) -> list[Json]:
+    """Released trees of scores."""
+    return [tree_to(tree) for tree in trees]
+
+
+def trees_from(schema: Schema, data: Sequence[Mapping[str, Any]]) -> list[Tree]:
+    """Released trees of scores."""
+    try:
+        return [tree_from(schema, dict(tree), number, LARGEST_SCORE) for number, tree in enumerate(data)]
+    except Damaged as problem:
+        raise QuestionError(str(problem)) from None
