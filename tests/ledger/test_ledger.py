@@ -1,4 +1,4 @@
-"""What every ledger does, in memory and in SQLite."""
+"""What every ledger does, in memory, in SQLite and in PostgreSQL."""
 
 from __future__ import annotations
 
@@ -10,12 +10,17 @@ from hypothesis import strategies as st
 
 from privet.budget import NOTHING, Budget, Cost, sequential
 from privet.errors import BudgetExceeded, KeyReused, LedgerError, ParameterError, PrivacyError
-from privet.ledger import MemoryLedger, SQLiteLedger, left, verify
+from privet.ledger import MemoryLedger, PostgresLedger, SQLiteLedger, left, verify
 
 
-@pytest.fixture(params=["memory", "sqlite"])
+@pytest.fixture(params=["memory", "sqlite", "postgres"])
 def ledger(request, tmp_path):
-    return MemoryLedger() if request.param == "memory" else SQLiteLedger(tmp_path / "ledger.sqlite")
+    if request.param == "postgres":
+        ledger = PostgresLedger(request.getfixturevalue("postgres").database())
+        yield ledger
+        ledger.close()
+    else:
+        yield MemoryLedger() if request.param == "memory" else SQLiteLedger(tmp_path / "ledger.sqlite")
 
 
 def test_a_charge_says_who_asked_what_when_at_what_cost(ledger):

@@ -4,6 +4,7 @@
 - :mod:`~privet.ledger.journal`: the lines of a ledger, chained by their hashes, and the receipt of one
 - :mod:`~privet.ledger.memory`: a ledger that lives as long as the process
 - :mod:`~privet.ledger.sqlite`: a durable one in a file
+- :mod:`~privet.ledger.postgres`: a durable one in a PostgreSQL server
 - :mod:`~privet.ledger.verify`: whether a ledger is still what it was
 - :mod:`~privet.ledger.witness`: what was seen of a ledger, kept outside of it
 """
@@ -11,8 +12,9 @@
 from privet.ledger.base import Ledger, left
 from privet.ledger.journal import Entry, Line, Receipt
 from privet.ledger.memory import MemoryLedger
+from privet.ledger.postgres import PostgresLedger
 from privet.ledger.sqlite import SQLiteLedger
 from privet.ledger.verify import verify
 from privet.ledger.witness import Witness
 
-__all__ = ["Entry", "Ledger", "Line", "MemoryLedger", "Receipt", "SQLiteLedger", "Witness", "left", "verify"]
+__all__ = ["Entry", "Ledger", "Line", "MemoryLedger", "PostgresLedger", "Receipt", "SQLiteLedger", "Witness", "left", "verify"]

@@ -1,0 +1,298 @@
+"""A durable ledger in PostgreSQL, shared by everybody who can reach the server.
+
+The tables are in the schema ``privet`` of the database, and a charge is one SQL function there (``sql/charge.sql``), so that the service
+and SQL clients charge alike.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import threading
+import weakref
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from fractions import Fraction
+from importlib.resources import files
+from typing import TYPE_CHECKING, Any, LiteralString
+
+from privet.budget import NOTHING, Budget, Cost
+from privet.errors import BudgetExceeded, KeyReused, LedgerError, MissingDependency, PrivacyError, PrivetError
+from privet.ledger.base import check_cap, check_name
+from privet.ledger.journal import Entry, Line, cap_line, new_identity
+
+if TYPE_CHECKING:
+    import psycopg
+    import psycopg_pool
+
+_EVERYONE = ""  # stands for "no analyst" in the tables; analysts have non-empty names
+_VERSION = 1
+_SCRIPTS = ("fractions.sql", "journal.sql", "charge.sql")
+_COLUMNS: LiteralString = "number, time, kind, dataset, analyst, what, epsilon, rho, key, request, hash"
+_INSTALLING = 0x50726976  # "Priv": the advisory lock of those who install
+_POOL_SIZE = 8
+_PATIENCE = 10  # seconds, for a lock or a connection
+
+
+class PostgresLedger:
+    """A durable ledger in the schema ``privet`` of a PostgreSQL database (version 14 or later, UTF-8).
+
+    A charge is one transaction that is on disk (``synchronous_commit``) before :meth:`charge` returns, and takes the ledger's lock
+    before it reads what was spent, so that concurrent charges never overspend.
+
+    Args:
+        url: ``postgresql://user@host/database``. The tables are made at the first opening, and belong to the user.
+    """
+
+    def __init__(self, url: str) -> None:
+        self._url, self.name = url, _named(url)
+        self._lock = threading.Lock()
+        self._pool: psycopg_pool.ConnectionPool[Any] | None = None
+        self._process = 0
+        with self._errors(), _connect(url) as connection:
+            try:
+                with connection.transaction():
+                    self.identity: str = _opened(connection, self.name)
+            finally:
+                connection.close()
+
+    def set_cap(self, dataset: str, budget: Budget, analyst: str | None = None) -> None:
+        check_name("dataset", dataset)  # before the server sees it
+        with self._transaction() as connection:
+            check_cap(_cap(connection, dataset, None), dataset, budget, analyst)
+            self._set_cap(connection, dataset, budget, analyst)
+
+    def open_cap(self, dataset: str, budget: Budget) -> Budget:
+        check_cap(None, dataset, budget, None)
+        with self._transaction() as connection:
+            there = _cap(connection, dataset, None)
+            if there is None:
+                self._set_cap(connection, dataset, budget, None)
+            return there or budget
+
+    def _set_cap(self, connection: psycopg.Connection[Any], dataset: str, budget: Budget, analyst: str | None) -> None:
+        line = cap_line("", 0, dataset, analyst, budget)  # the server numbers and chains it
+        fields = (line.kind, line.dataset, line.analyst, line.what, line.epsilon, line.rho, line.key, line.request)
+        connection.execute("SELECT FROM privet.append($1, $2, $3, $4, $5, $6, $7, $8)", fields)
+        connection.execute(
+            "INSERT INTO privet.caps VALUES ($1, $2, $3, $4) "
+            "ON CONFLICT ON CONSTRAINT one_cap DO UPDATE SET amount = excluded.amount, unit = excluded.unit",
+            (dataset, analyst or _EVERYONE, str(budget.amount), budget.unit),
+        )
+
+    def cap(self, dataset: str, analyst: str | None = None) -> Budget | None:
+        with self._connected() as connection:
+            return _cap(connection, dataset, analyst)
+
+    def charge(self, dataset: str, analyst: str, cost: Cost, what: str, *, key: str = "", request: str = "") -> Entry:
+        check_name("analyst", analyst)
+        epsilon = "" if cost.epsilon is None else str(cost.epsilon)
+        row = self._row(
+            f"SELECT {_COLUMNS} FROM privet.charge($1, $2, $3, $4, $5, $6, $7)",  # noqa: S608 - a constant
+            (dataset, analyst, what, epsilon, str(cost.rho), key, request),
+        )
+        assert row is not None
+        return Line(*row).entry
+
+    def charged(self, analyst: str, key: str) -> Entry | None:
+        row = self._row(
+            f"SELECT {_COLUMNS} FROM privet.journal WHERE analyst = $1 AND key = $2 AND key <> ''",  # noqa: S608 - a constant
+            (analyst, key),
+        )
+        return None if row is None else Line(*row).entry
+
+    def record(self, number: int, answer: bytes) -> bytes:
+        with self._connected() as connection:
+            connection.execute("INSERT INTO privet.answers VALUES ($1, $2) ON CONFLICT DO NOTHING", (number, answer))
+        return self.answer(number) or answer
+
+    def answer(self, number: int) -> bytes | None:
+        row = self._row("SELECT body FROM privet.answers WHERE number = $1", (number,))
+        return None if row is None else bytes(row[0])
+
+    def spent(self, dataset: str, analyst: str | None = None) -> Cost:
+        row = self._row("SELECT epsilon, rho FROM privet.spent WHERE dataset = $1 AND analyst = $2", (dataset, analyst or _EVERYONE))
+        return NOTHING if row is None else Cost(None if row[0] is None else Fraction(row[0]), Fraction(row[1]))
+
+    def entries(self, dataset: str | None = None, analyst: str | None = None) -> list[Entry]:
+        rows = self._rows(
+            f"SELECT {_COLUMNS} FROM privet.journal WHERE kind = 'charge' "  # noqa: S608 - a constant
+            "AND ($1::text IS NULL OR dataset = $1) AND ($2::text IS NULL OR analyst = $2) ORDER BY number",
+            (dataset, analyst),
+        )
+        return [Line(*row).entry for row in rows]
+
+    def unanswered(self) -> set[int]:
+        rows = self._rows("SELECT number FROM privet.journal WHERE key <> '' EXCEPT SELECT number FROM privet.answers")
+        return {row[0] for row in rows}
+
+    def datasets(self) -> list[str]:
+        return [row[0] for row in self._rows("SELECT dataset FROM privet.caps WHERE analyst = $1 ORDER BY dataset", (_EVERYONE,))]
+
+    def analysts(self, dataset: str) -> list[str]:
+        rows = self._rows("SELECT analyst FROM privet.caps WHERE dataset = $1 AND analyst <> $2 ORDER BY analyst", (dataset, _EVERYONE))
+        return [row[0] for row in rows]
+
+    def journal(self) -> Iterator[Line]:
+        import psycopg
+
+        with self._connected() as connection, connection.transaction(), psycopg.RawServerCursor(connection, "journal") as cursor:
+            cursor.itersize = 1000
+            cursor.execute(f"SELECT {_COLUMNS} FROM privet.journal ORDER BY number")  # noqa: S608 - a constant
+            for row in cursor:
+                yield Line(*row)
+
+    def close(self) -> None:
+        """Close all connections. The ledger can be used again afterwards."""
+        with self._lock:
+            pool, self._pool = self._pool, None
+        if pool is not None:
+            pool.close()
+
+    def _row(self, sql: LiteralString, parameters: Sequence[Any] = ()) -> tuple[Any, ...] | None:
+        with self._connected() as connection:
+            return connection.execute(sql, parameters).fetchone()
+
+    def _rows(self, sql: LiteralString, parameters: Sequence[Any] = ()) -> list[tuple[Any, ...]]:
+        with self._connected() as connection:
+            return connection.execute(sql, parameters).fetchall()
+
+    @contextmanager
+    def _transaction(self) -> Iterator[psycopg.Connection[Any]]:
+        """A transaction that holds the ledger's lock."""
+        with self._connected() as connection, connection.transaction():
+            connection.execute("SELECT privet.lock()")
+            yield connection
+
+    @contextmanager
+    def _connected(self) -> Iterator[psycopg.Connection[Any]]:
+        with self._errors(), self._connections().connection() as connection:
+            yield connection
+
+    def _connections(self) -> psycopg_pool.ConnectionPool[Any]:
+        """The pool of this process: connections must not be carried into a forked child."""
+        import psycopg
+        from psycopg_pool import ConnectionPool
+
+        with self._lock:
+            if self._pool is None or self._process != os.getpid():
+                self._pool = ConnectionPool(
+                    self._url, min_size=0, max_size=_POOL_SIZE, timeout=_PATIENCE, open=True, configure=_configure,
+                    check=ConnectionPool.check_connection, kwargs={"autocommit": True, "cursor_factory": psycopg.RawCursor},
+                )  # fmt: skip
+                self._process = os.getpid()
+                weakref.finalize(self, _close, self._pool, self._process)
+            return self._pool
+
+    @contextmanager
+    def _errors(self) -> Iterator[None]:
+        """A driver error becomes a ledger error, a refusal of the server what it is."""
+        import psycopg
+        from psycopg_pool import PoolTimeout
+
+        try:
+            yield
+        except psycopg.errors.LockNotAvailable:
+            raise LedgerError(f"ledger {self.name} is busy: its lock was not free for {_PATIENCE} seconds; nothing is charged") from None
+        except PoolTimeout:
+            raise LedgerError(f"ledger {self.name} cannot be reached, or all connections to it are in use; nothing is charged") from None
+        except psycopg.Error as error:
+            refusal = _refusal(error)
+            if refusal is None:
+                refusal = LedgerError(f"cannot use ledger {self.name}: {str(error).partition(chr(10))[0] or type(error).__name__}")
+            raise refusal from None
+
+
+def _close(pool: psycopg_pool.ConnectionPool[Any], process: int) -> None:
+    if process == os.getpid():
+        pool.close()
+
+
+def _refusal(error: psycopg.Error) -> PrivetError | None:
+    """What ``charge.sql`` refused."""
+    message = error.diag.message_primary or ""
+    match error.sqlstate:
+        case "PV001":
+            detail = json.loads(error.diag.message_detail or "")
+            return BudgetExceeded(Fraction(detail["asked"]), Fraction(detail["left"]), detail["unit"], detail["account"])
+        case "PV002":
+            return LedgerError(message)
+        case "PV003":
+            return KeyReused(message)
+        case "PV004":
+            return PrivacyError(message)
+    return None
+
+
+def _cap(connection: psycopg.Connection[Any], dataset: str, analyst: str | None) -> Budget | None:
+    row = connection.execute(
+        "SELECT amount, unit FROM privet.caps WHERE dataset = $1 AND analyst = $2", (dataset, analyst or _EVERYONE)
+    ).fetchone()
+    return None if row is None else Budget(**{row[1]: Fraction(row[0])})
+
+
+def _named(url: str) -> str:
+    """Host and database. Parts of a password that stand in the wrong place must not get into a message."""
+    try:
+        import psycopg
+        from psycopg.conninfo import conninfo_to_dict
+    except ImportError:
+        raise MissingDependency("psycopg", "postgres", "a ledger in PostgreSQL") from None
+    try:
+        parts = {key: str(value) for key, value in conninfo_to_dict(url).items()}
+    except psycopg.Error:
+        parts = {"host": "@"}
+    host, port, database = parts.get("host", ""), parts.get("port", ""), parts.get("dbname", "")
+    if "@" in host + database or (port and not port.replace(",", "").isdecimal()):
+        raise LedgerError("this is no PostgreSQL URL: postgresql://user:password@host/database, special characters percent-encoded")
+    return f"{host}/{database}"
+
+
+def _connect(url: str) -> psycopg.Connection[Any]:
+    import psycopg
+
+    connection = psycopg.connect(url, autocommit=True, cursor_factory=psycopg.RawCursor)
+    _configure(connection)
+    return connection
+
+
+def _configure(connection: psycopg.Connection[Any]) -> None:
+    """What every connection of a ledger needs, whatever the server's defaults are."""
+    connection.execute(
+        "SELECT set_config('search_path', 'pg_catalog, pg_temp', false), set_config('lock_timeout', $1, false), "
+        "set_config('default_transaction_isolation', 'read committed', false), set_config('default_transaction_read_only', 'off', false)",
+        (f"{_PATIENCE}s",),
+    )
+    # Anything above "on" waits for replicas too: the owner's choice.
+    connection.execute(
+        "SELECT set_config(name, 'on', false) FROM pg_settings WHERE name = 'synchronous_commit' AND setting IN ('off', 'local')"
+    )
+
+
+def _opened(connection: psycopg.Connection[Any], name: str) -> str:
+    """The identity of the ledger, which is made if there is none. Within a transaction."""
+    connection.execute("SELECT pg_advisory_xact_lock($1)", (_INSTALLING,))
+    there = connection.execute(
+        "SELECT to_regnamespace('privet') IS NOT NULL, to_regclass('privet.ledger') IS NOT NULL, getdatabaseencoding()"
+    ).fetchone()
+    assert there is not None
+    schema, ledger, encoding = there
+    if connection.info.server_version < 140000 or encoding != "UTF8":
+        raise LedgerError(f"ledger {name} needs PostgreSQL 14 or later, and a database in UTF-8")
+    if schema and not ledger:
+        raise LedgerError(f"{name} has a schema 'privet' that is no Privet ledger")
+    if not ledger:
+        connection.execute("CREATE SCHEMA privet")
+        for script in _SCRIPTS:
+            connection.execute(script_of(script))
+        connection.execute("INSERT INTO privet.ledger VALUES ($1, $2, 0)", (new_identity(), _VERSION))
+    row = connection.execute("SELECT identity, version FROM privet.ledger").fetchone()
+    assert row is not None
+    if row[1] != _VERSION:
+        raise LedgerError(f"ledger {name} has version {row[1]}, this Privet reads version {_VERSION}")
+    return str(row[0])
+
+
+def script_of(name: str) -> bytes:
+    """An SQL script of this package."""
+    return files("privet.ledger").joinpath("sql", name).read_bytes()
