@@ -36,6 +36,7 @@ NAMES = [
     "SeededBits",
     "Split",
     "TreeSpace",
+    "connect",
     "datasets",
     "load",
     "open_table",
@@ -46,7 +47,7 @@ NAMES = [
 
 LIGHT = """
 import sys, privet
-heavy = {"numba", "pandas", "duckdb", "opendp", "rich", "typer", "numpy", "polars", "pyarrow", "sklearn", "matplotlib", "onnx"}
+heavy = {"numba", "pandas", "duckdb", "opendp", "rich", "typer", "numpy", "polars", "pyarrow", "sklearn", "matplotlib", "onnx", "httpx"}
 sys.exit(" ".join(sorted(heavy & set(sys.modules))) or 0)
 """
 

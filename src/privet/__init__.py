@@ -42,6 +42,7 @@ if TYPE_CHECKING:
     from privet.question import Question as Question
     from privet.release.saving import load as load
     from privet.release.saving import save as save
+    from privet.remote.connect import connect as connect
     from privet.schema import Categorical as Categorical
     from privet.schema import Numeric as Numeric
     from privet.schema import Schema as Schema
@@ -77,6 +78,7 @@ _HOMES = {
     "SeededBits": "privet.mechanisms.randomness",
     "Split": "privet.cells",
     "TreeSpace": "privet.space",
+    "connect": "privet.remote.connect",
     "load": "privet.release.saving",
     "open_table": "privet.counts.open",
     "save": "privet.release.saving",

@@ -1,0 +1,71 @@
+"""Where a curator is, and with what it is asked: checked before anything is sent."""
+
+from __future__ import annotations
+
+import ipaddress
+import math
+import os
+import ssl
+from os import PathLike, fspath
+from urllib.parse import urlsplit
+
+from privet.errors import ParameterError, PrivacyError
+
+TOKEN = "PRIVET_TOKEN"  # noqa: S105 - the name of a variable
+
+
+def checked_address(url: str, insecure: bool) -> str:
+    """The address without what does not belong to it."""
+    try:
+        parts = urlsplit(url.strip())
+        host, _ = parts.hostname, parts.port
+    except (ValueError, AttributeError):
+        raise ParameterError("url must be the address of a curator, such as https://curator.example:8000") from None
+    if parts.username is not None or parts.password is not None:
+        raise ParameterError("url must not hold a name or password; give the token on its own")
+    if parts.scheme not in ("http", "https") or not host or parts.query or parts.fragment:
+        raise ParameterError(f"url must be the address of a curator, such as https://curator.example:8000, got {url!r}")
+    if parts.scheme == "http" and not insecure and not _is_this_machine(host):
+        raise PrivacyError(
+            f"plain HTTP to {host} would show the token and the answers to everybody in between; use https://, "
+            "or pass insecure=True if the way there is protected"
+        )
+    return f"{parts.scheme}://{parts.netloc}{parts.path.rstrip('/')}"
+
+
+def _is_this_machine(host: str) -> bool:
+    try:
+        return ipaddress.ip_address(host).is_loopback
+    except ValueError:
+        return host == "localhost"
+
+
+def token_or_environment(token: str | None) -> str:
+    """The token that was given, or that of the environment."""
+    found = os.environ.get(TOKEN, "") if token is None else token
+    if token is None and not found:
+        raise ParameterError(f"a curator is asked with a token: pass token=..., or set {TOKEN}")
+    return found
+
+
+def checked_token(token: str) -> str:
+    """The token, fit for a header. What is wrong with one is not shown."""
+    bare = token.strip() if isinstance(token, str) else ""
+    if not bare or not bare.isascii() or not bare.isprintable() or " " in bare:
+        raise ParameterError("token must be a text of printable ASCII characters without spaces, as the owner gave it")
+    return bare
+
+
+def checked_seconds(name: str, value: float) -> float:
+    """A time."""
+    if isinstance(value, bool) or not isinstance(value, int | float) or not 0 <= value < math.inf:
+        raise ParameterError(f"{name} must be a number of seconds, zero or more, got {value!r}")
+    return float(value)
+
+
+def trusting(ca: str | PathLike[str]) -> ssl.SSLContext:
+    """TLS that trusts the certificates of one file only."""
+    try:
+        return ssl.create_default_context(cafile=fspath(ca))
+    except (OSError, TypeError):  # what is no certificate is an SSLError, which is an OSError
+        raise ParameterError(f"ca must be a file with certificates (PEM), got {ca!r}") from None

@@ -1,0 +1,76 @@
+"""RemoteCurator: a curator behind HTTP, which is asked as one in this process is."""
+
+from __future__ import annotations
+
+from fractions import Fraction
+from typing import TYPE_CHECKING, NoReturn, Self
+
+from privet.budget import Cost, Number
+from privet.errors import ParameterError, PrivacyError, QuestionError
+from privet.remote.part import RemotePart
+from privet.remote.questions import RemoteQuestions, epsilon_of
+from privet.remote.replies import Charged, divided_of
+
+if TYPE_CHECKING:
+    from privet.curator import AnyCurator
+
+
+class RemoteCurator(RemoteQuestions):
+    """What :func:`~privet.connect` gives: asks a curator's service about one data set, within an analyst's budget.
+
+    Every learner trains through it. A question is charged once, however often it must be sent; where it got no answer at all
+    (:class:`~privet.errors.Unavailable`), asking the same again is not charged again.
+    """
+
+    def __repr__(self) -> str:
+        return f"RemoteCurator({self.dataset!r} at {self._session.link.url})"
+
+    def __reduce__(self) -> NoReturn:
+        raise PrivacyError("a remote curator holds a token, so it cannot be copied or pickled; connect again instead")
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
+
+    def close(self) -> None:
+        """End the connection."""
+        self._session.link.close()
+
+    @property
+    def left(self) -> Fraction:
+        """What can still be spent, in the unit of the data set's cap and for the declared neighbours. Asks the curator each time."""
+        return self._session.left
+
+    @property
+    def spent(self) -> Cost:
+        """What this analyst has spent on the data set, for the declared neighbours. Asks the curator each time."""
+        return self._session.spent
+
+    @property
+    def receipts(self) -> list[str]:
+        """The receipts of the answers that came over this connection, oldest first."""
+        return list(self._session.receipts)
+
+    def history(self) -> list[Charged]:
+        """This analyst's charges with their receipts, oldest first."""
+        return list(self._session.history())
+
+    def split_people(self, n_parts: int, epsilon: Number) -> list[RemotePart]:
+        """Curators of disjoint random parts of the people, each with a budget of ``epsilon`` of its own, charged here once.
+
+        The parts last as long as the snapshot does in which they were made, so there must be one.
+        """
+        if isinstance(n_parts, bool) or not isinstance(n_parts, int) or not 1 <= n_parts <= 10_000:
+            raise ParameterError(f"n_parts must be a whole number from 1 to 10000, got {n_parts!r}")
+        price = epsilon_of(epsilon)
+        snapshot = self._session.snapshot_id
+        if snapshot is None:
+            raise QuestionError("people are divided within a snapshot: call split_people inside 'with curator.snapshot():'")
+        division = self._session.ask("divide", {**price, "n_parts": n_parts, "snapshot": snapshot}, lambda told: divided_of(told, n_parts))
+        return [RemotePart(self._session, snapshot, division, number, n_parts) for number in range(n_parts)]
+
+
+if TYPE_CHECKING:
+    _curators: tuple[type[AnyCurator], ...] = (RemoteCurator, RemotePart)

@@ -1,0 +1,112 @@
+"""One data set at a curator: its public facts, the snapshot that is open, and the keys of its questions."""
+
+from __future__ import annotations
+
+import json
+import secrets
+import threading
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from fractions import Fraction
+from typing import TypeVar, get_args
+from urllib.parse import quote
+
+from privet.budget import Cost, Unit
+from privet.remote.replies import Charged, charged_of, understood
+from privet.remote.transport import KEY, Json, Link
+from privet.schema import Schema
+from privet.wire.answers import cost_from
+
+Answered = TypeVar("Answered")
+
+
+class Session:
+    """What a curator and the groups of its people share."""
+
+    def __init__(self, link: Link, dataset: str) -> None:
+        self.link, self.dataset = link, dataset
+        self.receipts: list[str] = []
+        self.snapshot_id: str | None = None
+        self._path = f"/datasets/{quote(dataset, safe='')}"
+        self._depth, self._lock = 0, threading.Lock()
+        self._unanswered: dict[tuple[str, bytes], str] = {}
+        facts = link.get(self._path)
+        with understood("description of the data set"):
+            self.schema = Schema.from_json(facts["schema"])
+            self.unit: Unit = facts["unit"]
+            self.private, self.reason = facts["private"] is True, str(facts["reason"])
+            if self.schema.fingerprint != facts["fingerprint"] or self.unit not in get_args(Unit):
+                raise ValueError
+
+    @property
+    def left(self) -> Fraction:
+        """What the analyst can still spend, as of now."""
+        facts = self.link.get(self._path)
+        with understood("description of the data set"):
+            return Fraction(facts["left"])
+
+    @property
+    def spent(self) -> Cost:
+        """What the analyst has spent, as of now."""
+        facts = self.link.get(self._path)
+        with understood("description of the data set"):
+            return cost_from(facts["spent"])
+
+    def history(self) -> Iterator[Charged]:
+        """The analyst's charges, oldest first, page by page."""
+        after: int | None = 0
+        while after is not None:
+            page = self.link.get(f"{self._path}/history?after={after}&limit=100")
+            with understood("history"):
+                entries = [charged_of(line) for line in page["entries"]]
+                before, after = after, page["next"]
+                if after is not None and not (type(after) is int and after > before):
+                    raise ValueError  # the same page for ever
+            yield from entries
+
+    @contextmanager
+    def snapshot(self) -> Iterator[None]:
+        """Inside this block all questions see the same rows. Blocks inside share the outermost one's."""
+        with self._lock:
+            if self._depth == 0:
+                self.snapshot_id = self._begin()
+            self._depth += 1
+        try:
+            yield
+        finally:
+            with self._lock:
+                self._depth -= 1
+                ended, self.snapshot_id = (self.snapshot_id, None) if self._depth == 0 else (None, self.snapshot_id)
+            if ended is not None:
+                self.link.delete(f"{self._path}/snapshots/{quote(ended, safe='')}")
+
+    def _begin(self) -> str:
+        begun = self.link.post(f"{self._path}/snapshots", b"{}")
+        with understood("snapshot"):
+            return str(begun["snapshot"])
+
+    def preview(self, body: Json) -> Json:
+        """What would be charged."""
+        return self.link.post(f"{self._path}/preview", _written(body))
+
+    def ask(self, kind: str, body: Json, read: Callable[[Json], Answered]) -> Answered:
+        """The answer to a question that is paid for.
+
+        A question that got no answer keeps its key: asked again, it is the same request to the curator, and not charged again.
+        """
+        written = _written(body)
+        key = self._unanswered.pop((kind, written), None) or secrets.token_urlsafe(24)
+        try:
+            reply = self.link.post(f"{self._path}/{kind}", written, {KEY: key, "Privet-Schema": self.schema.fingerprint})
+            with understood("answer"):
+                answer, receipt = read(reply["answer"]), reply["receipt"]
+        except BaseException:
+            self._unanswered[kind, written] = key
+            raise
+        if receipt:
+            self.receipts.append(str(receipt))
+        return answer
+
+
+def _written(body: Json) -> bytes:
+    return json.dumps(body, ensure_ascii=False, allow_nan=False, separators=(",", ":")).encode()
