@@ -111,7 +111,7 @@ class Cells:
         return cls._from_lists(schema, [-1], [0], [], [0], 1)
 
     @classmethod
-    def of(cls, schema: Schema, cells: Iterable[Cell]) -> Cells:
+    def of(cls, schema: Schema, cells: Iterable[Cell], *, max_nodes: int = MAX_NODES) -> Cells:
         """Compile a list of cells, or raise :class:`OverlapError` with two that are not disjoint."""
         listed = list(cells)
         if not listed:
@@ -123,8 +123,8 @@ class Cells:
         leaf_cell: list[int] = []
 
         def new_node() -> int:
-            if len(attribute) >= MAX_NODES:
-                raise QuestionError(f"this list of cells needs a tree of more than {MAX_NODES} nodes; ask a coarser partition")
+            if len(attribute) >= max_nodes:
+                raise QuestionError(f"this list of cells needs a tree of more than {max_nodes} nodes; ask a coarser partition")
             attribute.append(-1)
             offset.append(0)
             leaf_cell.append(-1)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import typer
 
 import privet
-from privet.cli import count, datasets, demo, fit, ledger, schema, show
+from privet.cli import count, curator, datasets, demo, fit, ledger, schema, show
 
 app = typer.Typer(
     name="privet",
@@ -26,6 +26,7 @@ app.command("count")(count.count)
 app.add_typer(schema.app, name="schema")
 app.add_typer(datasets.app, name="datasets")
 app.add_typer(ledger.app, name="ledger")
+app.add_typer(curator.app, name="curator")
 
 
 def _version(asked: bool) -> None:

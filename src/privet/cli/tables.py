@@ -2,14 +2,18 @@
 
 from __future__ import annotations
 
-from typing import Any
+from collections.abc import Collection, Sequence
+from typing import TYPE_CHECKING, Any
 
 from rich import box
 from rich.table import Table
 
 from privet.curator import Numbers
-from privet.ledger import Entry, Ledger
+from privet.ledger import Entry, Ledger, left
 from privet.schema import Schema
+
+if TYPE_CHECKING:
+    from privet.service.accounts import Grant
 
 
 def number(value: Any) -> str:
@@ -17,8 +21,8 @@ def number(value: Any) -> str:
     return f"{float(value):.6g}"
 
 
-def ledger_table(entries: list[Entry]) -> Table:
-    """The charges, oldest first."""
+def ledger_table(entries: list[Entry], unanswered: Collection[int] = ()) -> Table:
+    """The charges, oldest first. Those that never got an answer are marked."""
     table = Table(title="Ledger: what was asked, and what it cost", title_justify="left", box=box.SIMPLE_HEAD, pad_edge=False)
     for column in ("#", "when (UTC)", "data set", "analyst", "question"):
         table.add_column(column)
@@ -27,7 +31,8 @@ def ledger_table(entries: list[Entry]) -> Table:
     for entry in entries:
         epsilon = "-" if entry.cost.epsilon is None else number(entry.cost.epsilon)
         when = entry.time[5:19].replace("T", " ")
-        table.add_row(str(entry.number), when, entry.dataset, entry.analyst, entry.what, epsilon, number(entry.cost.rho))
+        what = f"{entry.what} (UNANSWERED)" if entry.number in unanswered else entry.what
+        table.add_row(str(entry.number), when, entry.dataset, entry.analyst, what, epsilon, number(entry.cost.rho))
     return table
 
 
@@ -43,6 +48,26 @@ def budget_table(ledger: Ledger, datasets: list[str]) -> Table:
             spent = ledger.spent(dataset).amount(cap.unit)
             if spent is not None:
                 table.add_row(dataset, str(cap), number(spent), number(cap.amount - spent))
+    return table
+
+
+def grants_table(ledger: Ledger, analysts: list[str], grants: Sequence[Grant]) -> Table:
+    """What analysts may ask about, and what they have left."""
+    table = Table(title="Analysts", title_justify="left", box=box.SIMPLE_HEAD, pad_edge=False)
+    table.add_column("analyst")
+    table.add_column("data set")
+    for column in ("budget", "spent", "left"):
+        table.add_column(column, justify="right")
+    table.add_column("until (UTC)")
+    for grant in grants:
+        cap = ledger.cap(grant.dataset, grant.analyst)
+        spent = ledger.spent(grant.dataset, grant.analyst).amount(cap.unit) if cap is not None else None
+        money = ("-", "-") if spent is None else (number(spent), number(left(ledger, grant.dataset, grant.analyst)))
+        until = "" if not grant.expires else grant.expires[:16].replace("T", " ") + (" (over)" if grant.over else "")
+        table.add_row(grant.analyst, grant.dataset, str(cap), *money, until)
+    for analyst in analysts:
+        if analyst not in {grant.analyst for grant in grants}:
+            table.add_row(analyst, "-", "-", "-", "-", "")
     return table
 
 

@@ -47,6 +47,9 @@ class Table(Protocol):
     def check_structure(self, schema: Schema) -> None:
         """Raise :class:`~privet.errors.SchemaMismatch` where columns are absent or cannot match. Looks at no row."""
 
+    def check_reachable(self) -> None:
+        """Raise :class:`~privet.errors.TableError` where the table cannot be reached now. Looks at no row."""
+
     def problems(self, schema: Schema) -> list[tuple[str, What]]:
         """How the table fails to fit. For the owner: the answer depends on the rows."""
 

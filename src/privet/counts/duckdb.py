@@ -71,6 +71,11 @@ class DuckDBTable:
     def check_structure(self, schema: Schema) -> None:
         raise_if_any(self._structure(schema))
 
+    def check_reachable(self) -> None:
+        files = [place for place in (self.database, self.parameters.get("path")) if place is not None]
+        if not all(Path(place).is_file() for place in files):
+            raise TableError(f"the file of {self.name} is gone")
+
     def _structure(self, schema: Schema) -> list[tuple[str, What]]:
         person = [] if schema.person is None else [schema.person]
         found: list[tuple[str, What]] = []

@@ -32,6 +32,9 @@ class MemoryTable:
     def check_structure(self, schema: Schema) -> None:
         check_structure(schema, self._table, self._y)
 
+    def check_reachable(self) -> None:
+        """It is in this process."""
+
     def problems(self, schema: Schema) -> list[tuple[str, What]]:
         return problems(schema, self._table, self._y)
 

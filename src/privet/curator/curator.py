@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from fractions import Fraction
@@ -93,6 +94,12 @@ class Curator:
         curator._set_up(source, schema, ledger, dataset, analyst, bits or SystemBits())
         curator._open_account(budget)
         return curator
+
+    def charging(self, ledger: Ledger) -> Curator:
+        """The same curator, with a view of its ledger in place of the ledger."""
+        other = copy.copy(self)
+        other.ledger = ledger
+        return other
 
     def _set_up(self, source: CountSource, schema: Schema, ledger: Ledger, dataset: str, analyst: str, bits: Bits) -> None:
         self._source, self._bits = source, bits

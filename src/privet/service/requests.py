@@ -108,7 +108,7 @@ class AskedPartition(Strict):
 class Count(Priced):
     """Noisy class counts of every cell of every partition."""
 
-    cells: Annotated[list[Cells], Field(min_length=1, max_length=10_000)] = Field(default_factory=lambda: [EVERYTHING])
+    cells: Annotated[list[Cells], Field(min_length=1, max_length=10_000)] = Field(default=[EVERYTHING])
     partitions: Annotated[list[AskedPartition], Field(min_length=1, max_length=10_000)] | None = None
 
     model_config = ConfigDict(

@@ -27,6 +27,9 @@ from privet.tree import Tree
 
 Json = dict[str, Any]
 
+#: A list of cells that needs a larger tree is refused: compiling it would take long.
+MAX_COMPILED = 1 << 16
+
 
 def cells_to(cells: Cells) -> Json:
     """Cells in the form of a tree. Branches are written in the order of their nodes."""
@@ -40,7 +43,7 @@ def cells_to(cells: Cells) -> Json:
 def cells_from(schema: Schema, data: Mapping[str, Any] | Sequence[Mapping[str, Any]]) -> Cells:
     """Cells from either form."""
     if not isinstance(data, Mapping):
-        return Cells.of(schema, [_cell(schema, cell) for cell in data])
+        return Cells.of(schema, [_cell(schema, cell) for cell in data], max_nodes=MAX_COMPILED)
     try:
         attribute, branch, cell = (np.asarray(data[name], dtype=np.int32) for name in ("attribute", "branch", "cell"))
     except OverflowError:

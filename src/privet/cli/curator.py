@@ -1,0 +1,302 @@
+"""``privet curator``: the owner's side of a running curator."""
+
+from __future__ import annotations
+
+import json
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import typer
+
+from privet.errors import ParameterError
+
+if TYPE_CHECKING:
+    from privet.budget import Budget
+    from privet.service.home import Home
+
+app = typer.Typer(help="Let analysts ask about tables that they may not see: accounts, budgets, the service.", no_args_is_help=True)
+dataset_app = typer.Typer(help="The tables that may be asked about.", no_args_is_help=True)
+analyst_app = typer.Typer(help="Who may ask.", no_args_is_help=True)
+app.add_typer(dataset_app, name="dataset")
+app.add_typer(analyst_app, name="analyst")
+
+HOME = typer.Option(Path("curator"), "--home", envvar="PRIVET_CURATOR", help="The folder of the curator.")
+EPSILON = typer.Option(None, "--epsilon", "-e", help="In epsilon, such as 1 or 1/3.")
+RHO = typer.Option(None, "--rho", help="In rho (zCDP), instead of epsilon.")
+DELTA = typer.Option(None, "--delta", help="With epsilon: as much rho as keeps (epsilon, delta).")
+
+
+@app.command("init")
+def init(
+    home: Path = HOME,
+    ledger: str | None = typer.Option(None, help="A postgresql:// URL for the ledger; by default an SQLite file in the folder."),
+) -> None:
+    """Make the folder of a curator, with accounts and a ledger.
+
+    Example: [bold]privet curator init --home curator[/bold]
+    """
+    from privet.service.home import Home
+
+    made, token = Home.make(home, ledger)
+    typer.echo(f"made {made.path}")
+    typer.echo(f"the owner's token for the page, shown this once: {token}")
+
+
+@dataset_app.command("add")
+def add_dataset(
+    name: str = typer.Argument(help="What analysts call it."),
+    table: str = typer.Argument(help="duckdb:///FILE?table=NAME, postgresql://...?table=NAME, or a .parquet or .csv file."),
+    schema: Path = typer.Option(..., "--schema", "-s", help="The public schema of the table (JSON)."),
+    epsilon: str | None = EPSILON,
+    rho: str | None = RHO,
+    delta: str | None = DELTA,
+    home: Path = HOME,
+) -> None:
+    """Register a table with its schema and the budget of all analysts together.
+
+    Example: [bold]privet curator dataset add people duckdb:///people.db?table=people --schema people.schema.json --epsilon 3[/bold]
+    """
+    from privet.counts.open import open_table
+    from privet.errors import LedgerError
+    from privet.schema import Schema
+
+    there = _open(home)
+    budget = _budget(epsilon, rho, delta)
+    public = Schema.read(schema)
+    opened = open_table(_absolute(table))
+    opened.check_structure(public)
+    opened.check_reachable()
+    before = there.ledger.cap(name)
+    if before is not None and before != budget:
+        raise LedgerError(f"the ledger knows data set {name!r} already, with a budget of {before}; use that, or another name")
+    there.accounts.add_dataset(name, _absolute(table), public)
+    there.ledger.open_cap(name, budget)
+    if getattr(opened, "writable", lambda: False)():
+        typer.echo("warning: these credentials could change the table; give the curator a role that can only read it", err=True)
+    typer.echo(f"data set {name!r}: {opened.name}, {len(public.names)} attributes, {public.n_classes} classes, budget {budget}")
+
+
+@dataset_app.command("list")
+def list_datasets(home: Path = HOME) -> None:
+    """List the tables, and what is left of their budgets.
+
+    Example: [bold]privet curator dataset list[/bold]
+    """
+    from rich.console import Console
+
+    from privet.cli.tables import budget_table
+
+    there = _open(home)
+    Console().print(budget_table(there.ledger, [dataset.name for dataset in there.accounts.datasets()]))
+
+
+@dataset_app.command("remove")
+def remove_dataset(name: str = typer.Argument(help="The data set."), home: Path = HOME) -> None:
+    """No longer answer questions about a table. What was spent on it stays in the ledger.
+
+    Example: [bold]privet curator dataset remove people[/bold]
+    """
+    _open(home).accounts.remove_dataset(name)
+    typer.echo(f"data set {name!r} is no longer served")
+
+
+@analyst_app.command("add")
+def add_analyst(name: str = typer.Argument(help="Who."), home: Path = HOME) -> None:
+    """Register an analyst. Their token is shown this once.
+
+    Example: [bold]privet curator analyst add ada[/bold]
+    """
+    token = _open(home).accounts.add_analyst(name)
+    typer.echo(f"the token of {name!r}, shown this once: {token}")
+
+
+@analyst_app.command("token")
+def new_token(
+    name: str | None = typer.Argument(None, help="Who."),
+    owner: bool = typer.Option(False, "--owner", help="The owner's own token, for the page."),
+    home: Path = HOME,
+) -> None:
+    """Give an analyst another token. The one before ends at once.
+
+    Example: [bold]privet curator analyst token ada[/bold]
+    """
+    accounts = _open(home).accounts
+    if owner == (name is not None):
+        raise ParameterError("give the name of an analyst, or --owner")
+    token = accounts.new_owner_token() if name is None else accounts.new_token(name)
+    typer.echo(f"the new token{'' if name is None else f' of {name!r}'}, shown this once: {token}")
+
+
+@analyst_app.command("list")
+def list_analysts(home: Path = HOME) -> None:
+    """List the analysts, what they may ask about, and what they have left.
+
+    Example: [bold]privet curator analyst list[/bold]
+    """
+    from rich.console import Console
+
+    from privet.cli.tables import grants_table
+
+    there = _open(home)
+    Console().print(grants_table(there.ledger, there.accounts.analysts(), there.accounts.grants()))
+
+
+@app.command("grant")
+def grant(
+    analyst: str = typer.Argument(help="Who may ask."),
+    dataset: str = typer.Argument(help="About which data set."),
+    epsilon: str | None = EPSILON,
+    rho: str | None = RHO,
+    delta: str | None = DELTA,
+    until: str | None = typer.Option(None, help="When the grant ends: a date, an ISO time, or a span such as 30d or 12h."),
+    home: Path = HOME,
+) -> None:
+    """Let an analyst ask about a data set, up to a budget of their own in all. Granting again changes budget and end.
+
+    Example: [bold]privet curator grant ada people --epsilon 1 --until 30d[/bold]
+    """
+    there = _open(home)
+    budget = _budget(epsilon, rho, delta)
+    ends = None if until is None else _end(until)
+    if dataset in {known.name for known in there.accounts.datasets()} and analyst in there.accounts.analysts():
+        there.ledger.set_cap(dataset, budget, analyst)  # the cap first: a grant without one would be bound by the data set's only
+    there.accounts.grant(analyst, dataset, ends)
+    end = "" if ends is None else f", until {ends.isoformat(timespec='minutes')}"
+    typer.echo(f"{analyst!r} may spend {budget} on {dataset!r}{end}")
+
+
+@app.command("revoke")
+def revoke(
+    analyst: str = typer.Argument(help="Who may no longer ask."),
+    dataset: str | None = typer.Argument(None, help="About which data set; by default any, and the token ends."),
+    home: Path = HOME,
+) -> None:
+    """Take back a grant, or all grants of an analyst and their token. Acts at once.
+
+    Example: [bold]privet curator revoke ada people[/bold]
+    """
+    names = _open(home).accounts.revoke(analyst, dataset)
+    what = "nothing was granted" if not names else ", ".join(map(repr, names))
+    typer.echo(f"{analyst!r} may no longer ask ({what}){'' if dataset else '; the token has ended'}")
+
+
+@app.command("ledger")
+def ledger(
+    dataset: str | None = typer.Option(None, help="Only this data set."),
+    analyst: str | None = typer.Option(None, help="Only what this analyst asked."),
+    as_json: bool = typer.Option(False, "--json", help="Print JSON for machines."),
+    home: Path = HOME,
+) -> None:
+    """Show the charges, and what is left. Charges without an answer are marked.
+
+    Example: [bold]privet curator ledger --analyst ada[/bold]
+    """
+    from privet.cli.tables import budget_table, grants_table, ledger_table
+    from privet.wire.answers import entry_to
+
+    there = _open(home)
+    entries = there.ledger.entries(dataset, analyst)
+    unanswered = there.ledger.unanswered()
+    if as_json:
+        for entry in entries:
+            typer.echo(json.dumps({**entry_to(entry), "answered": entry.number not in unanswered}))
+        return
+    from rich.console import Console
+
+    console = Console()
+    console.print(ledger_table(entries, unanswered))
+    console.print(budget_table(there.ledger, [name for name in there.ledger.datasets() if dataset in (None, name)]))
+    console.print(grants_table(there.ledger, there.accounts.analysts(), there.accounts.grants()))
+
+
+@app.command("verify")
+def verify(
+    receipt: list[str] = typer.Option([], "--receipt", help="A receipt that an answer carried, or a file with one per line."),
+    witness: Path | None = typer.Option(None, help="Another witness file, such as one on another disk."),
+    home: Path = HOME,
+) -> None:
+    """Check that the ledger is what it was: nothing edited, removed, moved, cut off, or restored from a backup. Exit code 1 if it is not.
+
+    Example: [bold]privet curator verify --receipt receipts.txt[/bold]
+    """
+    from privet.ledger import Receipt, Witness
+    from privet.ledger import verify as check
+
+    there = _open(home)
+    receipts = [Receipt.read(text) for one in receipt for text in _lines(one)]
+    found = check(there.ledger, there.witness, receipts)
+    if witness is not None:
+        found += [f"{witness}: {one}" for one in check(there.ledger, Witness(witness))]
+    if found:
+        for one in dict.fromkeys(found):
+            typer.echo(f"privet: {one}", err=True)
+        raise typer.Exit(1)
+    lines = sum(1 for _ in there.ledger.journal())
+    told = f", {len(receipts)} receipts fit" if receipts else ""
+    typer.echo(f"the ledger is whole: {lines} lines{told}")
+
+
+@app.command("serve")
+def serve(
+    host: str = typer.Option("127.0.0.1", help="The address to listen at; by default this machine only."),
+    port: int = typer.Option(8000, help="The port; 0 takes a free one.", min=0, max=65535),
+    cert: Path | None = typer.Option(None, help="The TLS certificate (PEM)."),
+    key: Path | None = typer.Option(None, help="The private key of the certificate (PEM)."),
+    behind_tls: bool = typer.Option(False, "--behind-tls", help="Something in front does TLS: listen without it on any address."),
+    rate: float = typer.Option(50, help="Requests a second that one analyst may send.", min=0.01),
+    home: Path = HOME,
+) -> None:
+    """Serve the data sets over HTTP, and the page at /. A ledger that does not verify is not served.
+
+    Example: [bold]privet curator serve --port 8000[/bold]
+    """
+    from privet.service.limits import Limits
+    from privet.service.serve import run
+
+    run(_open(home), Limits(rate=rate, burst=4 * rate), host, port, cert, key, behind_tls=behind_tls)
+
+
+def _open(home: Path) -> Home:
+    from privet.service.home import Home
+
+    return Home.open(home)
+
+
+def _budget(epsilon: str | None, rho: str | None, delta: str | None) -> Budget:
+    from privet.budget import Budget
+
+    return Budget(epsilon, rho=rho, delta=delta)
+
+
+def _absolute(table: str) -> str:
+    """A place that means the same from every folder."""
+    from urllib.parse import quote, unquote, urlsplit
+
+    if table.startswith("duckdb://"):
+        parts = urlsplit(table)
+        path = Path(unquote(parts.path.removeprefix("/"))).resolve()
+        return f"duckdb:///{quote(str(path))}?{parts.query}"
+    return table if "://" in table else str(Path(table).resolve())
+
+
+def _end(text: str) -> datetime:
+    """A date, an ISO time, or a span from now."""
+    spans = {"d": "days", "h": "hours", "m": "minutes"}
+    try:
+        if text[-1] in spans and text[:-1].isdigit():
+            return datetime.now(UTC) + timedelta(**{spans[text[-1]]: int(text[:-1])})
+        when = datetime.fromisoformat(text)
+    except (ValueError, OverflowError, IndexError):
+        raise ParameterError(f"until must be a date, an ISO time, or a span such as 30d, 12h or 90m, got {text!r}") from None
+    return when if when.tzinfo is not None else when.replace(tzinfo=UTC)
+
+
+def _lines(given: str) -> list[str]:
+    """A receipt as it is, or those of a file."""
+    if given.startswith("privet-receipt-"):
+        return [given]
+    try:
+        return [line for line in Path(given).read_text(encoding="utf-8").splitlines() if line.strip()]
+    except (OSError, ValueError):
+        raise ParameterError(f"no file {given}, and no receipt either: one begins with privet-receipt-1.") from None

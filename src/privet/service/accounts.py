@@ -1,0 +1,251 @@
+"""Who may ask about what: data sets, analysts, tokens and grants, in one SQLite file that only its owner can read.
+
+A token is shown once and stored as its SHA-256: it has 256 random bits, so a slow hash would add nothing. Every request
+reads this file, so a token that is revoked ends at once.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import os
+import secrets
+import sqlite3
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from os import PathLike
+from pathlib import Path
+
+from privet.errors import AccessError, LedgerError, ParameterError
+from privet.ledger.base import check_name
+from privet.schema import Schema
+
+_SCHEMA = """
+CREATE TABLE IF NOT EXISTS owner (token TEXT NOT NULL);
+CREATE TABLE IF NOT EXISTS datasets (
+    id INTEGER PRIMARY KEY AUTOINCREMENT, name TEXT NOT NULL UNIQUE, place TEXT NOT NULL, schema TEXT NOT NULL, added TEXT NOT NULL);
+CREATE TABLE IF NOT EXISTS analysts (name TEXT PRIMARY KEY, token TEXT NOT NULL UNIQUE, added TEXT NOT NULL);
+CREATE TABLE IF NOT EXISTS grants (
+    analyst TEXT NOT NULL REFERENCES analysts (name), dataset TEXT NOT NULL, expires TEXT NOT NULL, PRIMARY KEY (analyst, dataset));
+"""
+_APPLICATION_ID = 0x50726961  # "Pria"
+_VERSION = 1
+
+
+@dataclass(frozen=True)
+class Dataset:
+    """A registered table. ``place`` is where the rows are, for :func:`privet.open_table`; it may hold a password."""
+
+    id: int
+    name: str
+    place: str
+    schema: Schema
+    added: str
+
+    def __repr__(self) -> str:
+        return f"Dataset({self.name!r})"
+
+
+@dataclass(frozen=True)
+class Grant:
+    """That an analyst may ask about a data set, until ``expires`` (ISO time in UTC; empty: no end)."""
+
+    analyst: str
+    dataset: str
+    expires: str
+
+    @property
+    def over(self) -> bool:
+        """Whether it has expired."""
+        return bool(self.expires) and datetime.fromisoformat(self.expires) <= datetime.now(UTC)
+
+
+class Accounts:
+    """The accounts of one curator."""
+
+    def __init__(self, path: str | PathLike[str]) -> None:
+        self.path = Path(path)
+
+    @classmethod
+    def make(cls, path: str | PathLike[str]) -> tuple[Accounts, str]:
+        """New accounts, and the owner's token."""
+        accounts = cls(path)
+        os.close(os.open(accounts.path, os.O_CREAT | os.O_EXCL | os.O_WRONLY, 0o600))
+        token = _new_token()
+        with accounts._opened() as connection:
+            connection.executescript(f"{_SCHEMA} PRAGMA application_id={_APPLICATION_ID}; PRAGMA user_version={_VERSION};")
+            connection.execute("INSERT INTO owner VALUES (?)", (_hashed(token),))
+        return accounts, token
+
+    # -- data sets -----------------------------------------------------------------------------------------------------
+
+    def add_dataset(self, name: str, place: str, schema: Schema) -> None:
+        """Register a table under a name that no other has."""
+        check_name("dataset", name)
+        if "/" in name:
+            raise ParameterError(f"dataset must be a name without '/', got {name!r}")
+        with self._opened() as connection:
+            try:
+                connection.execute(
+                    "INSERT INTO datasets (name, place, schema, added) VALUES (?, ?, ?, ?)",
+                    (name, place, json.dumps(schema.to_json()), _now()),
+                )
+            except sqlite3.IntegrityError:
+                raise ParameterError(f"there is a data set {name!r} already; choose another name, or remove it first") from None
+
+    def remove_dataset(self, name: str) -> None:
+        """No longer answer questions about a data set. What was spent on it stays in the ledger."""
+        with self._opened() as connection:
+            if not connection.execute("DELETE FROM datasets WHERE name = ?", (name,)).rowcount:
+                raise ParameterError(f"no data set {name!r}; there are {self._names(connection, 'datasets')}")
+
+    def dataset(self, name: str) -> Dataset:
+        """The registered table of this name."""
+        with self._opened() as connection:
+            row = connection.execute("SELECT id, name, place, schema, added FROM datasets WHERE name = ?", (name,)).fetchone()
+            if row is None:
+                raise ParameterError(f"no data set {name!r}; there are {self._names(connection, 'datasets')}")
+        return _dataset(row)
+
+    def datasets(self) -> list[Dataset]:
+        """All registered tables, by name."""
+        with self._opened() as connection:
+            rows = connection.execute("SELECT id, name, place, schema, added FROM datasets ORDER BY name").fetchall()
+        return [_dataset(row) for row in rows]
+
+    # -- analysts ------------------------------------------------------------------------------------------------------
+
+    def add_analyst(self, name: str) -> str:
+        """Register an analyst; their token, which is not stored and cannot be shown again."""
+        check_name("analyst", name)
+        token = _new_token()
+        with self._opened() as connection:
+            try:
+                connection.execute("INSERT INTO analysts VALUES (?, ?, ?)", (name, _hashed(token), _now()))
+            except sqlite3.IntegrityError:
+                raise ParameterError(f"there is an analyst {name!r} already; give them a new token with 'analyst token'") from None
+        return token
+
+    def new_token(self, name: str) -> str:
+        """Another token for an analyst; the one before ends at once."""
+        token = _new_token()
+        with self._opened() as connection:
+            self._check_analyst(connection, name)
+            connection.execute("UPDATE analysts SET token = ? WHERE name = ?", (_hashed(token), name))
+        return token
+
+    def analysts(self) -> list[str]:
+        """The names of all analysts."""
+        with self._opened() as connection:
+            return [row[0] for row in connection.execute("SELECT name FROM analysts ORDER BY name")]
+
+    def analyst_of(self, token: str) -> str:
+        """Whose token this is."""
+        with self._opened() as connection:
+            row = connection.execute("SELECT name FROM analysts WHERE token = ?", (_hashed(token),)).fetchone()
+        if row is None:
+            raise AccessError("this token is not known; it may have been replaced or revoked")
+        return str(row[0])
+
+    def is_owner(self, token: str) -> bool:
+        """Whether this is the owner's token."""
+        with self._opened() as connection:
+            rows = connection.execute("SELECT token FROM owner").fetchall()
+        return any(secrets.compare_digest(row[0], _hashed(token)) for row in rows)
+
+    def new_owner_token(self) -> str:
+        """Another token for the owner; the one before ends at once."""
+        token = _new_token()
+        with self._opened() as connection:
+            connection.execute("UPDATE owner SET token = ?", (_hashed(token),))
+        return token
+
+    # -- grants --------------------------------------------------------------------------------------------------------
+
+    def grant(self, analyst: str, dataset: str, expires: datetime | None = None) -> None:
+        """Let an analyst ask about a data set. Their cap is the ledger's."""
+        if expires is not None and expires.tzinfo is None:
+            raise ParameterError("expires must be a time with its zone")
+        with self._opened() as connection:
+            self._check_analyst(connection, analyst)
+            if connection.execute("SELECT 1 FROM datasets WHERE name = ?", (dataset,)).fetchone() is None:
+                raise ParameterError(f"no data set {dataset!r}; there are {self._names(connection, 'datasets')}")
+            until = "" if expires is None else expires.astimezone(UTC).isoformat(timespec="seconds")
+            connection.execute(
+                "INSERT INTO grants VALUES (?, ?, ?) ON CONFLICT DO UPDATE SET expires = excluded.expires", (analyst, dataset, until)
+            )
+
+    def revoke(self, analyst: str, dataset: str | None = None) -> list[str]:
+        """Take back a grant, or all of an analyst and their token; the data sets concerned. Acts at once."""
+        with self._opened() as connection:
+            self._check_analyst(connection, analyst)
+            rows = connection.execute(
+                "SELECT dataset FROM grants WHERE analyst = ?1 AND (?2 IS NULL OR dataset = ?2) ORDER BY dataset", (analyst, dataset)
+            ).fetchall()
+            if dataset is not None and not rows:
+                raise ParameterError(f"analyst {analyst!r} has no grant on data set {dataset!r}")
+            connection.execute("DELETE FROM grants WHERE analyst = ?1 AND (?2 IS NULL OR dataset = ?2)", (analyst, dataset))
+            if dataset is None:  # a hash that no token has
+                connection.execute("UPDATE analysts SET token = ? WHERE name = ?", (f"revoked {secrets.token_hex(8)}", analyst))
+        return [row[0] for row in rows]
+
+    def grants(self, analyst: str | None = None) -> list[Grant]:
+        """The grants, of one analyst or of all, expired ones too."""
+        with self._opened() as connection:
+            rows = connection.execute(
+                "SELECT analyst, dataset, expires FROM grants WHERE ?1 IS NULL OR analyst = ?1 ORDER BY dataset, analyst", (analyst,)
+            ).fetchall()
+        return [Grant(*row) for row in rows]
+
+    def granted(self, analyst: str, dataset: str) -> Grant:
+        """The grant of an analyst on a data set; one error for all reasons why there is none."""
+        for grant in self.grants(analyst):
+            if grant.dataset == dataset and not grant.over:
+                return grant
+        raise AccessError(f"no data set {dataset!r} is granted to you")
+
+    # -- how it is done ------------------------------------------------------------------------------------------------
+
+    @staticmethod
+    def _check_analyst(connection: sqlite3.Connection, name: str) -> None:
+        if connection.execute("SELECT 1 FROM analysts WHERE name = ?", (name,)).fetchone() is None:
+            raise ParameterError(f"no analyst {name!r}; there are {Accounts._names(connection, 'analysts')}")
+
+    @staticmethod
+    def _names(connection: sqlite3.Connection, table: str) -> str:
+        rows = connection.execute(f"SELECT name FROM {table} ORDER BY name").fetchall()  # noqa: S608 - a constant
+        return ", ".join(repr(row[0]) for row in rows) or "none yet"
+
+    @contextmanager
+    def _opened(self) -> Iterator[sqlite3.Connection]:
+        """A connection for one transaction."""
+        if not self.path.is_file():
+            raise LedgerError(f"no accounts file {self.path}")
+        try:
+            connection = sqlite3.connect(self.path, timeout=30)
+            try:
+                with connection:
+                    yield connection
+            finally:
+                connection.close()
+        except sqlite3.Error as error:
+            raise LedgerError(f"cannot use the accounts {self.path}: {error}") from None
+
+
+def _dataset(row: tuple[int, str, str, str, str]) -> Dataset:
+    number, name, place, schema, added = row
+    return Dataset(number, name, place, Schema.from_json(json.loads(schema)), added)
+
+
+def _new_token() -> str:
+    return f"privet_{secrets.token_urlsafe(32)}"
+
+
+def _hashed(token: str) -> str:
+    return hashlib.sha256(token.encode("utf-8", "replace")).hexdigest()
+
+
+def _now() -> str:
+    return datetime.now(UTC).isoformat(timespec="seconds")

@@ -1,0 +1,224 @@
+"""The routes. Everything under ``/v1`` is for analysts' programs; the page at ``/`` is for people."""
+
+# No "from __future__ import annotations": routes are made in functions, and FastAPI reads their annotations as they are.
+
+import asyncio
+import json
+import re
+import secrets
+import time
+from collections.abc import AsyncIterator, Awaitable, Callable
+from contextlib import asynccontextmanager
+from typing import Annotated, Any
+
+import pydantic_core
+from fastapi import APIRouter, Depends, FastAPI, Header, Query, Request
+from fastapi.responses import JSONResponse, Response
+from fastapi.routing import APIRoute
+from starlette.concurrency import run_in_threadpool
+from starlette.types import ASGIApp, Message, Receive, Scope, Send
+
+import privet
+from privet.errors import LedgerError, ParameterError
+from privet.ledger import verify
+from privet.service import problems, requests
+from privet.service.accounts import Dataset
+from privet.service.asking import QUESTIONS
+from privet.service.desk import Desk
+from privet.service.home import Home
+from privet.service.limits import Limits, rounded_up
+
+_PROBLEMS: dict[int | str, dict[str, Any]] = {
+    status: {"description": told, "content": {"application/problem+json": {"schema": {"type": "object"}}}}
+    for status, told in {
+        401: "The token is not known",
+        403: "The budget, or the privacy promise, does not allow this; nothing is charged",
+        404: "No such data set is granted",
+        409: "The key belongs to another request, or the schema is another",
+        410: "The snapshot is gone",
+        413: "The request is too large",
+        422: "The request is not what it may be; nothing is charged",
+        429: "Too many requests; Retry-After says how long to wait",
+        503: "The table or the ledger cannot be reached; says whether the charge stands",
+    }.items()
+}
+
+
+def create_app(home: Home, limits: Limits | None = None) -> FastAPI:
+    """The service of a curator's home. A ledger that does not verify is not served."""
+    found = verify(home.ledger, home.witness)
+    if found:
+        raise LedgerError("the ledger is not what it was, so nothing is served:\n" + "\n".join(f"  - {one}" for one in found))
+    desk = Desk(home, limits)
+
+    @asynccontextmanager
+    async def life(_: FastAPI) -> AsyncIterator[None]:
+        tidy = asyncio.create_task(_tidy(desk))
+        yield
+        tidy.cancel()
+        await run_in_threadpool(desk.close)
+
+    app = FastAPI(
+        title="Privet curator",
+        version=privet.__version__,
+        description="Noisy answers about tables that nobody may see, within a budget. Amounts may be texts such as `1/3`, which are exact.",
+        lifespan=life,
+        docs_url=None,  # they load scripts from elsewhere
+        redoc_url=None,
+        openapi_url="/v1/openapi.json",
+        responses=_PROBLEMS,
+    )
+    app.state.desk = desk
+    problems.install(app)
+    app.include_router(_routes(desk))
+    app.add_middleware(_Bounded, largest=desk.limits.body)
+    return app
+
+
+async def _tidy(desk: Desk) -> None:
+    while True:
+        await asyncio.sleep(10)
+        desk.snapshots.tidy()
+
+
+class _JsonRequest(Request):
+    """JSON without the extras of Python: no NaN, no endless nesting, no numbers of a million digits."""
+
+    async def json(self) -> Any:
+        body = await self.body()
+        try:
+            return pydantic_core.from_json(body, allow_inf_nan=False)
+        except ValueError as error:
+            raise json.JSONDecodeError(str(error)[:200], "", 0) from None
+
+
+class _JsonRoute(APIRoute):
+    def get_route_handler(self) -> Callable[[Request], Awaitable[Response]]:  # type: ignore[override]
+        inner = super().get_route_handler()
+
+        async def handle(request: Request) -> Response:
+            return await inner(_JsonRequest(request.scope, request.receive))
+
+        return handle
+
+
+def _routes(desk: Desk) -> APIRouter:
+    router = APIRouter(prefix="/v1", route_class=_JsonRoute)
+
+    async def analyst(request: Request, authorization: Annotated[str | None, Header(include_in_schema=False)] = None) -> str:
+        found = re.fullmatch(r"Bearer ([\x21-\x7e]{1,500})", authorization or "", re.IGNORECASE)
+        address = request.client.host if request.client else ""
+        return await run_in_threadpool(desk.admit, found[1] if found else None, address)
+
+    Analyst = Annotated[str, Depends(analyst)]  # noqa: N806 - a type
+
+    async def granted(name: str, analyst: Analyst) -> Dataset:
+        return await run_in_threadpool(desk.granted, analyst, name)
+
+    Granted = Annotated[Dataset, Depends(granted)]  # noqa: N806 - a type
+
+    @router.get("/datasets", summary="Your data sets, and what is left")
+    async def list_datasets(analyst: Analyst) -> JSONResponse:
+        return JSONResponse(await run_in_threadpool(desk.list_datasets, analyst))
+
+    @router.get("/datasets/{name}", summary="What is public about a data set, and what is left")
+    async def describe(analyst: Analyst, dataset: Granted) -> JSONResponse:
+        return JSONResponse(await run_in_threadpool(desk.describe, analyst, dataset))
+
+    @router.get("/datasets/{name}/history", summary="What you asked, with receipts")
+    async def history(
+        analyst: Analyst,
+        dataset: Granted,
+        after: Annotated[int, Query(ge=0, lt=1 << 60)] = 0,
+        limit: Annotated[int, Query(ge=1, le=1000)] = 100,
+    ) -> JSONResponse:
+        return JSONResponse(await run_in_threadpool(desk.history, analyst, dataset, after, limit))
+
+    @router.post("/datasets/{name}/preview", summary="What a plan would cost; charges nothing")
+    async def preview(analyst: Analyst, dataset: Granted, plan: requests.Plan) -> JSONResponse:
+        return JSONResponse(await run_in_threadpool(desk.preview, analyst, dataset, plan))
+
+    @router.post("/datasets/{name}/snapshots", status_code=201, summary="Begin a snapshot: questions that see the same rows")
+    async def begin_snapshot(analyst: Analyst, dataset: Granted) -> JSONResponse:
+        return JSONResponse(await run_in_threadpool(desk.begin_snapshot, analyst, dataset), 201)
+
+    @router.delete("/datasets/{name}/snapshots/{snapshot}", status_code=204, response_class=Response, summary="End a snapshot")
+    async def end_snapshot(analyst: Analyst, dataset: Granted, snapshot: str) -> Response:
+        desk.snapshots.end(desk.snapshots.get(snapshot, analyst, dataset.name))
+        return Response(status_code=204)
+
+    kinds: dict[str, type[requests.Asked]] = {name: kind for name, (kind, _) in QUESTIONS.items()}
+    for operation, kind in (kinds | {"divide": requests.Divide}).items():
+        router.post(f"/datasets/{{name}}/{operation}", summary=(kind.__doc__ or "").splitlines()[0], name=operation)(
+            _question(desk, operation, kind, Analyst, Granted)
+        )
+    return router
+
+
+def _question(desk: Desk, operation: str, kind: type[requests.Asked], analyst_type: Any, granted_type: Any) -> Any:
+    """The route of one kind of question."""
+
+    async def question(
+        request: Request,
+        analyst: analyst_type,
+        dataset: granted_type,
+        asked: kind,  # type: ignore[valid-type]
+        idempotency_key: Annotated[
+            str | None, Header(description="Names this request. Sent again with the same body, it is answered again, and charged once.")
+        ] = None,
+        privet_schema: Annotated[str | None, Header(description="The fingerprint of the schema that the request is about.")] = None,
+    ) -> Response:
+        begun = time.monotonic()
+        key = secrets.token_urlsafe(24) if idempotency_key is None else idempotency_key
+        if not re.fullmatch(r"[\x21-\x7e]{1,200}", key):
+            raise ParameterError("Idempotency-Key must be 1 to 200 printable ASCII characters without spaces")
+        body = await request.body()
+        try:
+            asked_for = desk.request(analyst, dataset, operation, asked, body, key, privet_schema)
+            reply = await asyncio.wrap_future(await run_in_threadpool(desk.ask, asked_for))
+        finally:
+            taken = time.monotonic() - begun
+            await asyncio.sleep(rounded_up(taken, desk.limits.first_step) - taken)
+        content = b'{"answer":%b,"receipt":"%b"}' % (reply.answer, str(reply.receipt).encode())
+        headers = {"Privet-Replayed": "true"} if reply.replayed else {}
+        return Response(content, 200, headers, media_type="application/json")
+
+    return question
+
+
+class _Bounded:
+    """Refuses bodies that are too large, whatever their headers say."""
+
+    def __init__(self, app: ASGIApp, largest: int) -> None:
+        self._app, self._largest = app, largest
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        if scope["type"] != "http":
+            await self._app(scope, receive, send)
+            return
+        declared = dict(scope["headers"]).get(b"content-length", b"0")
+        if not declared.isdigit() or int(declared) > self._largest:
+            await self._refusal()(scope, receive, send)
+            return
+        # The whole body is read first, so that no route sees half of one.
+        body = b""
+        while True:
+            message = await receive()
+            if message["type"] != "http.request":
+                return
+            body += message.get("body", b"")
+            if len(body) > self._largest:
+                await self._refusal()(scope, receive, send)
+                return
+            if not message.get("more_body", False):
+                break
+        waiting = [{"type": "http.request", "body": body, "more_body": False}]
+
+        async def replay() -> Message:
+            return waiting.pop() if waiting else await receive()
+
+        await self._app(scope, replay, send)
+
+    def _refusal(self) -> JSONResponse:
+        detail = f"a request may have {self._largest} bytes; ask in several requests"
+        return problems.problem("too-large", "The request is too large", 413, detail)

@@ -1,0 +1,309 @@
+"""The desk where analysts are served: who asks, whether they may, charge once, answer once, record.
+
+A question is charged under the key of its request, and its answer is recorded before it leaves. So a request that is sent again gets
+the recorded answer; where the service died between charge and answer, it is answered then, for the charge that stands. In no order of
+events do two different answers leave for one charge.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import threading
+from collections.abc import Callable, Iterator
+from concurrent.futures import Future, ThreadPoolExecutor
+from contextlib import contextmanager
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import Any
+
+import privet
+from privet.budget import Budget, Cost, exact_epsilon
+from privet.counts.base import CountSource, Table
+from privet.counts.open import open_table
+from privet.curator import Curator
+from privet.errors import AccessError, KeyReused, ParameterError, TableError
+from privet.ledger import Entry, Ledger, Receipt, left
+from privet.ledger.base import same_request
+from privet.service import requests
+from privet.service.accounts import Dataset
+from privet.service.asking import QUESTIONS, planned
+from privet.service.home import Home
+from privet.service.limits import Limits, Rates
+from privet.service.problems import OtherSchema, Unanswered, Unauthorised
+from privet.service.snapshots import Snapshot, SnapshotGone, Snapshots
+from privet.wire.answers import cost_to, entry_to, preview_to
+from privet.wire.questions import Json
+
+
+@dataclass(frozen=True)
+class Reply:
+    """A recorded answer (JSON) with its receipt, and whether it had been recorded before."""
+
+    answer: bytes
+    receipt: Receipt
+    replayed: bool
+
+
+@dataclass(frozen=True)
+class Request:
+    """A question as it came: who asks about what, under which key, and the digest of all that."""
+
+    analyst: str
+    dataset: Dataset
+    operation: str
+    asked: requests.Asked
+    key: str
+    digest: str
+
+
+class KeyedLedger:
+    """A ledger as one request sees it: what it charges, it charges under the request's key. The witness sees every charge."""
+
+    def __init__(self, ledger: Ledger, request: Request, seen: Callable[[Entry], None]) -> None:
+        self._ledger, self._request, self._seen = ledger, request, seen
+        self.entry: Entry | None = None
+
+    def charge(self, dataset: str, analyst: str, cost: Cost, what: str, *, key: str = "", request: str = "") -> Entry:
+        assert not key
+        assert not request
+        asked = self._request
+        self.entry = self._ledger.charge(dataset, analyst, cost, what, key=asked.key, request=asked.digest)
+        self._seen(self.entry)
+        return self.entry
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self._ledger, name)
+
+
+class Desk:
+    """All that the service does, without HTTP."""
+
+    def __init__(self, home: Home, limits: Limits | None = None) -> None:
+        self.home, self.limits = home, limits or Limits()
+        self.snapshots = Snapshots(self.limits)
+        self._workers = ThreadPoolExecutor(self.limits.at_once, thread_name_prefix="desk")
+        self._rates = Rates(self.limits.rate, self.limits.burst)
+        self._strangers = Rates(5, 20)
+        self._tables: dict[int, tuple[Table, CountSource]] = {}
+        self._lock = threading.Lock()
+        self._under_way: dict[tuple[str, str], tuple[threading.Lock, int]] = {}
+
+    def close(self) -> None:
+        """End all snapshots, after what is under way."""
+        self.snapshots.end_all()
+        self._workers.shutdown(wait=True)
+
+    # -- who -----------------------------------------------------------------------------------------------------------
+
+    def admit(self, token: str | None, address: str) -> str:
+        """The analyst of a token. Strangers, and analysts in a hurry, have to wait."""
+        if not token:
+            self._strangers.take(address)
+            raise Unauthorised("send your token: Authorization: Bearer <token>")
+        try:
+            analyst = self.home.accounts.analyst_of(token)
+        except AccessError as error:
+            self._strangers.take(address)
+            raise Unauthorised(str(error)) from None
+        self._rates.take(analyst)
+        return analyst
+
+    def granted(self, analyst: str, name: str) -> Dataset:
+        """A data set that is granted to the analyst."""
+        self.home.accounts.granted(analyst, name)
+        try:
+            return self.home.accounts.dataset(name)
+        except ParameterError:
+            raise AccessError(f"no data set {name!r} is granted to you") from None
+
+    # -- what is free ----------------------------------------------------------------------------------------------------
+
+    def list_datasets(self, analyst: str) -> Json:
+        """The data sets of an analyst."""
+        names = {dataset.name for dataset in self.home.accounts.datasets()}
+        grants = [grant for grant in self.home.accounts.grants(analyst) if not grant.over and grant.dataset in names]
+        return {"analyst": analyst, "datasets": [{"name": g.dataset, **self._money(g.dataset, analyst, g.expires)} for g in grants]}
+
+    def describe(self, analyst: str, dataset: Dataset) -> Json:
+        """What is public about a data set, and what is left."""
+        grant = self.home.accounts.granted(analyst, dataset.name)
+        schema = dataset.schema
+        return {
+            "name": dataset.name,
+            "schema": schema.to_json(),
+            "fingerprint": schema.fingerprint,
+            **self._money(dataset.name, analyst, grant.expires),
+            "spent": cost_to(self.home.ledger.spent(dataset.name, analyst)),
+            "private": not schema.from_data,
+            "reason": "the schema was read off the data" if schema.from_data else "",
+            "version": privet.__version__,
+        }
+
+    def _money(self, dataset: str, analyst: str, expires: str) -> Json:
+        ledger = self.home.ledger
+        cap = ledger.cap(dataset, analyst) or ledger.cap(dataset) or Budget(0)
+        return {"unit": cap.unit, "cap": str(cap.amount), "left": str(self.left(dataset, analyst)), "expires": expires or None}
+
+    def left(self, dataset: str, analyst: str) -> Fraction:
+        """What an analyst can still spend."""
+        return left(self.home.ledger, dataset, analyst)
+
+    def history(self, analyst: str, dataset: Dataset, after: int, limit: int) -> Json:
+        """The analyst's own charges, oldest first."""
+        ledger = self.home.ledger
+        entries = [entry for entry in ledger.entries(dataset.name, analyst) if entry.number > after]
+        unanswered = ledger.unanswered()
+        told = []
+        for entry in entries[:limit]:
+            answer = ledger.answer(entry.number)
+            told.append({**entry_to(entry), "answered": entry.number not in unanswered, "receipt": str(_receipt(ledger, entry, answer))})
+        return {"entries": told, "next": told[-1]["number"] if len(entries) > limit else None}
+
+    def preview(self, analyst: str, dataset: Dataset, plan: requests.Plan) -> Json:
+        """What a plan would cost. Charges nothing."""
+        costs = planned(plan)
+        if plan.part is None:
+            return preview_to(self._curator(analyst, dataset, self.source(dataset)).preview(costs))
+        snapshot = self._snapshot_of(analyst, dataset, plan.snapshot)
+        return preview_to(snapshot.part(plan.part.division, plan.part.number).preview(costs))
+
+    def begin_snapshot(self, analyst: str, dataset: Dataset) -> Json:
+        """A snapshot for several questions."""
+        table, _ = self._opened(dataset)
+        table.check_reachable()
+        snapshot = self.snapshots.begin(analyst, dataset.name, table.source(dataset.schema))
+        return {"snapshot": snapshot.name, "seconds": self.limits.snapshot_idle}
+
+    # -- what is paid for ------------------------------------------------------------------------------------------------
+
+    def request(
+        self, analyst: str, dataset: Dataset, operation: str, asked: requests.Asked, body: bytes, key: str, schema: str | None
+    ) -> Request:
+        """A question as it came. The digest holds everything that its cost and meaning depend on."""
+        if schema is not None and schema != dataset.schema.fingerprint:
+            raise OtherSchema(f"data set {dataset.name!r} has another schema by now; connect again")
+        parts = [str(dataset.id).encode(), dataset.name.encode(), operation.encode(), body]
+        digest = hashlib.sha256(b"".join(b"%d:%b," % (len(part), part) for part in parts)).hexdigest()
+        return Request(analyst, dataset, operation, asked, key, digest)
+
+    def ask(self, request: Request) -> Future[Reply]:
+        """Answer a question, in a thread of its own or of its snapshot."""
+        asked = request.asked
+        if asked.snapshot is None:
+            if asked.part is not None or request.operation == "divide":
+                raise SnapshotGone("people are divided, and their groups asked, within a snapshot: begin one, and name it")
+            return self._workers.submit(self._answer, request, None)
+        replay = self._recorded(self.home.ledger, request)  # also when the snapshot has ended since
+        if replay is not None:
+            return self._workers.submit(lambda: replay)
+        snapshot = self._snapshot_of(request.analyst, request.dataset, asked.snapshot)
+        return snapshot.run(lambda: self._answer(request, snapshot))
+
+    def _answer(self, request: Request, snapshot: Snapshot | None) -> Reply:
+        asked, dataset = request.asked, request.dataset
+        with self._one_at_a_time(request.analyst, request.key):
+            part = None
+            book = self.home.ledger
+            if snapshot is not None and asked.part is not None:
+                if self.home.ledger.charged(request.analyst, request.key) is not None:
+                    raise KeyReused(f"the key {request.key!r} belongs to another request; use a new key")
+                snapshot.claim(request.key, request.digest)
+                part = snapshot.part(asked.part.division, asked.part.number)
+                book = part.ledger
+            replay = self._recorded(book, request)
+            if replay is not None:
+                return replay
+            table, source = self._opened(dataset)
+            table.check_reachable()  # nothing is charged for a table that cannot be read
+            keyed = KeyedLedger(book, request, self._seen if part is None else _unseen)
+            rows = source if snapshot is None else snapshot.source
+            curator = (part or self._curator(request.analyst, dataset, rows)).charging(keyed)
+            try:
+                if isinstance(asked, requests.Divide):
+                    assert snapshot is not None
+                    return self._divide(snapshot, curator, keyed, asked)
+                answer = QUESTIONS[request.operation][1](curator, asked)
+            except TableError as error:
+                if keyed.entry is not None:
+                    raise Unanswered(keyed.entry.number, str(error)) from None
+                raise
+            return _record(book, keyed, answer)
+
+    def _divide(self, snapshot: Snapshot, curator: Curator, keyed: KeyedLedger, asked: requests.Divide) -> Reply:
+        parts = curator.split_people(asked.n_parts, asked.epsilon)
+        assert keyed.entry is not None
+        cost = Cost.pure(exact_epsilon("epsilon", asked.epsilon))
+        told = {"cost": cost_to(cost.promised(curator.schema)), "row_cost": cost_to(cost), "private": curator.private}
+        told |= {"entry": entry_to(keyed.entry), "division": keyed.entry.number, "n_parts": asked.n_parts}
+        reply = _record(self.home.ledger, keyed, told)
+        if not reply.replayed:  # else these groups were not paid for
+            snapshot.divisions[keyed.entry.number] = parts
+        return reply
+
+    def _recorded(self, book: Ledger, request: Request) -> Reply | None:
+        """The answer that this request got before."""
+        entry = book.charged(request.analyst, request.key)
+        if entry is None:
+            return None
+        answer = book.answer(same_request(entry, request.digest).number)
+        return None if answer is None else Reply(answer, _receipt(book, entry, answer), replayed=True)
+
+    def _seen(self, entry: Entry) -> None:
+        self.home.witness.note(self.home.ledger.identity, entry)
+
+    # -- tables ----------------------------------------------------------------------------------------------------------
+
+    def source(self, dataset: Dataset) -> CountSource:
+        """The counts of a data set, opened when it is first asked about."""
+        return self._opened(dataset)[1]
+
+    def _opened(self, dataset: Dataset) -> tuple[Table, CountSource]:
+        with self._lock:
+            if dataset.id not in self._tables:
+                table = open_table(dataset.place)
+                table.check_structure(dataset.schema)
+                self._tables[dataset.id] = (table, table.source(dataset.schema))
+            return self._tables[dataset.id]
+
+    def _snapshot_of(self, analyst: str, dataset: Dataset, name: str | None) -> Snapshot:
+        if name is None:
+            raise SnapshotGone("name the snapshot in which the people were divided")
+        return self.snapshots.get(name, analyst, dataset.name)
+
+    def _curator(self, analyst: str, dataset: Dataset, source: CountSource) -> Curator:
+        return Curator.over(source, dataset.schema, ledger=self.home.ledger, dataset=dataset.name, analyst=analyst)
+
+    @contextmanager
+    def _one_at_a_time(self, analyst: str, key: str) -> Iterator[None]:
+        """Requests of the same key wait for each other: the second finds the answer of the first."""
+        name = (analyst, key)
+        with self._lock:
+            lock, waiting = self._under_way.get(name, (threading.Lock(), 0))
+            self._under_way[name] = (lock, waiting + 1)
+        try:
+            with lock:
+                yield
+        finally:
+            with self._lock:
+                lock, waiting = self._under_way[name]
+                if waiting == 1:
+                    del self._under_way[name]
+                else:
+                    self._under_way[name] = (lock, waiting - 1)
+
+
+def _unseen(_: Entry) -> None:
+    """The ledger of a group of people lives in memory, and ends with its snapshot."""
+
+
+def _record(book: Ledger, keyed: KeyedLedger, answer: Json) -> Reply:
+    """Keep an answer; what leaves is what is kept, even if somebody was faster."""
+    assert keyed.entry is not None
+    body = json.dumps(answer, ensure_ascii=False, allow_nan=False, separators=(",", ":")).encode()
+    kept = book.record(keyed.entry.number, body)
+    return Reply(kept, _receipt(book, keyed.entry, kept), replayed=kept != body)
+
+
+def _receipt(book: Ledger, entry: Entry, answer: bytes | None) -> Receipt:
+    return Receipt(book.identity, entry.number, entry.hash, "" if answer is None else hashlib.sha256(answer).hexdigest())

@@ -1,0 +1,79 @@
+"""The home of a curator: a folder with its accounts, its ledger (or where that is) and the witness of the ledger."""
+
+from __future__ import annotations
+
+import json
+import os
+from dataclasses import dataclass
+from os import PathLike
+from pathlib import Path
+
+from privet.errors import LedgerError, ParameterError
+from privet.ledger import Ledger, SQLiteLedger, Witness
+from privet.service.accounts import Accounts
+
+_CONFIG, _ACCOUNTS, _LEDGER, _WITNESS = "curator.json", "accounts.sqlite", "ledger.sqlite", "witness"
+_VERSION = 1
+
+
+@dataclass(frozen=True)
+class Home:
+    """What a curator keeps."""
+
+    path: Path
+    accounts: Accounts
+    ledger: Ledger
+    witness: Witness
+
+    @classmethod
+    def make(cls, path: str | PathLike[str], ledger: str | None = None) -> tuple[Home, str]:
+        """A new home, and the owner's token.
+
+        ``ledger`` is a postgresql:// URL; by default the ledger is an SQLite file in the home. All that can be wrong is looked at first.
+        """
+        place = Path(path)
+        if place.exists() and (not place.is_dir() or any(place.iterdir())):
+            raise ParameterError(f"{place} exists and is not an empty folder; a curator needs a folder of its own")
+        if not place.parent.is_dir():
+            raise ParameterError(f"cannot make {place}: the folder {place.parent} does not exist")
+        if ledger is not None:
+            _open_ledger(place, ledger)
+        place.mkdir(mode=0o700, exist_ok=True)
+        place.chmod(0o700)
+        opened = _open_ledger(place, ledger)
+        if isinstance(opened, SQLiteLedger):
+            opened.path.chmod(0o600)
+        accounts, token = Accounts.make(place / _ACCOUNTS)
+        # Written last: a home without it was not finished.
+        config = {"privet": "curator", "version": _VERSION, "ledger": ledger or _LEDGER}
+        handle = os.open(place / _CONFIG, os.O_CREAT | os.O_EXCL | os.O_WRONLY, 0o600)
+        with os.fdopen(handle, "w", encoding="utf-8") as file:
+            json.dump(config, file, indent=2)
+        return cls(place, accounts, opened, Witness(place / _WITNESS)), token
+
+    @classmethod
+    def open(cls, path: str | PathLike[str]) -> Home:
+        """A home that was made before."""
+        place = Path(path)
+        try:
+            config = json.loads((place / _CONFIG).read_text(encoding="utf-8"))
+            version, ledger = config["version"], config["ledger"]
+        except FileNotFoundError:
+            raise ParameterError(f"{place} is no home of a curator; make one with 'privet curator init --home {place}'") from None
+        except (OSError, ValueError, KeyError, TypeError) as error:
+            raise LedgerError(f"cannot read {place / _CONFIG}: {error}") from None
+        if version != _VERSION:
+            raise LedgerError(f"{place / _CONFIG} has version {version}, this Privet reads version {_VERSION}")
+        if ledger == _LEDGER and not (place / _LEDGER).is_file():
+            raise LedgerError(f"the ledger {place / _LEDGER} is gone; put it back, a new one would forget what was spent")
+        return cls(place, Accounts(place / _ACCOUNTS), _open_ledger(place, ledger), Witness(place / _WITNESS))
+
+
+def _open_ledger(place: Path, ledger: str | None) -> Ledger:
+    if ledger is None or ledger == _LEDGER:
+        return SQLiteLedger(place / _LEDGER)
+    if not ledger.startswith(("postgresql://", "postgres://")):
+        raise ParameterError("a ledger is an SQLite file in the curator's home (by default), or a postgresql:// URL")
+    from privet.ledger.postgres import PostgresLedger
+
+    return PostgresLedger(ledger)

@@ -1,0 +1,77 @@
+"""Sizes, rates and times, so that no analyst can starve the others and a clock tells little.
+
+The time of an answer could depend on the rows. It is rounded up to one of few steps, each a quarter longer than the one before, so that a
+clock tells at most which step was reached. What remains is in docs/concepts/promise.md.
+"""
+
+from __future__ import annotations
+
+import threading
+import time
+from dataclasses import dataclass
+
+from privet.errors import PrivetError
+
+
+@dataclass(frozen=True)
+class Limits:
+    """What the service allows.
+
+    Args:
+        body: bytes of a request.
+        rate, burst: requests a second of one analyst, and how many at once after a pause.
+        at_once: requests of all analysts that are worked on at the same time; the others wait.
+        snapshots, snapshots_each: snapshots that are open at once, in all and of one analyst.
+        snapshot_idle, snapshot_life: seconds after which a snapshot ends, unused or at all.
+        first_step: seconds that an answer takes at least; 0 leaves times as they are.
+    """
+
+    body: int = 1 << 24
+    rate: float = 50.0
+    burst: float = 200.0
+    at_once: int = 8
+    snapshots: int = 64
+    snapshots_each: int = 4
+    snapshot_idle: float = 300.0
+    snapshot_life: float = 3600.0
+    first_step: float = 0.01
+
+
+class TooMany(PrivetError):
+    """More requests than allowed. Carries the seconds to wait."""
+
+    def __init__(self, detail: str, wait: float = 1.0) -> None:
+        self.wait = wait
+        super().__init__(detail)
+
+
+class Rates:
+    """A bucket of tokens for each name: ``rate`` a second flow in, at most ``burst``."""
+
+    def __init__(self, rate: float, burst: float) -> None:
+        self._rate, self._burst = rate, burst
+        self._buckets: dict[str, tuple[float, float]] = {}
+        self._lock = threading.Lock()
+
+    def take(self, name: str) -> None:
+        """Take one token, or raise :class:`TooMany`."""
+        now = time.monotonic()
+        with self._lock:
+            if len(self._buckets) > 10_000:  # full buckets say nothing
+                self._buckets = {n: (t, at) for n, (t, at) in self._buckets.items() if t + (now - at) * self._rate < self._burst}
+            tokens, at = self._buckets.get(name, (self._burst, now))
+            tokens = min(self._burst, tokens + (now - at) * self._rate)
+            if tokens < 1:
+                self._buckets[name] = (tokens, now)
+                raise TooMany(f"more than {self._rate:g} requests a second; wait a moment", (1 - tokens) / self._rate)
+            self._buckets[name] = (tokens - 1, now)
+
+
+def rounded_up(seconds: float, first_step: float) -> float:
+    """The next of the steps at which answers leave."""
+    if first_step <= 0:
+        return seconds
+    step = first_step
+    while step < seconds:
+        step *= 1.25
+    return step

@@ -1,0 +1,117 @@
+"""Errors as problem+json (RFC 9457). What a problem says never depends on rows, beyond that a table could not be read."""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+from fastapi import FastAPI, Request
+from fastapi.exceptions import RequestValidationError
+from fastapi.responses import JSONResponse
+from starlette.exceptions import HTTPException
+
+from privet.errors import (
+    AccessError,
+    BudgetExceeded,
+    KeyReused,
+    LedgerError,
+    ParameterError,
+    PrivacyError,
+    PrivetError,
+    QuestionError,
+    SchemaError,
+    TableError,
+)
+from privet.service.limits import TooMany
+from privet.service.snapshots import SnapshotGone
+
+
+class Unauthorised(AccessError):
+    """No token, or one that is not known."""
+
+
+class OtherSchema(PrivetError):
+    """The client has another schema of the data set than the curator."""
+
+
+class Unanswered(PrivetError):
+    """A question that was charged could not be answered. Carries the line of the charge."""
+
+    def __init__(self, number: int, why: str) -> None:
+        self.number = number
+        super().__init__(
+            f"{why}. Line {number} of the ledger charged it, and it has no answer: send the same request with the same key again, "
+            "and it is answered without another charge"
+        )
+
+
+#: The first that fits: a class of errors, the end of the problem's type, its title, the status.
+_KINDS: list[tuple[type[Exception], str, str, int]] = [
+    (Unauthorised, "access", "The token is not known", 401),
+    (AccessError, "not-granted", "Not granted", 404),
+    (KeyReused, "key-reused", "The key belongs to another request", 409),
+    (OtherSchema, "schema", "Another schema", 409),
+    (BudgetExceeded, "budget-exceeded", "The budget does not allow this", 403),
+    (PrivacyError, "privacy", "Refused to keep the privacy promise", 403),
+    (SnapshotGone, "snapshot-gone", "The snapshot is gone", 410),
+    (TooMany, "too-many-requests", "Too many requests", 429),
+    (QuestionError, "question", "This cannot be asked", 422),
+    (ParameterError, "parameter", "A parameter is not what it may be", 422),
+    (SchemaError, "question", "This cannot be asked", 422),
+    (Unanswered, "table", "Charged, but not answered", 503),
+    (TableError, "table", "The table cannot be reached; nothing was charged", 503),
+    (LedgerError, "ledger", "The ledger cannot be used; nothing was charged", 503),
+    (PrivetError, "question", "This cannot be asked", 422),
+]
+
+
+def problem(kind: str, title: str, status: int, detail: str, headers: dict[str, str] | None = None, **more: Any) -> JSONResponse:
+    """A response that says what is wrong."""
+    told = {"type": f"urn:privet:problem:{kind}", "title": title, "status": status, "detail": detail, **more}
+    return JSONResponse(told, status, headers, media_type="application/problem+json")
+
+
+def problem_of(error: PrivetError) -> JSONResponse:
+    """The response for an error that is raised on purpose."""
+    kind, title, status = next((kind, title, status) for cls, kind, title, status in _KINDS if isinstance(error, cls))
+    more: dict[str, Any] = {}
+    headers: dict[str, str] = {}
+    if isinstance(error, BudgetExceeded):
+        more = {"asked": str(error.asked), "left": str(error.left), "unit": error.unit, "account": error.account}
+    elif isinstance(error, TooMany):
+        headers["Retry-After"] = str(max(1, math.ceil(error.wait)))
+    elif isinstance(error, Unauthorised):
+        headers["WWW-Authenticate"] = "Bearer"
+    elif isinstance(error, Unanswered):
+        more = {"charged": True, "number": error.number}
+    elif status == 503:
+        more = {"charged": False}
+    if status == 503:
+        headers["Retry-After"] = "1"
+    return problem(kind, title, status, str(error), headers, **more)
+
+
+def install(app: FastAPI) -> None:
+    """Let the app answer every error as a problem."""
+
+    @app.exception_handler(PrivetError)
+    async def on_purpose(_: Request, error: PrivetError) -> JSONResponse:
+        return problem_of(error)
+
+    @app.exception_handler(RequestValidationError)
+    async def invalid(_: Request, error: RequestValidationError) -> JSONResponse:
+        # What came is not repeated: a client may have sent what it should not.
+        listed = [{"where": ".".join(map(str, one["loc"])), "what": one["msg"]} for one in error.errors()[:20]]
+        detail = "; ".join(f"{one['where']}: {one['what']}" for one in listed[:3])
+        return problem("parameter", "The request is not what it may be", 422, detail, errors=listed)
+
+    @app.exception_handler(HTTPException)
+    async def http(_: Request, error: HTTPException) -> JSONResponse:
+        headers = None if error.headers is None else dict(error.headers)
+        return problem("http", str(error.detail), error.status_code, str(error.detail), headers)
+
+    @app.exception_handler(Exception)
+    async def unexpected(_: Request, error: Exception) -> JSONResponse:
+        # What an unexpected error says may tell of rows.
+        detail = f"{type(error).__name__}; if the question was charged, the history says so, and the same key gets its answer"
+        return problem("internal", "An error in the service", 500, detail)

@@ -1,0 +1,57 @@
+"""Running the service with Uvicorn."""
+
+from __future__ import annotations
+
+import socket
+import sys
+from ipaddress import ip_address
+from pathlib import Path
+
+from privet.errors import ParameterError, PrivacyError
+from privet.service.home import Home
+from privet.service.limits import Limits
+
+
+def run(
+    home: Home, limits: Limits, host: str, port: int, cert: Path | None = None, key: Path | None = None, *, behind_tls: bool = False
+) -> None:
+    """Serve until told to stop. Says the address on standard error once it listens."""
+    import uvicorn
+
+    from privet.service.app import create_app
+
+    if (cert is None) != (key is None):
+        raise ParameterError("give both cert and key, or neither")
+    for name, path in (("cert", cert), ("key", key)):
+        if path is not None and not path.is_file():
+            raise ParameterError(f"{name} must be a file, got {path}")
+    if cert is None and not behind_tls and not _is_loopback(host):
+        raise PrivacyError(
+            f"listening at {host} without TLS would let anybody on the way read tokens and answers; give --cert and --key, "
+            "or --behind-tls where something in front does TLS"
+        )
+    app = create_app(home, limits)
+    try:
+        listener = socket.create_server((host, port), family=socket.AF_INET6 if ":" in host else socket.AF_INET, backlog=512)
+    except OSError as error:
+        raise ParameterError(f"cannot listen at {host} port {port}: {error}") from None
+    config = uvicorn.Config(
+        app,
+        log_level="warning",
+        access_log=False,  # an address in a log could name a question
+        server_header=False,
+        ssl_certfile=cert,
+        ssl_keyfile=key,
+        timeout_graceful_shutdown=30,
+    )
+    at = f"[{host}]" if ":" in host else host
+    sys.stderr.write(f"serving {home.path} at {'http' if cert is None else 'https'}://{at}:{listener.getsockname()[1]} (Ctrl-C stops)\n")
+    sys.stderr.flush()
+    uvicorn.Server(config).run(sockets=[listener])
+
+
+def _is_loopback(host: str) -> bool:
+    try:
+        return host == "localhost" or ip_address(host).is_loopback
+    except ValueError:
+        return False

@@ -1,0 +1,137 @@
+"""Snapshots: questions of one analyst that see the same rows, and the groups of people that were drawn from them.
+
+Each snapshot has a thread of its own, in which all its questions are answered one after the other: a database's snapshot belongs to one
+connection. A snapshot lives in the memory of the service; when it is gone, so are its groups, and nobody can ask them again.
+"""
+
+from __future__ import annotations
+
+import secrets
+import threading
+import time
+from collections.abc import Callable
+from concurrent.futures import Future, ThreadPoolExecutor
+from contextlib import ExitStack
+from dataclasses import dataclass, field
+from typing import TypeVar
+
+from privet.counts.base import CountSource
+from privet.curator import Curator
+from privet.errors import KeyReused, PrivetError
+from privet.service.limits import Limits, TooMany
+
+Result = TypeVar("Result")
+
+
+class SnapshotGone(PrivetError):
+    """A snapshot, or a division of it, that has ended or never was."""
+
+
+@dataclass
+class Snapshot:
+    """One analyst's view of a data set."""
+
+    name: str
+    analyst: str
+    dataset: str
+    source: CountSource
+    begun: float
+    used: float
+    busy: int = 0
+    divisions: dict[int, list[Curator]] = field(default_factory=dict)
+    _keys: dict[str, str] = field(default_factory=dict)
+    _thread: ThreadPoolExecutor = field(default_factory=lambda: ThreadPoolExecutor(1, thread_name_prefix="snapshot"))
+    _open: ExitStack = field(default_factory=ExitStack)
+
+    def run(self, work: Callable[[], Result]) -> Future[Result]:
+        """Do work in the snapshot's thread."""
+        self.used = time.monotonic()
+        self.busy += 1
+
+        def done(_: Future[Result]) -> None:
+            self.busy -= 1
+            self.used = time.monotonic()
+
+        try:
+            future = self._thread.submit(work)
+        except RuntimeError:
+            self.busy -= 1
+            raise SnapshotGone("this snapshot has ended; begin a new one") from None
+        future.add_done_callback(done)
+        return future
+
+    def begin(self) -> None:
+        """Enter the source's snapshot. Looks at no row."""
+        self._open.enter_context(self.source.snapshot())
+
+    def part(self, division: int, number: int) -> Curator:
+        """The curator of one group of people."""
+        parts = self.divisions.get(division)
+        if parts is None or number >= len(parts):
+            raise SnapshotGone(f"no group {number} of division {division} in this snapshot")
+        return parts[number]
+
+    def claim(self, key: str, request: str) -> None:
+        """A key belongs to one request, whichever group it is about."""
+        if self._keys.setdefault(key, request) != request:
+            raise KeyReused(f"the key {key!r} belongs to another request; use a new key")
+
+    def end(self) -> None:
+        """Leave it, in its thread, after what is under way."""
+        self._thread.submit(self._open.close)
+        self._thread.shutdown(wait=False)
+
+
+class Snapshots:
+    """All open snapshots."""
+
+    def __init__(self, limits: Limits) -> None:
+        self._limits = limits
+        self._open: dict[str, Snapshot] = {}
+        self._lock = threading.Lock()
+
+    def begin(self, analyst: str, dataset: str, source: CountSource) -> Snapshot:
+        """A new snapshot, unless there are too many."""
+        self.tidy()
+        now = time.monotonic()
+        with self._lock:
+            if sum(snapshot.analyst == analyst for snapshot in self._open.values()) >= self._limits.snapshots_each:
+                raise TooMany(f"you have {self._limits.snapshots_each} snapshots open, which is all that is allowed; end one", 5)
+            if len(self._open) >= self._limits.snapshots:
+                raise TooMany("too many snapshots are open; wait until one ends", 5)
+            snapshot = Snapshot(secrets.token_urlsafe(18), analyst, dataset, source, now, now)
+            self._open[snapshot.name] = snapshot
+        try:
+            snapshot.run(snapshot.begin).result()
+        except BaseException:
+            self.end(snapshot)
+            raise
+        return snapshot
+
+    def get(self, name: str, analyst: str, dataset: str) -> Snapshot:
+        """The snapshot of this name, if it is this analyst's."""
+        self.tidy()
+        snapshot = self._open.get(name)
+        if snapshot is None or (snapshot.analyst, snapshot.dataset) != (analyst, dataset):
+            raise SnapshotGone("this snapshot has ended, or never was; begin a new one")
+        return snapshot
+
+    def end(self, snapshot: Snapshot) -> None:
+        """End a snapshot."""
+        with self._lock:
+            there = self._open.pop(snapshot.name, None)
+        if there is not None:
+            there.end()
+
+    def tidy(self) -> None:
+        """End the snapshots whose time is over."""
+        now, limits = time.monotonic(), self._limits
+        for snapshot in list(self._open.values()):
+            idle = not snapshot.busy and now - snapshot.used > limits.snapshot_idle
+            if idle or now - snapshot.begun > limits.snapshot_life:
+                self.end(snapshot)
+
+    def end_all(self) -> None:
+        """End all of them."""
+        for snapshot in list(self._open.values()):
+            self.end(snapshot)
