@@ -7,7 +7,7 @@ import sys
 from ipaddress import ip_address
 from pathlib import Path
 
-from privet.errors import ParameterError, PrivacyError
+from privet.errors import MissingDependency, ParameterError, PrivacyError
 from privet.service.home import Home
 from privet.service.limits import Limits
 
@@ -16,9 +16,12 @@ def run(
     home: Home, limits: Limits, host: str, port: int, cert: Path | None = None, key: Path | None = None, *, behind_tls: bool = False
 ) -> None:
     """Serve until told to stop. Says the address on standard error once it listens."""
-    import uvicorn
+    try:
+        import uvicorn
 
-    from privet.service.app import create_app
+        from privet.service.app import create_app
+    except ModuleNotFoundError as error:
+        raise MissingDependency(error.name or "fastapi", "curator", "serving a curator") from None
 
     if (cert is None) != (key is None):
         raise ParameterError("give both cert and key, or neither")
