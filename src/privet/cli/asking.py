@@ -1,34 +1,130 @@
-"""What commands that touch private rows share: a curator with a durable ledger, and a sign of life."""
+"""What commands that touch private rows share: a curator (of a table with a ledger beside it, or at an address), and a sign of life."""
 
 from __future__ import annotations
 
 import os
 from collections.abc import Iterator
 from contextlib import contextmanager
+from dataclasses import dataclass
+from functools import cached_property
 from pathlib import Path
+from typing import TYPE_CHECKING, Protocol
+
+from rich.console import Console
 
 from privet.budget import Budget, exact_epsilon
 from privet.cli.places import ledger_beside
+from privet.cli.tables import budget_table, number
 from privet.counts.open import open_table
-from privet.curator import Curator
-from privet.errors import TableError
+from privet.curator import AnyCurator, Curator
+from privet.errors import ParameterError, SchemaError, TableError
 from privet.ledger import SQLiteLedger
 from privet.schema import Schema
+
+if TYPE_CHECKING:
+    from privet.remote.curator import RemoteCurator
 
 #: The budget of a table whose owner named none the first time.
 DEFAULT_BUDGET = "10"
 
 
-def curator_for(table: str, schema: Schema, epsilon: str, budget: str | None, ledger: Path | None, analyst: str) -> Curator:
-    """A curator of a table whose ledger lies beside it. All that can be wrong is looked at before the ledger learns a budget."""
-    opened = open_table(table)
-    opened.check_structure(schema)
-    exact_epsilon("epsilon", epsilon)
-    cap = None if budget is None else Budget(budget)
-    book = SQLiteLedger(ledger_beside(table) if ledger is None else ledger)
-    if cap is None and book.cap(opened.name) is None:
-        cap = Budget(DEFAULT_BUDGET)
-    return Curator(opened, schema, cap, ledger=book, analyst=analyst)
+class Place(Protocol):
+    """Where a command asks."""
+
+    @property
+    def schema(self) -> Schema:
+        """What is public there."""
+
+    def curator(self, epsilon: str) -> AnyCurator:
+        """Who is asked. All that can be wrong is looked at before a ledger learns a budget."""
+
+
+@dataclass(frozen=True)
+class TablePlace:
+    """A table of the owner, whose ledger lies beside it."""
+
+    table: str
+    schema_file: Path
+    budget: str | None
+    ledger: Path | None
+    analyst: str
+
+    @cached_property
+    def schema(self) -> Schema:
+        return Schema.read(self.schema_file)
+
+    def curator(self, epsilon: str) -> Curator:
+        opened = open_table(self.table)
+        opened.check_structure(self.schema)
+        exact_epsilon("epsilon", epsilon)
+        cap = None if self.budget is None else Budget(self.budget)
+        book = SQLiteLedger(ledger_beside(self.table) if self.ledger is None else self.ledger)
+        if cap is None and book.cap(opened.name) is None:
+            cap = Budget(DEFAULT_BUDGET)
+        return Curator(opened, self.schema, cap, ledger=book, analyst=self.analyst)
+
+
+@dataclass(frozen=True)
+class CuratorPlace:
+    """A curator at an address. It has the schema and the ledger."""
+
+    url: str
+    dataset: str | None
+    token_file: Path | None
+    schema_file: Path | None
+
+    @cached_property
+    def _connected(self) -> RemoteCurator:
+        from privet.remote.connect import connect
+
+        curator = connect(self.url, None if self.token_file is None else _token_of(self.token_file), self.dataset)
+        if self.schema_file is not None and Schema.read(self.schema_file).fingerprint != curator.schema.fingerprint:
+            raise SchemaError(f"{self.schema_file} is not the schema of {curator.dataset!r}; leave it out to use the curator's")
+        return curator
+
+    @property
+    def schema(self) -> Schema:
+        return self._connected.schema
+
+    def curator(self, epsilon: str) -> RemoteCurator:
+        exact_epsilon("epsilon", epsilon)
+        return self._connected
+
+
+def place_of(
+    table: str,
+    schema: Path | None,
+    budget: str | None,
+    ledger: Path | None,
+    analyst: str | None,
+    dataset: str | None,
+    token_file: Path | None,
+) -> Place:
+    """Where to ask, from the options of a command."""
+    if table.startswith(("http://", "https://")):
+        if budget is not None or ledger is not None or analyst is not None:
+            raise ParameterError("--budget, --ledger and --analyst are for a table; a curator at an address knows them by the token")
+        return CuratorPlace(table, dataset, token_file, schema)
+    if dataset is not None or token_file is not None:
+        raise ParameterError("--dataset and --token-file are for a curator at an address, such as https://curator.example")
+    if schema is None:
+        raise ParameterError("--schema is needed for a table: the file that says what is public about it")
+    return TablePlace(table, schema, budget, ledger, "owner" if analyst is None else analyst)
+
+
+def _token_of(path: Path) -> str:
+    try:
+        return path.read_text(encoding="ascii")
+    except (OSError, ValueError):
+        raise ParameterError(f"cannot read a token from {path}") from None
+
+
+def print_budget(console: Console, curator: AnyCurator) -> None:
+    """What is left."""
+    if isinstance(curator, Curator):
+        console.print(budget_table(curator.ledger, [curator.dataset]))
+    else:
+        console.print(f"left of your budget for {curator.dataset!r}: {curator.unit} {number(curator.left)}", highlight=False, markup=False)
 
 
 def check_writable(path: Path) -> None:
@@ -40,8 +136,6 @@ def check_writable(path: Path) -> None:
 @contextmanager
 def working(what: str) -> Iterator[None]:
     """A spinner on standard error while something takes its time."""
-    from rich.console import Console
-
     console = Console(stderr=True)
     if not console.is_terminal:
         yield

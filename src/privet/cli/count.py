@@ -6,16 +6,20 @@ from pathlib import Path
 
 import typer
 
+from privet.cli.options import ANALYST, BUDGET, DATASET, JSON, LEDGER, SCHEMA, TABLE, TOKEN_FILE
+
 
 def count(
-    table: str = typer.Argument(help="A .csv or .parquet file, or duckdb:///FILE?table=NAME."),
-    schema: Path = typer.Option(..., "--schema", "-s", help="The public schema of the table (JSON)."),
+    table: str = TABLE,
+    schema: Path | None = SCHEMA,
     epsilon: str = typer.Option(..., "--epsilon", "-e", help="What this question may cost, such as 0.1 or 1/3."),
     by: str | None = typer.Option(None, "--by", help="Count per value of this attribute."),
-    budget: str | None = typer.Option(None, "--budget", help="The table's total epsilon, set the first time (by default 10)."),
-    ledger: Path | None = typer.Option(None, "--ledger", help="The ledger file; by default beside the table."),
-    analyst: str = typer.Option("owner", help="Who asks."),
-    as_json: bool = typer.Option(False, "--json", help="Print JSON for machines."),
+    budget: str | None = BUDGET,
+    ledger: Path | None = LEDGER,
+    analyst: str | None = ANALYST,
+    dataset: str | None = DATASET,
+    token_file: Path | None = TOKEN_FILE,
+    as_json: bool = JSON,
 ) -> None:
     """Noisy class counts of a table. The charge is recorded in a ledger first, so that a second question adds up.
 
@@ -24,12 +28,13 @@ def count(
     import json
 
     import privet as pv
-    from privet.cli.asking import curator_for
-    from privet.cli.tables import budget_table, counts_table
+    from privet.cli.asking import place_of, print_budget
+    from privet.cli.tables import counts_table
 
-    public = pv.Schema.read(schema)
+    place = place_of(table, schema, budget, ledger, analyst, dataset, token_file)
+    public = place.schema
     question = pv.Question((pv.Partition(pv.Cells.everything(public), by=by),))
-    curator = curator_for(table, public, epsilon, budget, ledger, analyst)
+    curator = place.curator(epsilon)
     answer = curator.count(question, epsilon)
     if as_json:
         labels = ["all rows"] if by is None else list(public.attributes[by].labels)
@@ -43,4 +48,4 @@ def count(
 
     console = Console()
     console.print(counts_table(public, answer, by))
-    console.print(budget_table(curator.ledger, [curator.dataset]))
+    print_budget(console, curator)

@@ -8,38 +8,39 @@ from typing import Any
 import typer
 
 from privet.cli.learners import NAMES
+from privet.cli.options import ANALYST, BUDGET, DATASET, JSON, LEDGER, SCHEMA, TABLE, TOKEN_FILE
 
-TABLE = typer.Argument(help="A .csv or .parquet file, or duckdb:///FILE?table=NAME.")
-LEDGER = typer.Option(None, "--ledger", help="The ledger file; by default beside the table.")
-BUDGET = typer.Option(None, "--budget", help="The table's total epsilon, set the first time (by default 10).")
-JSON = typer.Option(False, "--json", help="Print JSON for machines.")
+ROWS = typer.Argument(help="A .csv or .parquet file, or duckdb:///FILE?table=NAME.")
 
 
 def fit(
     table: str = TABLE,
-    schema: Path = typer.Option(..., "--schema", "-s", help="The public schema of the table (JSON)."),
+    schema: Path | None = SCHEMA,
     epsilon: str = typer.Option(..., "--epsilon", "-e", help="What the fit may cost, such as 1, 0.1 or 1/3."),
     learner: str = typer.Option("privet", "--learner", "-l", help=f"One of {', '.join(NAMES)}."),
     output: Path = typer.Option(..., "--output", "-o", help="Where to write the model (JSON)."),
     setting: list[str] = typer.Option([], "--set", help="A setting of the learner, NAME=VALUE; may be repeated."),
     budget: str | None = BUDGET,
     ledger: Path | None = LEDGER,
-    analyst: str = typer.Option("owner", help="Who asks."),
+    analyst: str | None = ANALYST,
+    dataset: str | None = DATASET,
+    token_file: Path | None = TOKEN_FILE,
     as_json: bool = JSON,
 ) -> None:
     """Train a private classifier on a table and write it to a file. The charge is recorded in a ledger first.
 
-    Example: [bold]privet fit people.csv --schema people.schema.json --epsilon 1 -o m.json[/bold]
+    Example: [bold]privet fit people.csv --schema people.schema.json --epsilon 1 -o m.json[/bold], or through a curator:
+    [bold]privet fit https://curator.example --dataset people --epsilon 1 -o m.json[/bold]
     """
     import json
 
     import privet as pv
-    from privet.cli.asking import check_writable, curator_for, working
+    from privet.cli.asking import check_writable, place_of, print_budget, working
     from privet.cli.learners import learner_named
 
     check_writable(output)
     chosen = learner_named(learner, epsilon, setting)
-    curator = curator_for(table, pv.Schema.read(schema), epsilon, budget, ledger, analyst)
+    curator = place_of(table, schema, budget, ledger, analyst, dataset, token_file).curator(epsilon)
     with working(f"training {learner}"):
         chosen.fit_from(curator)
     pv.save(chosen, output)
@@ -50,16 +51,14 @@ def fit(
         return
     from rich.console import Console
 
-    from privet.cli.tables import budget_table
-
     console = Console()
     console.print(f"{output}: {learner}, {len(chosen.model_.trees)} tree(s); {statement.describe()}", soft_wrap=True, highlight=False)
-    console.print(budget_table(curator.ledger, [curator.dataset]))
+    print_budget(console, curator)
 
 
 def predict(
     model: Path = typer.Argument(help="A model file."),
-    table: str = TABLE,
+    table: str = ROWS,
     output: Path | None = typer.Option(None, "--output", "-o", help="Where to write the predictions (CSV); by default standard output."),
     probabilities: bool = typer.Option(False, "--probabilities", "-p", help="Write the probability of each class too."),
 ) -> None:
@@ -123,10 +122,12 @@ def evaluate(
     model: Path = typer.Argument(help="A model file."),
     table: str = TABLE,
     epsilon: str = typer.Option(..., "--epsilon", "-e", help="What the evaluation may cost."),
-    schema: Path = typer.Option(..., "--schema", "-s", help="The table's schema: the owner's facts in it decide the charge."),
+    schema: Path | None = SCHEMA,
     budget: str | None = BUDGET,
     ledger: Path | None = LEDGER,
-    analyst: str = typer.Option("owner", help="Who asks."),
+    analyst: str | None = ANALYST,
+    dataset: str | None = DATASET,
+    token_file: Path | None = TOKEN_FILE,
     as_json: bool = JSON,
 ) -> None:
     """How well a model does on private rows: a noisy confusion matrix with an interval, charged to the table's ledger.
@@ -136,15 +137,14 @@ def evaluate(
     import json
 
     import privet as pv
-    from privet.cli.asking import curator_for, working
+    from privet.cli.asking import place_of, print_budget, working
 
     loaded = pv.load(model)
-    public = pv.Schema.read(schema)
-    curator = curator_for(table, public, epsilon, budget, ledger, analyst)
+    curator = place_of(table, schema, budget, ledger, analyst, dataset, token_file).curator(epsilon)
     with working("evaluating"):
         evaluation = loaded.score_from(curator, epsilon)
     low, high = evaluation.interval()
-    labels = public.label.labels
+    labels = curator.schema.label.labels
     if as_json:
         matrix = [[int(count) for count in line] for line in evaluation.confusion]
         out = {"accuracy": evaluation.accuracy, "interval": [low, high], "classes": list(labels), "noisy_confusion": matrix}
@@ -153,8 +153,6 @@ def evaluate(
     from rich import box
     from rich.console import Console
     from rich.table import Table
-
-    from privet.cli.tables import budget_table
 
     view = Table(title="Noisy confusion matrix: true class in lines, predicted in columns", title_justify="left", box=box.SIMPLE_HEAD)
     view.add_column("")
@@ -165,4 +163,4 @@ def evaluate(
     console = Console()
     console.print(view)
     console.print(f"accuracy about {evaluation.accuracy:.3f} (for the noise: {low:.3f} to {high:.3f}, 19 times in 20)", highlight=False)
-    console.print(budget_table(curator.ledger, [curator.dataset]))
+    print_budget(console, curator)

@@ -8,6 +8,7 @@ from __future__ import annotations
 import json
 import secrets
 import time
+import weakref
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from itertools import count
@@ -82,6 +83,7 @@ class Link:
             trust_env=self.url.startswith("https:"),  # a proxy of the environment would read what is not encrypted
             transport=over,
         )
+        weakref.finalize(self, self._client.close)  # for those who never call close
 
     def __repr__(self) -> str:
         return f"Link({self.url!r})"
