@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Annotated, Any, Literal
 
-from pydantic import BaseModel, ConfigDict, Field, StrictInt, StrictStr, model_validator
+from pydantic import BaseModel, ConfigDict, Field, StrictFloat, StrictInt, StrictStr, model_validator
 
 #: Most nodes of one partition, and of all in one request.
 MAX_NODES = 1 << 18
@@ -14,7 +14,7 @@ MAX_NUMBERS = 1 << 20
 MAX_DEPTH = 64
 
 Amount = Annotated[
-    StrictInt | float | StrictStr,
+    StrictInt | StrictFloat | StrictStr,
     Field(description='A number above zero, or text such as "1/3", which is exact.', examples=["0.1", "1/3", 0.5]),
 ]
 Name = Annotated[StrictStr, Field(min_length=1, max_length=500)]
@@ -62,7 +62,7 @@ class Tree(Strict):
 
     attribute: Codes = Field(min_length=1)
     branch: Codes
-    counts: list[list[StrictInt | float]] = Field(max_length=MAX_NODES)
+    counts: list[list[StrictInt | StrictFloat]] = Field(max_length=MAX_NODES)
 
 
 Splits = Annotated[list[Split], Field(max_length=100_000)]
@@ -165,8 +165,8 @@ class Space(Strict):
     depth: Number
     inner: Splits | None = Field(None, description="The splits above the last level; by default all.")
     last: Splits | None = Field(None, description="The splits at the last level; by default all.")
-    split: float = 0.5
-    keep: float = 0.5
+    split: StrictFloat = 0.5
+    keep: StrictFloat = 0.5
 
 
 class DrawTree(Asked):
