@@ -12,9 +12,10 @@ from contextlib import asynccontextmanager
 from typing import Annotated, Any
 
 import pydantic_core
-from fastapi import APIRouter, Depends, FastAPI, Header, Query, Request
+from fastapi import APIRouter, Depends, FastAPI, Header, Query, Request, Security
 from fastapi.responses import JSONResponse, Response
 from fastapi.routing import APIRoute
+from fastapi.security import HTTPBearer
 from starlette.concurrency import run_in_threadpool
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
@@ -82,14 +83,21 @@ async def _tidy(desk: Desk) -> None:
 
 
 class _JsonRequest(Request):
-    """JSON without the extras of Python: no NaN, no endless nesting, no numbers of a million digits."""
+    """JSON without the extras of Python: no NaN, no endless nesting, no numbers of a million digits. And no name twice in one object."""
 
     async def json(self) -> Any:
         body = await self.body()
         try:
-            return pydantic_core.from_json(body, allow_inf_nan=False)
+            read = pydantic_core.from_json(body, allow_inf_nan=False)
+            json.loads(body, object_pairs_hook=_once)
+            return read
         except ValueError as error:
             raise json.JSONDecodeError(str(error)[:200], "", 0) from None
+
+
+def _once(pairs: list[tuple[str, Any]]) -> None:
+    if len({name for name, _ in pairs}) < len(pairs):
+        raise ValueError("a name stands twice in one object")
 
 
 class _JsonRoute(APIRoute):
@@ -97,18 +105,24 @@ class _JsonRoute(APIRoute):
         inner = super().get_route_handler()
 
         async def handle(request: Request) -> Response:
+            request.state.analyst = await _admitted(request)  # first: nothing that a stranger sends is read
             return await inner(_JsonRequest(request.scope, request.receive))
 
         return handle
 
 
-def _routes(desk: Desk) -> APIRouter:
-    router = APIRouter(prefix="/v1", route_class=_JsonRoute)
+async def _admitted(request: Request) -> str:
+    found = re.fullmatch(r"Bearer ([\x21-\x7e]{1,500})", request.headers.get("authorization", ""), re.IGNORECASE)
+    address = request.client.host if request.client else ""
+    desk: Desk = request.app.state.desk
+    return await run_in_threadpool(desk.admit, found[1] if found else None, address)
 
-    async def analyst(request: Request, authorization: Annotated[str | None, Header(include_in_schema=False)] = None) -> str:
-        found = re.fullmatch(r"Bearer ([\x21-\x7e]{1,500})", authorization or "", re.IGNORECASE)
-        address = request.client.host if request.client else ""
-        return await run_in_threadpool(desk.admit, found[1] if found else None, address)
+
+def _routes(desk: Desk) -> APIRouter:
+    router = APIRouter(prefix="/v1", route_class=_JsonRoute, dependencies=[Security(HTTPBearer(auto_error=False))])
+
+    async def analyst(request: Request) -> str:
+        return str(request.state.analyst)
 
     Analyst = Annotated[str, Depends(analyst)]  # noqa: N806 - a type
 
@@ -144,7 +158,7 @@ def _routes(desk: Desk) -> APIRouter:
 
     @router.delete("/datasets/{name}/snapshots/{snapshot}", status_code=204, response_class=Response, summary="End a snapshot")
     async def end_snapshot(analyst: Analyst, dataset: Granted, snapshot: str) -> Response:
-        desk.snapshots.end(desk.snapshots.get(snapshot, analyst, dataset.name))
+        desk.snapshots.end(desk.snapshots.get(snapshot, analyst, dataset.id))
         return Response(status_code=204)
 
     kinds: dict[str, type[requests.Asked]] = {name: kind for name, (kind, _) in QUESTIONS.items()}
@@ -201,7 +215,7 @@ class _Bounded:
             await self._refusal()(scope, receive, send)
             return
         # The whole body is read first, so that no route sees half of one.
-        body = b""
+        body = bytearray()
         while True:
             message = await receive()
             if message["type"] != "http.request":
@@ -212,7 +226,7 @@ class _Bounded:
                 return
             if not message.get("more_body", False):
                 break
-        waiting = [{"type": "http.request", "body": body, "more_body": False}]
+        waiting = [{"type": "http.request", "body": bytes(body), "more_body": False}]
 
         async def replay() -> Message:
             return waiting.pop() if waiting else await receive()

@@ -5,10 +5,11 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import Any
 
-from privet.budget import Cost, exact
+from privet.budget import NOTHING, Cost, exact
 from privet.cells import Cells
 from privet.curator import Curator
 from privet.errors import ParameterError, QuestionError
+from privet.ledger.base import add
 from privet.model import Model
 from privet.question import Question
 from privet.release.document import from_document
@@ -45,6 +46,11 @@ def choose(curator: Curator, asked: requests.Choose) -> Json:
     cells = _cells(curator, asked.cells)
     candidates = candidates_from([one.model_dump() for one in asked.splits], asked.candidates)
     _check(Question.level(cells, dict.fromkeys(split.attribute for split in asked.splits)), 1 << 23)
+    scored = len(cells) * len(asked.splits) if asked.candidates is None else sum(map(len, asked.candidates))
+    if scored > requests.MAX_NUMBERS:
+        raise QuestionError(
+            f"one request may score {requests.MAX_NUMBERS} candidates over all cells, this one has {scored}; ask in several requests"
+        )
     return answer_to(curator.choose(cells, candidates, asked.criterion, asked.epsilon, mechanism=asked.mechanism))
 
 
@@ -85,18 +91,18 @@ QUESTIONS: dict[str, tuple[type[requests.Asked], Callable[[Curator, Any], Json]]
 }
 
 
-def planned(plan: requests.Plan) -> list[Cost]:
-    """The costs of a plan."""
-    costs = []
+def planned(plan: requests.Plan) -> Cost:
+    """The cost of a plan, summed as a ledger does: thousands of odd fractions must not choke it."""
+    total = NOTHING
     for number, one in enumerate(plan.plan):
         if one.epsilon is None and one.rho is None:
             raise ParameterError(f"plan: give epsilon or rho for question {number}")
         epsilon = None if one.epsilon is None else exact("epsilon", one.epsilon, zero=True)
         if one.rho is not None:
-            costs.append(Cost(epsilon, exact("rho", one.rho, zero=True)))
+            total = add(total, Cost(epsilon, exact("rho", one.rho, zero=True)))
         elif epsilon is not None:
-            costs.append(Cost(epsilon, epsilon**2 / 2))
-    return costs
+            total = add(total, Cost(epsilon, epsilon**2 / 2))
+    return total
 
 
 def _plain(cells: requests.Cells) -> Any:

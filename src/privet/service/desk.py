@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import hashlib
 import json
+import logging
 import threading
 from collections.abc import Callable, Iterator
 from concurrent.futures import Future, ThreadPoolExecutor
@@ -22,7 +23,7 @@ from privet.budget import Budget, Cost, exact_epsilon
 from privet.counts.base import CountSource, Table
 from privet.counts.open import open_table
 from privet.curator import Curator
-from privet.errors import AccessError, KeyReused, ParameterError, TableError
+from privet.errors import AccessError, KeyReused, ParameterError, PrivetError, QuestionError, SchemaError, TableError
 from privet.ledger import Entry, Ledger, Receipt, left
 from privet.ledger.base import same_request
 from privet.service import requests
@@ -34,6 +35,8 @@ from privet.service.problems import OtherSchema, Unanswered, Unauthorised
 from privet.service.snapshots import Snapshot, SnapshotGone, Snapshots
 from privet.wire.answers import cost_to, entry_to, preview_to
 from privet.wire.questions import Json
+
+_LOG = logging.getLogger(__name__)  # for the owner
 
 
 @dataclass(frozen=True)
@@ -72,6 +75,11 @@ class KeyedLedger:
         self._seen(self.entry)
         return self.entry
 
+    @property
+    def before(self) -> Entry | None:
+        """What was charged for this request when it was sent before."""
+        return self._ledger.charged(self._request.analyst, self._request.key)
+
     def __getattr__(self, name: str) -> Any:
         return getattr(self._ledger, name)
 
@@ -86,6 +94,7 @@ class Desk:
         self._rates = Rates(self.limits.rate, self.limits.burst)
         self._strangers = Rates(5, 20)
         self._tables: dict[int, tuple[Table, CountSource]] = {}
+        self._opening: dict[int, threading.Lock] = {}
         self._lock = threading.Lock()
         self._under_way: dict[tuple[str, str], tuple[threading.Lock, int]] = {}
 
@@ -162,17 +171,16 @@ class Desk:
 
     def preview(self, analyst: str, dataset: Dataset, plan: requests.Plan) -> Json:
         """What a plan would cost. Charges nothing."""
-        costs = planned(plan)
+        cost = planned(plan)
         if plan.part is None:
-            return preview_to(self._curator(analyst, dataset, self.source(dataset)).preview(costs))
+            return preview_to(self._curator(analyst, dataset, self.source(dataset)).preview([cost]))
         snapshot = self._snapshot_of(analyst, dataset, plan.snapshot)
-        return preview_to(snapshot.part(plan.part.division, plan.part.number).preview(costs))
+        return preview_to(snapshot.part(plan.part.division, plan.part.number).preview([cost]))
 
     def begin_snapshot(self, analyst: str, dataset: Dataset) -> Json:
         """A snapshot for several questions."""
-        table, _ = self._opened(dataset)
-        table.check_reachable()
-        snapshot = self.snapshots.begin(analyst, dataset.name, table.source(dataset.schema))
+        table, _ = self._reached(dataset)
+        snapshot = self.snapshots.begin(analyst, dataset.id, table.source(dataset.schema))
         return {"snapshot": snapshot.name, "seconds": self.limits.snapshot_idle}
 
     # -- what is paid for ------------------------------------------------------------------------------------------------
@@ -190,6 +198,8 @@ class Desk:
     def ask(self, request: Request) -> Future[Reply]:
         """Answer a question, in a thread of its own or of its snapshot."""
         asked = request.asked
+        if request.operation == "divide" and asked.part is not None:
+            raise QuestionError("a group of people cannot be divided further")
         if asked.snapshot is None:
             if asked.part is not None or request.operation == "divide":
                 raise SnapshotGone("people are divided, and their groups asked, within a snapshot: begin one, and name it")
@@ -214,8 +224,7 @@ class Desk:
             replay = self._recorded(book, request)
             if replay is not None:
                 return replay
-            table, source = self._opened(dataset)
-            table.check_reachable()  # nothing is charged for a table that cannot be read
+            _, source = self._reached(dataset)  # nothing is charged for a table that cannot be read
             keyed = KeyedLedger(book, request, self._seen if part is None else _unseen)
             rows = source if snapshot is None else snapshot.source
             curator = (part or self._curator(request.analyst, dataset, rows)).charging(keyed)
@@ -223,17 +232,20 @@ class Desk:
                 if isinstance(asked, requests.Divide):
                     assert snapshot is not None
                     return self._divide(snapshot, curator, keyed, asked)
-                answer = QUESTIONS[request.operation][1](curator, asked)
-            except TableError as error:
-                if keyed.entry is not None:
-                    raise Unanswered(keyed.entry.number, str(error)) from None
-                raise
-            return _record(book, keyed, answer)
+                return _record(book, keyed, QUESTIONS[request.operation][1](curator, asked))
+            except PrivetError as error:
+                if keyed.entry is None:
+                    raise
+                _LOG.warning("line %d was charged and not answered: %s", keyed.entry.number, error)
+                raise Unanswered(keyed.entry.number) from None
 
     def _divide(self, snapshot: Snapshot, curator: Curator, keyed: KeyedLedger, asked: requests.Divide) -> Reply:
+        cost = Cost.pure(exact_epsilon("epsilon", asked.epsilon))
+        if keyed.before is None:
+            curator.require([cost])
+        snapshot.divisions.clear()  # a source knows one division; one that is refused must not end it
         parts = curator.split_people(asked.n_parts, asked.epsilon)
         assert keyed.entry is not None
-        cost = Cost.pure(exact_epsilon("epsilon", asked.epsilon))
         told = {"cost": cost_to(cost.promised(curator.schema)), "row_cost": cost_to(cost), "private": curator.private}
         told |= {"entry": entry_to(keyed.entry), "division": keyed.entry.number, "n_parts": asked.n_parts}
         reply = _record(self.home.ledger, keyed, told)
@@ -260,16 +272,30 @@ class Desk:
 
     def _opened(self, dataset: Dataset) -> tuple[Table, CountSource]:
         with self._lock:
+            opening = self._opening.setdefault(dataset.id, threading.Lock())
+        with opening:  # a database that does not respond holds up those who ask it, and nobody else
             if dataset.id not in self._tables:
-                table = open_table(dataset.place)
-                table.check_structure(dataset.schema)
+                try:
+                    table = open_table(dataset.place)
+                    table.check_structure(dataset.schema)
+                except (TableError, SchemaError) as error:
+                    raise _unreachable(dataset, error) from None
                 self._tables[dataset.id] = (table, table.source(dataset.schema))
             return self._tables[dataset.id]
+
+    def _reached(self, dataset: Dataset) -> tuple[Table, CountSource]:
+        """A table that can be read now."""
+        table, source = self._opened(dataset)
+        try:
+            table.check_reachable()
+        except TableError as error:
+            raise _unreachable(dataset, error) from None
+        return table, source
 
     def _snapshot_of(self, analyst: str, dataset: Dataset, name: str | None) -> Snapshot:
         if name is None:
             raise SnapshotGone("name the snapshot in which the people were divided")
-        return self.snapshots.get(name, analyst, dataset.name)
+        return self.snapshots.get(name, analyst, dataset.id)
 
     def _curator(self, analyst: str, dataset: Dataset, source: CountSource) -> Curator:
         return Curator.over(source, dataset.schema, ledger=self.home.ledger, dataset=dataset.name, analyst=analyst)
@@ -291,6 +317,12 @@ class Desk:
                     del self._under_way[name]
                 else:
                     self._under_way[name] = (lock, waiting - 1)
+
+
+def _unreachable(dataset: Dataset, error: PrivetError) -> TableError:
+    """Where a table is, is the owner's business: an analyst hears only that it cannot be reached."""
+    _LOG.warning("data set %r: %s", dataset.name, error)
+    return TableError(f"the table of data set {dataset.name!r} cannot be reached")
 
 
 def _unseen(_: Entry) -> None:

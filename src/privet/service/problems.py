@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 import math
 from typing import Any
 
@@ -25,6 +26,8 @@ from privet.errors import (
 from privet.service.limits import TooMany
 from privet.service.snapshots import SnapshotGone
 
+_LOG = logging.getLogger(__name__)  # for the owner
+
 
 class Unauthorised(AccessError):
     """No token, or one that is not known."""
@@ -37,11 +40,11 @@ class OtherSchema(PrivetError):
 class Unanswered(PrivetError):
     """A question that was charged could not be answered. Carries the line of the charge."""
 
-    def __init__(self, number: int, why: str) -> None:
+    def __init__(self, number: int) -> None:
         self.number = number
         super().__init__(
-            f"{why}. Line {number} of the ledger charged it, and it has no answer: send the same request with the same key again, "
-            "and it is answered without another charge"
+            f"line {number} of the ledger charged the question, and then the table or the ledger could not be used: send the same request "
+            "with the same key again, and it is answered without another charge"
         )
 
 
@@ -88,7 +91,11 @@ def problem_of(error: PrivetError) -> JSONResponse:
         more = {"charged": False}
     if status == 503:
         headers["Retry-After"] = "1"
-    return problem(kind, title, status, str(error), headers, **more)
+    detail = str(error)
+    if isinstance(error, LedgerError) and status == 503:  # where it is, is the owner's business
+        _LOG.warning("%s", error)
+        detail = "the curator cannot use its ledger or its accounts at the moment; send the same request again later"
+    return problem(kind, title, status, detail, headers, **more)
 
 
 def install(app: FastAPI) -> None:

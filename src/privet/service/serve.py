@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import signal
 import socket
 import sys
 from ipaddress import ip_address
@@ -50,7 +51,12 @@ def run(
     at = f"[{host}]" if ":" in host else host
     sys.stderr.write(f"serving {home.path} at {'http' if cert is None else 'https'}://{at}:{listener.getsockname()[1]} (Ctrl-C stops)\n")
     sys.stderr.flush()
-    uvicorn.Server(config).run(sockets=[listener])
+    # Uvicorn ends gracefully and then sends itself the signal again; to be told to stop is no failure.
+    before = signal.signal(signal.SIGTERM, lambda *_: None)
+    try:
+        uvicorn.Server(config).run(sockets=[listener])
+    finally:
+        signal.signal(signal.SIGTERM, before)
 
 
 def _is_loopback(host: str) -> bool:

@@ -33,7 +33,7 @@ class Snapshot:
 
     name: str
     analyst: str
-    dataset: str
+    dataset: int
     source: CountSource
     begun: float
     used: float
@@ -42,23 +42,27 @@ class Snapshot:
     _keys: dict[str, str] = field(default_factory=dict)
     _thread: ThreadPoolExecutor = field(default_factory=lambda: ThreadPoolExecutor(1, thread_name_prefix="snapshot"))
     _open: ExitStack = field(default_factory=ExitStack)
+    _lock: threading.Lock = field(default_factory=threading.Lock)
 
     def run(self, work: Callable[[], Result]) -> Future[Result]:
         """Do work in the snapshot's thread."""
-        self.used = time.monotonic()
-        self.busy += 1
+        self._use(1)
 
         def done(_: Future[Result]) -> None:
-            self.busy -= 1
-            self.used = time.monotonic()
+            self._use(-1)
 
         try:
             future = self._thread.submit(work)
         except RuntimeError:
-            self.busy -= 1
+            self._use(-1)
             raise SnapshotGone("this snapshot has ended; begin a new one") from None
         future.add_done_callback(done)
         return future
+
+    def _use(self, more: int) -> None:
+        with self._lock:
+            self.busy += more
+            self.used = time.monotonic()
 
     def begin(self) -> None:
         """Enter the source's snapshot. Looks at no row."""
@@ -90,7 +94,7 @@ class Snapshots:
         self._open: dict[str, Snapshot] = {}
         self._lock = threading.Lock()
 
-    def begin(self, analyst: str, dataset: str, source: CountSource) -> Snapshot:
+    def begin(self, analyst: str, dataset: int, source: CountSource) -> Snapshot:
         """A new snapshot, unless there are too many."""
         self.tidy()
         now = time.monotonic()
@@ -108,8 +112,8 @@ class Snapshots:
             raise
         return snapshot
 
-    def get(self, name: str, analyst: str, dataset: str) -> Snapshot:
-        """The snapshot of this name, if it is this analyst's."""
+    def get(self, name: str, analyst: str, dataset: int) -> Snapshot:
+        """The snapshot of this name, if it is this analyst's and of this data set (its number: another may have its name by now)."""
         self.tidy()
         snapshot = self._open.get(name)
         if snapshot is None or (snapshot.analyst, snapshot.dataset) != (analyst, dataset):
