@@ -64,7 +64,7 @@ def add_dataset(
     there = _open(home)
     budget = _budget(epsilon, rho, delta)
     public = Schema.read(schema)
-    opened = open_table(_absolute(table))
+    opened = open_table(table)
     opened.check_structure(public)
     opened.check_reachable()
     before = there.ledger.cap(name)
