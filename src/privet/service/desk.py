@@ -14,7 +14,7 @@ import threading
 from collections.abc import Callable, Iterator
 from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from fractions import Fraction
 from typing import Any
 
@@ -211,33 +211,40 @@ class Desk:
         return snapshot.run(lambda: self._answer(request, snapshot))
 
     def _answer(self, request: Request, snapshot: Snapshot | None) -> Reply:
-        asked, dataset = request.asked, request.dataset
         with self._one_at_a_time(request.analyst, request.key):
-            part = None
-            book = self.home.ledger
-            if snapshot is not None and asked.part is not None:
-                if self.home.ledger.charged(request.analyst, request.key) is not None:
-                    raise KeyReused(f"the key {request.key!r} belongs to another request; use a new key")
-                snapshot.claim(request.key, request.digest)
-                part = snapshot.part(asked.part.division, asked.part.number)
-                book = part.ledger
-            replay = self._recorded(book, request)
-            if replay is not None:
-                return replay
-            _, source = self._reached(dataset)  # nothing is charged for a table that cannot be read
-            keyed = KeyedLedger(book, request, self._seen if part is None else _unseen)
-            rows = source if snapshot is None else snapshot.source
-            curator = (part or self._curator(request.analyst, dataset, rows)).charging(keyed)
-            try:
-                if isinstance(asked, requests.Divide):
-                    assert snapshot is not None
-                    return self._divide(snapshot, curator, keyed, asked)
-                return _record(book, keyed, QUESTIONS[request.operation][1](curator, asked))
-            except PrivetError as error:
-                if keyed.entry is None:
-                    raise
-                _LOG.warning("line %d was charged and not answered: %s", keyed.entry.number, error)
-                raise Unanswered(keyed.entry.number) from None
+            reply = self._answer_once(request, snapshot)
+        part = request.asked.part
+        if snapshot is None or part is None:
+            return reply
+        return replace(reply, receipt=snapshot.receipts[part.division])  # the division's line is what paid for its groups
+
+    def _answer_once(self, request: Request, snapshot: Snapshot | None) -> Reply:
+        asked, dataset = request.asked, request.dataset
+        part = None
+        book = self.home.ledger
+        if snapshot is not None and asked.part is not None:
+            if self.home.ledger.charged(request.analyst, request.key) is not None:
+                raise KeyReused(f"the key {request.key!r} belongs to another request; use a new key")
+            snapshot.claim(request.key, request.digest)
+            part = snapshot.part(asked.part.division, asked.part.number)
+            book = part.ledger
+        replay = self._recorded(book, request)
+        if replay is not None:
+            return replay
+        _, source = self._reached(dataset)  # nothing is charged for a table that cannot be read
+        keyed = KeyedLedger(book, request, self._seen if part is None else _unseen)
+        rows = source if snapshot is None else snapshot.source
+        curator = (part or self._curator(request.analyst, dataset, rows)).charging(keyed)
+        try:
+            if isinstance(asked, requests.Divide):
+                assert snapshot is not None
+                return self._divide(snapshot, curator, keyed, asked)
+            return _record(book, keyed, QUESTIONS[request.operation][1](curator, asked))
+        except PrivetError as error:
+            if keyed.entry is None:
+                raise
+            _LOG.warning("line %d was charged and not answered: %s", keyed.entry.number, error)
+            raise Unanswered(keyed.entry.number) from None
 
     def _divide(self, snapshot: Snapshot, curator: Curator, keyed: KeyedLedger, asked: requests.Divide) -> Reply:
         cost = Cost.pure(exact_epsilon("epsilon", asked.epsilon))
@@ -251,6 +258,7 @@ class Desk:
         reply = _record(self.home.ledger, keyed, told)
         if not reply.replayed:  # else these groups were not paid for
             snapshot.divisions[keyed.entry.number] = parts
+            snapshot.receipts[keyed.entry.number] = reply.receipt
         return reply
 
     def _recorded(self, book: Ledger, request: Request) -> Reply | None:

@@ -18,6 +18,7 @@ from typing import TypeVar
 from privet.counts.base import CountSource
 from privet.curator import Curator
 from privet.errors import KeyReused, PrivetError
+from privet.ledger import Receipt
 from privet.service.limits import Limits, TooMany
 
 Result = TypeVar("Result")
@@ -39,6 +40,7 @@ class Snapshot:
     used: float
     busy: int = 0
     divisions: dict[int, list[Curator]] = field(default_factory=dict)
+    receipts: dict[int, Receipt] = field(default_factory=dict)
     _keys: dict[str, str] = field(default_factory=dict)
     _thread: ThreadPoolExecutor = field(default_factory=lambda: ThreadPoolExecutor(1, thread_name_prefix="snapshot"))
     _open: ExitStack = field(default_factory=ExitStack)
