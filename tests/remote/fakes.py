@@ -1,0 +1,141 @@
+"""Stand-ins: a network that answers from a script, a clock that nobody waits for, and a service without HTTP in front."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from fractions import Fraction
+from typing import Any
+
+import httpx
+
+from privet.budget import Budget, Cost
+from privet.curator import Curator
+from privet.errors import PrivetError
+from privet.remote.curator import RemoteCurator
+from privet.remote.session import Session
+from privet.remote.transport import Link
+from privet.schema import Categorical, Numeric, Schema
+from privet.service import requests
+from privet.service.asking import QUESTIONS
+from privet.service.problems import problem_of
+from privet.wire.answers import cost_to, entry_to, preview_to
+
+URL = "http://127.0.0.1:8000"
+TOKEN = "pvt_the-token-that-nobody-may-see"
+SCHEMA = Schema(
+    {"form": Categorical(["complete", "foster", "other"]), "age": Numeric(0, 100, bins=4), "health": Categorical(["good", "bad"])},
+    "class",
+    ["no", "maybe", "yes"],
+    n_rows=300,
+)
+ROWS = {
+    "form": ["complete", "foster", "other"] * 100,
+    "age": [(7 * i) % 100 for i in range(300)],
+    "health": ["good", "bad"] * 150,
+    "class": ["no", "no", "yes"] * 100,
+}
+
+
+class Clock:
+    """A time that passes only by sleeping."""
+
+    def __init__(self) -> None:
+        self.now, self.slept = 1000.0, []
+
+    def __call__(self) -> float:
+        return self.now
+
+    def sleep(self, seconds: float) -> None:
+        self.slept.append(seconds)
+        self.now += seconds
+
+
+class Script:
+    """Answers in turn what it was given: responses, or errors to raise; the last one for ever."""
+
+    def __init__(self, *outcomes: httpx.Response | Exception) -> None:
+        self.outcomes, self.seen = list(outcomes), []
+
+    def __call__(self, request: httpx.Request) -> httpx.Response:
+        self.seen.append(request)
+        outcome = self.outcomes.pop(0) if len(self.outcomes) > 1 else self.outcomes[0]
+        if isinstance(outcome, Exception):
+            raise outcome
+        return httpx.Response(outcome.status_code, headers=outcome.headers, content=outcome.content)
+
+
+def linked(handler: Callable[[httpx.Request], httpx.Response], clock: Clock | None = None, **options: Any) -> Link:
+    """A connection over a stand-in for the network."""
+    clock = clock or Clock()
+    return Link(URL, TOKEN, over=httpx.MockTransport(handler), sleep=clock.sleep, clock=clock, **options)
+
+
+def problem(slug: str, status: int, detail: str = "why", headers: dict[str, str] | None = None, **more: Any) -> httpx.Response:
+    """A problem as a curator reports it."""
+    told = {"type": f"urn:privet:problem:{slug}", "title": "What", "status": status, "detail": detail, **more}
+    return httpx.Response(status, headers=headers, content=json.dumps(told).encode())
+
+
+class Service:
+    """What the service does for an analyst, over a curator in this process."""
+
+    def __init__(self, schema: Schema = SCHEMA, budget: Budget | None = None) -> None:
+        self.curator = Curator(ROWS, schema, budget or Budget(1000), dataset="people", analyst="ada")
+        self.parts: list[Curator] = []
+        self.seen: list[httpx.Request] = []
+        self.snapshots: list[str] = []
+        #: Changes a reply before it leaves.
+        self.spoil: Callable[[str, Any], Any] = lambda _, told: told
+
+    def connect(self) -> RemoteCurator:
+        return RemoteCurator(Session(linked(self), "people"))
+
+    def asked(self, operation: str) -> list[dict[str, Any]]:
+        """The bodies of all questions of one kind."""
+        return [json.loads(one.content) for one in self.seen if one.url.path.endswith(f"/{operation}")]
+
+    def __call__(self, request: httpx.Request) -> httpx.Response:
+        self.seen.append(request)
+        operation = request.url.path.removeprefix("/v1/datasets/people").removeprefix("/")
+        if request.method == "DELETE":
+            there = operation.removeprefix("snapshots/") in self.snapshots
+            self.snapshots = [one for one in self.snapshots if not operation.endswith(f"/{one}")]
+            return httpx.Response(204) if there else problem("snapshot-gone", 410)
+        try:
+            told = self.spoil(operation, self._told(operation, request))
+        except PrivetError as error:
+            response = problem_of(error)
+            return httpx.Response(response.status_code, headers=dict(response.headers), content=response.body)
+        return httpx.Response(200, content=told if isinstance(told, bytes) else json.dumps(told).encode())
+
+    def _told(self, operation: str, request: httpx.Request) -> Any:
+        curator = self.curator
+        if operation == "":
+            money = {"unit": curator.unit, "left": str(curator.left), "spent": cost_to(curator.spent)}
+            told = {"name": "people", "schema": curator.schema.to_json(), "fingerprint": curator.schema.fingerprint}
+            return {**told, **money, "private": curator.private, "reason": curator.reason}
+        if operation == "history":
+            after = int(request.url.params["after"])
+            entries = [entry for entry in curator.ledger.entries() if entry.number > after]
+            lines = [{**entry_to(entry), "receipt": f"receipt {entry.number}", "answered": True} for entry in entries[:2]]
+            return {"entries": lines, "next": entries[1].number if len(entries) > 2 else None}
+        if operation == "snapshots":
+            self.snapshots.append(f"snapshot-{len(self.seen)}")
+            return {"snapshot": self.snapshots[-1], "seconds": 300}
+        kind = {"preview": requests.Plan, "divide": requests.Divide}.get(operation) or QUESTIONS[operation][0]
+        body: Any = kind.model_validate_json(request.content)
+        if body.part is not None:
+            curator = self.parts[body.part.number]
+        if operation == "preview":
+            return preview_to(curator.preview([_cost(one) for one in body.plan]))
+        if operation == "divide":
+            self.parts = curator.split_people(body.n_parts, body.epsilon)
+            nothing = {"cost": None, "row_cost": None, "private": True, "entry": None}
+            return {"answer": {**nothing, "division": 0, "n_parts": body.n_parts}, "receipt": "receipt"}
+        return {"answer": QUESTIONS[operation][1](curator, body), "receipt": f"receipt of {operation}"}
+
+
+def _cost(planned: requests.PlannedCost) -> Cost:
+    epsilon = None if planned.epsilon is None else Fraction(planned.epsilon)
+    return Cost(epsilon, epsilon**2 / 2 if planned.rho is None and epsilon is not None else Fraction(planned.rho))
