@@ -76,7 +76,7 @@ class Accounts:
         token = _new_token()
         with accounts._opened() as connection:
             connection.executescript(f"{_SCHEMA} PRAGMA application_id={_APPLICATION_ID}; PRAGMA user_version={_VERSION};")
-            connection.execute("INSERT INTO owner VALUES (?)", (_hashed(token),))
+            connection.execute("INSERT INTO owner VALUES (?)", (hashed(token),))
         return accounts, token
 
     # -- data sets -----------------------------------------------------------------------------------------------------
@@ -123,7 +123,7 @@ class Accounts:
         token = _new_token()
         with self._opened() as connection:
             try:
-                connection.execute("INSERT INTO analysts VALUES (?, ?, ?)", (name, _hashed(token), _now()))
+                connection.execute("INSERT INTO analysts VALUES (?, ?, ?)", (name, hashed(token), _now()))
             except sqlite3.IntegrityError:
                 raise ParameterError(f"there is an analyst {name!r} already; give them a new token with 'analyst token'") from None
         return token
@@ -133,7 +133,7 @@ class Accounts:
         token = _new_token()
         with self._opened() as connection:
             self._check_analyst(connection, name)
-            connection.execute("UPDATE analysts SET token = ? WHERE name = ?", (_hashed(token), name))
+            connection.execute("UPDATE analysts SET token = ? WHERE name = ?", (hashed(token), name))
         return token
 
     def analysts(self) -> list[str]:
@@ -144,22 +144,29 @@ class Accounts:
     def analyst_of(self, token: str) -> str:
         """Whose token this is."""
         with self._opened() as connection:
-            row = connection.execute("SELECT name FROM analysts WHERE token = ?", (_hashed(token),)).fetchone()
+            row = connection.execute("SELECT name FROM analysts WHERE token = ?", (hashed(token),)).fetchone()
         if row is None:
             raise AccessError("this token is not known; it may have been replaced or revoked")
         return str(row[0])
 
     def is_owner(self, token: str) -> bool:
         """Whether this is the owner's token."""
+        return self.holds(hashed(token), None)
+
+    def holds(self, digest: str, analyst: str | None) -> bool:
+        """Whether the token with this SHA-256 is the analyst's, or the owner's (None), as of now."""
         with self._opened() as connection:
-            rows = connection.execute("SELECT token FROM owner").fetchall()
-        return any(secrets.compare_digest(row[0], _hashed(token)) for row in rows)
+            if analyst is None:
+                rows = connection.execute("SELECT token FROM owner").fetchall()
+            else:
+                rows = connection.execute("SELECT token FROM analysts WHERE name = ?", (analyst,)).fetchall()
+        return any(secrets.compare_digest(row[0], digest) for row in rows)
 
     def new_owner_token(self) -> str:
         """Another token for the owner; the one before ends at once."""
         token = _new_token()
         with self._opened() as connection:
-            connection.execute("UPDATE owner SET token = ?", (_hashed(token),))
+            connection.execute("UPDATE owner SET token = ?", (hashed(token),))
         return token
 
     # -- grants --------------------------------------------------------------------------------------------------------
@@ -243,7 +250,8 @@ def _new_token() -> str:
     return f"privet_{secrets.token_urlsafe(32)}"
 
 
-def _hashed(token: str) -> str:
+def hashed(token: str) -> str:
+    """The SHA-256 of a token, as it is stored."""
     return hashlib.sha256(token.encode("utf-8", "replace")).hexdigest()
 
 

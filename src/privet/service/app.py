@@ -22,7 +22,7 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 import privet
 from privet.errors import LedgerError, ParameterError
 from privet.ledger import verify
-from privet.service import problems, requests
+from privet.service import page, problems, requests
 from privet.service.accounts import Dataset
 from privet.service.asking import QUESTIONS
 from privet.service.desk import Desk
@@ -72,6 +72,7 @@ def create_app(home: Home, limits: Limits | None = None) -> FastAPI:
     app.state.desk = desk
     problems.install(app)
     app.include_router(_routes(desk))
+    app.include_router(page.routes(desk))
     app.add_middleware(_Bounded, largest=desk.limits.body)
     return app
 

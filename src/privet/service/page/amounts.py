@@ -1,0 +1,42 @@
+"""Amounts in few digits, never rounded in our own favour: what was spent goes up, what is left goes down."""
+
+from __future__ import annotations
+
+import math
+from decimal import Context, Decimal
+from fractions import Fraction
+
+_DIGITS = 4
+
+
+def up(amount: Fraction) -> str:
+    """At least the amount."""
+    return _rounded(amount, upwards=True)
+
+
+def down(amount: Fraction) -> str:
+    """At most the amount."""
+    return _rounded(amount, upwards=False)
+
+
+def exactly(amount: Fraction) -> str:
+    """The amount itself; where that is very long, its first digits."""
+    text = str(amount)
+    if len(text) <= 60:
+        return text
+    context = Context(prec=30)
+    return f"{context.divide(Decimal(amount.numerator), Decimal(amount.denominator)):.25g}…"
+
+
+def _rounded(amount: Fraction, *, upwards: bool) -> str:
+    if amount == 0:
+        return "0"
+    whole, part = len(str(amount.numerator)), len(str(amount.denominator))
+    size = whole - part  # the power of ten, or one too many
+    if amount < Fraction(10) ** size:
+        size -= 1
+    places = _DIGITS - 1 - size
+    scaled = amount * Fraction(10) ** places
+    digits = math.ceil(scaled) if upwards else math.floor(scaled)
+    short = Decimal(digits).scaleb(-places).normalize()
+    return f"{short:f}" if -6 < size < 12 else f"{short:e}"

@@ -1,0 +1,157 @@
+"""What an analyst sees: what is left for them, what they asked, and what is public about the data sets. Nothing of others."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+
+from privet.budget import Budget
+from privet.errors import ParameterError, PrivetError
+from privet.ledger import Ledger, Receipt, left
+from privet.ledger.base import remaining
+from privet.release.labels import visible
+from privet.schema import Attribute, Categorical, Schema, text_of
+from privet.service.accounts import Dataset, Grant
+from privet.service.home import Home
+from privet.service.page.bars import Segment, stacked
+from privet.service.page.listing import Filter, Listing, listing
+from privet.service.page.plan import Estimate, Plan, estimate
+
+#: How many values of an attribute are listed.
+_VALUES = 24
+
+
+@dataclass(frozen=True)
+class Column:
+    """What is public about one column."""
+
+    name: str
+    kind: str
+    values: str
+    others: str
+    missing: str
+
+
+@dataclass(frozen=True)
+class Purse:
+    """What is left for an analyst on a data set: of their own cap, of the data set's, and of both."""
+
+    dataset: str
+    schema: Schema
+    grant: Grant
+    cap: Budget
+    own: bool
+    spent: Fraction
+    own_left: Fraction
+    shared_left: Fraction
+    left: Fraction
+    bar: Sequence[Segment]
+    columns: Sequence[Column]
+    snippet: str
+
+
+@dataclass(frozen=True)
+class AnalystView:
+    """All that an analyst's page shows."""
+
+    name: str
+    purses: Sequence[Purse]
+    ended: Sequence[Grant]
+    listing: Listing
+    datasets: Sequence[str]
+    receipts: Mapping[int, str]
+    plan: Plan
+    estimate: Estimate | None
+    trouble: str
+
+
+def analyst_view(home: Home, analyst: str, wanted: Filter, plan: Plan | None, address: str) -> AnalystView:
+    """An analyst's page as of now. ``address`` is where programs connect to."""
+    ledger = home.ledger
+    served = {dataset.name: dataset for dataset in home.accounts.datasets()}
+    grants = [grant for grant in home.accounts.grants(analyst) if grant.dataset in served]
+    purses = [_purse(ledger, served[grant.dataset], grant, address) for grant in grants if not grant.over and ledger.cap(grant.dataset)]
+    entries = ledger.entries(analyst=analyst)
+    shown = listing(entries, ledger.unanswered() & {entry.number for entry in entries}, wanted)
+    result, trouble = None, ""
+    if plan is not None:
+        try:
+            result = _estimate(plan, purses)
+        except PrivetError as error:
+            trouble = str(error)
+    return AnalystView(
+        analyst,
+        purses,
+        [grant for grant in grants if grant.over],
+        shown,
+        sorted({entry.dataset for entry in entries}),
+        {entry.number: str(_receipt(ledger, entry.number, entry.hash)) for entry in shown.lines},
+        plan or (Plan(price="0.001", unit="rho") if purses and purses[0].cap.unit == "rho" else Plan()),
+        result,
+        trouble,
+    )
+
+
+def _purse(ledger: Ledger, dataset: Dataset, grant: Grant, address: str) -> Purse:
+    name, analyst = dataset.name, grant.analyst
+    shared, own = ledger.cap(name), ledger.cap(name, analyst)
+    assert shared is not None
+    cap, cost = own or shared, ledger.spent(name, analyst)
+    spent = cost.amount(cap.unit) or Fraction(0)
+    free = left(ledger, name, analyst)
+    own_left = remaining(cap, cost)
+    return Purse(
+        name,
+        dataset.schema,
+        grant,
+        cap,
+        own is not None,
+        spent,
+        own_left,
+        remaining(shared, ledger.spent(name)),
+        free,
+        stacked(cap.amount, [("spent", spent), ("left", free), ("blocked", own_left - free)]),
+        [_column(column, attribute) for column, attribute in dataset.schema.attributes.items()],
+        _snippet(address, name),
+    )
+
+
+def _column(name: str, attribute: Attribute) -> Column:
+    listed = list(attribute.labels)
+    if isinstance(attribute, Categorical):
+        kind = f"{attribute.size} values"
+        others = f"counted as {visible(text_of(attribute.other))}" if attribute.other is not None else "not counted"
+        others = "not counted" if attribute.on_unknown == "drop" else others
+        missing = others
+    else:
+        kind = f"number, {attribute.bins} bins"
+        others = "not counted" if attribute.on_unknown == "drop" else "counted in the outermost bin"
+        missing = "not counted"
+    if attribute.missing is not None:
+        missing = f"counted as {visible(text_of(attribute.missing))}"
+    more = f", … and {len(listed) - _VALUES} more" if len(listed) > _VALUES else ""
+    return Column(name, kind, ", ".join(visible(label) for label in listed[:_VALUES]) + more, others, missing)
+
+
+def _snippet(address: str, dataset: str) -> str:
+    return (
+        "import privet as pv\n\n"
+        "# the token is read from the environment variable PRIVET_TOKEN\n"
+        f"curator = pv.connect({address!r}, dataset={dataset!r})\n"
+        "print(curator.left)\n"
+        "model = pv.PrivetClassifier(epsilon=0.1, schema=curator.schema).fit_from(curator)"
+    )
+
+
+def _estimate(plan: Plan, purses: Sequence[Purse]) -> Estimate:
+    for purse in purses:
+        if purse.dataset == plan.dataset:
+            return estimate(plan, purse.schema, purse.cap.unit, purse.left)
+    raise ParameterError("choose one of the data sets that are granted to you")
+
+
+def _receipt(ledger: Ledger, number: int, line: str) -> Receipt:
+    answer = ledger.answer(number)
+    return Receipt(ledger.identity, number, line, "" if answer is None else hashlib.sha256(answer).hexdigest())

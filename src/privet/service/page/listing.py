@@ -1,0 +1,134 @@
+"""Charges, filtered and paged, newest first."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import asdict, dataclass, replace
+from datetime import date
+from urllib.parse import urlencode
+
+from privet.budget import Cost
+from privet.errors import ParameterError
+from privet.ledger import Entry, Ledger
+from privet.ledger.base import add
+
+LINES = 50
+STATES = {"": "all", "answered": "answered", "unanswered": "without an answer"}
+
+
+@dataclass(frozen=True)
+class Filter:
+    """Which charges to show. Empty texts mean all; days are of UTC, and both are included."""
+
+    dataset: str = ""
+    analyst: str = ""
+    text: str = ""
+    since: str = ""
+    until: str = ""
+    state: str = ""
+    page: int = 1
+
+    @classmethod
+    def read(cls, query: Mapping[str, str]) -> Filter:
+        """From the query of an address."""
+        told = {name: query.get(name, "").strip() for name in ("dataset", "analyst", "text", "since", "until", "state")}
+        for name, label in (("since", "from"), ("until", "to")):
+            if told[name]:
+                _check_day(label, told[name])
+        if told["state"] not in STATES:
+            raise ParameterError("state must be 'answered' or 'unanswered', or not be given")
+        page = query.get("page") or "1"
+        if not (page.isascii() and page.isdigit() and 1 <= len(page) <= 9):
+            raise ParameterError("page must be a whole number from 1")
+        return cls(**told, page=max(1, int(page)))
+
+    @property
+    def is_set(self) -> bool:
+        """Whether it leaves anything out."""
+        return replace(self, page=1) != Filter()
+
+    def query(self, page: int) -> str:
+        """The query of an address that shows this page."""
+        told = {name: value for name, value in asdict(replace(self, page=page)).items() if value and (name, value) != ("page", 1)}
+        return f"?{urlencode(told)}" if told else "?"
+
+    def fits(self, entry: Entry, unanswered: Collection[int]) -> bool:
+        """Whether a charge is shown."""
+        day = entry.time[:10]
+        return (
+            self.dataset in ("", entry.dataset)
+            and self.analyst in ("", entry.analyst)
+            and (not self.since or day >= self.since)
+            and (not self.until or day <= self.until)
+            and (not self.state or (entry.number in unanswered) == (self.state == "unanswered"))
+            and (not self.text or self.text.casefold() in entry.what.casefold())
+        )
+
+
+@dataclass(frozen=True)
+class Listing:
+    """One page of charges. ``total`` is what all that are found cost, where they are about one data set."""
+
+    filter: Filter
+    lines: Sequence[Entry]
+    unanswered: Collection[int]
+    found: int
+    of: int
+    page: int
+    pages: int
+    total: Cost | None
+
+    @property
+    def newer(self) -> str | None:
+        """The address of the page before."""
+        return self.filter.query(self.page - 1) if self.page > 1 else None
+
+    @property
+    def older(self) -> str | None:
+        """The address of the page after."""
+        return self.filter.query(self.page + 1) if self.page < self.pages else None
+
+
+def listing(entries: Sequence[Entry], unanswered: Collection[int], wanted: Filter) -> Listing:
+    """The page that a filter asks for; the last one where it asks for more."""
+    found = [entry for entry in reversed(entries) if wanted.fits(entry, unanswered)] if wanted.is_set else list(reversed(entries))
+    pages = max(1, -(-len(found) // LINES))
+    page = min(wanted.page, pages)
+    total = _total(found) if wanted.dataset and found else None
+    return Listing(wanted, found[(page - 1) * LINES : page * LINES], unanswered, len(found), len(entries), page, pages, total)
+
+
+class Charges:
+    """All charges of a ledger, read again only when something was spent: a long ledger takes a second to read."""
+
+    def __init__(self, ledger: Ledger) -> None:
+        self._ledger = ledger
+        self._lock = threading.Lock()
+        self._spent: list[tuple[str, Cost]] | None = None
+        self._entries: list[Entry] = []
+
+    def entries(self) -> Sequence[Entry]:
+        """The charges, oldest first."""
+        with self._lock:
+            spent = [(dataset, self._ledger.spent(dataset)) for dataset in self._ledger.datasets()]
+            if spent != self._spent:
+                self._entries, self._spent = self._ledger.entries(), spent
+            return self._entries
+
+
+def _total(entries: Sequence[Entry]) -> Cost:
+    """Summed by halves, so that the fractions stay short for long; as the ledger does, up where they get too long."""
+    if len(entries) == 1:
+        return entries[0].cost
+    middle = len(entries) // 2
+    return add(_total(entries[:middle]), _total(entries[middle:]))
+
+
+def _check_day(name: str, text: str) -> None:
+    try:
+        good = date.fromisoformat(text).isoformat() == text
+    except ValueError:
+        good = False
+    if not good:
+        raise ParameterError(f"{name} must be a day such as 2026-01-31")

@@ -1,0 +1,48 @@
+"""From a view to HTML. All text is escaped by the templates' engine; what would turn or break a line is shown as its escape."""
+
+from __future__ import annotations
+
+import base64
+import hashlib
+from datetime import datetime
+from pathlib import Path
+from typing import Any
+
+from fastapi.responses import HTMLResponse
+from jinja2 import Environment, FileSystemLoader, StrictUndefined
+from markupsafe import Markup
+
+from privet.release.labels import visible
+from privet.service.page import amounts, browser
+
+_FOLDER = Path(__file__).parent / "templates"
+_STYLE = (_FOLDER / "style.css").read_text(encoding="utf-8")
+
+
+def _time(value: str | datetime) -> str:
+    """To the second, in UTC."""
+    when = datetime.fromisoformat(value) if isinstance(value, str) else value
+    return f"{when:%Y-%m-%d %H:%M:%S}"
+
+
+def _minute(value: str) -> str:
+    """To the minute, in UTC."""
+    return _time(value)[:16]
+
+
+def _environment() -> Environment:
+    made = Environment(loader=FileSystemLoader(_FOLDER), autoescape=True, undefined=StrictUndefined, trim_blocks=True, lstrip_blocks=True)
+    made.filters.update(
+        shown=visible, up=amounts.up, down=amounts.down, exactly=amounts.exactly, time=_time, minute=_minute, commas="{:,}".format
+    )
+    made.globals["style"] = Markup(_STYLE)  # noqa: S704 - our own file
+    return made
+
+
+_ENVIRONMENT = _environment()
+HEADERS = browser.headers(f"sha256-{base64.b64encode(hashlib.sha256(_STYLE.encode()).digest()).decode()}")
+
+
+def page(template: str, status: int = 200, **told: Any) -> HTMLResponse:
+    """A page with the headers that every page has."""
+    return HTMLResponse(_ENVIRONMENT.get_template(template).render(**told), status, HEADERS)
