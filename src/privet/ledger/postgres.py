@@ -58,13 +58,13 @@ class PostgresLedger:
 
     def set_cap(self, dataset: str, budget: Budget, analyst: str | None = None) -> None:
         check_name("dataset", dataset)  # before the server sees it
-        with self._transaction() as connection:
+        with self.transaction() as connection:
             check_cap(_cap(connection, dataset, None), dataset, budget, analyst)
             self._set_cap(connection, dataset, budget, analyst)
 
     def open_cap(self, dataset: str, budget: Budget) -> Budget:
         check_cap(None, dataset, budget, None)
-        with self._transaction() as connection:
+        with self.transaction() as connection:
             there = _cap(connection, dataset, None)
             if there is None:
                 self._set_cap(connection, dataset, budget, None)
@@ -149,6 +149,13 @@ class PostgresLedger:
         if pool is not None:
             pool.close()
 
+    @contextmanager
+    def transaction(self) -> Iterator[psycopg.Connection[Any]]:
+        """A transaction that holds the ledger's lock, so that nobody charges meanwhile. Commits at the end of the block."""
+        with self._connected() as connection, connection.transaction():
+            connection.execute("SELECT privet.lock()")
+            yield connection
+
     def _row(self, sql: LiteralString, parameters: Sequence[Any] = ()) -> tuple[Any, ...] | None:
         with self._connected() as connection:
             return connection.execute(sql, parameters).fetchone()
@@ -156,13 +163,6 @@ class PostgresLedger:
     def _rows(self, sql: LiteralString, parameters: Sequence[Any] = ()) -> list[tuple[Any, ...]]:
         with self._connected() as connection:
             return connection.execute(sql, parameters).fetchall()
-
-    @contextmanager
-    def _transaction(self) -> Iterator[psycopg.Connection[Any]]:
-        """A transaction that holds the ledger's lock."""
-        with self._connected() as connection, connection.transaction():
-            connection.execute("SELECT privet.lock()")
-            yield connection
 
     @contextmanager
     def _connected(self) -> Iterator[psycopg.Connection[Any]]:

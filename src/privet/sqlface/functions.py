@@ -1,0 +1,148 @@
+"""The SQL functions of a ledger in PostgreSQL, and who may call them on what."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from datetime import datetime
+from importlib.resources import files
+from typing import TYPE_CHECKING, Any, LiteralString
+
+from privet.errors import AccessError, LedgerError, ParameterError, PrivacyError, TableError
+from privet.ledger.base import check_name
+from privet.ledger.postgres import PostgresLedger
+from privet.schema import Schema
+from privet.sqlface.counting import Counted, columns_of
+
+if TYPE_CHECKING:
+    import psycopg
+
+_VERSION = 1
+_SCRIPTS = ("tables.sql", "noise.sql", "ask.sql")
+_CALLS: LiteralString = "privet.ask(text, jsonb, numeric), privet.answer(uuid), privet.receipt(uuid), privet.budget(text)"
+
+# Who may read the rows or the ledger, or become somebody who may, needs no noisy counts: the promise would be void.
+_MIGHTY: LiteralString = """
+SELECT p.role FROM privet.roles AS p JOIN pg_roles AS r ON r.rolname = p.role
+WHERE r.rolsuper OR r.rolreplication OR r.rolcreaterole OR r.rolbypassrls
+    OR pg_has_role(r.oid, (SELECT nspowner FROM pg_namespace WHERE nspname = 'privet'), 'MEMBER')
+    OR pg_has_role(r.oid, 'pg_read_server_files', 'MEMBER') OR pg_has_role(r.oid, 'pg_write_server_files', 'MEMBER')
+    OR pg_has_role(r.oid, 'pg_execute_server_program', 'MEMBER')
+    OR EXISTS (
+        SELECT FROM pg_class AS c WHERE c.relnamespace = 'privet'::regnamespace AND c.relkind = 'r'
+        AND (has_any_column_privilege(r.oid, c.oid, 'SELECT, INSERT, UPDATE')
+            OR has_table_privilege(r.oid, c.oid, 'DELETE, TRUNCATE, TRIGGER')))
+    OR EXISTS (SELECT FROM privet.datasets AS d WHERE has_any_column_privilege(r.oid, to_regclass(d.relation), 'SELECT'))
+"""
+
+
+class SQLFunctions:
+    """``privet.ask``, ``privet.answer``, ``privet.receipt`` and ``privet.budget`` in the database of a ledger.
+
+    Made at the first opening. They belong to the user of the ledger's URL, and read the tables of the data sets with that user's rights.
+    """
+
+    def __init__(self, ledger: PostgresLedger) -> None:
+        self._ledger = ledger
+        with ledger.transaction() as connection:
+            there = connection.execute("SELECT to_regclass('privet.functions') IS NOT NULL").fetchone()
+            if there == (False,):
+                connection.execute("CREATE TABLE privet.functions (version integer NOT NULL)")
+                connection.execute("INSERT INTO privet.functions VALUES ($1)", (_VERSION,))
+                for script in _SCRIPTS:
+                    connection.execute(files("privet.sqlface").joinpath("sql", script).read_bytes())
+            version = connection.execute("SELECT version FROM privet.functions").fetchone()
+            if version != (_VERSION,):
+                raise LedgerError(f"the SQL functions of ledger {ledger.name} have another version, this Privet has version {_VERSION}")
+
+    def add_dataset(self, dataset: str, table: str, schema: Schema) -> None:
+        """Let a table of the same database be asked under this name, or replace what the name stood for.
+
+        Looks at no row. The budget is that of the ledger's data set of the same name.
+
+        Args:
+            dataset: the name that analysts use.
+            table: ``"schema.table"``, or a table of the schema ``public``.
+            schema: what is public about the table.
+        """
+        check_name("dataset", dataset)
+        if schema.from_data:
+            raise PrivacyError("this schema was read off the data, so that its lists give rows away; write one that is public")
+        with self._changing() as connection:
+            counted = Counted(schema, *columns_of(connection, table))
+            connection.execute("DELETE FROM privet.datasets WHERE dataset = $1", (dataset,))
+            connection.execute(
+                "INSERT INTO privet.datasets VALUES ($1, $2, $3, $4, $5, $6, $7)",
+                (dataset, counted.relation, counted.sql, counted.texts, counted.numbers, counted.codes, counted.factor),
+            )
+            for position, (name, labels) in enumerate(counted.labels.items()):
+                connection.execute("INSERT INTO privet.attributes VALUES ($1, $2, $3, $4)", (dataset, position, name, labels))
+            _refuse_mighty_roles(connection)
+
+    def remove_dataset(self, dataset: str) -> None:
+        """Let nobody ask it any more. Its account and its history stay in the ledger."""
+        with self._changing() as connection:
+            connection.execute("DELETE FROM privet.grants WHERE dataset = $1", (dataset,))
+            removed = connection.execute("DELETE FROM privet.datasets WHERE dataset = $1", (dataset,)).rowcount
+            if not removed:
+                raise TableError(f"no data set {dataset!r} can be asked in SQL")
+
+    def grant_role(self, role: str, analyst: str) -> None:
+        """Let a role of the server call the functions, as this analyst."""
+        check_name("analyst", analyst)
+        from psycopg import sql
+
+        with self._changing() as connection:
+            if connection.execute("SELECT FROM pg_roles WHERE rolname = $1 AND rolcanlogin", (role,)).fetchone() is None:
+                raise AccessError(f"the server has no role {role!r} that can log in")
+            connection.execute(
+                "INSERT INTO privet.roles VALUES ($1, $2) ON CONFLICT (role) DO UPDATE SET analyst = excluded.analyst", (role, analyst)
+            )
+            connection.execute(sql.SQL("GRANT USAGE ON SCHEMA privet TO {}").format(sql.Identifier(role)))
+            connection.execute(sql.SQL("GRANT EXECUTE ON FUNCTION " + _CALLS + " TO {}").format(sql.Identifier(role)))
+            _refuse_mighty_roles(connection)
+
+    def revoke_role(self, role: str) -> None:
+        """Let a role call them no more."""
+        from psycopg import sql
+
+        with self._changing() as connection:
+            if not connection.execute("DELETE FROM privet.roles WHERE role = $1", (role,)).rowcount:
+                raise AccessError(f"role {role!r} is no analyst")
+            if connection.execute("SELECT FROM pg_roles WHERE rolname = $1", (role,)).fetchone() is not None:
+                connection.execute(sql.SQL("REVOKE ALL ON FUNCTION " + _CALLS + " FROM {}").format(sql.Identifier(role)))
+                connection.execute(sql.SQL("REVOKE ALL ON SCHEMA privet FROM {}").format(sql.Identifier(role)))
+
+    def allow(self, dataset: str, analyst: str, expires: datetime | None = None) -> None:
+        """Let an analyst ask a data set, until then or for ever."""
+        check_name("dataset", dataset)
+        check_name("analyst", analyst)
+        if expires is not None and expires.tzinfo is None:
+            raise ParameterError("expires must be a time with a time zone")
+        with self._changing() as connection:
+            connection.execute(
+                "INSERT INTO privet.grants VALUES ($1, $2, coalesce($3::timestamptz, 'infinity')) "
+                "ON CONFLICT ON CONSTRAINT one_grant DO UPDATE SET expires = excluded.expires",
+                (dataset, analyst, expires),
+            )
+
+    def forbid(self, dataset: str, analyst: str) -> None:
+        """Take that back."""
+        with self._changing() as connection:
+            connection.execute("DELETE FROM privet.grants WHERE dataset = $1 AND analyst = $2", (dataset, analyst))
+
+    @contextmanager
+    def _changing(self) -> Iterator[psycopg.Connection[Any]]:
+        with self._ledger.transaction() as connection:
+            # A transaction that has read the old state must fail when it asks, not go on.
+            connection.execute("UPDATE privet.ledger SET lines = lines")
+            yield connection
+
+
+def _refuse_mighty_roles(connection: psycopg.Connection[Any]) -> None:
+    mighty = [row[0] for row in connection.execute(_MIGHTY).fetchall()]
+    if mighty:
+        raise PrivacyError(
+            f"role {mighty[0]!r} can read the ledger or the table of a data set by itself, or can become a role that can; "
+            "an analyst's role must have no such rights, be no superuser and neither replicate, create roles nor bypass row security"
+        )

@@ -1,0 +1,33 @@
+-- Who may ask what, how rows of a data set become codes, and which transaction asked.
+
+CREATE TABLE privet.roles (role text COLLATE "C" PRIMARY KEY, analyst text COLLATE "C" NOT NULL);
+
+CREATE TABLE privet.grants (
+    dataset text COLLATE "C" NOT NULL,
+    analyst text COLLATE "C" NOT NULL,
+    expires timestamptz NOT NULL,  -- infinity: never
+    CONSTRAINT one_grant PRIMARY KEY (dataset, analyst)
+);
+
+-- The statement counts. $1 and $2 are texts and numbers of the schema, $3 codes; $4 says of every code whether it is allowed.
+CREATE TABLE privet.datasets (
+    dataset text COLLATE "C" PRIMARY KEY,
+    relation text NOT NULL,
+    statement text NOT NULL,
+    texts text[] NOT NULL,
+    numbers double precision[] NOT NULL,
+    codes integer[] NOT NULL,
+    factor integer NOT NULL CHECK (factor >= 1)  -- what one row costs, times this, is what a person costs
+);
+
+-- The codes of an attribute are 0, 1, ... in the order of its labels; the target is one more attribute.
+CREATE TABLE privet.attributes (
+    dataset text COLLATE "C" NOT NULL REFERENCES privet.datasets (dataset) ON DELETE CASCADE,
+    position integer NOT NULL,
+    name text COLLATE "C" NOT NULL,
+    labels text[] NOT NULL,
+    PRIMARY KEY (dataset, position),
+    UNIQUE (dataset, name)
+);
+
+CREATE TABLE privet.asked (number bigint PRIMARY KEY REFERENCES privet.journal (number), transaction xid8 NOT NULL);
