@@ -81,7 +81,7 @@ def test_a_history_has_pages_and_receipts(service, curator):
     ]
     assert [line.receipt for line in history] == [f"receipt {line.number}" for line in history]
     assert all(line.answered for line in history)
-    assert curator.receipts == ["receipt of size"] * 5
+    assert curator.receipts == ["receipt of size"]
     assert len([one for one in service.seen if one.url.path.endswith("/history")]) == 3
 
 
@@ -188,7 +188,6 @@ def test_a_question_without_an_answer_keeps_its_key(service, curator):
     keys = [one.headers[KEY] for one in service.seen if one.url.path.endswith("/size")]
     assert keys[0] == keys[1] == keys[2] == keys[4]
     assert len(set(keys)) == 3
-    assert curator.receipts == ["receipt of size"] * 3
 
 
 # -- connecting --------------------------------------------------------------------------------------------------------

@@ -25,7 +25,7 @@ class Session:
 
     def __init__(self, link: Link, dataset: str) -> None:
         self.link, self.dataset = link, dataset
-        self.receipts: list[str] = []
+        self.receipts: dict[str, None] = {}  # in order, each once: groups of people share the receipt of their division
         self.snapshot_id: str | None = None
         self._path = f"/datasets/{quote(dataset, safe='')}"
         self._depth, self._lock = 0, threading.Lock()
@@ -104,7 +104,7 @@ class Session:
             self._unanswered[kind, written] = key
             raise
         if receipt:
-            self.receipts.append(str(receipt))
+            self.receipts[str(receipt)] = None
         return answer
 
 
