@@ -266,6 +266,12 @@ def test_names_of_data_sets_cannot_change_the_address():
     assert script.seen[0].url.raw_path == b"/v1/datasets/..%2Fx%3Fy%23z%2F%C3%BC"
 
 
+@pytest.mark.parametrize("dataset", ["", "\ud800", "two\nlines", 7])
+def test_what_is_no_name_of_a_data_set_is_refused(dataset):
+    with pytest.raises(ParameterError, match="dataset must be a name"):
+        pv.connect(URL, TOKEN, dataset)
+
+
 def test_it_shows_no_token_and_is_not_copied(curator):
     assert repr(curator) == "RemoteCurator('people' at http://127.0.0.1:8000)"
     for copied in (pickle.dumps, copy.copy, copy.deepcopy):

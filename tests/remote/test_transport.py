@@ -101,7 +101,7 @@ def test_what_will_not_change_is_not_sent_again(status):
 
 
 def test_what_never_arrived_was_not_charged():
-    with pytest.raises(Unavailable, match=r"cannot be reached \(ConnectError\)\. Nothing was charged"):
+    with pytest.raises(Unavailable, match=r"cannot be reached \(ConnectError\)\. It was not sent, and charged nothing$"):
         linked(Script(httpx.ConnectError("refused"))).post("/datasets/people/count", BODY, HEADERS)
 
 
@@ -203,20 +203,29 @@ def test_this_machine_and_tls_are_fine(url):
 @pytest.mark.parametrize(
     "url",
     [
-        "",
-        "curator.example",
-        "ftp://curator.example",
-        "https://",
-        "https://host:port",
-        "https://host/?token=1",
-        "https://host/#x",
-        "http://[::1",
-        7,
+        *["", "curator.example", "ftp://curator.example", "https://", "https://host:port", "https://host/?token=1", "https://host/#x", 7],
+        *[
+            "http://[::1",
+            "http://localhost\\x",
+            "http://local host",
+            "https://h\x00st",
+            "https://host/\x01",
+            "https://ü.example",
+            "https://*",
+        ],
     ],
 )
 def test_what_is_no_address_is_refused(url):
     with pytest.raises(ParameterError, match="url must be the address of a curator"):
         Link(url, TOKEN)
+
+
+@pytest.mark.parametrize("host", ["a" * 300, "a..b", "xn--zzzzzzzz-", "-"])
+def test_a_host_that_cannot_be_is_one_message(host):
+    link = Link(f"https://{host}", TOKEN, retry_for=0)
+    with pytest.raises(Unavailable, match="cannot be reached"):
+        link.get("/datasets")
+    link.close()
 
 
 def test_a_password_in_the_address_is_refused_and_not_repeated():

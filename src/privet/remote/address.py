@@ -5,6 +5,7 @@ from __future__ import annotations
 import ipaddress
 import math
 import os
+import re
 import ssl
 from os import PathLike, fspath
 from urllib.parse import urlsplit
@@ -23,7 +24,9 @@ def checked_address(url: str, insecure: bool) -> str:
         raise ParameterError("url must be the address of a curator, such as https://curator.example:8000") from None
     if parts.username is not None or parts.password is not None:
         raise ParameterError("url must not hold a name or password; give the token on its own")
-    if parts.scheme not in ("http", "https") or not host or parts.query or parts.fragment:
+    # Only what all readers of addresses read alike: the host that is checked must be the host that is asked.
+    plain = re.fullmatch(r"[A-Za-z0-9._:\[\]-]+", parts.netloc) and re.fullmatch(r"[\x21-\x7e]*", parts.path)
+    if parts.scheme not in ("http", "https") or not host or not plain or parts.query or parts.fragment:
         raise ParameterError(f"url must be the address of a curator, such as https://curator.example:8000, got {url!r}")
     if parts.scheme == "http" and not insecure and not _is_this_machine(host):
         raise PrivacyError(

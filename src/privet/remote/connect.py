@@ -5,6 +5,7 @@ from __future__ import annotations
 from os import PathLike
 
 from privet.errors import AccessError, ParameterError
+from privet.ledger.base import check_name
 from privet.release.labels import visible
 from privet.remote.address import token_or_environment
 from privet.remote.curator import RemoteCurator
@@ -34,6 +35,7 @@ def connect(
         ca: a file with the certificates to trust, in place of the usual ones.
         insecure: allow plain HTTP to another machine, where anybody in between can read the answers and use the token.
     """
+    check_name("dataset", dataset)
     link = Link(url, token_or_environment(token), timeout=timeout, retry_for=retry_for, ca=ca, insecure=insecure)
     try:
         return RemoteCurator(Session(link, _only_dataset(link) if dataset is None else dataset))

@@ -138,6 +138,8 @@ class Link:
             if _is_about_certificates(error):
                 return _Failure("its certificate is not one to trust; ca names a file with those that are", arrived=False, passing=False)
             return _Failure(type(error).__name__, arrived=False)
+        except (httpx.InvalidURL, UnicodeError):
+            return _Failure("there can be no host of this name", arrived=False, passing=False)
         except httpx.RequestError as error:
             # Not its text: it may hold what was sent.
             return _Failure(type(error).__name__, arrived=True)
@@ -177,7 +179,7 @@ class Link:
 
 def _charge(arrived: bool) -> str:
     if not arrived:
-        return "Nothing was charged"
+        return "It was not sent, and charged nothing"
     return "If the question arrived, its charge stands: history() lists it, and the same question asked again is not charged again"
 
 
