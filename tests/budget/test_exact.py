@@ -64,7 +64,7 @@ def test_a_fraction_survives_its_text(value: Fraction) -> None:
         *[math.nan, math.inf, -math.inf, -1, -0.1, Fraction(-1, 3), Decimal("-1"), "-1", "-1/3", "1/-3"],
         *[Decimal("nan"), Decimal("snan"), Decimal("inf"), np.float64("nan"), np.float32("inf"), np.int8(-1)],
         *[True, False, None, "", " ", "abc", "nan", "inf", "1/0", "1/", "/2", "1/2/3", "0x10", "1,5", b"1", [], {}, 1j, object()],
-        *["1e999999999", "1e-999999999", "0e999999999", Decimal("1e999999999"), "9" * 100, "1/" + "9" * 100],
+        *["1e999999999", "1e-999999999", "0e999999999", Decimal("1e999999999"), "9" * 100, "1/" + "9" * 140],
     ],
     ids=lambda value: repr(value)[:20],
 )
@@ -106,3 +106,12 @@ def test_what_only_looks_like_a_number_is_refused(value: object, raises: type, r
 def test_infinity_means_no_noise_and_says_so(value: object) -> None:
     with pytest.raises(PrivacyError, match="epsilon = inf means no noise"):
         exact_epsilon("epsilon", value)
+
+
+def test_a_fraction_survives_its_own_text():
+    """What Python writes of an exact amount is read back, however long: a curator behind HTTP is sent texts."""
+    long = Fraction(10**100 + 1, 10**101 + 7)
+    assert exact("epsilon", str(long)) == exact("epsilon", long) == long
+    for refused in ("1" * 61, f"{'1' * 131}/3", f"1/{'3' * 131}", f"{'9' * 130}/7"):
+        with pytest.raises(ParameterError, match="epsilon must be"):
+            exact("epsilon", refused)

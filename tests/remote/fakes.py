@@ -7,7 +7,7 @@ from collections.abc import Callable
 from fractions import Fraction
 from typing import Any
 
-import httpx
+import httpx2
 
 from privet.budget import Budget, Cost
 from privet.curator import Curator
@@ -54,27 +54,27 @@ class Clock:
 class Script:
     """Answers in turn what it was given: responses, or errors to raise; the last one for ever."""
 
-    def __init__(self, *outcomes: httpx.Response | Exception) -> None:
+    def __init__(self, *outcomes: httpx2.Response | Exception) -> None:
         self.outcomes, self.seen = list(outcomes), []
 
-    def __call__(self, request: httpx.Request) -> httpx.Response:
+    def __call__(self, request: httpx2.Request) -> httpx2.Response:
         self.seen.append(request)
         outcome = self.outcomes.pop(0) if len(self.outcomes) > 1 else self.outcomes[0]
         if isinstance(outcome, Exception):
             raise outcome
-        return httpx.Response(outcome.status_code, headers=outcome.headers, content=outcome.content)
+        return httpx2.Response(outcome.status_code, headers=outcome.headers, content=outcome.content)
 
 
-def linked(handler: Callable[[httpx.Request], httpx.Response], clock: Clock | None = None, **options: Any) -> Link:
+def linked(handler: Callable[[httpx2.Request], httpx2.Response], clock: Clock | None = None, **options: Any) -> Link:
     """A connection over a stand-in for the network."""
     clock = clock or Clock()
-    return Link(URL, TOKEN, over=httpx.MockTransport(handler), sleep=clock.sleep, clock=clock, **options)
+    return Link(URL, TOKEN, over=httpx2.MockTransport(handler), sleep=clock.sleep, clock=clock, **options)
 
 
-def problem(slug: str, status: int, detail: str = "why", headers: dict[str, str] | None = None, **more: Any) -> httpx.Response:
+def problem(slug: str, status: int, detail: str = "why", headers: dict[str, str] | None = None, **more: Any) -> httpx2.Response:
     """A problem as a curator reports it."""
     told = {"type": f"urn:privet:problem:{slug}", "title": "What", "status": status, "detail": detail, **more}
-    return httpx.Response(status, headers=headers, content=json.dumps(told).encode())
+    return httpx2.Response(status, headers=headers, content=json.dumps(told).encode())
 
 
 class Service:
@@ -83,7 +83,7 @@ class Service:
     def __init__(self, schema: Schema = SCHEMA, budget: Budget | None = None) -> None:
         self.curator = Curator(ROWS, schema, budget or Budget(1000), dataset="people", analyst="ada")
         self.parts: list[Curator] = []
-        self.seen: list[httpx.Request] = []
+        self.seen: list[httpx2.Request] = []
         self.snapshots: list[str] = []
         #: Changes a reply before it leaves.
         self.spoil: Callable[[str, Any], Any] = lambda _, told: told
@@ -95,21 +95,21 @@ class Service:
         """The bodies of all questions of one kind."""
         return [json.loads(one.content) for one in self.seen if one.url.path.endswith(f"/{operation}")]
 
-    def __call__(self, request: httpx.Request) -> httpx.Response:
+    def __call__(self, request: httpx2.Request) -> httpx2.Response:
         self.seen.append(request)
         operation = request.url.path.removeprefix("/v1/datasets/people").removeprefix("/")
         if request.method == "DELETE":
             there = operation.removeprefix("snapshots/") in self.snapshots
             self.snapshots = [one for one in self.snapshots if not operation.endswith(f"/{one}")]
-            return httpx.Response(204) if there else problem("snapshot-gone", 410)
+            return httpx2.Response(204) if there else problem("snapshot-gone", 410)
         try:
             told = self.spoil(operation, self._told(operation, request))
         except PrivetError as error:
             response = problem_of(error)
-            return httpx.Response(response.status_code, headers=dict(response.headers), content=response.body)
-        return httpx.Response(200, content=told if isinstance(told, bytes) else json.dumps(told).encode())
+            return httpx2.Response(response.status_code, headers=dict(response.headers), content=response.body)
+        return httpx2.Response(200, content=told if isinstance(told, bytes) else json.dumps(told).encode())
 
-    def _told(self, operation: str, request: httpx.Request) -> Any:
+    def _told(self, operation: str, request: httpx2.Request) -> Any:
         curator = self.curator
         if operation == "":
             money = {"unit": curator.unit, "left": str(curator.left), "spent": cost_to(curator.spent)}

@@ -8,7 +8,7 @@ import math
 import pickle
 from fractions import Fraction
 
-import httpx
+import httpx2
 import pytest
 
 import privet as pv
@@ -127,7 +127,7 @@ def test_the_end_of_a_snapshot_is_asked_for_once():
     def handler(request):
         if request.method == "DELETE":
             seen.append(request)
-            raise httpx.ReadTimeout("slow")
+            raise httpx2.ReadTimeout("slow")
         return service(request)
 
     from privet.remote.curator import RemoteCurator
@@ -195,17 +195,17 @@ def test_a_question_without_an_answer_keeps_its_key(service, curator):
 
 def test_the_only_data_set_is_found():
     listed = [{"name": "people", "unit": "epsilon", "cap": "1", "left": "1", "expires": None}]
-    assert _only_dataset(linked(Script(httpx.Response(200, json={"analyst": "ada", "datasets": listed})))) == "people"
+    assert _only_dataset(linked(Script(httpx2.Response(200, json={"analyst": "ada", "datasets": listed})))) == "people"
     with pytest.raises(AccessError, match="grants this token no data set"):
-        _only_dataset(linked(Script(httpx.Response(200, json={"analyst": "ada", "datasets": []}))))
+        _only_dataset(linked(Script(httpx2.Response(200, json={"analyst": "ada", "datasets": []}))))
     with pytest.raises(ParameterError, match="those that the token is granted: people, places"):
-        _only_dataset(linked(Script(httpx.Response(200, json={"analyst": "ada", "datasets": [{"name": "people"}, {"name": "places"}]}))))
+        _only_dataset(linked(Script(httpx2.Response(200, json={"analyst": "ada", "datasets": [{"name": "people"}, {"name": "places"}]}))))
 
 
 @pytest.mark.parametrize("told", [{}, {"datasets": None}, {"datasets": [1]}, {"datasets": [{}]}, {"datasets": {"name": 1}}])
 def test_a_list_of_data_sets_that_is_none_is_refused(told):
     with pytest.raises(Unavailable, match="list of data sets is not what"):
-        _only_dataset(linked(Script(httpx.Response(200, json=told))))
+        _only_dataset(linked(Script(httpx2.Response(200, json=told))))
 
 
 def test_a_token_is_given_or_in_the_environment(monkeypatch):
@@ -260,7 +260,7 @@ def test_only_true_is_private(service, said):
 def test_names_of_data_sets_cannot_change_the_address():
     from privet.remote.session import Session
 
-    script = Script(httpx.Response(404))
+    script = Script(httpx2.Response(404))
     with pytest.raises(Unavailable):
         Session(linked(script), "../x?y#z/ü")
     assert script.seen[0].url.raw_path == b"/v1/datasets/..%2Fx%3Fy%23z%2F%C3%BC"

@@ -5,14 +5,14 @@ from __future__ import annotations
 import copy
 import pickle
 
-import httpx
+import httpx2
 import pytest
 
 from privet.errors import AccessError, ParameterError, PrivacyError, PrivetError, Unavailable
 from privet.remote.transport import KEY, Link
 from tests.remote.fakes import TOKEN, URL, Clock, Script, linked, problem
 
-OK = httpx.Response(200, json={"said": 1})
+OK = httpx2.Response(200, json={"said": 1})
 BUSY = problem("busy", 503, "too busy; nothing was charged", {"Retry-After": "1"})
 BODY, HEADERS = b'{"epsilon":"1/10"}', {KEY: "a-key"}
 
@@ -20,15 +20,15 @@ BODY, HEADERS = b'{"epsilon":"1/10"}', {KEY: "a-key"}
 @pytest.mark.parametrize(
     "failure",
     [
-        httpx.ConnectError("refused"),
-        httpx.ConnectTimeout("slow"),
-        httpx.ReadTimeout("slow"),
-        httpx.ReadError("reset"),
-        httpx.RemoteProtocolError("cut off"),
+        httpx2.ConnectError("refused"),
+        httpx2.ConnectTimeout("slow"),
+        httpx2.ReadTimeout("slow"),
+        httpx2.ReadError("reset"),
+        httpx2.RemoteProtocolError("cut off"),
         problem("too-many-requests", 429),
-        httpx.Response(502, text="<html>bad gateway</html>"),
+        httpx2.Response(502, text="<html>bad gateway</html>"),
         BUSY,
-        httpx.Response(504),
+        httpx2.Response(504),
     ],
     ids=lambda failure: type(failure).__name__ if isinstance(failure, Exception) else str(failure.status_code),
 )
@@ -44,7 +44,7 @@ def test_what_fails_for_a_moment_is_sent_again_with_the_same_key_and_bytes(failu
 def test_pauses_grow_and_differ():
     clock = Clock()
     with pytest.raises(Unavailable):
-        linked(Script(httpx.ConnectError("refused")), clock, retry_for=60).get("/datasets")
+        linked(Script(httpx2.ConnectError("refused")), clock, retry_for=60).get("/datasets")
     low, high = [0.05, 0.1, 0.2, 0.4, 0.8, 1.6], [0.1, 0.2, 0.4, 0.8, 1.6, 3.2]
     assert all(a <= slept <= b for a, slept, b in zip(low, clock.slept[:6], high, strict=True))
     assert max(clock.slept) <= 5
@@ -67,7 +67,7 @@ def test_a_wait_beyond_the_time_given_is_not_waited(asked):
 
 @pytest.mark.parametrize("asked", ["soon", "-1", "1e9", "Wed, 21 Oct 2015 07:28:00 GMT", "٣"])
 def test_a_wait_that_is_no_number_of_seconds_is_passed_over(asked):
-    script, clock = Script(httpx.Response(503, headers=[(b"Retry-After", asked.encode())]), OK), Clock()
+    script, clock = Script(httpx2.Response(503, headers=[(b"Retry-After", asked.encode())]), OK), Clock()
     linked(script, clock).get("/datasets")
     assert clock.slept[0] < 1
 
@@ -75,9 +75,9 @@ def test_a_wait_that_is_no_number_of_seconds_is_passed_over(asked):
 def test_the_time_for_trying_again_begins_with_the_first_failure():
     clock = Clock()
 
-    def slow(_: httpx.Request) -> httpx.Response:
+    def slow(_: httpx2.Request) -> httpx2.Response:
         clock.now += 300
-        raise httpx.ReadTimeout("slow")
+        raise httpx2.ReadTimeout("slow")
 
     seen = []
     with pytest.raises(Unavailable):
@@ -86,7 +86,7 @@ def test_the_time_for_trying_again_begins_with_the_first_failure():
 
 
 def test_without_time_nothing_is_sent_again():
-    script = Script(httpx.ReadError("reset"))
+    script = Script(httpx2.ReadError("reset"))
     with pytest.raises(Unavailable):
         linked(script, retry_for=0).get("/datasets")
     assert len(script.seen) == 1
@@ -94,7 +94,7 @@ def test_without_time_nothing_is_sent_again():
 
 @pytest.mark.parametrize("status", [400, 401, 403, 404, 409, 410, 413, 422, 500, 501])
 def test_what_will_not_change_is_not_sent_again(status):
-    script = Script(httpx.Response(status))
+    script = Script(httpx2.Response(status))
     with pytest.raises(PrivetError):
         linked(script).post("/datasets/people/count", BODY, HEADERS)
     assert len(script.seen) == 1
@@ -102,12 +102,12 @@ def test_what_will_not_change_is_not_sent_again(status):
 
 def test_what_never_arrived_was_not_charged():
     with pytest.raises(Unavailable, match=r"cannot be reached \(ConnectError\)\. It was not sent, and charged nothing$"):
-        linked(Script(httpx.ConnectError("refused"))).post("/datasets/people/count", BODY, HEADERS)
+        linked(Script(httpx2.ConnectError("refused"))).post("/datasets/people/count", BODY, HEADERS)
 
 
-@pytest.mark.parametrize("first", [httpx.ReadTimeout("slow"), httpx.Response(502), httpx.Response(504)], ids=["timeout", "502", "504"])
+@pytest.mark.parametrize("first", [httpx2.ReadTimeout("slow"), httpx2.Response(502), httpx2.Response(504)], ids=["timeout", "502", "504"])
 def test_what_may_have_arrived_may_be_charged(first):
-    for script in (Script(first), Script(first, httpx.ConnectError("refused"))):
+    for script in (Script(first), Script(first, httpx2.ConnectError("refused"))):
         with pytest.raises(Unavailable, match=r"If the question arrived, its charge stands: history\(\) lists it"):
             linked(script).post("/datasets/people/count", BODY, HEADERS)
 
@@ -119,12 +119,12 @@ def test_a_curator_says_itself_whether_a_charge_stands():
 
 def test_nothing_is_said_of_charges_where_nothing_is_paid():
     with pytest.raises(Unavailable, match=r"^the curator at http://127.0.0.1:8000 cannot be reached \(ReadError\)$"):
-        linked(Script(httpx.ReadError("reset"))).get("/datasets")
+        linked(Script(httpx2.ReadError("reset"))).get("/datasets")
 
 
 @pytest.mark.parametrize("status", [300, 301, 302, 303, 307, 308])
 def test_a_redirect_is_refused(status):
-    script = Script(httpx.Response(status, headers={"Location": "https://elsewhere.example/v1/datasets"}))
+    script = Script(httpx2.Response(status, headers={"Location": "https://elsewhere.example/v1/datasets"}))
     with pytest.raises(Unavailable, match=r"sends elsewhere .* refused"):
         linked(script).get("/datasets")
     assert len(script.seen) == 1
@@ -137,19 +137,19 @@ def test_a_redirect_is_refused(status):
 )
 def test_what_is_no_json_object_is_no_answer(content):
     with pytest.raises(Unavailable, match="did not answer in JSON"):
-        linked(Script(httpx.Response(200, content=content))).get("/datasets")
+        linked(Script(httpx2.Response(200, content=content))).get("/datasets")
     with pytest.raises(AccessError, match="status 401 and without a reason"):
-        linked(Script(httpx.Response(401, content=content))).get("/datasets")
+        linked(Script(httpx2.Response(401, content=content))).get("/datasets")
 
 
 @pytest.mark.parametrize(
     "outcome",
     [
-        httpx.ConnectError(f"with {TOKEN}"),
-        httpx.LocalProtocolError(f"bad header {TOKEN}"),
-        httpx.Response(301, headers={"Location": f"http://elsewhere/?{TOKEN}"}),
-        httpx.Response(200, text=TOKEN),
-        httpx.Response(500, text=TOKEN),
+        httpx2.ConnectError(f"with {TOKEN}"),
+        httpx2.LocalProtocolError(f"bad header {TOKEN}"),
+        httpx2.Response(301, headers={"Location": f"http://elsewhere/?{TOKEN}"}),
+        httpx2.Response(200, text=TOKEN),
+        httpx2.Response(500, text=TOKEN),
         problem("access", 401, f"no such token: {TOKEN}"),
         problem("parameter", 422, f"header: Bearer {TOKEN}"),
         problem("budget-exceeded", 403, asked="1", left="0", unit="epsilon", account=f"analyst {TOKEN}"),
@@ -243,7 +243,7 @@ def test_a_token_that_fits_no_header_is_refused_and_not_repeated(token):
 
 def test_the_end_of_a_line_is_no_part_of_a_token():
     script = Script(OK)
-    link = Link(URL, f"{TOKEN}\n", over=httpx.MockTransport(script))
+    link = Link(URL, f"{TOKEN}\n", over=httpx2.MockTransport(script))
     link.get("/datasets")
     assert script.seen[0].headers["Authorization"] == f"Bearer {TOKEN}"
 
@@ -266,6 +266,6 @@ def test_certificates_come_from_a_file(tmp_path):
 def test_without_httpx_the_message_says_what_to_install(monkeypatch):
     import sys
 
-    monkeypatch.setitem(sys.modules, "httpx", None)
+    monkeypatch.setitem(sys.modules, "httpx2", None)
     with pytest.raises(PrivetError, match=r"pip install 'privet\[client\]'"):
         Link(URL, TOKEN)

@@ -14,6 +14,7 @@ from privet.errors import ParameterError
 if TYPE_CHECKING:
     from privet.budget import Budget
     from privet.service.home import Home
+    from privet.sqlface import SQLFunctions
 
 app = typer.Typer(help="Let analysts ask about tables that they may not see: accounts, budgets, the service.", no_args_is_help=True)
 dataset_app = typer.Typer(help="The tables that may be asked about.", no_args_is_help=True)
@@ -51,6 +52,7 @@ def add_dataset(
     epsilon: str | None = EPSILON,
     rho: str | None = RHO,
     delta: str | None = DELTA,
+    sql: bool = typer.Option(False, "--sql", help="Let SQL clients ask too; table and ledger must be in one PostgreSQL database."),
     home: Path = HOME,
 ) -> None:
     """Register a table with its schema and the budget of all analysts together.
@@ -72,6 +74,8 @@ def add_dataset(
         raise LedgerError(f"the ledger knows data set {name!r} already, with a budget of {before}; use that, or another name")
     there.accounts.add_dataset(name, _absolute(table), public)
     there.ledger.open_cap(name, budget)
+    if sql:
+        _functions(there).add_dataset(name, opened.name, public)
     if getattr(opened, "writable", lambda: False)():
         typer.echo("warning: these credentials could change the table; give the curator a role that can only read it", err=True)
     typer.echo(f"data set {name!r}: {opened.name}, {len(public.names)} attributes, {public.n_classes} classes, budget {budget}")
@@ -97,7 +101,11 @@ def remove_dataset(name: str = typer.Argument(help="The data set."), home: Path 
 
     Example: [bold]privet curator dataset remove people[/bold]
     """
-    _open(home).accounts.remove_dataset(name)
+    there = _open(home)
+    there.accounts.remove_dataset(name)
+    functions = there.functions
+    if functions is not None and functions.has_dataset(name):
+        functions.remove_dataset(name)
     typer.echo(f"data set {name!r} is no longer served")
 
 
@@ -126,6 +134,23 @@ def new_token(
         raise ParameterError("give the name of an analyst, or --owner")
     token = accounts.new_owner_token() if name is None else accounts.new_token(name)
     typer.echo(f"the new token{'' if name is None else f' of {name!r}'}, shown this once: {token}")
+
+
+@analyst_app.command("role")
+def give_role(
+    name: str = typer.Argument(help="Who."),
+    role: str = typer.Argument(help="Their login on the PostgreSQL server that has the ledger."),
+    home: Path = HOME,
+) -> None:
+    """Let a role of the database ask from SQL as an analyst, about the data sets that are granted to them.
+
+    Example: [bold]privet curator analyst role ada ada_login[/bold]
+    """
+    there = _open(home)
+    if name not in there.accounts.analysts():
+        raise ParameterError(f"no analyst {name!r}")
+    _functions(there).grant_role(role, name)
+    typer.echo(f"the role {role!r} asks as {name!r}")
 
 
 @analyst_app.command("list")
@@ -162,6 +187,9 @@ def grant(
     if dataset in {known.name for known in there.accounts.datasets()} and analyst in there.accounts.analysts():
         there.ledger.set_cap(dataset, budget, analyst)  # the cap first: a grant without one would be bound by the data set's only
     there.accounts.grant(analyst, dataset, ends)
+    functions = there.functions
+    if functions is not None:
+        functions.allow(dataset, analyst, ends)
     end = "" if ends is None else f", until {ends.isoformat(timespec='minutes')}"
     typer.echo(f"{analyst!r} may spend {budget} on {dataset!r}{end}")
 
@@ -176,7 +204,12 @@ def revoke(
 
     Example: [bold]privet curator revoke ada people[/bold]
     """
-    names = _open(home).accounts.revoke(analyst, dataset)
+    there = _open(home)
+    names = there.accounts.revoke(analyst, dataset)
+    functions = there.functions
+    if functions is not None:
+        for one in names:
+            functions.forbid(one, analyst)
     what = "nothing was granted" if not names else ", ".join(map(repr, names))
     typer.echo(f"{analyst!r} may no longer ask ({what}){'' if dataset else '; the token has ended'}")
 
@@ -255,6 +288,13 @@ def serve(
     from privet.service.serve import run
 
     run(_open(home), Limits(rate=rate, burst=4 * rate), host, port, cert, key, behind_tls=behind_tls)
+
+
+def _functions(home: Home) -> SQLFunctions:
+    functions = home.functions
+    if functions is None:
+        raise ParameterError("SQL clients can ask where the ledger is in PostgreSQL: init the curator with --ledger postgresql://...")
+    return functions
 
 
 def _open(home: Path) -> Home:

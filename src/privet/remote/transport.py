@@ -21,7 +21,7 @@ from privet.remote.address import checked_address, checked_seconds, checked_toke
 from privet.remote.problems import error_of
 
 if TYPE_CHECKING:
-    import httpx
+    import httpx2
 
 Json = dict[str, Any]
 KEY = "Idempotency-Key"
@@ -63,21 +63,21 @@ class Link:
         retry_for: float = 30.0,
         ca: str | PathLike[str] | None = None,
         insecure: bool = False,
-        over: httpx.BaseTransport | None = None,
+        over: httpx2.BaseTransport | None = None,
         sleep: Callable[[float], None] = time.sleep,
         clock: Callable[[], float] = time.monotonic,
     ) -> None:
         try:
-            import httpx
+            import httpx2
         except ImportError:
-            raise MissingDependency("httpx", "client", "asking a curator over HTTP") from None
+            raise MissingDependency("httpx2", "client", "asking a curator over HTTP") from None
 
         self.url = checked_address(url, insecure)
         self._token = checked_token(token)
         self._retry_for, self._sleep, self._clock = checked_seconds("retry_for", retry_for), sleep, clock
-        self._client = httpx.Client(
+        self._client = httpx2.Client(
             headers={"Authorization": f"Bearer {self._token}", "Accept": "application/json", "User-Agent": f"privet/{privet.__version__}"},
-            timeout=httpx.Timeout(checked_seconds("timeout", timeout), connect=CONNECT_SECONDS),
+            timeout=httpx2.Timeout(checked_seconds("timeout", timeout), connect=CONNECT_SECONDS),
             verify=True if ca is None else trusting(ca),
             follow_redirects=False,
             trust_env=self.url.startswith("https:"),  # a proxy of the environment would read what is not encrypted
@@ -126,25 +126,25 @@ class Link:
 
     def _send(
         self, method: str, path: str, body: bytes, headers: Mapping[str, str], timeout: float | None = None
-    ) -> httpx.Response | _Failure:
-        import httpx
+    ) -> httpx2.Response | _Failure:
+        import httpx2
 
         if self._client.is_closed:
             raise ParameterError("this connection is closed; connect again")
-        wait = httpx.USE_CLIENT_DEFAULT if timeout is None else timeout
+        wait = httpx2.USE_CLIENT_DEFAULT if timeout is None else timeout
         try:
             return self._client.request(method, f"{self.url}/v1{path}", content=body, headers=headers, timeout=wait)
-        except (httpx.ConnectError, httpx.ConnectTimeout) as error:
+        except (httpx2.ConnectError, httpx2.ConnectTimeout) as error:
             if _is_about_certificates(error):
                 return _Failure("its certificate is not one to trust; ca names a file with those that are", arrived=False, passing=False)
             return _Failure(type(error).__name__, arrived=False)
-        except (httpx.InvalidURL, UnicodeError):
+        except (httpx2.InvalidURL, UnicodeError):
             return _Failure("there can be no host of this name", arrived=False, passing=False)
-        except httpx.RequestError as error:
+        except httpx2.RequestError as error:
             # Not its text: it may hold what was sent.
             return _Failure(type(error).__name__, arrived=True)
 
-    def _read(self, response: httpx.Response) -> Json:
+    def _read(self, response: httpx2.Response) -> Json:
         """What a response holds; raises what it reports."""
         status = response.status_code
         if 300 <= status < 400:
@@ -158,7 +158,7 @@ class Link:
             raise Unavailable(f"{self} did not answer in JSON; is there a curator at this address, and nothing in between?")
         return told
 
-    def _given_up(self, outcome: httpx.Response | _Failure, *, paid: bool, arrived: bool) -> PrivetError:
+    def _given_up(self, outcome: httpx2.Response | _Failure, *, paid: bool, arrived: bool) -> PrivetError:
         if isinstance(outcome, _Failure):
             error: PrivetError = Unavailable(f"{self} cannot be reached ({outcome.why})")
         else:
@@ -188,13 +188,13 @@ def _pause(attempt: int) -> float:
     return min(_FIRST_PAUSE * 2.0 ** min(attempt, 20), _LONGEST_PAUSE) * _jitter.uniform(0.5, 1.0)
 
 
-def _asked_pause(outcome: httpx.Response | _Failure) -> float:
+def _asked_pause(outcome: httpx2.Response | _Failure) -> float:
     """The seconds that a curator asks to wait."""
     asked = "" if isinstance(outcome, _Failure) else outcome.headers.get("Retry-After", "")
     return float(asked) if asked.isascii() and asked.isdigit() else 0.0
 
 
-def _json(response: httpx.Response) -> Any:
+def _json(response: httpx2.Response) -> Any:
     """What a response holds; None where that is no JSON."""
     try:
         return json.loads(response.content, parse_constant=_refuse)

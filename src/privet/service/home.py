@@ -7,10 +7,14 @@ import os
 from dataclasses import dataclass
 from os import PathLike
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from privet.errors import LedgerError, ParameterError
 from privet.ledger import Ledger, SQLiteLedger, Witness
 from privet.service.accounts import Accounts
+
+if TYPE_CHECKING:
+    from privet.sqlface import SQLFunctions
 
 _CONFIG, _ACCOUNTS, _LEDGER, _WITNESS = "curator.json", "accounts.sqlite", "ledger.sqlite", "witness"
 _VERSION = 1
@@ -24,6 +28,16 @@ class Home:
     accounts: Accounts
     ledger: Ledger
     witness: Witness
+
+    @property
+    def functions(self) -> SQLFunctions | None:
+        """The functions for SQL clients, where the ledger is in PostgreSQL; installed when they are first needed."""
+        if isinstance(self.ledger, SQLiteLedger):
+            return None
+        from privet.ledger.postgres import PostgresLedger
+        from privet.sqlface import SQLFunctions
+
+        return SQLFunctions(self.ledger) if isinstance(self.ledger, PostgresLedger) else None
 
     @classmethod
     def make(cls, path: str | PathLike[str], ledger: str | None = None) -> tuple[Home, str]:

@@ -205,7 +205,7 @@ class Divide(Asked):
     """Disjoint random groups of people, each with this budget, paid once."""
 
     epsilon: Amount
-    n_parts: Annotated[StrictInt, Field(ge=1, le=1000)]
+    n_parts: Annotated[StrictInt, Field(ge=1, le=10_000)]
 
     model_config = ConfigDict(json_schema_extra={"examples": [{"epsilon": "1", "n_parts": 4, "snapshot": "<id>"}]})
 

@@ -79,6 +79,11 @@ class SQLFunctions:
                 connection.execute("INSERT INTO privet.attributes VALUES ($1, $2, $3, $4)", (dataset, position, name, labels))
             _refuse_mighty_roles(connection)
 
+    def has_dataset(self, dataset: str) -> bool:
+        """Whether this data set can be asked in SQL."""
+        with self._ledger.transaction() as connection:
+            return connection.execute("SELECT FROM privet.datasets WHERE dataset = $1", (dataset,)).fetchone() is not None
+
     def remove_dataset(self, dataset: str) -> None:
         """Let nobody ask it any more. Its account and its history stay in the ledger."""
         with self._changing() as connection:

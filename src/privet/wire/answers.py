@@ -61,7 +61,7 @@ def answer_to(answer: Answer) -> Json:
 
 def _common(data: Mapping[str, Any]) -> Json:
     entry = None if data["entry"] is None else entry_from(data["entry"])
-    return {"cost": cost_from(data["cost"]), "row_cost": cost_from(data["row_cost"]), "private": bool(data["private"]), "entry": entry}
+    return {"cost": cost_from(data["cost"]), "row_cost": cost_from(data["row_cost"]), "private": data["private"] is True, "entry": entry}
 
 
 def numbers_from(data: Mapping[str, Any]) -> Numbers:

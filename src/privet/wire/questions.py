@@ -109,7 +109,7 @@ def candidates_to(candidates: Sequence[Split] | Sequence[Sequence[Split]]) -> Js
     """Candidate splits: listed once, and by their numbers for each cell where cells have lists of their own."""
     shared = [one for one in candidates if isinstance(one, Split)]
     lists = [] if shared else [list(of_cell) for of_cell in candidates]  # type: ignore[arg-type]
-    distinct = list(dict.fromkeys(shared or [one for of_cell in lists for one in of_cell]))
+    distinct = shared or list(dict.fromkeys(one for of_cell in lists for one in of_cell))  # what is offered twice counts twice
     number = {one: i for i, one in enumerate(distinct)}
     return {
         "splits": [split_to(one) for one in distinct],
