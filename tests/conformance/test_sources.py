@@ -10,6 +10,7 @@ import pytest
 
 from privet.counts.open import open_table
 from tests.conformance.check_source import check_source
+from tests.postgres import put_table, server
 
 
 def in_pandas(frame, folder):
@@ -43,7 +44,19 @@ def in_duckdb(frame, folder):
     return open_table(f'duckdb:///{path}?table=the "table"')
 
 
-PLACES = {"pandas": in_pandas, "polars": in_polars, "arrow": in_arrow, "csv": in_csv, "parquet": in_parquet, "duckdb": in_duckdb}
+def in_postgres(frame, folder):
+    return open_table(put_table(server().database(), frame, 'the "table"'))
+
+
+PLACES = {
+    "pandas": in_pandas,
+    "polars": in_polars,
+    "arrow": in_arrow,
+    "csv": in_csv,
+    "parquet": in_parquet,
+    "duckdb": in_duckdb,
+    "postgres": in_postgres,
+}
 CHECKS = [name for name, _ in check_source(lambda frame: None)]
 
 

@@ -13,7 +13,6 @@ from privet import Categorical, Numeric, Schema
 from privet.budget import Budget
 from privet.ledger import PostgresLedger
 from privet.sqlface import SQLFunctions
-from tests.ledger.conftest import own_postgres, postgres  # noqa: F401
 
 SCHEMA = Schema({"color": Categorical(["red", "green", "blue"]), "age": Numeric(0, 100, bins=10)}, target="class", classes=["no", "yes"])
 
@@ -69,7 +68,7 @@ def place_on(server):
 
 
 @pytest.fixture(scope="module")
-def place(postgres):  # noqa: F811
+def place(postgres):
     place = place_on(postgres)
     yield place
     place.ledger.close()

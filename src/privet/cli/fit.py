@@ -10,7 +10,7 @@ import typer
 from privet.cli.learners import NAMES
 from privet.cli.options import ANALYST, BUDGET, DATASET, JSON, LEDGER, SCHEMA, TABLE, TOKEN_FILE
 
-ROWS = typer.Argument(help="A .csv or .parquet file, or duckdb:///FILE?table=NAME.")
+ROWS = typer.Argument(help="A .csv or .parquet file, duckdb:///FILE?table=NAME, or postgresql://...?table=NAME.")
 
 
 def fit(

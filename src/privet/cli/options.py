@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import typer
 
-TABLE = typer.Argument(help="A .csv or .parquet file, duckdb:///FILE?table=NAME, or the address of a curator, such as https://HOST.")
+TABLE = typer.Argument(
+    help="A .csv or .parquet file, duckdb:///FILE?table=NAME, postgresql://...?table=NAME, or the address of a curator: https://HOST."
+)
 SCHEMA = typer.Option(None, "--schema", "-s", help="The public schema of the table (JSON). A curator at an address has its own.")
 BUDGET = typer.Option(None, "--budget", help="The table's total epsilon, set the first time (by default 10).")
 LEDGER = typer.Option(None, "--ledger", help="The ledger file; by default beside the table.")

@@ -12,7 +12,9 @@ app = typer.Typer(help="What is public about a table.", no_args_is_help=True)
 @app.command("check")
 def check(
     schema: Path = typer.Argument(help="The schema file (JSON)."),
-    table: str | None = typer.Argument(None, help="The table to check (.csv, .parquet, duckdb:///FILE?table=NAME)."),
+    table: str | None = typer.Argument(
+        None, help="The table to check (.csv, .parquet, duckdb:///FILE?table=NAME, postgresql://...?table=NAME)."
+    ),
 ) -> None:
     """Check a schema file, and whether a table fits it. For the owner: the answer depends on the rows.
 
@@ -33,7 +35,7 @@ def check(
 
 @app.command("draft")
 def draft(
-    sample: str = typer.Argument(help="A PUBLIC sample: .csv, .parquet, duckdb:///FILE?table=NAME."),
+    sample: str = typer.Argument(help="A PUBLIC sample: .csv, .parquet, duckdb:///FILE?table=NAME, postgresql://...?table=NAME."),
     target: str | None = typer.Option(None, "--target", "-t", help="The class column; by default the last one."),
     output: Path | None = typer.Option(None, "--output", "-o", help="Where to write it; by default standard output."),
 ) -> None:

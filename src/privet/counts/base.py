@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from contextlib import AbstractContextManager
+from dataclasses import dataclass
 from typing import Any, Protocol
 
 import numpy as np
@@ -55,6 +56,14 @@ class Table(Protocol):
 
     def source(self, schema: Schema) -> CountSource:
         """Its exact counts under this schema."""
+
+
+@dataclass(frozen=True, eq=False)
+class Division:
+    """One way to divide the rows: how many parts, and the secret key that draws them."""
+
+    n_parts: int
+    key: bytes
 
 
 def split_tables(question: Question, flat: npt.NDArray[np.int64]) -> Tables:

@@ -16,10 +16,10 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from privet.counts.base import Rows, Tables
+from privet.counts.base import Division, Rows, Tables
 from privet.counts.bitsets import BitSets
 from privet.counts.counting import Counting
-from privet.counts.sql import Statement, code_expression, code_type, quoted, with_tables
+from privet.counts.sql import Statement, code_expression, code_type, quoted, structure_problems, used_codes, with_tables
 from privet.errors import TableError
 from privet.question import Question
 from privet.schema import Attribute, Categorical, Numeric, Schema
@@ -77,17 +77,8 @@ class DuckDBTable:
             raise TableError(f"the file of {self.name} is gone")
 
     def _structure(self, schema: Schema) -> list[tuple[str, What]]:
-        person = [] if schema.person is None else [schema.person]
-        found: list[tuple[str, What]] = []
-        for column in (*schema.names, schema.target, *person):
-            if column not in self.columns:
-                found.append((column, "absent"))
-            elif column == schema.person:
-                if self.columns[column] in ("FLOAT", "DOUBLE"):  # two large identifiers may have become one
-                    found.append((column, "identity"))
-            elif kind_of(self.columns[column]) is None:
-                found.append((column, "dtype"))
-        return found
+        fractions = {column for column, sql_type in self.columns.items() if sql_type in ("FLOAT", "DOUBLE")}
+        return structure_problems(schema, {column: kind_of(sql_type) for column, sql_type in self.columns.items()}, fractions)
 
     def problems(self, schema: Schema) -> list[tuple[str, What]]:
         found = self._structure(schema)
@@ -262,14 +253,6 @@ class DuckDBSource:
             yield codes, columns["y"].astype(np.uint16), columns["n"].astype(np.int64)
 
 
-@dataclass(frozen=True, eq=False)
-class Division:
-    """One way to divide the rows: how many parts, and the secret key that draws them."""
-
-    n_parts: int
-    key: bytes
-
-
 class DuckDBPart(DuckDBSource):
     """One of several random parts of a snapshot."""
 
@@ -321,13 +304,6 @@ def part_expression(statement: Statement, schema: Schema, division: Division) ->
     """A part by a keyed hash of the person, or at random for each row where people are not named."""
     who = "CAST(person AS VARCHAR)" if schema.person is not None else "CAST(uuid() AS VARCHAR)"
     return f"CAST(md5_number_lower({statement.bind('part_key', division.key.hex())} || {who}) % {int(division.n_parts)} AS INTEGER)"
-
-
-def used_codes(question: Question) -> list[str]:
-    """The code columns that a question looks at."""
-    used = {a for partition in question.partitions for a in partition.cells.used}
-    used |= {question.schema.index(partition.by) for partition in question.partitions if partition.by is not None}
-    return [f"c{a}" for a in sorted(used)]
 
 
 def grouped_statement(names: list[str], statement: Statement, encoded: str) -> str:

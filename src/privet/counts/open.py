@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 from os import PathLike, fspath
 from pathlib import Path
@@ -12,20 +13,23 @@ from privet.counts.base import Table
 from privet.counts.csv_lines import csv_relation
 from privet.counts.duckdb import DuckDBTable, execute, table_of_database
 from privet.counts.memory import MemoryTable
+from privet.counts.postgres import PostgresTable, table_of_server
 from privet.errors import TableError
 
 _CSV = (".csv", ".tsv", ".txt", ".csv.gz", ".tsv.gz")
 _PARQUET = (".parquet", ".pq")
-_SUPPORTED = "a data frame, a .csv or .parquet file, or duckdb:///FILE?table=NAME"
+_SUPPORTED = "a data frame, a .csv or .parquet file, duckdb:///FILE?table=NAME, or postgresql://USER@HOST/DATABASE?table=SCHEMA.TABLE"
+_POSTGRES = ("postgresql", "postgres")
 
 
 def open_table(table: object, y: object = None) -> Table:
     """A table to count: a data frame (with its labels in ``y``, if they are not in it), or where the rows are.
 
     ``"people.csv"``, ``"people.parquet"``, ``"duckdb:///people.db?table=people"`` (relative path; four slashes for an
-    absolute one). Opening looks at no row; of a CSV file it reads the header line.
+    absolute one), ``"postgresql://user:password@host/database?table=public.people"`` (all other parameters are libpq's).
+    Opening looks at no row; of a CSV file it reads the header line.
     """
-    if isinstance(table, DuckDBTable | MemoryTable):
+    if isinstance(table, DuckDBTable | MemoryTable | PostgresTable):
         return table
     if not isinstance(table, str | PathLike):
         return MemoryTable(table, y)
@@ -37,7 +41,7 @@ def open_table(table: object, y: object = None) -> Table:
     # One file has one name, however it is reached: a ledger knows tables by their names.
     path = Path(place).resolve()
     if not path.is_file():
-        raise TableError(f"no file {place}; a table is {_SUPPORTED}")
+        raise TableError(f"no file {_without_password(place)}; a table is {_SUPPORTED}")
     if any(character in str(path) for character in "*?["):
         raise TableError(f"cannot open {place}: a path with *, ? or [ would be read as a pattern; rename it")
     name = path.name.lower()
@@ -59,8 +63,10 @@ def read_public(place: str) -> Any:
 def read_blocks(place: str, vectors: int = 50) -> Iterator[Any]:
     """The rows of a table that the caller may see, block by block, as pandas DataFrames (an empty one for no rows)."""
     table = open_table(place)
-    if not isinstance(table, DuckDBTable):
-        raise TableError(f"rows are read from a file or a DuckDB table, got {place!r}")
+    if isinstance(table, PostgresTable):
+        yield from table.read_blocks(vectors * 2048)
+        return
+    assert isinstance(table, DuckDBTable)
     with table.cursor() as cursor:
         execute(cursor, f"SELECT * FROM {table.relation}", table.parameters, table.name)
         block = cursor.fetch_df_chunk(vectors)
@@ -69,10 +75,13 @@ def read_blocks(place: str, vectors: int = 50) -> Iterator[Any]:
             yield block
 
 
-def _database(url: str) -> DuckDBTable:
+def _database(url: str) -> DuckDBTable | PostgresTable:
+    scheme = url.partition("://")[0]
+    if scheme in _POSTGRES:
+        return table_of_server(url)
+    if scheme != "duckdb":
+        raise TableError(f"cannot open a {scheme}:// table; a table is {_SUPPORTED}")
     parts = urlsplit(url)
-    if parts.scheme != "duckdb":
-        raise TableError(f"cannot open a {parts.scheme}:// table; a table is {_SUPPORTED}")
     path = Path(unquote(parts.path.removeprefix("/"))).resolve()
     names = parse_qs(parts.query).get("table", [])
     if len(names) != 1:
@@ -80,3 +89,8 @@ def _database(url: str) -> DuckDBTable:
     if not path.is_file():
         raise TableError(f"no DuckDB file {path}")
     return table_of_database(path, names[0])
+
+
+def _without_password(place: str) -> str:
+    """What was given, fit for a message: a URL that is written wrongly may still hold a password."""
+    return re.sub(r"^(\w{2,}:/+).*@", r"\1...@", place)

@@ -5,11 +5,15 @@ The statements are built from a schema, never from text of an analyst. Parameter
 
 from __future__ import annotations
 
+from collections.abc import Container, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
 from privet.errors import ParameterError
+from privet.question import Question
+from privet.schema import Schema
 from privet.schema.attributes import Attribute, Categorical, Kind, Numeric
+from privet.schema.problems import What
 
 
 def quoted(name: str) -> str:
@@ -92,3 +96,25 @@ def code_type(attribute: Attribute) -> str:
 def with_tables(tables: list[str]) -> str:
     """The WITH clause of a statement."""
     return f"WITH {', '.join(tables)} " if tables else ""
+
+
+def structure_problems(schema: Schema, kinds: Mapping[str, Kind | None], fractions: Container[str]) -> list[tuple[str, What]]:
+    """Columns that are absent or cannot match, by what the columns of a table hold; ``fractions`` are those of floating point."""
+    person = [] if schema.person is None else [schema.person]
+    found: list[tuple[str, What]] = []
+    for column in (*schema.names, schema.target, *person):
+        if column not in kinds:
+            found.append((column, "absent"))
+        elif column == schema.person:
+            if column in fractions:  # two large identifiers may have become one
+                found.append((column, "identity"))
+        elif kinds[column] is None:
+            found.append((column, "dtype"))
+    return found
+
+
+def used_codes(question: Question) -> list[str]:
+    """The code columns that a question looks at."""
+    used = {a for partition in question.partitions for a in partition.cells.used}
+    used |= {question.schema.index(partition.by) for partition in question.partitions if partition.by is not None}
+    return [f"c{a}" for a in sorted(used)]

@@ -1,0 +1,91 @@
+"""A question as entry numbers: one statement, and one pass over the rows, for a whole level or forest.
+
+The entries of all count tables are numbered in a row. A row of the table falls into one entry of each partition: nested CASE expressions
+find the cell, arithmetic the entry. The numbers of a row are unnested from an array, and counted.
+"""
+
+from __future__ import annotations
+
+from itertools import pairwise
+
+import numpy as np
+import numpy.typing as npt
+
+from privet.cells import Cells
+from privet.counts.base import Tables, check_totals
+from privet.counts.postgres_codes import FENCE
+from privet.question import Partition, Question
+
+_MAX_NODES = 1 << 13  # of all trees: a statement of about a megabyte
+_MAX_DEPTH = 32
+
+
+class Cases:
+    """A question in nested CASE expressions. Each partition has one cell more than asked, for the rows outside of all cells."""
+
+    def __init__(self, question: Question) -> None:
+        self._question = question
+        self._trees = list({id(partition.cells): partition.cells for partition in question.partitions}.values())
+        self._starts = [0, *np.cumsum([self._entries(partition) for partition in question.partitions]).tolist()]
+
+    @property
+    def fits(self) -> bool:
+        """Whether the statement is of a reasonable size."""
+        nodes = sum(len(cells.attribute) for cells in self._trees)
+        return nodes <= _MAX_NODES and all(len(cells.levels) <= _MAX_DEPTH for cells in self._trees)
+
+    def statement(self, encoded: str) -> str:
+        """The one statement that answers the question: entry numbers and counts. The last number counts all rows."""
+        names = {id(cells): f"w{t}" for t, cells in enumerate(self._trees)}
+        schema, by = self._question.schema, dict.fromkeys(partition.by for partition in self._question.partitions)
+        columns = [f"{_route(cells)} AS {names[id(cells)]}" for cells in self._trees]
+        columns += [f"c{schema.index(name)}" for name in by if name is not None]
+        entries = []
+        for start, partition in zip(self._starts, self._question.partitions, strict=False):
+            cell = names[id(partition.cells)]
+            if partition.by is not None:
+                cell = f"({cell} * {schema.attributes[partition.by].size} + c{schema.index(partition.by)})"
+            entries.append(f"{start} + {cell} * {schema.n_classes} + y")
+        routed = f"SELECT {', '.join([*columns, 'y'])} FROM ({encoded}) AS k {FENCE}"
+        numbered = f"SELECT unnest(ARRAY[{', '.join([*entries, str(self._starts[-1])])}]) AS entry FROM ({routed}) AS r"
+        return f"SELECT entry, count(*) AS n FROM ({numbered}) AS u GROUP BY entry"
+
+    def tables(self, numbers: npt.NDArray[np.int64], counts: npt.NDArray[np.int64]) -> Tables:
+        """The count tables from the statement's answer."""
+        flat = np.zeros(self._starts[-1] + 1, dtype=np.int64)
+        flat[numbers] = counts
+        tables, uncovered = [], []
+        for (start, end), partition in zip(pairwise(self._starts), self._question.partitions, strict=True):
+            cells, *rest = partition.shape
+            table = flat[start:end].reshape(cells + 1, *rest)
+            tables.append(table[:-1].copy())
+            uncovered.append(int(table[-1].sum()))
+        check_totals(tables, uncovered, int(flat[-1]))
+        return tables
+
+    @staticmethod
+    def _entries(partition: Partition) -> int:
+        return partition.entries // len(partition.cells) * (len(partition.cells) + 1)
+
+
+def _route(cells: Cells, node: int = 0) -> str:
+    """The cell of a row; one past the last for a row outside of all cells."""
+    a = int(cells.attribute[node])
+    if a < 0:
+        return str(int(cells.cell[node]) if cells.cell[node] >= 0 else len(cells))
+    children = cells.branch[cells.offset[node] : cells.offset[node] + cells.schema.sizes[a]]
+    starts = [0, *(np.flatnonzero(np.diff(children)) + 1).tolist()]  # of runs of codes that go to the same child
+    codes_of = {child: np.flatnonzero(children == child).tolist() for child in dict.fromkeys(children.tolist())}
+
+    def search(low: int, high: int) -> str:
+        """Among the runs low to high."""
+        if low == high:
+            return _route(cells, int(children[starts[low]]))
+        middle = (low + high + 1) // 2
+        return f"CASE WHEN c{a} < {starts[middle]} THEN {search(low, middle - 1)} ELSE {search(middle, high)} END"
+
+    if len(starts) == len(codes_of):
+        return search(0, len(starts) - 1)
+    *few, most = sorted(codes_of, key=lambda child: len(codes_of[child]))
+    tests = [f"WHEN c{a} IN ({', '.join(map(str, codes_of[child]))}) THEN {_route(cells, child)}" for child in few]
+    return f"CASE {' '.join(tests)} ELSE {_route(cells, most)} END"

@@ -1,0 +1,269 @@
+"""Counts from PostgreSQL, by the server. The table is never loaded into Python.
+
+One statement answers a whole question (:mod:`~privet.counts.cases`). Where it is too large for that, the rows are grouped by the codes it
+uses, and the groups stream into the counting loop.
+"""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import TYPE_CHECKING, Any
+from urllib.parse import parse_qs
+
+import numpy as np
+
+from privet.counts.base import Division, Rows, Tables
+from privet.counts.cases import Cases
+from privet.counts.counting import Counting
+from privet.counts.postgres_codes import Bound, encoded_rows, kind_of, number_expression, problem_tests
+from privet.counts.postgres_connections import Connections, answer, blocks
+from privet.counts.radix import MixedRadix
+from privet.counts.sql import quoted, structure_problems, used_codes
+from privet.errors import TableError
+from privet.question import Question
+from privet.schema import Attribute, Categorical, Schema
+from privet.schema.problems import What, raise_if_any
+
+if TYPE_CHECKING:
+    from privet.counts.postgres_connections import Connection
+
+_TABLES = (
+    "SELECT c.oid::int8, n.nspname::text, c.relname::text, c.relname = $1::text OR n.nspname || '.' || c.relname = $1::text "
+    "FROM pg_catalog.pg_class AS c JOIN pg_catalog.pg_namespace AS n ON n.oid = c.relnamespace "
+    "WHERE c.relkind IN ('r', 'p', 'v', 'm', 'f') AND c.relpersistence <> 't' "
+    "AND (lower(c.relname) = lower($1::text) AND pg_table_is_visible(c.oid) OR lower(n.nspname || '.' || c.relname) = lower($1::text))"
+)
+_COLUMNS = (
+    "WITH RECURSIVE typed AS ("
+    "SELECT attnum, attname, atttypid AS type FROM pg_catalog.pg_attribute WHERE attrelid = $1 AND attnum > 0 AND NOT attisdropped "
+    "UNION ALL SELECT attnum, attname, typbasetype FROM typed JOIN pg_catalog.pg_type ON oid = type WHERE typtype = 'd') "
+    "SELECT attname::text, CASE WHEN typtype = 'e' THEN 'enum' WHEN typcategory = 'S' THEN 'text' "
+    "WHEN typnamespace = 'pg_catalog'::regnamespace THEN typname::text ELSE 'other' END "
+    "FROM typed JOIN pg_catalog.pg_type ON oid = type WHERE typtype <> 'd' ORDER BY attnum"
+)
+_WRITABLE = (
+    "SELECT has_table_privilege(oid, 'INSERT, UPDATE, DELETE, TRUNCATE') OR has_any_column_privilege(oid, 'INSERT, UPDATE') "
+    "OR pg_has_role(relowner, 'MEMBER') FROM pg_catalog.pg_class WHERE oid = $1"
+)
+#: Whether each row has a place of its own: not in a view, nor in what another server holds, also as a partition.
+_HAS_PLACES = (
+    "WITH RECURSIVE held AS (SELECT $1::oid AS id UNION SELECT inhrelid FROM held JOIN pg_catalog.pg_inherits ON inhparent = id) "
+    "SELECT bool_and(relkind IN ('r', 'p', 'm')) FROM held JOIN pg_catalog.pg_class ON oid = id"
+)
+
+
+@dataclass(frozen=True)
+class PostgresTable:
+    """A table, view, or foreign table of a PostgreSQL server. ``relation`` is its quoted name."""
+
+    name: str
+    relation: str
+    oid: int
+    connections: Connections = field(repr=False)
+
+    def answer(self, sql: str, values: Sequence[Any] = ()) -> list[tuple[Any, ...]]:
+        """What the server answers to one statement."""
+        with self.connections.connection() as connection:
+            return answer(connection, sql, values, self.name)
+
+    @cached_property
+    def columns(self) -> dict[str, str]:
+        """The type of each column: what a domain is made of, ``text`` for all kinds of text, ``enum`` for all enumerations."""
+        return dict(self.answer(_COLUMNS, [self.oid]))
+
+    def check_structure(self, schema: Schema) -> None:
+        raise_if_any(self._structure(schema))
+
+    def check_reachable(self) -> None:
+        self.answer(f"SELECT FROM {self.relation} LIMIT 0")
+
+    def writable(self) -> bool:
+        """Whether these credentials could change the table, which a curator's should not."""
+        return self.answer(_WRITABLE, [self.oid]) == [(True,)]
+
+    @cached_property
+    def has_places(self) -> bool:
+        """Whether each row has a place in the table that tells it from all others."""
+        return self.answer(_HAS_PLACES, [self.oid]) == [(True,)]
+
+    def _structure(self, schema: Schema) -> list[tuple[str, What]]:
+        fractions = {column for column, sql_type in self.columns.items() if sql_type in ("float4", "float8")}
+        return structure_problems(schema, {column: kind_of(sql_type) for column, sql_type in self.columns.items()}, fractions)
+
+    def problems(self, schema: Schema) -> list[tuple[str, What]]:
+        found = self._structure(schema)
+        broken = {column for column, _ in found}
+        bound, tests = Bound(), []
+        attributes: dict[str, Attribute] = {**schema.attributes, schema.target: Categorical(schema.classes)}
+        for column, attribute in attributes.items():
+            if column not in broken:
+                tests += [(column, what, test) for what, test in problem_tests(bound, attribute, column, self.columns[column])]
+        if tests:
+            selected = ", ".join(f"coalesce(bool_or({test}), false)" for _, _, test in tests)
+            (answers,) = self.answer(f"SELECT {selected} FROM {self.relation} AS t", bound.values)
+            found += [(column, what) for (column, what, _), there in zip(tests, answers, strict=True) if there]
+        return found
+
+    def source(self, schema: Schema) -> PostgresSource:
+        return PostgresSource(self, schema)
+
+    def read_blocks(self, size: int) -> Iterator[Any]:
+        """All rows as pandas DataFrames of so many rows; an empty one for no rows. For those who may see the rows."""
+        selected = ", ".join(f"{_readable(column, sql_type)} AS {quoted(column)}" for column, sql_type in self.columns.items())
+        sql = f"SELECT {selected} FROM {self.relation} AS t"
+        with self.connections.connection() as connection:
+            first = True
+            for block in blocks(connection, sql, (), self.name, size):
+                yield _frame(block, self.columns)
+                first = False
+            if first:
+                yield _frame([], self.columns)
+
+
+def table_of_server(url: str) -> PostgresTable:
+    """The table that a URL names with ``table=``, under the one name that the database has for it."""
+    server, _, query = url.partition("?")
+    names = parse_qs(query).get("table", [])
+    if len(names) != 1:
+        raise TableError("a PostgreSQL table is given as postgresql://user@host/database?table=schema.table")
+    rest = "&".join(pair for pair in query.split("&") if pair and not pair.startswith("table="))
+    connections = Connections(f"{server}?{rest}" if rest else server)
+    with connections.connection() as connection:
+        found = answer(connection, _TABLES, names, names[0])
+    if exact := [row for row in found if row[3]]:
+        found = exact
+    if len(found) != 1:
+        problem = "no table" if not found else "more than one table"
+        raise TableError(f"{problem} {names[0]!r} in the PostgreSQL database {connections.place}; write schema.table, as in public.people")
+    ((oid, schema, table, _),) = found
+    return PostgresTable(f"{schema}.{table}", f"{quoted(schema)}.{quoted(table)}", oid, connections)
+
+
+class PostgresSource:
+    """Exact counts by PostgreSQL. Several threads may count at once; a snapshot belongs to the thread that opened it."""
+
+    def __init__(self, table: PostgresTable, schema: Schema) -> None:
+        self._table, self._schema = table, schema
+        self._own = _Session()
+
+    @contextmanager
+    def snapshot(self) -> Iterator[None]:
+        """A read-only transaction that sees the rows as they are at its first question."""
+        if self._own.connection is not None:
+            yield
+            return
+        with self._table.connections.connection() as connection:
+            connection.execute("BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY")
+            self._own.connection = connection
+            try:
+                yield
+            finally:
+                self._own.connection = self._own.division = None
+                if not connection.broken:
+                    connection.execute("ROLLBACK")
+
+    def count(self, question: Question) -> Tables:
+        with self._encoded() as (connection, bound, encoded):
+            cases = Cases(question)
+            if cases.fits:
+                entries = np.array(answer(connection, cases.statement(encoded), bound.values, self._table.name), dtype=np.int64)
+                return cases.tables(*entries.reshape(-1, 2).T)
+            counting = Counting(question)
+            for rows in self._groups(used_codes(question), connection, bound, encoded):
+                counting.add(*rows)
+            return counting.tables()
+
+    def rows(self) -> Iterator[Rows]:
+        with self._encoded() as (connection, bound, encoded):
+            yield from self._groups([f"c{a}" for a in range(len(self._schema.names))], connection, bound, encoded)
+
+    def parts(self, n_parts: int, key: bytes) -> Sequence[PostgresPart]:
+        """Parts of this snapshot. They are good until it ends or the rows are divided anew: who is in which part is then forgotten."""
+        if self._own.connection is None:
+            raise TableError("a table is divided within a snapshot, so that everybody stays in one part")
+        if self._schema.person is None and not self._table.has_places:
+            raise TableError(
+                f"{self._table.name} cannot be divided at random, as its rows cannot be told apart: it is a view or held by another "
+                "server. Name the column that tells people apart as 'person' in the schema, or open the table itself"
+            )
+        self._own.division = Division(n_parts, key)
+        return [PostgresPart(self, part, self._own.division) for part in range(n_parts)]
+
+    @contextmanager
+    def _encoded(self, division: Division | None = None) -> Iterator[tuple[Connection, Bound, str]]:
+        """A connection, and a SELECT of the encoded rows to be used with it."""
+        bound, encoded = encoded_rows(self._table.relation, self._table.columns, self._schema, division)
+        if self._own.connection is not None:
+            yield self._own.connection, bound, encoded
+            return
+        with self._table.connections.connection() as connection:
+            yield connection, bound, encoded
+
+    def _groups(self, names: list[str], connection: Connection, bound: Bound, encoded: str) -> Iterator[Rows]:
+        """Groups of equal rows as codes, classes and weights; codes that were not selected are zero."""
+        sizes = {f"c{a}": size for a, size in enumerate(self._schema.sizes) if f"c{a}" in names}
+        radix = MixedRadix({**sizes, "y": self._schema.n_classes})
+        numbers = ", ".join(f"{number} AS k{i}" for i, number in enumerate(radix.expressions()))
+        keys = ", ".join(f"k{i}" for i in range(len(radix.expressions())))
+        sql = f"SELECT {keys}, count(*) AS n FROM (SELECT {numbers} FROM ({encoded}) AS k) AS g GROUP BY {keys}"
+        for block in blocks(connection, sql, bound.values, self._table.name):
+            *packed, weights = np.array(block, dtype=np.int64).T
+            columns = radix.columns(packed)
+            codes = np.zeros((len(self._schema.names), len(weights)), dtype=np.uint16)
+            for a in range(len(codes)):
+                if f"c{a}" in sizes:
+                    codes[a] = columns[f"c{a}"]
+            yield codes, columns["y"].astype(np.uint16), np.ascontiguousarray(weights)
+
+
+class PostgresPart(PostgresSource):
+    """One of several random parts of a snapshot."""
+
+    def __init__(self, whole: PostgresSource, part: int, division: Division) -> None:
+        super().__init__(whole._table, whole._schema)
+        self._whole, self._part, self._division = whole, part, division
+
+    @contextmanager
+    def _encoded(self, division: Division | None = None) -> Iterator[tuple[Connection, Bound, str]]:
+        assert division is None
+        # In another snapshot, or divided otherwise, somebody could be in two parts that were paid for once.
+        if self._whole._own.division is not self._division:
+            raise TableError("this part of the table is gone: its snapshot has ended, or the table was divided anew")
+        with self._whole._encoded(self._division) as (connection, bound, encoded):
+            yield connection, bound, f"SELECT * FROM ({encoded}) AS d WHERE part = {self._part}"
+
+    @contextmanager
+    def snapshot(self) -> Iterator[None]:
+        yield  # that of the whole
+
+    def parts(self, n_parts: int, key: bytes) -> Sequence[PostgresPart]:  # noqa: ARG002
+        raise TableError("a part of a table cannot be divided further")
+
+
+class _Session(threading.local):
+    """What a thread has open: the connection of its snapshot, and how its rows are divided."""
+
+    connection: Connection | None = None
+    division: Division | None = None
+
+
+def _readable(column: str, sql_type: str) -> str:
+    """A column as it is sent to those who may see it."""
+    if sql_type == "numeric":
+        return number_expression(column, sql_type)
+    return f"t.{quoted(column)}::text" if kind_of(sql_type) == "text" else f"t.{quoted(column)}"
+
+
+def _frame(rows: list[tuple[Any, ...]], columns: dict[str, str]) -> Any:
+    """Rows as a DataFrame whose types do not depend on the rows."""
+    import pandas as pd
+
+    numbers = {"int2": "Int64", "int4": "Int64", "int8": "Int64", "float4": "float64", "float8": "float64", "numeric": "float64"}
+    types = {"bool": "boolean", **numbers}
+    entries = list(zip(*rows, strict=True)) if rows else [()] * len(columns)
+    series = [pd.Series(column, dtype=types.get(sql_type, "object")) for column, sql_type in zip(entries, columns.values(), strict=True)]
+    return pd.DataFrame(dict(zip(columns, series, strict=True)))

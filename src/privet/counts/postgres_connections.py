@@ -1,0 +1,144 @@
+"""Read-only connections to a PostgreSQL server, and statements whose errors tell nothing about rows."""
+
+from __future__ import annotations
+
+import os
+import threading
+import weakref
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from itertools import islice
+from typing import TYPE_CHECKING, Any
+
+from privet.errors import MissingDependency, TableError
+
+if TYPE_CHECKING:
+    import psycopg
+
+    Connection = psycopg.Connection[tuple[Any, ...]]
+
+_KEPT = 4  # connections that wait for the next question
+_BLOCK = 1 << 15  # rows that are fetched at once
+_SETTINGS = {
+    "default_transaction_read_only": "on",
+    "jit": "off",  # compiling long statements takes longer than running them
+    "idle_in_transaction_session_timeout": "0",  # a snapshot ends when it is left
+    "standard_conforming_strings": "on",
+}
+
+
+class Connections:
+    """Connections to one database, kept for the next question. Several threads may use it at once.
+
+    Args:
+        url: as libpq reads it. ``connect_timeout`` is 5 seconds unless it says otherwise.
+    """
+
+    def __init__(self, url: str) -> None:
+        self._parameters = _parameters(url)
+        #: Where it leads, without user and password.
+        self.place = f"{self._parameters.get('host', '')}/{self._parameters.get('dbname', '')}"
+        self._idle: dict[int, list[Connection]] = {}  # by process: a forked child must leave its parent's connections alone
+        self._lock = threading.Lock()
+        weakref.finalize(self, _close, self._idle)
+
+    @contextmanager
+    def connection(self) -> Iterator[Connection]:
+        """A connection of one's own, on which every statement is a transaction. One that the server has closed is replaced."""
+        connection = self._kept() or self._new()
+        try:
+            yield connection
+        finally:
+            self._keep(connection)
+
+    def _kept(self) -> Connection | None:
+        import psycopg
+
+        while True:
+            with self._lock:
+                idle = self._idle.get(os.getpid())
+                if not idle:
+                    return None
+                connection = idle.pop()
+            try:
+                connection.execute(b"")  # is the server still there?
+                return connection
+            except psycopg.Error:
+                connection.close()
+
+    def _new(self) -> Connection:
+        import psycopg
+
+        try:
+            connection = psycopg.connect(**self._parameters, autocommit=True, cursor_factory=psycopg.RawCursor, prepare_threshold=None)
+            settings = ", ".join(f"set_config('{name}', '{value}', false)" for name, value in _SETTINGS.items())
+            connection.execute(f"SELECT {settings}".encode())
+            return connection
+        except psycopg.Error as error:
+            said = str(error).partition("\n")[0]
+        raise TableError(f"cannot reach the PostgreSQL server {self.place}: {said}")
+
+    def _keep(self, connection: Connection) -> None:
+        import psycopg
+
+        if connection.info.transaction_status == psycopg.pq.TransactionStatus.IDLE:
+            with self._lock:
+                idle = self._idle.setdefault(os.getpid(), [])
+                if len(idle) < _KEPT:
+                    idle.append(connection)
+                    return
+        connection.close()
+
+
+def _close(idle: dict[int, list[Connection]]) -> None:
+    for connection in idle.get(os.getpid(), []):
+        connection.close()
+
+
+def _parameters(url: str) -> dict[str, Any]:
+    """What a URL says. Parts of a password that stand in the wrong place must not get into a message."""
+    try:
+        import psycopg
+        from psycopg.conninfo import conninfo_to_dict
+    except ImportError:
+        raise MissingDependency("psycopg", "postgres", "a table in PostgreSQL") from None
+    try:
+        said = conninfo_to_dict(url)
+    except psycopg.Error:
+        said = {"host": "@"}
+    host, port, database = (str(said.get(key, "")) for key in ("host", "port", "dbname"))
+    if "@" in host + database or (port and not port.replace(",", "").isdecimal()):
+        raise TableError(
+            "a PostgreSQL table is given as postgresql://user:password@host/database?table=schema.table, with special characters "
+            "percent-encoded"
+        )
+    return {"connect_timeout": 5, "application_name": "privet", "client_encoding": "utf8", **said}
+
+
+def blocks(connection: Connection, sql: str, values: Sequence[Any], name: str, size: int = _BLOCK) -> Iterator[list[tuple[Any, ...]]]:
+    """Run a statement; the rows of its answer, so many at a time, in little memory.
+
+    What the server says about an error may quote rows, so it is not passed on, not even as a cause.
+    """
+    import psycopg
+
+    if connection.info.transaction_status == psycopg.pq.TransactionStatus.ACTIVE:
+        raise TableError(f"the rows of {name} are still being read; a snapshot answers one question at a time")
+    chunk = min(size, 10_000) if psycopg.capabilities.has_stream_chunked() else 1
+    rows = connection.cursor().stream(sql.encode(), values, binary=True, size=chunk)
+    while True:
+        try:
+            block = list(islice(rows, size))
+        except psycopg.Error as error:
+            kind = type(error).__name__
+        else:
+            if not block:
+                return
+            yield block
+            continue
+        raise TableError(f"PostgreSQL could not read {name} ({kind}); its message is withheld because it may quote rows")
+
+
+def answer(connection: Connection, sql: str, values: Sequence[Any], name: str) -> list[tuple[Any, ...]]:
+    """Run a statement; all rows of its answer."""
+    return [row for block in blocks(connection, sql, values, name) for row in block]
