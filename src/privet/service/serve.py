@@ -39,6 +39,7 @@ def run(
         listener = socket.create_server((host, port), family=socket.AF_INET6 if ":" in host else socket.AF_INET, backlog=512)
     except OSError as error:
         raise ParameterError(f"cannot listen at {host} port {port}: {error}") from None
+    listener.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)  # else every answer waits for an acknowledgement, some 40 ms
     config = uvicorn.Config(
         app,
         log_level="warning",
