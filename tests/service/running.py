@@ -57,6 +57,7 @@ class House:
     home: Home
     table: Path
     tokens: dict[str, str] = field(default_factory=dict)
+    service: Service | None = None
 
     @property
     def path(self) -> Path:
