@@ -7,6 +7,7 @@ which is what lets a ledger charge a whole level once (parallel composition), an
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
@@ -116,7 +117,7 @@ class Cells:
         listed = list(cells)
         if not listed:
             raise QuestionError("a partition must hold at least one cell")
-        sets = [_allowed_codes(schema, cell) for cell in listed]
+        sets, sizes = [_allowed_codes(schema, cell) for cell in listed], schema.sizes
         attribute: list[int] = []
         offset: list[int] = []
         branch: list[int] = []
@@ -134,17 +135,17 @@ class Cells:
         stack = [(new_node(), list(range(len(listed))), frozenset[int]())]
         while stack:
             node, alive, tested = stack.pop()
-            open_attributes = [a for i in alive for a in sets[i] if a not in tested]
-            if not open_attributes:
+            tests = Counter(a for i in alive for a in sets[i] if a not in tested)
+            if not tests:
                 if len(alive) > 1:
                     raise OverlapError(listed[alive[0]], listed[alive[1]])
                 leaf_cell[node] = alive[0] if alive else -1
                 continue
             # The attribute that most of the remaining cells test separates them soonest.
-            chosen = max(sorted(set(open_attributes)), key=open_attributes.count)
+            chosen = max(sorted(tests), key=tests.__getitem__)
             attribute[node], offset[node] = chosen, len(branch)
             children: dict[tuple[int, ...], int] = {}
-            for code in range(schema.sizes[chosen]):
+            for code in range(sizes[chosen]):
                 here = tuple(i for i in alive if chosen not in sets[i] or code in sets[i][chosen])
                 if here not in children:
                     children[here] = new_node()
