@@ -62,11 +62,10 @@ def test_a_cell_that_does_not_exist_is_refused(cells: list, said: str) -> None:
         Cells.of(SCHEMA, cells)
 
 
-def test_a_list_that_would_need_too_many_nodes_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("privet.cells.MAX_NODES", 6)
+def test_a_list_that_would_need_too_many_nodes_is_refused() -> None:
     cells = [Cell((Condition("a", (i,)), Condition("b", (0,)))) for i in range(3)]
     with pytest.raises(QuestionError, match="more than 6 nodes"):
-        Cells.of(SCHEMA, cells)
+        Cells.of(SCHEMA, cells, max_nodes=6)
 
 
 def test_descriptions_are_in_the_words_of_the_schema() -> None:
