@@ -72,10 +72,11 @@ def add_dataset(
     before = there.ledger.cap(name)
     if before is not None and before != budget:
         raise LedgerError(f"the ledger knows data set {name!r} already, with a budget of {before}; use that, or another name")
-    there.accounts.add_dataset(name, _absolute(table), public)
-    there.ledger.open_cap(name, budget)
+    there.accounts.check_new_dataset(name)
     if sql:
         _functions(there).add_dataset(name, opened.name, public)
+    there.ledger.open_cap(name, budget)
+    there.accounts.add_dataset(name, _absolute(table), public)
     if getattr(opened, "writable", lambda: False)():
         typer.echo("warning: these credentials could change the table; give the curator a role that can only read it", err=True)
     typer.echo(f"data set {name!r}: {opened.name}, {len(public.names)} attributes, {public.n_classes} classes, budget {budget}")

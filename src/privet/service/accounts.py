@@ -81,19 +81,22 @@ class Accounts:
 
     # -- data sets -----------------------------------------------------------------------------------------------------
 
-    def add_dataset(self, name: str, place: str, schema: Schema) -> None:
-        """Register a table under a name that no other has."""
+    def check_new_dataset(self, name: str) -> None:
+        """Raise unless a data set can be added under this name."""
         check_name("dataset", name)
         if "/" in name:
             raise ParameterError(f"dataset must be a name without '/', got {name!r}")
+        if name in {dataset.name for dataset in self.datasets()}:
+            raise ParameterError(f"there is a data set {name!r} already; choose another name, or remove it first")
+
+    def add_dataset(self, name: str, place: str, schema: Schema) -> None:
+        """Register a table under a name that no other has."""
+        self.check_new_dataset(name)
         with self._opened() as connection:
-            try:
-                connection.execute(
-                    "INSERT INTO datasets (name, place, schema, added) VALUES (?, ?, ?, ?)",
-                    (name, place, json.dumps(schema.to_json()), _now()),
-                )
-            except sqlite3.IntegrityError:
-                raise ParameterError(f"there is a data set {name!r} already; choose another name, or remove it first") from None
+            connection.execute(
+                "INSERT INTO datasets (name, place, schema, added) VALUES (?, ?, ?, ?)",
+                (name, place, json.dumps(schema.to_json()), _now()),
+            )
 
     def remove_dataset(self, name: str) -> None:
         """No longer answer questions about a data set. What was spent on it stays in the ledger."""
