@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from fractions import Fraction
 
 from privet.budget import Budget
@@ -74,7 +74,7 @@ def analyst_view(home: Home, analyst: str, wanted: Filter, plan: Plan | None, ad
     grants = [grant for grant in home.accounts.grants(analyst) if grant.dataset in served]
     purses = [_purse(ledger, served[grant.dataset], grant, address) for grant in grants if not grant.over and ledger.cap(grant.dataset)]
     entries = ledger.entries(analyst=analyst)
-    shown = listing(entries, ledger.unanswered() & {entry.number for entry in entries}, wanted)
+    shown = listing(entries, ledger.unanswered() & {entry.number for entry in entries}, replace(wanted, analyst=""))
     result, trouble = None, ""
     if plan is not None:
         try:

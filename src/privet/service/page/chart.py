@@ -9,6 +9,7 @@ from datetime import UTC, datetime, timedelta
 
 from privet.budget import Budget
 from privet.ledger import Entry
+from privet.service.page.amounts import down
 
 #: The picture's inner size; the page stretches it to its own.
 WIDTH, HEIGHT = 1000, 150
@@ -39,32 +40,31 @@ def chart(entries: Sequence[Entry], cap: Budget, now: datetime | None = None) ->
     """The chart of one data set's charges, oldest first; None where there are none."""
     if not entries:
         return None
-    end = now or datetime.now(UTC)
     times = [datetime.fromisoformat(entry.time) for entry in entries]
-    begin = min(times[0], end - timedelta(minutes=1))
-    span = (max(end, times[-1]) - begin).total_seconds()
+    begin = times[0]
+    span = max(now or datetime.now(UTC), *times, begin + timedelta(minutes=1)) - begin
     columns: dict[int, float] = {}  # at most one step for each column of the picture
-    total = 0.0
+    total, x = 0.0, 0
     for time, entry in zip(times, entries, strict=True):
         total += float(entry.cost.amount(cap.unit) or 0)
-        columns[max(0, round((time - begin).total_seconds() / span * WIDTH))] = total
+        x = max(x, round((time - begin) / span * WIDTH))  # a clock that was set back does not turn the line
+        columns[x] = total
     top = max(float(cap.amount), total) * 1.02 or 1.0
 
     def height(amount: float) -> float:
         return round(HEIGHT - amount / top * HEIGHT, 1)
 
-    line = f"M0 {HEIGHT}" + "".join(f"H{x}V{height(amount)}" for x, amount in sorted(columns.items())) + f"H{WIDTH}"
-    dates = _dates(begin, timedelta(seconds=span))
+    line = f"M0 {HEIGHT}" + "".join(f"H{x}V{height(amount)}" for x, amount in columns.items()) + f"H{WIDTH}"
+    # An amount beside the cap would run into the cap's own text.
+    amounts = [amount for amount in _steps(top) if abs(amount - float(cap.amount)) > 0.12 * top]
     return Chart(
         line,
         f"{line}V{HEIGHT}Z",
-        Tick(height(float(cap.amount)), f"{float(cap.amount):.4g}"),
-        tuple(
-            Tick(height(amount), f"{amount:.4g}") for amount in _steps(top) if abs(amount - float(cap.amount)) > 0.12 * top
-        ),  # not into the cap's own text
-        dates,
+        Tick(height(float(cap.amount)), down(cap.amount)),
+        tuple(Tick(height(amount), f"{amount:.4g}") for amount in amounts),
+        _dates(begin, span),
         f"{begin:%d %B %Y}".lstrip("0"),
-        f"{begin + timedelta(seconds=span):%d %B %Y}".lstrip("0"),
+        f"{begin + span:%d %B %Y}".lstrip("0"),
     )
 
 
@@ -77,4 +77,5 @@ def _steps(top: float) -> list[float]:
 
 def _dates(begin: datetime, span: timedelta) -> tuple[Tick, ...]:
     form = "%d %b %H:%M" if span < timedelta(days=4) else "%d %b" if span < timedelta(days=300) else "%b %Y"
-    return tuple(Tick(round(part * 100, 2), f"{begin + span * part:{form}}".lstrip("0")) for part in (0.0, 1 / 3, 2 / 3, 1.0))
+    parts = 2 if span < timedelta(days=4) else 3  # longer texts, fewer of them
+    return tuple(Tick(round(part / parts * 100, 2), f"{begin + span * part / parts:{form}}".lstrip("0")) for part in range(parts + 1))

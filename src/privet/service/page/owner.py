@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from fractions import Fraction
@@ -17,18 +17,17 @@ from privet.service.page.bars import Segment, stacked
 from privet.service.page.chart import Chart, chart
 from privet.service.page.listing import Charges, Filter, Listing, listing
 
-#: How many analysts of a data set get a tone of their own.
+#: How many analysts get a tone of their own: the same for all data sets if there are no more, else those who spent most on each.
 TONES = 6
 
 
 @dataclass(frozen=True)
 class Share:
-    """One analyst's part of a data set's budget. ``left`` is what both caps leave; ``part`` is of all that was spent, in percent."""
+    """One analyst's part of a data set's budget. ``left`` is what both caps leave."""
 
     analyst: str
     tone: str
     spent: Fraction
-    part: float
     cap: Budget | None
     left: Fraction
     bar: Sequence[Segment]
@@ -84,46 +83,46 @@ def owner_view(home: Home, charges: Charges, wanted: Filter, verification: Verif
     for entry in entries:
         by_dataset[entry.dataset].append(entry)
     served = {dataset.name for dataset in home.accounts.datasets()}
-    grants = {(grant.dataset, grant.analyst): grant for grant in home.accounts.grants()}
+    grants: dict[str, dict[str, Grant]] = defaultdict(dict)
+    for grant in home.accounts.grants():
+        grants[grant.dataset][grant.analyst] = grant
     names = sorted(served | set(ledger.datasets()))
     analysts = home.accounts.analysts()
+    everybody = sorted({*analysts, *(entry.analyst for entry in entries)})
+    tones = everybody if len(everybody) <= TONES else []
     return OwnerView(
-        [_account(ledger, name, name in served, by_dataset[name], grants) for name in names],
-        [name for name in analysts if name not in {grant.analyst for grant in grants.values()}],
+        [_account(ledger, name, name in served, by_dataset[name], grants[name], tones) for name in names],
+        [analyst for analyst in analysts if not any(analyst in granted for granted in grants.values())],
         listing(entries, unanswered, wanted),
         sorted({*names, *by_dataset}),
-        sorted({*analysts, *(entry.analyst for entry in entries)}),
+        everybody,
         len(unanswered),
         verification,
     )
 
 
-def _account(ledger: Ledger, name: str, served: bool, entries: Sequence[Entry], grants: Mapping[tuple[str, str], Grant]) -> Account:
+def _account(
+    ledger: Ledger, name: str, served: bool, entries: Sequence[Entry], grants: Mapping[str, Grant], tones: Sequence[str]
+) -> Account:
     cap = ledger.cap(name)
     if cap is None:
         return Account(name, served, None, Fraction(0), Fraction(0), [], [], None, len(entries))
     spent = ledger.spent(name).amount(cap.unit) or Fraction(0)
     left = remaining(cap, ledger.spent(name))
-    who = {*ledger.analysts(name), *(entry.analyst for entry in entries), *(analyst for dataset, analyst in grants if dataset == name)}
-    shares = _shares(ledger, name, cap, left, who, grants)
-    others = sum((share.spent for share in shares if share.tone == "rest"), Fraction(0))
-    parts = [(share.tone, share.spent) for share in shares if share.tone != "rest"]
-    return Account(
-        name, served, cap, spent, left, stacked(cap.amount, [*parts, ("rest", others)]), shares, chart(entries, cap), len(entries)
-    )
+    who = {*ledger.analysts(name), *grants, *(entry.analyst for entry in entries)}
+    by_analyst = {analyst: ledger.spent(name, analyst).amount(cap.unit) or Fraction(0) for analyst in who}
+    ranked = sorted(who, key=lambda analyst: (-by_analyst[analyst], analyst))
+    coloured = {analyst: f"tone{place + 1}" for place, analyst in enumerate((tones or ranked)[:TONES])}
+    shares = [
+        _share(analyst, coloured.get(analyst, "rest"), by_analyst[analyst], ledger.cap(name, analyst), left, grants.get(analyst))
+        for analyst in ranked
+    ]
+    bar = stacked(cap.amount, [(share.tone, share.spent) for share in shares])
+    return Account(name, served, cap, spent, left, bar, shares, chart(entries, cap), len(entries))
 
 
-def _shares(
-    ledger: Ledger, dataset: str, cap: Budget, left: Fraction, who: Collection[str], grants: Mapping[tuple[str, str], Grant]
-) -> list[Share]:
-    """Those who spent most come first."""
-    spent = {analyst: ledger.spent(dataset, analyst).amount(cap.unit) or Fraction(0) for analyst in who}
-    whole = sum(spent.values(), Fraction(0)) or Fraction(1)
-    shares = []
-    for place, analyst in enumerate(sorted(who, key=lambda analyst: (-spent[analyst], analyst))):
-        own, tone = ledger.cap(dataset, analyst), f"tone{place + 1}" if place < TONES else "rest"
-        bar = [] if own is None else stacked(own.amount, [(tone, spent[analyst])])
-        free = left if own is None else min(left, max(own.amount - spent[analyst], Fraction(0)))
-        part = float(spent[analyst] / whole) * 100
-        shares.append(Share(analyst, tone, spent[analyst], part, own, free, bar, grants.get((dataset, analyst))))
-    return shares
+def _share(analyst: str, tone: str, spent: Fraction, own: Budget | None, left: Fraction, grant: Grant | None) -> Share:
+    if own is None:
+        return Share(analyst, tone, spent, None, left, [], grant)
+    free = min(left, max(own.amount - spent, Fraction(0)))
+    return Share(analyst, tone, spent, own, free, stacked(own.amount, [(tone, spent)]), grant)

@@ -1,0 +1,127 @@
+"""Make the pictures of the curator's page: a curator with some months of questions, seen in a browser.
+
+    python docs/pictures/make_page.py
+
+Needs playwright and an installed Chromium. Times are set back, so that the ledger has a history.
+"""
+
+from __future__ import annotations
+
+import random
+import shutil
+import tempfile
+import threading
+import time
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+from unittest.mock import patch
+
+import uvicorn
+from playwright.sync_api import Browser, sync_playwright
+
+import privet as pv
+from privet.budget import Cost
+from privet.errors import BudgetExceeded
+from privet.ledger import journal
+from privet.service.app import create_app
+from privet.service.home import Home
+
+HERE = Path(__file__).parent
+FLAGS = ["--headless", "--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run"]
+FLAGS += ["--disable-background-networking", "--disable-component-update", "--disable-sync"]
+QUESTIONS = ["class counts of 1 partition by form", "class counts of 8 partitions", "choice of a split for 4 cells (gini)", "size"]
+QUESTIONS += ["confusion matrix of a model", "tree of depth 3, drawn from all", "sums of a score in 6 cells", "class counts by health"]
+
+
+def make_home(folder: Path, *, charges: int = 330, seed: int = 7) -> tuple[Home, dict[str, str]]:
+    """A curator with two data sets, five analysts and a history; and all tokens by name."""
+    nursery = pv.datasets.load("nursery")
+    table = folder / "nursery.parquet"
+    nursery.X.assign(**{nursery.schema.target: nursery.y}).to_parquet(table)
+    home, owner = Home.make(folder / "home")
+    tokens = {"owner": owner}
+    begun = datetime.now(UTC) - timedelta(days=96)
+    today = datetime.now(UTC).replace(hour=0, minute=0, second=0, microsecond=0)
+    budgets = {"applications": pv.Budget(4), "nursery-2026": pv.Budget(rho="0.5")}
+    caps = {"ada": 1, "grace": "3/4", "joan": "1/2", "edith": "1/4", "katherine": "2/5"}
+    with patch.object(journal, "now", lambda: begun.isoformat(timespec="milliseconds")):
+        for name, budget in budgets.items():
+            home.accounts.add_dataset(name, str(table), nursery.schema)
+            home.ledger.set_cap(name, budget)
+        for analyst, part in caps.items():
+            tokens[analyst] = home.accounts.add_analyst(analyst)
+            for name, budget in budgets.items():
+                if (analyst, name) in {("joan", "nursery-2026"), ("grace", "nursery-2026"), ("edith", "applications")}:
+                    continue
+                own = budget.amount * pv.Budget(part).amount * 3 / 5
+                home.ledger.set_cap(name, pv.Budget(**{budget.unit: own}), analyst)
+                ends = {"ada": None, "edith": today - timedelta(days=12)}.get(analyst, today + timedelta(days=80))
+                home.accounts.grant(analyst, name, ends)
+        tokens["hedy"] = home.accounts.add_analyst("hedy")
+    _spend(home, begun, charges, seed)
+    return home, tokens
+
+
+def _spend(home: Home, begun: datetime, charges: int, seed: int) -> None:
+    draw = random.Random(seed)  # noqa: S311 - a picture
+    grants = home.accounts.grants()
+    hours = sorted(draw.betavariate(1.4, 1.1) * 95.5 * 24 for _ in range(charges))
+    for number, hour in enumerate(hours):
+        grant = draw.choice(grants)
+        when = begun + timedelta(hours=hour)
+        if grant.over and when.isoformat() > grant.expires:
+            continue
+        cap = home.ledger.cap(grant.dataset)
+        price = draw.choice(["0.01", "0.02", "0.005", "1/30"])
+        cost = Cost.pure(price) if cap is not None and cap.unit == "epsilon" else Cost.concentrated(draw.choice(["0.001", "1/300"]))
+        with patch.object(journal, "now", lambda when=when: when.isoformat(timespec="milliseconds")):
+            try:
+                what = draw.choice(QUESTIONS)
+                entry = home.ledger.charge(grant.dataset, grant.analyst, cost, what, key=f"key-{number}", request=f"{number:064x}")
+            except BudgetExceeded:
+                continue
+            if number % 97 != 50:
+                home.ledger.record(entry.number, b'{"answer":[]}')
+
+
+def serve(home: Home) -> tuple[uvicorn.Server, threading.Thread, str]:
+    """The service in a thread, at a free port of this machine."""
+    server = uvicorn.Server(uvicorn.Config(create_app(home), host="127.0.0.1", port=0, log_level="warning"))
+    thread = threading.Thread(target=server.run, daemon=True)
+    thread.start()
+    while not server.started:
+        time.sleep(0.05)
+    return server, thread, f"http://127.0.0.1:{server.servers[0].sockets[0].getsockname()[1]}"
+
+
+def shoot(browser: Browser, url: str, token: str, target: Path, *, height: int) -> None:
+    """Sign in, and take a picture of the upper part."""
+    page = browser.new_page(viewport={"width": 1180, "height": height})
+    page.goto(url)
+    page.get_by_label("Your token").fill(token)
+    page.get_by_role("button", name="Sign in").click()
+    page.get_by_role("button", name="Sign out").wait_for()
+    calculate = page.get_by_role("button", name="Calculate")
+    if calculate.count():
+        calculate.click()
+        page.get_by_text("It fits.").wait_for()
+        page.goto(f"{page.url.partition('#')[0]}#")
+    page.screenshot(path=target)
+    page.close()
+
+
+def main() -> None:
+    """Make both pictures."""
+    with tempfile.TemporaryDirectory() as folder, sync_playwright() as playwright:
+        home, tokens = make_home(Path(folder))
+        server, thread, url = serve(home)
+        browser = playwright.chromium.launch(executable_path=shutil.which("chromium") or shutil.which("google-chrome"), args=FLAGS)
+        shoot(browser, url, tokens["owner"], HERE / "curator-owner.png", height=1310)
+        shoot(browser, url, tokens["ada"], HERE / "curator-analyst.png", height=1240)
+        browser.close()
+        server.should_exit = True
+        thread.join()
+
+
+if __name__ == "__main__":
+    main()
