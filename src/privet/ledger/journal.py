@@ -112,6 +112,11 @@ class Receipt:
         return f"privet-receipt-1.{self.ledger}.{self.number}.{self.hash}.{self.answer}"
 
     @classmethod
+    def of(cls, ledger: str, entry: Entry, answer: bytes | None) -> Receipt:
+        """The receipt of a charge, and of its answer where there is one."""
+        return cls(ledger, entry.number, entry.hash, "" if answer is None else hashlib.sha256(answer).hexdigest())
+
+    @classmethod
     def read(cls, text: str) -> Receipt:
         """From its text."""
         found = re.fullmatch(r"privet-receipt-1\.([0-9a-f]{64})\.([0-9]{1,18})\.([0-9a-f]{64})\.([0-9a-f]{64}|)", text.strip())

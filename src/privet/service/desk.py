@@ -166,7 +166,9 @@ class Desk:
         told = []
         for entry in entries[:limit]:
             answer = ledger.answer(entry.number)
-            told.append({**entry_to(entry), "answered": entry.number not in unanswered, "receipt": str(_receipt(ledger, entry, answer))})
+            told.append(
+                {**entry_to(entry), "answered": entry.number not in unanswered, "receipt": str(Receipt.of(ledger.identity, entry, answer))}
+            )
         return {"entries": told, "next": told[-1]["number"] if len(entries) > limit else None}
 
     def preview(self, analyst: str, dataset: Dataset, plan: requests.Plan) -> Json:
@@ -267,7 +269,7 @@ class Desk:
         if entry is None:
             return None
         answer = book.answer(same_request(entry, request.digest).number)
-        return None if answer is None else Reply(answer, _receipt(book, entry, answer), replayed=True)
+        return None if answer is None else Reply(answer, Receipt.of(book.identity, entry, answer), replayed=True)
 
     def _seen(self, entry: Entry) -> None:
         self.home.witness.note(self.home.ledger.identity, entry)
@@ -342,8 +344,4 @@ def _record(book: Ledger, keyed: KeyedLedger, answer: Json) -> Reply:
     assert keyed.entry is not None
     body = json.dumps(answer, ensure_ascii=False, allow_nan=False, separators=(",", ":")).encode()
     kept = book.record(keyed.entry.number, body)
-    return Reply(kept, _receipt(book, keyed.entry, kept), replayed=kept != body)
-
-
-def _receipt(book: Ledger, entry: Entry, answer: bytes | None) -> Receipt:
-    return Receipt(book.identity, entry.number, entry.hash, "" if answer is None else hashlib.sha256(answer).hexdigest())
+    return Reply(kept, Receipt.of(book.identity, keyed.entry, kept), replayed=kept != body)

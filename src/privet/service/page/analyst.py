@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
@@ -87,7 +86,7 @@ def analyst_view(home: Home, analyst: str, wanted: Filter, plan: Plan | None, ad
         [grant for grant in grants if grant.over],
         shown,
         sorted({entry.dataset for entry in entries}),
-        {entry.number: str(_receipt(ledger, entry.number, entry.hash)) for entry in shown.lines},
+        {entry.number: str(Receipt.of(ledger.identity, entry, ledger.answer(entry.number))) for entry in shown.lines},
         plan or (Plan(price="0.001", unit="rho") if purses and purses[0].cap.unit == "rho" else Plan()),
         result,
         trouble,
@@ -150,8 +149,3 @@ def _estimate(plan: Plan, purses: Sequence[Purse]) -> Estimate:
         if purse.dataset == plan.dataset:
             return estimate(plan, purse.schema, purse.cap.unit, purse.left)
     raise ParameterError("choose one of the data sets that are granted to you")
-
-
-def _receipt(ledger: Ledger, number: int, line: str) -> Receipt:
-    answer = ledger.answer(number)
-    return Receipt(ledger.identity, number, line, "" if answer is None else hashlib.sha256(answer).hexdigest())
