@@ -10,6 +10,7 @@ import subprocess
 import sys
 import threading
 import time
+from concurrent.futures import ThreadPoolExecutor
 from fractions import Fraction as F
 
 import numpy as np
@@ -192,6 +193,10 @@ def test_a_ledger_that_is_gone_takes_no_charge(tmp_path, replace):
         SQLiteLedger(path).set_cap("people", Budget(1))
     with pytest.raises(LedgerError, match="removed or replaced"):
         ledger.charge("people", "ada", Cost.pure("0.1"), "x")
+    # A thread that never used it before would open whatever is there, or make a new file.
+    with ThreadPoolExecutor(1) as thread, pytest.raises(LedgerError, match="removed or replaced"):
+        thread.submit(ledger.charge, "people", "ada", Cost.pure("0.1"), "x").result()
+    assert path.exists() == replace
 
 
 def test_openers_at_once_agree_on_one_cap(tmp_path):

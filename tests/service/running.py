@@ -58,6 +58,8 @@ class House:
     table: Path
     tokens: dict[str, str] = field(default_factory=dict)
     service: Service | None = None
+    flag: Path | None = None  # a file by which a test steers the service
+    schema: Schema = SCHEMA
 
     @property
     def path(self) -> Path:

@@ -55,6 +55,7 @@ class SQLiteLedger:
     def __init__(self, path: str | PathLike[str]) -> None:
         self.path = Path(path)
         self._local = threading.local()
+        self._file: int | None = None  # which file it is, once it is open
         with self._connected() as connection:
             try:
                 tables = connection.execute("SELECT count(*) FROM sqlite_master").fetchone()[0]
@@ -232,15 +233,16 @@ class SQLiteLedger:
     def _connected(self) -> Iterator[sqlite3.Connection]:
         """This thread's connection; a driver error becomes a ledger error."""
         try:
+            if self._file is not None and (not self.path.exists() or self.path.stat().st_ino != self._file):
+                raise LedgerError(f"ledger {self.path} was removed or replaced while in use; nothing is charged")
             # A connection must not be carried into a forked child.
             if getattr(self._local, "connection", None) is None or self._local.process != os.getpid():
-                connection = sqlite3.connect(self.path, timeout=60, isolation_level=None)
+                mode = "rwc" if self._file is None else "rw"  # a ledger that is gone is not made anew
+                connection = sqlite3.connect(f"{self.path.absolute().as_uri()}?mode={mode}", timeout=60, isolation_level=None, uri=True)
                 connection.execute("PRAGMA journal_mode=WAL")
                 connection.execute("PRAGMA synchronous=FULL")
                 self._local.connection, self._local.process = connection, os.getpid()
-                self._local.file = self.path.stat().st_ino
-            elif not self.path.exists() or self.path.stat().st_ino != self._local.file:
-                raise LedgerError(f"ledger {self.path} was removed or replaced while in use; nothing is charged")
+                self._file = self._file or self.path.stat().st_ino
             yield self._local.connection
         except sqlite3.Error as error:
             raise LedgerError(f"cannot use ledger {self.path}: {error}") from None
@@ -251,10 +253,11 @@ class SQLiteLedger:
             connection.execute("BEGIN IMMEDIATE")
             try:
                 yield connection
+                connection.execute("COMMIT")
             except BaseException:
-                connection.execute("ROLLBACK")
+                if connection.in_transaction:  # some failures, such as a full disk, have ended it
+                    connection.execute("ROLLBACK")
                 raise
-            connection.execute("COMMIT")
 
 
 def _statements(script: str) -> Iterator[str]:
