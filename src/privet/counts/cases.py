@@ -6,10 +6,11 @@ find the cell, arithmetic the entry. The numbers of a row are unnested from an a
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from itertools import pairwise
+from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 
 from privet.cells import Cells
 from privet.counts.base import Tables, check_totals
@@ -50,10 +51,12 @@ class Cases:
         numbered = f"SELECT unnest(ARRAY[{', '.join([*entries, str(self._starts[-1])])}]) AS entry FROM ({routed}) AS r"
         return f"SELECT entry, count(*) AS n FROM ({numbered}) AS u GROUP BY entry"
 
-    def tables(self, numbers: npt.NDArray[np.int64], counts: npt.NDArray[np.int64]) -> Tables:
-        """The count tables from the statement's answer."""
+    def tables(self, answer: Iterable[list[tuple[Any, ...]]]) -> Tables:
+        """The count tables from the statement's answer, which comes in blocks."""
         flat = np.zeros(self._starts[-1] + 1, dtype=np.int64)
-        flat[numbers] = counts
+        for block in answer:
+            entries, counts = np.array(block, dtype=np.int64).T
+            flat[entries] = counts
         tables, uncovered = [], []
         for (start, end), partition in zip(pairwise(self._starts), self._question.partitions, strict=True):
             cells, *rest = partition.shape

@@ -32,27 +32,27 @@ if TYPE_CHECKING:
     from privet.counts.postgres_connections import Connection
 
 _TABLES = (
-    "SELECT c.oid::int8, n.nspname::text, c.relname::text, c.relname = $1::text OR n.nspname || '.' || c.relname = $1::text "
-    "FROM pg_catalog.pg_class AS c JOIN pg_catalog.pg_namespace AS n ON n.oid = c.relnamespace "
-    "WHERE c.relkind IN ('r', 'p', 'v', 'm', 'f') AND c.relpersistence <> 't' "
-    "AND (lower(c.relname) = lower($1::text) AND pg_table_is_visible(c.oid) OR lower(n.nspname || '.' || c.relname) = lower($1::text))"
+    "SELECT oid::int8, spot, name, name = $1::text OR spot || '.' || name = $1::text FROM ("
+    "SELECT c.oid, n.nspname::text AS spot, c.relname::text AS name FROM pg_class AS c JOIN pg_namespace AS n ON n.oid = c.relnamespace "
+    "WHERE c.relkind IN ('r', 'p', 'v', 'm', 'f') AND c.relpersistence <> 't' AND n.nspname <> ALL ('{pg_catalog,information_schema}')"
+    ") AS named WHERE lower($1::text) IN (lower(name), lower(spot || '.' || name))"
 )
 _COLUMNS = (
     "WITH RECURSIVE typed AS ("
-    "SELECT attnum, attname, atttypid AS type FROM pg_catalog.pg_attribute WHERE attrelid = $1 AND attnum > 0 AND NOT attisdropped "
-    "UNION ALL SELECT attnum, attname, typbasetype FROM typed JOIN pg_catalog.pg_type ON oid = type WHERE typtype = 'd') "
+    "SELECT attnum, attname, atttypid AS type FROM pg_attribute WHERE attrelid = $1 AND attnum > 0 AND NOT attisdropped "
+    "UNION ALL SELECT attnum, attname, typbasetype FROM typed JOIN pg_type ON oid = type WHERE typtype = 'd') "
     "SELECT attname::text, CASE WHEN typtype = 'e' THEN 'enum' WHEN typcategory = 'S' THEN 'text' "
     "WHEN typnamespace = 'pg_catalog'::regnamespace THEN typname::text ELSE 'other' END "
-    "FROM typed JOIN pg_catalog.pg_type ON oid = type WHERE typtype <> 'd' ORDER BY attnum"
+    "FROM typed JOIN pg_type ON oid = type WHERE typtype <> 'd' ORDER BY attnum"
 )
 _WRITABLE = (
     "SELECT has_table_privilege(oid, 'INSERT, UPDATE, DELETE, TRUNCATE') OR has_any_column_privilege(oid, 'INSERT, UPDATE') "
-    "OR pg_has_role(relowner, 'MEMBER') FROM pg_catalog.pg_class WHERE oid = $1"
+    "OR pg_has_role(relowner, 'MEMBER') FROM pg_class WHERE oid = $1"
 )
 #: Whether each row has a place of its own: not in a view, nor in what another server holds, also as a partition.
 _HAS_PLACES = (
-    "WITH RECURSIVE held AS (SELECT $1::oid AS id UNION SELECT inhrelid FROM held JOIN pg_catalog.pg_inherits ON inhparent = id) "
-    "SELECT bool_and(relkind IN ('r', 'p', 'm')) FROM held JOIN pg_catalog.pg_class ON oid = id"
+    "WITH RECURSIVE held AS (SELECT $1::oid AS id UNION SELECT inhrelid FROM held JOIN pg_inherits ON inhparent = id) "
+    "SELECT bool_and(relkind IN ('r', 'p', 'm')) FROM held JOIN pg_class ON oid = id"
 )
 
 
@@ -134,11 +134,11 @@ def table_of_server(url: str) -> PostgresTable:
     connections = Connections(f"{server}?{rest}" if rest else server)
     with connections.connection() as connection:
         found = answer(connection, _TABLES, names, names[0])
-    if exact := [row for row in found if row[3]]:
-        found = exact
+    found = [row for row in found if row[3]] or found  # as it is written, or else whatever its case
+    if len(found) > 1:
+        found = [row for row in found if row[1] == "public"]
     if len(found) != 1:
-        problem = "no table" if not found else "more than one table"
-        raise TableError(f"{problem} {names[0]!r} in the PostgreSQL database {connections.place}; write schema.table, as in public.people")
+        raise TableError(f"no table {names[0]!r}, or more than one, in the PostgreSQL database {connections.place}; write schema.table")
     ((oid, schema, table, _),) = found
     return PostgresTable(f"{schema}.{table}", f"{quoted(schema)}.{quoted(table)}", oid, connections)
 
@@ -156,22 +156,18 @@ class PostgresSource:
         if self._own.connection is not None:
             yield
             return
-        with self._table.connections.connection() as connection:
-            connection.execute("BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY")
+        with self._table.connections.transaction() as connection:
             self._own.connection = connection
             try:
                 yield
             finally:
                 self._own.connection = self._own.division = None
-                if not connection.broken:
-                    connection.execute("ROLLBACK")
 
     def count(self, question: Question) -> Tables:
         with self._encoded() as (connection, bound, encoded):
             cases = Cases(question)
             if cases.fits:
-                entries = np.array(answer(connection, cases.statement(encoded), bound.values, self._table.name), dtype=np.int64)
-                return cases.tables(*entries.reshape(-1, 2).T)
+                return cases.tables(blocks(connection, cases.statement(encoded), bound.values, self._table.name))
             counting = Counting(question)
             for rows in self._groups(used_codes(question), connection, bound, encoded):
                 counting.add(*rows)

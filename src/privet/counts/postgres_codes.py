@@ -51,9 +51,11 @@ def kind_of(sql_type: str) -> Kind | None:
     return "number" if sql_type in ("int2", "int4", "int8", "float4", "float8", "numeric") else None
 
 
-def encoded_rows(relation: str, columns: Mapping[str, str], schema: Schema, division: Division | None = None) -> tuple[Bound, str]:
+def encoded_rows(
+    relation: str, columns: Mapping[str, str], schema: Schema, division: Division | None = None, bound: Bound | None = None
+) -> tuple[Bound, str]:
     """A SELECT of the code columns c0, c1, ... and the class y, of the rows that count; with their part where they are divided."""
-    bound = Bound()
+    bound = bound or Bound()
     selected, conditions = [], []
     attributes: list[tuple[str, str, Attribute]] = [(f"c{a}", name, schema.attributes[name]) for a, name in enumerate(schema.names)]
     for alias, column, attribute in [*attributes, ("y", schema.target, schema.label)]:
@@ -132,7 +134,8 @@ def number_expression(column: str, sql_type: str) -> str:
 
 def _within_range(number: str) -> str:
     """A numeric as float8. PostgreSQL raises an error where it is too large or too small for that, and quotes it."""
-    return f"CASE WHEN abs({number}) < 1e-300 THEN 0 ELSE least(greatest({number}, -{_LARGEST}), {_LARGEST})::float8 END"
+    clipped = f"least(greatest({number}, -{_LARGEST}), {_LARGEST})::float8"  # which would be a number for null
+    return f"CASE WHEN abs({number}) < 1e-300 THEN 0 WHEN {number} IS NOT NULL THEN {clipped} END"
 
 
 def _identity(column: str, sql_type: str) -> str:

@@ -6,7 +6,7 @@ import os
 import threading
 import weakref
 from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from itertools import islice
 from typing import TYPE_CHECKING, Any
 
@@ -21,6 +21,7 @@ _KEPT = 4  # connections that wait for the next question
 _BLOCK = 1 << 15  # rows that are fetched at once
 _SETTINGS = {
     "default_transaction_read_only": "on",
+    "search_path": "pg_catalog, pg_temp",  # nobody else's functions answer to the names in a statement
     "jit": "off",  # compiling long statements takes longer than running them
     "idle_in_transaction_session_timeout": "0",  # a snapshot ends when it is left
     "standard_conforming_strings": "on",
@@ -50,6 +51,24 @@ class Connections:
             yield connection
         finally:
             self._keep(connection)
+
+    @contextmanager
+    def transaction(self) -> Iterator[Connection]:
+        """A connection whose statements all see the rows as they are at the first of them."""
+        import psycopg
+
+        with self.connection() as connection:
+            with suppress(psycopg.Error):
+                connection.execute("BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY")
+            if connection.info.transaction_status != psycopg.pq.TransactionStatus.INTRANS:
+                raise TableError(f"the PostgreSQL server {self.place} does not begin a snapshot")
+            try:
+                yield connection
+            finally:
+                if connection.info.transaction_status == psycopg.pq.TransactionStatus.ACTIVE:
+                    connection.close()  # somebody left while rows were read
+                with suppress(psycopg.Error):
+                    connection.execute("ROLLBACK")
 
     def _kept(self) -> Connection | None:
         import psycopg
@@ -125,9 +144,10 @@ def blocks(connection: Connection, sql: str, values: Sequence[Any], name: str, s
     if connection.info.transaction_status == psycopg.pq.TransactionStatus.ACTIVE:
         raise TableError(f"the rows of {name} are still being read; a snapshot answers one question at a time")
     chunk = min(size, 10_000) if psycopg.capabilities.has_stream_chunked() else 1
-    rows = connection.cursor().stream(sql.encode(), values, binary=True, size=chunk)
+    rows: Iterator[tuple[Any, ...]] | None = None
     while True:
         try:
+            rows = rows or connection.cursor().stream(sql.encode(), values, binary=True, size=chunk)
             block = list(islice(rows, size))
         except psycopg.Error as error:
             kind = type(error).__name__
