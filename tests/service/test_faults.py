@@ -143,11 +143,15 @@ def test_faults_within_a_snapshot_and_its_groups(there, client):
     inside = {**ASKED, "snapshot": snapshot}
     there.flag.write_text("count")
     number = charged(there, client.ask("size", inside, "inside"))
+    # The snapshot may be dead: there nothing more is charged, until the question is answered.
+    assert client.ask("size", inside, "more").status == 410
+    assert charged(there, client.ask("size", inside, "inside")) == number
+    there.flag.write_text("")
+    assert Receipt.read(client.ask("size", inside, "inside").json()["receipt"]).number == number
     there.flag.write_text("record")
     groups = {**inside, "n_parts": 2}
     division = charged(there, client.ask("divide", groups, "divide"))
     there.flag.write_text("")
-    assert Receipt.read(client.ask("size", inside, "inside").json()["receipt"]).number == number
     assert client.ask("divide", groups, "divide").json()["answer"]["division"] == division
     asked = {**inside, "part": {"division": division, "number": 1}}
     there.flag.write_text("count")
@@ -218,6 +222,7 @@ def test_postgresql_is_shut_down_in_the_middle_of_a_count(own_postgres, tmp_path
     made.home.accounts.add_dataset("people", f"{url}&table=slow", made.schema)
     made.add("ada", 100)
     with serving(made.path) as service, service.client(made.tokens["ada"]) as client, service.client(made.tokens["ada"]) as other:
+        snapshot = other.ask("snapshots", b"").json()["snapshot"]
         answers: list[Answer] = []
         asking = threading.Thread(target=lambda: answers.append(client.ask("size", ASKED, "key")))
         asking.start()
@@ -233,8 +238,9 @@ def test_postgresql_is_shut_down_in_the_middle_of_a_count(own_postgres, tmp_path
         number = charged(made, answers[0])
         not_charged(made, other.ask("size", ASKED, "down"), 1)
         not_charged(made, other.ask("snapshots", b""), 1)
-        down = client.ask("size", ASKED, "key")  # charged before, and the charge stands
-        assert down.status == 503
+        lost = {**ASKED, "snapshot": snapshot}
+        assert other.ask("size", lost, "lost").status == 503
+        assert charged(made, client.ask("size", ASKED, "key")) == number  # before, and the charge stands
         own_postgres.start()
         with psycopg.connect(url, autocommit=True) as connection:
             connection.execute("UPDATE pause SET seconds = 0")
@@ -245,4 +251,9 @@ def test_postgresql_is_shut_down_in_the_middle_of_a_count(own_postgres, tmp_path
         assert len(made.home.ledger.entries()) == 1
         assert made.home.ledger.unanswered() == set()
         assert other.ask("size", ASKED, "down").status == 200
+        # The snapshot went with the server. That is noticed at the first question, and costs nothing more.
+        assert other.ask("size", lost, "lost").problem["charged"] is True
+        for turn in range(3):
+            assert other.ask("size", lost, f"lost-{turn}").status == 410
+        assert len(made.home.ledger.entries()) == 3
     assert verify(made.home.ledger, made.home.witness) == []

@@ -233,20 +233,29 @@ class Desk:
         replay = self._recorded(book, request)
         if replay is not None:
             return replay
-        _, source = self._reached(dataset)  # nothing is charged for a table that cannot be read
         keyed = KeyedLedger(book, request, self._seen if part is None else _unseen)
-        rows = source if snapshot is None else snapshot.source
-        curator = (part or self._curator(request.analyst, dataset, rows)).charging(keyed)
+        if snapshot is not None and snapshot.failed and keyed.before is None:  # its connection may be dead: charge nothing more for it
+            raise SnapshotGone("a question in this snapshot could not be answered; send that one again, or begin a new snapshot")
         try:
+            _, source = self._reached(dataset)  # nothing is charged for a table that cannot be read
+            rows = source if snapshot is None else snapshot.source
+            curator = (part or self._curator(request.analyst, dataset, rows)).charging(keyed)
             if isinstance(asked, requests.Divide):
                 assert snapshot is not None
-                return self._divide(snapshot, curator, keyed, asked)
-            return _record(book, keyed, QUESTIONS[request.operation][1](curator, asked))
+                reply = self._divide(snapshot, curator, keyed, asked)
+            else:
+                reply = _record(book, keyed, QUESTIONS[request.operation][1](curator, asked))
         except PrivetError as error:
-            if keyed.entry is None:
+            entry = keyed.entry or keyed.before  # now, or when the request was sent before
+            if entry is None:
                 raise
-            _LOG.warning("line %d was charged and not answered: %s", keyed.entry.number, error)
-            raise Unanswered(keyed.entry.number) from None
+            _LOG.warning("line %d was charged and not answered: %s", entry.number, error)
+            if snapshot is not None:
+                snapshot.failed = True
+            raise Unanswered(entry.number) from None
+        if snapshot is not None:
+            snapshot.failed = False
+        return reply
 
     def _divide(self, snapshot: Snapshot, curator: Curator, keyed: KeyedLedger, asked: requests.Divide) -> Reply:
         cost = Cost.pure(exact_epsilon("epsilon", asked.epsilon))

@@ -39,6 +39,7 @@ class Snapshot:
     begun: float
     used: float
     busy: int = 0
+    failed: bool = False  # the last question was charged and not answered
     divisions: dict[int, list[Curator]] = field(default_factory=dict)
     receipts: dict[int, Receipt] = field(default_factory=dict)
     _keys: dict[str, str] = field(default_factory=dict)
