@@ -23,7 +23,7 @@ def test_the_examples_run(postgres):
     place = place_on(postgres)
     place.sql("DROP ROLE IF EXISTS ada_login; CREATE ROLE ada_login LOGIN")
     for text in blocks("py"):
-        exec(compile(text, "example", "exec"), {"url": place.ledger._url})
+        exec(compile(text, "example", "exec"), {"url": place.ledger.url})
     said, variables = {}, {}
     with place.connect("ada_login") as session:
         for text in blocks("sql"):
@@ -39,7 +39,7 @@ def test_the_examples_run(postgres):
         ("data set", "epsilon"),
         ("analyst", "epsilon"),
     ]
-    ledger = PostgresLedger(place.ledger._url)
+    ledger = PostgresLedger(place.ledger.url)
     assert len(ledger.entries("people", "ada")) == 2
     assert verify(ledger, receipts=[Receipt.read(said["SELECT privet.receipt"][0][0])]) == []
     ledger.close()

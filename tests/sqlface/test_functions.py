@@ -337,6 +337,7 @@ def test_data_sets_are_asked_by_grant_only(place, session, dataset, analyst):
         ask(session, dataset)
     place.functions.allow(dataset, analyst)
     place.functions.remove_dataset(dataset)
+    assert not place.functions.has_dataset(dataset)
     with refused("PV005", "unknown"):
         ask(session, dataset)
     assert spent(place, dataset) == F(1, 2)
@@ -471,7 +472,7 @@ SHADOWS = ("ledger", "journal", "caps", "spent", "answers", "asked", "roles", "g
 
 
 def test_nothing_of_the_callers_schemas_is_used(place, session, role, dataset):
-    place.sql(f"CREATE SCHEMA trap; GRANT ALL ON SCHEMA trap, public TO {role}")
+    place.sql(f"CREATE SCHEMA trap; GRANT ALL ON SCHEMA trap, public TO {role}; GRANT USAGE ON SCHEMA trap TO PUBLIC")  # also for the owner
     try:
         for trap in TRAPS:
             session.execute(trap)
@@ -674,6 +675,7 @@ def test_a_table_that_does_not_fit_is_refused(place):
 def test_a_data_set_can_be_replaced(place, session, dataset):
     narrow = Schema({"color": Categorical(["red"])}, target="class", classes=["no", "yes"])
     place.functions.add_dataset(dataset, "public.people", narrow)
+    assert place.functions.has_dataset(dataset)
     assert abs(answer(session, ask(session, dataset, {}, 4)) - 1000) < 25
     with refused("PV006", "no attribute 'age'; there are color, class"):
         ask(session, dataset, {"age": []})

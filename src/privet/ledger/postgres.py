@@ -45,7 +45,7 @@ class PostgresLedger:
     """
 
     def __init__(self, url: str) -> None:
-        self._url, self.name = url, _named(url)
+        self.url, self.name = url, _named(url)
         self._lock = threading.Lock()
         self._pool: psycopg_pool.ConnectionPool[Any] | None = None
         self._process = 0
@@ -177,7 +177,7 @@ class PostgresLedger:
         with self._lock:
             if self._pool is None or self._process != os.getpid():
                 self._pool = ConnectionPool(
-                    self._url, min_size=0, max_size=_POOL_SIZE, timeout=_PATIENCE, open=True, configure=_configure,
+                    self.url, min_size=0, max_size=_POOL_SIZE, timeout=_PATIENCE, open=True, configure=_configure,
                     check=ConnectionPool.check_connection, kwargs={"autocommit": True, "cursor_factory": psycopg.RawCursor},
                 )  # fmt: skip
                 self._process = os.getpid()

@@ -7,12 +7,14 @@ from contextlib import contextmanager
 from datetime import datetime
 from importlib.resources import files
 from typing import TYPE_CHECKING, Any, LiteralString
+from urllib.parse import quote
 
+from privet.counts.postgres import table_of_server
 from privet.errors import AccessError, LedgerError, ParameterError, PrivacyError, TableError
 from privet.ledger.base import check_name
 from privet.ledger.postgres import PostgresLedger
 from privet.schema import Schema
-from privet.sqlface.counting import Counted, columns_of
+from privet.sqlface.counting import asked_attributes, counting_statement
 
 if TYPE_CHECKING:
     import psycopg
@@ -62,27 +64,32 @@ class SQLFunctions:
 
         Args:
             dataset: the name that analysts use.
-            table: ``"schema.table"``, or a table of the schema ``public``.
+            table: its name, such as ``"public.people"``.
             schema: what is public about the table.
         """
         check_name("dataset", dataset)
         if schema.from_data:
             raise PrivacyError("this schema was read off the data, so that its lists give rows away; write one that is public")
+        address = self._ledger.url
+        found = table_of_server(f"{address}{'&' if '?' in address else '?'}table={quote(table, safe='')}")
+        found.check_structure(schema)
+        stored, statement = counting_statement(found, schema)
+        factor = schema.rows_per_person * (2 if schema.neighbours == "replace" else 1)
         with self._changing() as connection:
-            counted = Counted(schema, *columns_of(connection, table))
             connection.execute("DELETE FROM privet.datasets WHERE dataset = $1", (dataset,))
             connection.execute(
                 "INSERT INTO privet.datasets VALUES ($1, $2, $3, $4, $5, $6, $7)",
-                (dataset, counted.relation, counted.sql, counted.texts, counted.numbers, counted.codes, counted.factor),
+                (dataset, found.relation, statement, stored.texts, stored.numbers, stored.codes, factor),
             )
-            for position, (name, labels) in enumerate(counted.labels.items()):
+            for position, (name, attribute) in enumerate(asked_attributes(schema).items()):
+                labels = list(attribute.labels)
                 connection.execute("INSERT INTO privet.attributes VALUES ($1, $2, $3, $4)", (dataset, position, name, labels))
             _refuse_mighty_roles(connection)
 
     def has_dataset(self, dataset: str) -> bool:
-        """Whether this data set can be asked in SQL."""
+        """Whether it can be asked in SQL."""
         with self._ledger.transaction() as connection:
-            return connection.execute("SELECT FROM privet.datasets WHERE dataset = $1", (dataset,)).fetchone() is not None
+            return connection.execute("SELECT 1 FROM privet.datasets WHERE dataset = $1", (dataset,)).fetchone() is not None
 
     def remove_dataset(self, dataset: str) -> None:
         """Let nobody ask it any more. Its account and its history stay in the ledger."""

@@ -9,7 +9,7 @@ CREATE TABLE privet.grants (
     CONSTRAINT one_grant PRIMARY KEY (dataset, analyst)
 );
 
--- The statement counts. $1 and $2 are texts and numbers of the schema, $3 codes; $4 says of every code whether it is allowed.
+-- The statement counts (see privet/sqlface/counting.py). $1, $2 and $3 are what it binds; $4 says of every code whether it is allowed.
 CREATE TABLE privet.datasets (
     dataset text COLLATE "C" PRIMARY KEY,
     relation text NOT NULL,
