@@ -95,7 +95,9 @@ def code_expression(bound: Bound, attribute: Attribute, column: str, sql_type: s
         return code if missing == unknown else f"CASE WHEN {value} IS NULL THEN {missing} ELSE {code} END"
     cuts, codes = _steps(attribute)
     bucket = f"width_bucket(nullif({number_expression(column, sql_type)}, 'NaN'), {bound.bind(cuts, 'float8[]')})"
-    return f"coalesce(({bound.bind(codes, 'int[]')})[{bucket} + 1], {missing})"
+    if codes != list(range(len(codes))):
+        bucket = f"({bound.bind(codes, 'int[]')})[{bucket} + 1]"
+    return f"coalesce({bucket}, {missing})"
 
 
 def _steps(attribute: Attribute) -> tuple[list[float], list[int]]:

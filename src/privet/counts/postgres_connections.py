@@ -60,12 +60,12 @@ class Connections:
         with self.connection() as connection:
             with suppress(psycopg.Error):
                 connection.execute("BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY")
-            if connection.info.transaction_status != psycopg.pq.TransactionStatus.INTRANS:
+            if _status(connection) != psycopg.pq.TransactionStatus.INTRANS:
                 raise TableError(f"the PostgreSQL server {self.place} does not begin a snapshot")
             try:
                 yield connection
             finally:
-                if connection.info.transaction_status == psycopg.pq.TransactionStatus.ACTIVE:
+                if _status(connection) == psycopg.pq.TransactionStatus.ACTIVE:
                     connection.close()  # somebody left while rows were read
                 with suppress(psycopg.Error):
                     connection.execute("ROLLBACK")
@@ -100,13 +100,17 @@ class Connections:
     def _keep(self, connection: Connection) -> None:
         import psycopg
 
-        if connection.info.transaction_status == psycopg.pq.TransactionStatus.IDLE:
+        if _status(connection) == psycopg.pq.TransactionStatus.IDLE:
             with self._lock:
                 idle = self._idle.setdefault(os.getpid(), [])
                 if len(idle) < _KEPT:
                     idle.append(connection)
                     return
         connection.close()
+
+
+def _status(connection: Connection) -> psycopg.pq.TransactionStatus:
+    return connection.info.transaction_status
 
 
 def _close(idle: dict[int, list[Connection]]) -> None:
@@ -141,7 +145,7 @@ def blocks(connection: Connection, sql: str, values: Sequence[Any], name: str, s
     """
     import psycopg
 
-    if connection.info.transaction_status == psycopg.pq.TransactionStatus.ACTIVE:
+    if _status(connection) == psycopg.pq.TransactionStatus.ACTIVE:
         raise TableError(f"the rows of {name} are still being read; a snapshot answers one question at a time")
     chunk = min(size, 10_000) if psycopg.capabilities.has_stream_chunked() else 1
     rows: Iterator[tuple[Any, ...]] | None = None
