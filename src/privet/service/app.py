@@ -29,8 +29,34 @@ from privet.service.desk import Desk
 from privet.service.home import Home
 from privet.service.limits import Limits, rounded_up
 
+_PROBLEM = {
+    "type": "object",
+    "required": ["type", "title", "status", "detail"],
+    "properties": {
+        "type": {"type": "string", "pattern": "^urn:privet:problem:"},
+        "title": {"type": "string"},
+        "status": {"type": "integer"},
+        "detail": {"type": "string"},
+        "charged": {"type": "boolean", "description": "With 503: whether a charge stands. Then the same request gets its answer later."},
+    },
+}
+_ANSWER: dict[int | str, dict[str, Any]] = {
+    200: {
+        "description": "The answer, charged once",
+        "content": {
+            "application/json": {
+                "schema": {
+                    "type": "object",
+                    "required": ["answer", "receipt"],
+                    "properties": {"answer": {"type": "object"}, "receipt": {"type": "string", "pattern": "^privet-receipt-1[.]"}},
+                }
+            }
+        },
+    }
+}
+_KEY = r"^[\x21-\x7e]{1,200}$"
 _PROBLEMS: dict[int | str, dict[str, Any]] = {
-    status: {"description": told, "content": {"application/problem+json": {"schema": {"type": "object"}}}}
+    status: {"description": told, "content": {"application/problem+json": {"schema": _PROBLEM}}}
     for status, told in {
         401: "The token is not known",
         403: "The budget, or the privacy promise, does not allow this; nothing is charged",
@@ -164,7 +190,7 @@ def _routes(desk: Desk) -> APIRouter:
 
     kinds: dict[str, type[requests.Asked]] = {name: kind for name, (kind, _) in QUESTIONS.items()}
     for operation, kind in (kinds | {"divide": requests.Divide}).items():
-        router.post(f"/datasets/{{name}}/{operation}", summary=(kind.__doc__ or "").splitlines()[0], name=operation)(
+        router.post(f"/datasets/{{name}}/{operation}", summary=(kind.__doc__ or "").splitlines()[0], name=operation, responses=_ANSWER)(
             _question(desk, operation, kind, Analyst, Granted)
         )
     return router
@@ -179,13 +205,17 @@ def _question(desk: Desk, operation: str, kind: type[requests.Asked], analyst_ty
         dataset: granted_type,
         asked: kind,  # type: ignore[valid-type]
         idempotency_key: Annotated[
-            str | None, Header(description="Names this request. Sent again with the same body, it is answered again, and charged once.")
+            str | None,
+            Header(
+                description="Names this request. Sent again with the same body, it is answered again, and charged once.",
+                json_schema_extra={"pattern": _KEY},
+            ),
         ] = None,
         privet_schema: Annotated[str | None, Header(description="The fingerprint of the schema that the request is about.")] = None,
     ) -> Response:
         begun = time.monotonic()
         key = secrets.token_urlsafe(24) if idempotency_key is None else idempotency_key
-        if not re.fullmatch(r"[\x21-\x7e]{1,200}", key):
+        if not re.fullmatch(_KEY, key):
             raise ParameterError("Idempotency-Key must be 1 to 200 printable ASCII characters without spaces")
         body = await request.body()
         try:
