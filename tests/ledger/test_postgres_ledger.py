@@ -328,6 +328,14 @@ def test_another_schema_of_that_name_is_refused_and_left_as_it_is(url, sql):
     assert sql("SELECT count(*) FROM pg_class WHERE relnamespace = 'privet'::regnamespace").fetchone() == (0,)
 
 
+def test_a_schema_of_somebody_else_is_refused(url, sql):
+    """Who may create schemas could lay a charge of their own in the way of a superuser."""
+    sql("CREATE ROLE mallory; CREATE SCHEMA privet AUTHORIZATION mallory; CREATE TABLE privet.ledger AS SELECT 1")
+    with pytest.raises(LedgerError, match="belongs to another user"):
+        PostgresLedger(url)
+    sql("DROP SCHEMA privet CASCADE; DROP ROLE mallory")
+
+
 def test_what_fails_while_it_is_made_leaves_nothing_behind(url, sql, monkeypatch):
     monkeypatch.setattr("privet.ledger.postgres._SCRIPTS", ("fractions.sql", "journal.sql", "charge.sql", "journal.sql"))
     with pytest.raises(LedgerError, match="already exists"):

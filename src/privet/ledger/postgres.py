@@ -273,13 +273,16 @@ def _opened(connection: psycopg.Connection[Any], name: str) -> str:
     """The identity of the ledger, which is made if there is none. Within a transaction."""
     connection.execute("SELECT pg_advisory_xact_lock($1)", (_INSTALLING,))
     there = connection.execute(
-        "SELECT to_regnamespace('privet') IS NOT NULL, to_regclass('privet.ledger') IS NOT NULL, getdatabaseencoding()"
+        "SELECT to_regclass('privet.ledger') IS NOT NULL, getdatabaseencoding(), "
+        "(SELECT pg_get_userbyid(nspowner) = current_user FROM pg_namespace WHERE nspname = 'privet')"
     ).fetchone()
     assert there is not None
-    schema, ledger, encoding = there
+    ledger, encoding, own = there
     if connection.info.server_version < 140000 or encoding != "UTF8":
         raise LedgerError(f"ledger {name} needs PostgreSQL 14 or later, and a database in UTF-8")
-    if schema and not ledger:
+    if own is False:  # its functions run with the rights of whoever charges
+        raise LedgerError(f"the schema 'privet' of {name} belongs to another user; open a ledger as its owner")
+    if own and not ledger:
         raise LedgerError(f"{name} has a schema 'privet' that is no Privet ledger")
     if not ledger:
         connection.execute("CREATE SCHEMA privet")
