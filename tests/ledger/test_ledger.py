@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import threading
 from fractions import Fraction as F
 
 import pytest
@@ -10,7 +11,7 @@ from hypothesis import strategies as st
 
 from privet.budget import NOTHING, Budget, Cost, sequential
 from privet.errors import BudgetExceeded, KeyReused, LedgerError, ParameterError, PrivacyError
-from privet.ledger import MemoryLedger, PostgresLedger, SQLiteLedger, left, verify
+from privet.ledger import MemoryLedger, PostgresLedger, SQLiteLedger, Witness, left, verify
 
 
 @pytest.fixture(params=["memory", "sqlite", "postgres"])
@@ -205,3 +206,35 @@ def test_names_are_printable(ledger, name):
     with pytest.raises(ParameterError, match="analyst"):
         ledger.charge("people", name, Cost.pure(1), "x")
     assert ledger.entries() == []
+
+
+@pytest.mark.parametrize("cost", [Cost(F(-1, 10), F(0)), Cost(F(0), F(-1, 10)), Cost(None, F(-1))])
+def test_a_negative_cost_is_no_refund(ledger, cost):
+    ledger.set_cap("people", Budget(rho=1))
+    ledger.charge("people", "ada", Cost.pure(1), "x")
+    with pytest.raises((ParameterError, LedgerError)):
+        ledger.charge("people", "ada", cost, "give it back")
+    assert len(ledger.entries()) == 1
+
+
+def test_a_ledger_in_use_verifies(ledger, tmp_path):
+    """Charges that come while it is verified are no tampering."""
+    ledger.set_cap("people", Budget(1000))
+    witness = Witness(tmp_path / "witness")
+    stop = threading.Event()
+
+    def charge() -> None:
+        while not stop.is_set():
+            witness.note(ledger.identity, ledger.charge("people", "ada", Cost.pure("1/7"), "x"))
+        getattr(ledger, "close", lambda: None)()
+
+    threads = [threading.Thread(target=charge) for _ in range(2)]
+    for thread in threads:
+        thread.start()
+    try:
+        while len(ledger.books().lines) < 60:
+            assert verify(ledger, witness) == []
+    finally:
+        stop.set()
+        for thread in threads:
+            thread.join()

@@ -17,7 +17,7 @@ from typing import Protocol
 
 from privet.budget import Budget, Cost, Unit
 from privet.errors import BudgetExceeded, KeyReused, LedgerError, ParameterError, PrivacyError
-from privet.ledger.journal import Entry, Line
+from privet.ledger.journal import Books, Entry, Line
 
 
 class Ledger(Protocol):
@@ -70,6 +70,9 @@ class Ledger(Protocol):
     def journal(self) -> Iterator[Line]:
         """All lines, oldest first."""
 
+    def books(self) -> Books:
+        """All that is stored, at one moment."""
+
 
 def left(ledger: Ledger, dataset: str, analyst: str) -> Fraction:
     """What this analyst can still spend, in the unit of the data set's cap."""
@@ -86,6 +89,8 @@ def left(ledger: Ledger, dataset: str, analyst: str) -> Fraction:
 def fitted(cap: Budget | None, spent: Cost, cost: Cost, dataset: str, analyst: str | None) -> Cost:
     """What will have been spent after this charge; raises if it does not fit into the cap."""
     check_name("analyst", analyst)
+    if cost.rho < 0 or (cost.epsilon is not None and cost.epsilon < 0):
+        raise ParameterError(f"a cost must not be negative, got {cost}")
     if cap is None:
         if analyst is None:
             raise LedgerError(f"the ledger has no budget for data set {dataset!r}; set one first")

@@ -10,9 +10,11 @@ from __future__ import annotations
 import hashlib
 import re
 import secrets
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, fields
 from datetime import UTC, datetime
 from fractions import Fraction
+from typing import Any
 
 from privet.budget import Budget, Cost
 from privet.errors import ParameterError
@@ -70,6 +72,24 @@ class Line:
         return Budget(Fraction(self.epsilon)) if self.epsilon else Budget(rho=Fraction(self.rho))
 
 
+@dataclass(frozen=True)
+class Books:
+    """A ledger at one moment, as it is stored: its lines, and the caps and totals that must follow from them.
+
+    Caps and totals are by data set and analyst (no analyst: of the data set); a cap is text such as "epsilon 1/3".
+    """
+
+    lines: list[Line]
+    caps: dict[tuple[str, str], str]
+    spent: dict[tuple[str, str], tuple[str | None, str]]
+
+    @classmethod
+    def read(cls, lines: list[Line], caps: Iterable[Sequence[Any]], spent: Iterable[Sequence[Any]]) -> Books:
+        """From rows of (data set, analyst, unit, amount) and of (data set, analyst, epsilon, rho)."""
+        by_account = {(dataset, analyst): f"{unit} {amount}" for dataset, analyst, unit, amount in caps}
+        return cls(lines, by_account, {(dataset, analyst): (epsilon, rho) for dataset, analyst, epsilon, rho in spent})
+
+
 def charge_line(
     before: str, number: int, dataset: str, analyst: str, what: str, cost: Cost, key: str = "", request: str = "", time: str = ""
 ) -> Line:
@@ -87,6 +107,11 @@ def cap_line(before: str, number: int, dataset: str, analyst: str | None, budget
 def _chained(before: str, line: Line) -> Line:
     values = {field.name: getattr(line, field.name) for field in fields(line)}
     return Line(**{**values, "hash": line.hashed(before)})
+
+
+def written(cost: Cost) -> tuple[str | None, str]:
+    """A total as it is stored."""
+    return None if cost.epsilon is None else str(cost.epsilon), str(cost.rho)
 
 
 def new_identity() -> str:

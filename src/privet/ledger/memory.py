@@ -7,7 +7,7 @@ from collections.abc import Iterator
 
 from privet.budget import NOTHING, Budget, Cost
 from privet.ledger.base import check_cap, fitted, same_request
-from privet.ledger.journal import Entry, Line, cap_line, charge_line, new_identity
+from privet.ledger.journal import Books, Entry, Line, cap_line, charge_line, new_identity, written
 
 
 class MemoryLedger:
@@ -82,6 +82,12 @@ class MemoryLedger:
 
     def journal(self) -> Iterator[Line]:
         yield from list(self._lines)
+
+    def books(self) -> Books:
+        with self._lock:
+            caps = {(dataset, analyst or ""): f"{cap.unit} {cap.amount}" for (dataset, analyst), cap in self._caps.items()}
+            spent = {(dataset, analyst or ""): written(cost) for (dataset, analyst), cost in self._spent.items()}
+            return Books(list(self._lines), caps, spent)
 
     def _head(self) -> tuple[str, int]:
         """The hash of the last line, and the number of the next."""

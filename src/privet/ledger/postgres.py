@@ -19,7 +19,7 @@ from typing import TYPE_CHECKING, Any, LiteralString
 from privet.budget import NOTHING, Budget, Cost
 from privet.errors import BudgetExceeded, KeyReused, LedgerError, MissingDependency, PrivacyError, PrivetError
 from privet.ledger.base import check_cap, check_name
-from privet.ledger.journal import Entry, Line, cap_line, new_identity
+from privet.ledger.journal import Books, Entry, Line, cap_line, new_identity
 
 if TYPE_CHECKING:
     import psycopg
@@ -141,6 +141,19 @@ class PostgresLedger:
             cursor.execute(f"SELECT {_COLUMNS} FROM privet.journal ORDER BY number")  # noqa: S608 - a constant
             for row in cursor:
                 yield Line(*row)
+
+    def books(self) -> Books:
+        with self._connected() as connection, connection.transaction():
+            connection.execute("SET TRANSACTION ISOLATION LEVEL REPEATABLE READ, READ ONLY")  # what is read then is of one moment
+            lines = [Line(*row) for row in connection.execute(f"SELECT {_COLUMNS} FROM privet.journal ORDER BY number")]  # noqa: S608
+            caps = {
+                (row[0], row[1]): f"{row[2]} {row[3]}"
+                for row in connection.execute("SELECT dataset, analyst, unit, amount FROM privet.caps")
+            }
+            spent = {
+                (row[0], row[1]): (row[2], row[3]) for row in connection.execute("SELECT dataset, analyst, epsilon, rho FROM privet.spent")
+            }
+        return Books.read(lines, caps, spent)
 
     def close(self) -> None:
         """Close all connections. The ledger can be used again afterwards."""

@@ -16,7 +16,7 @@ from pathlib import Path
 from privet.budget import NOTHING, Budget, Cost
 from privet.errors import LedgerError
 from privet.ledger.base import check_cap, fitted, same_request
-from privet.ledger.journal import Entry, Line, cap_line, charge_line, new_identity
+from privet.ledger.journal import Books, Entry, Line, cap_line, charge_line, new_identity, written
 
 _EVERYONE = ""  # stands for "no analyst" in the tables; analysts have non-empty names
 
@@ -127,7 +127,7 @@ class SQLiteLedger:
                 total = fitted(self._read_cap(connection, dataset, who), self._read_spent(connection, dataset, who), cost, dataset, who)
                 connection.execute(
                     "INSERT INTO spent VALUES (?, ?, ?, ?) ON CONFLICT DO UPDATE SET epsilon = excluded.epsilon, rho = excluded.rho",
-                    (dataset, who or _EVERYONE, *_cost_to_text(total)),
+                    (dataset, who or _EVERYONE, *written(total)),
                 )
             line = charge_line(*self._head(connection), dataset, analyst, what, cost, key, request)
             self._append(connection, line)
@@ -181,6 +181,21 @@ class SQLiteLedger:
             rows = connection.execute(f"SELECT {_COLUMNS} FROM journal ORDER BY number").fetchall()  # noqa: S608 - a constant
         for row in rows:
             yield Line(*row)
+
+    def books(self) -> Books:
+        with self._connected() as connection:
+            connection.execute("BEGIN")  # what is read in one transaction is of one moment
+            try:
+                lines = [Line(*row) for row in connection.execute(f"SELECT {_COLUMNS} FROM journal ORDER BY number")]  # noqa: S608
+                caps = {
+                    (row[0], row[1]): f"{row[2]} {row[3]}" for row in connection.execute("SELECT dataset, analyst, unit, amount FROM caps")
+                }
+                spent = {
+                    (row[0], row[1]): (row[2], row[3]) for row in connection.execute("SELECT dataset, analyst, epsilon, rho FROM spent")
+                }
+            finally:
+                connection.execute("ROLLBACK")
+        return Books.read(lines, caps, spent)
 
     def close(self) -> None:
         """Close this thread's connection. The ledger can be used again afterwards."""
@@ -268,10 +283,6 @@ def _statements(script: str) -> Iterator[str]:
         if sqlite3.complete_statement(statement):
             yield statement
             statement = ""
-
-
-def _cost_to_text(cost: Cost) -> tuple[str | None, str]:
-    return None if cost.epsilon is None else str(cost.epsilon), str(cost.rho)
 
 
 def _cost_from_text(epsilon: str | None, rho: str) -> Cost:
