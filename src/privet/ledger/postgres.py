@@ -150,9 +150,7 @@ class PostgresLedger:
                 (row[0], row[1]): f"{row[2]} {row[3]}"
                 for row in connection.execute("SELECT dataset, analyst, unit, amount FROM privet.caps")
             }
-            spent = {
-                (row[0], row[1]): (row[2], row[3]) for row in connection.execute("SELECT dataset, analyst, epsilon, rho FROM privet.spent")
-            }
+            spent = connection.execute("SELECT dataset, analyst, epsilon, rho FROM privet.spent").fetchall()
         return Books.read(lines, caps, spent)
 
     def close(self) -> None:

@@ -187,12 +187,8 @@ class SQLiteLedger:
             connection.execute("BEGIN")  # what is read in one transaction is of one moment
             try:
                 lines = [Line(*row) for row in connection.execute(f"SELECT {_COLUMNS} FROM journal ORDER BY number")]  # noqa: S608
-                caps = {
-                    (row[0], row[1]): f"{row[2]} {row[3]}" for row in connection.execute("SELECT dataset, analyst, unit, amount FROM caps")
-                }
-                spent = {
-                    (row[0], row[1]): (row[2], row[3]) for row in connection.execute("SELECT dataset, analyst, epsilon, rho FROM spent")
-                }
+                caps = connection.execute("SELECT dataset, analyst, unit, amount FROM caps").fetchall()
+                spent = connection.execute("SELECT dataset, analyst, epsilon, rho FROM spent").fetchall()
             finally:
                 connection.execute("ROLLBACK")
         return Books.read(lines, caps, spent)
