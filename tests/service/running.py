@@ -118,7 +118,8 @@ class Service:
 
     def kill(self) -> None:
         """As a power cut would."""
-        os.kill(self.process.pid, signal.SIGKILL)
+        if self.process.poll() is None:
+            os.kill(self.process.pid, signal.SIGKILL)
         self.process.wait(PATIENCE)
 
     def stop(self) -> int:

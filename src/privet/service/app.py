@@ -170,10 +170,9 @@ def _routes(desk: Desk) -> APIRouter:
     async def history(
         analyst: Analyst,
         dataset: Granted,
-        after: Annotated[int, Query(ge=0, lt=1 << 60)] = 0,
-        limit: Annotated[int, Query(ge=1, le=1000)] = 100,
+        lines: Annotated[requests.Lines, Query()],
     ) -> JSONResponse:
-        return JSONResponse(await run_in_threadpool(desk.history, analyst, dataset, after, limit))
+        return JSONResponse(await run_in_threadpool(desk.history, analyst, dataset, lines.after, lines.limit))
 
     @router.post("/datasets/{name}/preview", summary="What a plan would cost; charges nothing")
     async def preview(analyst: Analyst, dataset: Granted, plan: requests.Plan) -> JSONResponse:

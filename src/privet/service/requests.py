@@ -210,6 +210,13 @@ class Divide(Asked):
     model_config = ConfigDict(json_schema_extra={"examples": [{"epsilon": "1", "n_parts": 4, "snapshot": "<id>"}]})
 
 
+class Lines(Strict):
+    """Which lines of a history."""
+
+    after: Annotated[int, Field(ge=0, lt=1 << 60, description="Those with higher numbers only.")] = 0
+    limit: Annotated[int, Field(ge=1, le=1000)] = 100
+
+
 class PlannedCost(Strict):
     """The cost of one planned question, for one row added or removed: an epsilon, a rho, or a pair of both."""
 
