@@ -146,10 +146,7 @@ class PostgresLedger:
         with self._connected() as connection, connection.transaction():
             connection.execute("SET TRANSACTION ISOLATION LEVEL REPEATABLE READ, READ ONLY")  # what is read then is of one moment
             lines = [Line(*row) for row in connection.execute(f"SELECT {_COLUMNS} FROM privet.journal ORDER BY number")]  # noqa: S608
-            caps = {
-                (row[0], row[1]): f"{row[2]} {row[3]}"
-                for row in connection.execute("SELECT dataset, analyst, unit, amount FROM privet.caps")
-            }
+            caps = connection.execute("SELECT dataset, analyst, unit, amount FROM privet.caps").fetchall()
             spent = connection.execute("SELECT dataset, analyst, epsilon, rho FROM privet.spent").fetchall()
         return Books.read(lines, caps, spent)
 
