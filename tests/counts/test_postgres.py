@@ -92,6 +92,18 @@ def test_text_that_spells_a_number_or_not_is_read_as_in_memory(attribute, databa
         np.testing.assert_array_equal(answer, memory, err_msg=repr(text))
 
 
+@pytest.mark.parametrize("attribute", [BINS, DROP], ids=["clipped", "dropped"])
+def test_duckdb_reads_it_as_in_memory_too(attribute, tmp_path):
+    schema = Schema({"v": attribute}, "c", ["no", "yes"])
+    question = Question.level(Cells.everything(schema), ["v"])
+    for number, text in enumerate(NUMBERS):
+        frame = pd.DataFrame({"v": pd.Series([text], dtype=object), "c": ["no"]})
+        path = tmp_path / f"{number}.parquet"
+        frame.astype({"v": "string"}).to_parquet(path)
+        memory = open_table(frame).source(schema).count(question)[0]
+        np.testing.assert_array_equal(open_table(path).source(schema).count(question)[0], memory, err_msg=repr(text))
+
+
 def test_an_endless_number_is_no_number(database):
     assert codes(database, BINS, "text", ["1" * 200_000, "1e" + "9" * 200_000, "1"]) == [0] * 6 + [1] + [0] * 3 + [2, 0]
 

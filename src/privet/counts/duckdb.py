@@ -19,7 +19,7 @@ import numpy as np
 from privet.counts.base import Division, Rows, Tables
 from privet.counts.bitsets import BitSets
 from privet.counts.counting import Counting
-from privet.counts.sql import Statement, code_expression, code_type, quoted, structure_problems, used_codes, with_tables
+from privet.counts.sql import Statement, code_expression, code_type, quoted, structure_problems, text_number, used_codes, with_tables
 from privet.errors import TableError
 from privet.question import Question
 from privet.schema import Attribute, Categorical, Numeric, Schema
@@ -219,16 +219,18 @@ class DuckDBSource:
     def _encoded(self) -> Iterator[tuple[duckdb.DuckDBPyConnection, Statement, str]]:
         """A cursor, and a SELECT of the encoded rows to be used with it."""
         with self._lock:
-            if self._session is None:
-                with self._table.cursor() as cursor:
-                    yield cursor, *encoded_rows(self._table, self._schema)
-                return
+            session = self._session
+        if session is None:  # several threads may count at once
+            with self._table.cursor() as cursor:
+                yield cursor, *encoded_rows(self._table, self._schema)
+            return
+        with self._lock:
             if not self._kept:
                 statement, encoded = encoded_rows(self._table, self._schema)
                 sql = f"CREATE OR REPLACE TEMP TABLE {_SNAPSHOT} AS {with_tables(statement.tables)}{encoded}"
-                execute(self._session, sql, statement.parameters, self._table.name)
+                execute(session, sql, statement.parameters, self._table.name)
                 self._kept = True
-            yield self._session, Statement(), f"SELECT * FROM {_SNAPSHOT}"
+            yield session, Statement(), f"SELECT * FROM {_SNAPSHOT}"
 
     def _count(self, question: Question, cursor: duckdb.DuckDBPyConnection, statement: Statement, encoded: str) -> Tables:
         plan = BitSets(question)
@@ -328,7 +330,7 @@ def _problem_tests(statement: Statement, attribute: Attribute, column: str, kind
     quoted_column = f"t.{quoted(column)}"
     expected = attribute.on_unknown is not None
     if isinstance(attribute, Numeric):
-        number = f"TRY_CAST({quoted_column} AS DOUBLE)" if kind == "text" else f"CAST({quoted_column} AS DOUBLE)"
+        number = text_number(quoted_column) if kind == "text" else f"CAST({quoted_column} AS DOUBLE)"
         if kind == "text" and attribute.missing is None:
             yield "not a number", f"{quoted_column} IS NOT NULL AND {number} IS NULL"
         if not expected:

@@ -66,9 +66,14 @@ def _categorical(statement: Statement, attribute: Categorical, column: str, kind
     return f"CASE WHEN {is_null} THEN {attribute.missing_code} ELSE coalesce({name}.code, {attribute.unknown_code}) END"
 
 
+def text_number(column: str) -> str:
+    """A text column as numbers; null where it spells none. DuckDB alone would take 1_000 for one."""
+    return f"CASE WHEN NOT contains({column}, '_') THEN TRY_CAST({column} AS DOUBLE) END"
+
+
 def _numeric(statement: Statement, attribute: Numeric, column: str, kind: Kind, name: str) -> str:
     number = {
-        "text": f"TRY_CAST({column} AS DOUBLE)",
+        "text": text_number(column),
         "bool": f"CAST(CAST({column} AS INTEGER) AS DOUBLE)",
         "number": f"CAST({column} AS DOUBLE)",
     }[kind]
