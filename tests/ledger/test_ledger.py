@@ -225,7 +225,7 @@ def test_a_ledger_in_use_verifies(ledger, tmp_path):
 
     def charge() -> None:
         while not stop.is_set():
-            witness.note(ledger.identity, ledger.charge("people", "ada", Cost.pure("1/7"), "x"))
+            witness.note(ledger, ledger.charge("people", "ada", Cost.pure("1/7"), "x"))
         getattr(ledger, "close", lambda: None)()
 
     threads = [threading.Thread(target=charge) for _ in range(2)]

@@ -134,7 +134,7 @@ def swap(lines):
 def test_witness_and_receipts_find_a_rewritten_history(path, ledger, witness, change):
     assert verify(ledger, witness) == []
     late = charge(ledger, 6)
-    witness.note(ledger.identity, ledger.entries()[-1])
+    witness.note(ledger, ledger.entries()[-1])
     ledger.close()
     rewrite(path, change)
     again = SQLiteLedger(path)
@@ -183,8 +183,8 @@ def test_a_damaged_witness_is_an_error_and_not_taken_for_an_empty_one(ledger, wi
 
 def test_the_witness_never_goes_back(ledger, witness):
     entries = ledger.entries()
-    witness.note(ledger.identity, entries[3])
-    witness.note(ledger.identity, entries[1])
+    witness.note(ledger, entries[3])
+    witness.note(ledger, entries[1])
     assert witness.seen().number == entries[3].number
     assert [path.name for path in witness.path.parent.glob("witness*")] == ["witness"]
 

@@ -4,6 +4,10 @@ from __future__ import annotations
 
 import hashlib
 import json
+import sqlite3
+import threading
+import time
+from concurrent.futures import ThreadPoolExecutor
 from datetime import UTC, datetime, timedelta
 from fractions import Fraction as F
 
@@ -301,6 +305,8 @@ def test_a_data_set_that_was_replaced_does_not_replay_or_reuse_keys(ada, home, p
     ada.post("count", COUNT, key="k")
     home.accounts.remove_dataset("people")
     home.accounts.add_dataset("people", place, schema)
+    problem(ada.post("count", COUNT, key="k"), 404, "not-granted")  # what was granted was another table
+    home.accounts.grant("ada", "people")
     problem(ada.post("count", COUNT, key="k"), 409, "key-reused")
 
 
@@ -423,3 +429,97 @@ def test_duckdb_says_nothing_of_rows(ada, home, tmp_path):
     ada.post("count", COUNT)
     (tmp_path / "other.db").replace(tmp_path / "people.db")
     assert "secret" not in ada.post("count", COUNT).text
+
+
+def test_a_stranger_is_turned_away_before_anything_they_send_is_read(home):
+    sent = []
+
+    def body():
+        for _ in range(100):
+            sent.append(1)
+            yield b" " * 1000
+
+    with TestClient(create_app(home, FAST)) as client:
+        response = client.post("/v1/datasets/people/count", content=body(), headers={"Authorization": "Bearer wrong"})
+    problem(response, 401, "access")
+
+
+def test_an_analyst_has_few_requests_under_way(home, monkeypatch):
+    """A slow question sent many times holds up whoever sent it, and nobody else."""
+    from privet.counts.duckdb import DuckDBSource
+
+    go, asked = threading.Event(), threading.Event()
+    count = DuckDBSource.count
+
+    def slowly(self, question):
+        asked.set()
+        assert go.wait(60)
+        return count(self, question)
+
+    monkeypatch.setattr(DuckDBSource, "count", slowly)
+    with TestClient(create_app(home, FAST)) as client, ThreadPoolExecutor(8) as threads:
+        ada, bob = (Analyst(client, home.tokens[name]) for name in ("ada", "bob"))
+        first = threads.submit(ada.post, "count", COUNT, "k0")
+        assert asked.wait(60)
+        again = problem(ada.post("count", COUNT, key="k0"), 429, "too-many-requests")
+        assert "being answered" in again["detail"]
+        others = [threads.submit(ada.post, "count", COUNT, f"k{i}") for i in range(1, 4)]
+        while len(home.ledger.entries()) < 4:
+            time.sleep(0.01)
+        assert "under way" in problem(ada.get("datasets"), 429, "too-many-requests")["detail"]
+        assert bob.get("datasets").status_code == 200
+        go.set()
+        assert [future.result(60).status_code for future in [first, *others]] == [200] * 4
+        assert ada.post("count", COUNT, key="k0").headers["privet-replayed"] == "true"
+
+
+def test_recorded_answers_have_a_bound(home):
+    with TestClient(create_app(home, Limits(rate=1000, burst=1000, first_step=0, recorded=100))) as client:
+        ada, bob = (Analyst(client, home.tokens[name]) for name in ("ada", "bob"))
+        first = ada.post("count", COUNT, key="k")
+        assert first.status_code == 200
+        before = lines(home)
+        assert "room" in problem(ada.post("size", {"epsilon": 1}), 429, "too-many-requests")["detail"]
+        assert ada.post("count", COUNT, key="k").content == first.content
+        assert bob.post("count", COUNT).status_code == 200
+        assert lines(home) == before + 1
+
+
+def test_large_requests_count_as_several(home):
+    with TestClient(create_app(home, Limits(rate=0.001, burst=20, first_step=0))) as client:
+        ada = Analyst(client, home.tokens["ada"])
+        body = {"epsilon": "1/10", "cells": [[{"colour": ["red"] * 90_000}]]}
+        statuses = [ada.post("count", body).status_code for _ in range(4)]
+        assert statuses[0] == 200
+        assert statuses[-1] == 429
+
+
+def test_lists_of_cells_share_one_bound(ada, home):
+    """One list after the other, each just small enough, must not add up."""
+    before = lines(home)
+    one = [{"colour": [i % 3], "age": [i // 3]} for i in range(12)]
+    told = problem(ada.post("count", {"epsilon": 1, "cells": [one] * 9000}), 422, "question")
+    assert "nodes" in told["detail"]
+    assert lines(home) == before
+
+
+def test_a_ledger_that_is_rolled_back_while_it_is_served_answers_no_more(ada, home, tmp_path):
+    ada.post("count", COUNT, key="k1")
+    backup = sqlite3.connect(tmp_path / "backup.sqlite")
+    with sqlite3.connect(home.path / "ledger.sqlite") as live:
+        live.backup(backup)
+    for i in range(3):
+        assert ada.post("count", COUNT, key=f"later-{i}").status_code == 200
+    backup.backup(live)  # into the same file
+    backup.close()
+    live.close()
+    for i in range(6):
+        assert ada.post("count", COUNT, key=f"after-{i}").status_code == 503
+    assert any("backup" in found for found in verify(home.ledger, home.witness))
+    with pytest.raises(LedgerError, match="not what it was"):
+        create_app(home, FAST)
+
+
+def test_no_cache_keeps_an_answer(ada):
+    for response in (ada.post("count", COUNT), ada.get("datasets"), ada.get("datasets/people/history")):
+        assert response.headers["cache-control"] == "no-store"

@@ -23,7 +23,7 @@ from privet.counts.postgres_codes import Bound, encoded_rows, kind_of, number_ex
 from privet.counts.postgres_connections import Connections, answer, blocks
 from privet.counts.radix import MixedRadix
 from privet.counts.sql import quoted, structure_problems, used_codes
-from privet.errors import TableError
+from privet.errors import QuestionError, TableError
 from privet.question import Question
 from privet.schema import Attribute, Categorical, Schema
 from privet.schema.problems import What, raise_if_any
@@ -182,9 +182,9 @@ class PostgresSource:
         if self._own.connection is None:
             raise TableError("a table is divided within a snapshot, so that everybody stays in one part")
         if self._schema.person is None and not self._table.has_places:
-            raise TableError(
-                f"{self._table.name} cannot be divided at random, as its rows cannot be told apart: it is a view or held by another "
-                "server. Name the column that tells people apart as 'person' in the schema, or open the table itself"
+            raise QuestionError(
+                "this table cannot be divided at random, as its rows cannot be told apart: it is a view, or held by another "
+                "server. Its owner can name the column that tells people apart as 'person' in the schema, or open the table itself"
             )
         self._own.division = Division(n_parts, key)
         return [PostgresPart(self, part, self._own.division) for part in range(n_parts)]

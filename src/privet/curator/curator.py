@@ -153,9 +153,7 @@ class Curator:
 
     def preview(self, plan: Iterable[Cost]) -> Preview:
         """What the questions of a plan would cost together, for the declared neighbours, without charging."""
-        cost = sequential(plan).promised(self.schema)
-        asked, remaining = cost.amount(self.unit), self.left
-        return Preview(cost, remaining, asked is not None and asked <= remaining)
+        return preview_of(self.ledger, self.dataset, self.analyst, sequential(plan).promised(self.schema))
 
     def require(self, plan: Iterable[Cost]) -> None:
         """Raise :class:`~privet.errors.BudgetExceeded` unless a plan fits, so that no part of it is paid for in vain. Charges nothing."""
@@ -337,9 +335,9 @@ class Curator:
         if isinstance(n_parts, bool) or not isinstance(n_parts, int) or not 1 <= n_parts <= 10_000:
             raise ParameterError(f"n_parts must be a whole number from 1 to 10000, got {n_parts!r}")
         amount = exact_epsilon("epsilon", epsilon)
+        budget = Budget(Cost.pure(amount).promised(self.schema).epsilon)
         sources = self._source.parts(n_parts, self._bits.words(4).tobytes())  # divides when it is first asked
         self._charge(Cost.pure(amount), f"{n_parts} disjoint groups of people")
-        budget = Budget(Cost.pure(amount).promised(self.schema).epsilon)
         names = [f"{self.dataset} (part {number + 1} of {n_parts})" for number in range(n_parts)]
         return [
             Curator.over(source, self.schema, budget, ledger=MemoryLedger(), dataset=name, analyst=self.analyst, bits=self._bits)
@@ -426,6 +424,13 @@ class Curator:
         parts = np.split(noisy, np.cumsum([table.size for table in tables])[:-1])
         shaped = tuple(part.reshape(table.shape) for part, table in zip(parts, tables, strict=True))
         return Numbers(cost.promised(self.schema), cost, self.private, entry, shaped, noise, spread)
+
+
+def preview_of(ledger: Ledger, dataset: str, analyst: str, cost: Cost) -> Preview:
+    """Whether a cost, for the declared neighbours, fits into what is left to an analyst."""
+    cap, remaining = ledger.cap(dataset), left(ledger, dataset, analyst)
+    asked = None if cap is None else cost.amount(cap.unit)
+    return Preview(cost, remaining, asked is not None and asked <= remaining)
 
 
 def _same_domain(theirs: Schema, ours: Schema) -> bool:

@@ -70,8 +70,14 @@ class Ledger(Protocol):
     def journal(self) -> Iterator[Line]:
         """All lines, oldest first."""
 
+    def line(self, number: int) -> Line | None:
+        """One line, where it is there."""
+
     def books(self) -> Books:
         """All that is stored, at one moment."""
+
+    def recorded(self, analyst: str) -> int:
+        """How many bytes the recorded answers of an analyst take."""
 
 
 def left(ledger: Ledger, dataset: str, analyst: str) -> Fraction:

@@ -83,6 +83,12 @@ class MemoryLedger:
     def journal(self) -> Iterator[Line]:
         yield from list(self._lines)
 
+    def line(self, number: int) -> Line | None:
+        return self._lines[number - 1] if 1 <= number <= len(self._lines) else None
+
+    def recorded(self, analyst: str) -> int:
+        return sum(len(self._answers.get(entry.number, b"")) for entry in self.entries(analyst=analyst))
+
     def books(self) -> Books:
         with self._lock:
             caps = {(dataset, analyst or ""): f"{cap.unit} {cap.amount}" for (dataset, analyst), cap in self._caps.items()}

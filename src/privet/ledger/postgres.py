@@ -142,6 +142,17 @@ class PostgresLedger:
             for row in cursor:
                 yield Line(*row)
 
+    def line(self, number: int) -> Line | None:
+        row = self._row(f"SELECT {_COLUMNS} FROM privet.journal WHERE number = $1", (number,))  # noqa: S608 - a constant
+        return None if row is None else Line(*row)
+
+    def recorded(self, analyst: str) -> int:
+        sql: LiteralString = (
+            "SELECT coalesce(sum(octet_length(body)), 0) FROM privet.journal JOIN privet.answers USING (number) WHERE analyst = $1"
+        )
+        row = self._row(sql, (analyst,))
+        return 0 if row is None else int(row[0])
+
     def books(self) -> Books:
         with self._connected() as connection, connection.transaction():
             connection.execute("SET TRANSACTION ISOLATION LEVEL REPEATABLE READ, READ ONLY")  # what is read then is of one moment

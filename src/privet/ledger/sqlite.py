@@ -182,6 +182,16 @@ class SQLiteLedger:
         for row in rows:
             yield Line(*row)
 
+    def line(self, number: int) -> Line | None:
+        with self._connected() as connection:
+            row = connection.execute(f"SELECT {_COLUMNS} FROM journal WHERE number = ?", (number,)).fetchone()  # noqa: S608 - a constant
+        return None if row is None else Line(*row)
+
+    def recorded(self, analyst: str) -> int:
+        with self._connected() as connection:
+            sql = "SELECT coalesce(sum(length(body)), 0) FROM journal JOIN answers USING (number) WHERE analyst = ?"
+            return int(connection.execute(sql, (analyst,)).fetchone()[0])
+
     def books(self) -> Books:
         with self._connected() as connection:
             connection.execute("BEGIN")  # what is read in one transaction is of one moment

@@ -30,7 +30,7 @@ def verify(ledger: Ledger, witness: Witness | None = None, receipts: Sequence[Re
         if receipt.answer:
             found += _answered(ledger, receipt)
     if not found and books.lines and witness is not None:
-        witness.note(ledger.identity, books.lines[-1])
+        witness.note(ledger, books.lines[-1])
     return found
 
 

@@ -99,8 +99,9 @@ class Accounts:
             )
 
     def remove_dataset(self, name: str) -> None:
-        """No longer answer questions about a data set. What was spent on it stays in the ledger."""
+        """No longer answer questions about a data set, and forget its grants. What was spent on it stays in the ledger."""
         with self._opened() as connection:
+            connection.execute("DELETE FROM grants WHERE dataset = ?", (name,))
             if not connection.execute("DELETE FROM datasets WHERE name = ?", (name,)).rowcount:
                 raise ParameterError(f"no data set {name!r}; there are {self._names(connection, 'datasets')}")
 

@@ -17,7 +17,6 @@ from fastapi.responses import JSONResponse, Response
 from fastapi.routing import APIRoute
 from fastapi.security import HTTPBearer
 from starlette.concurrency import run_in_threadpool
-from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 import privet
 from privet.errors import LedgerError, ParameterError
@@ -26,6 +25,7 @@ from privet.service import page, problems, requests
 from privet.service.accounts import Dataset
 from privet.service.asking import QUESTIONS
 from privet.service.desk import Desk
+from privet.service.door import Door
 from privet.service.home import Home
 from privet.service.limits import Limits, rounded_up
 
@@ -99,7 +99,7 @@ def create_app(home: Home, limits: Limits | None = None) -> FastAPI:
     problems.install(app)
     app.include_router(_routes(desk))
     app.include_router(page.routes(desk))
-    app.add_middleware(_Bounded, largest=desk.limits.body)
+    app.add_middleware(Door, desk=desk)
     return app
 
 
@@ -113,13 +113,16 @@ class _JsonRequest(Request):
     """JSON without the extras of Python: no NaN, no endless nesting, no numbers of a million digits. And no name twice in one object."""
 
     async def json(self) -> Any:
-        body = await self.body()
-        try:
-            read = pydantic_core.from_json(body, allow_inf_nan=False)
-            json.loads(body, object_pairs_hook=_once)
-            return read
-        except ValueError as error:
-            raise json.JSONDecodeError(str(error)[:200], "", 0) from None
+        return await run_in_threadpool(_read, await self.body())  # a large one takes a while
+
+
+def _read(body: bytes) -> Any:
+    try:
+        read = pydantic_core.from_json(body, allow_inf_nan=False)
+        json.loads(body, object_pairs_hook=_once)
+        return read
+    except ValueError as error:
+        raise json.JSONDecodeError(str(error)[:200], "", 0) from None
 
 
 def _once(pairs: list[tuple[str, Any]]) -> None:
@@ -132,17 +135,9 @@ class _JsonRoute(APIRoute):
         inner = super().get_route_handler()
 
         async def handle(request: Request) -> Response:
-            request.state.analyst = await _admitted(request)  # first: nothing that a stranger sends is read
             return await inner(_JsonRequest(request.scope, request.receive))
 
         return handle
-
-
-async def _admitted(request: Request) -> str:
-    found = re.fullmatch(r"Bearer ([\x21-\x7e]{1,500})", request.headers.get("authorization", ""), re.IGNORECASE)
-    address = request.client.host if request.client else ""
-    desk: Desk = request.app.state.desk
-    return await run_in_threadpool(desk.admit, found[1] if found else None, address)
 
 
 def _routes(desk: Desk) -> APIRouter:
@@ -228,41 +223,3 @@ def _question(desk: Desk, operation: str, kind: type[requests.Asked], analyst_ty
         return Response(content, 200, headers, media_type="application/json")
 
     return question
-
-
-class _Bounded:
-    """Refuses bodies that are too large, whatever their headers say."""
-
-    def __init__(self, app: ASGIApp, largest: int) -> None:
-        self._app, self._largest = app, largest
-
-    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        if scope["type"] != "http":
-            await self._app(scope, receive, send)
-            return
-        declared = dict(scope["headers"]).get(b"content-length", b"0")
-        if not declared.isdigit() or int(declared) > self._largest:
-            await self._refusal()(scope, receive, send)
-            return
-        # The whole body is read first, so that no route sees half of one.
-        body = bytearray()
-        while True:
-            message = await receive()
-            if message["type"] != "http.request":
-                return
-            body += message.get("body", b"")
-            if len(body) > self._largest:
-                await self._refusal()(scope, receive, send)
-                return
-            if not message.get("more_body", False):
-                break
-        waiting = [{"type": "http.request", "body": bytes(body), "more_body": False}]
-
-        async def replay() -> Message:
-            return waiting.pop() if waiting else await receive()
-
-        await self._app(scope, replay, send)
-
-    def _refusal(self) -> JSONResponse:
-        detail = f"a request may have {self._largest} bytes; ask in several requests"
-        return problems.problem("too-large", "The request is too large", 413, detail)

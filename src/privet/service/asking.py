@@ -69,12 +69,12 @@ def gradients(curator: Curator, asked: requests.Gradients) -> Json:
 
 def confusion(curator: Curator, asked: requests.Confusion) -> Json:
     """The noisy confusion matrix of a model."""
-    return answer_to(curator.confusion(_model(asked.model), asked.epsilon, rho=asked.rho))
+    return answer_to(curator.confusion(_models([asked.model])[0], asked.epsilon, rho=asked.rho))
 
 
 def choose_model(curator: Curator, asked: requests.ChooseModel) -> Json:
     """Private selection of a model."""
-    index, answer = curator.choose_model([_model(model) for model in asked.models], asked.epsilon)
+    index, answer = curator.choose_model(_models(asked.models), asked.epsilon)
     return {**answer_to(answer), "index": index}
 
 
@@ -125,14 +125,20 @@ def _trees(curator: Curator, trees: Sequence[requests.Tree]) -> list[Tree]:
 def _model(document: dict[str, Any]) -> Model:
     document = {key: value for key, value in document.items() if key != "checksum"}
     try:
-        model = from_document(document)
+        return from_document(document)
     except Damaged as damage:
         raise QuestionError(f"the model: {damage}") from None
-    if sum(len(tree.cells.attribute) for tree in model.trees) > requests.MAX_NODES:
-        raise QuestionError(f"a model may have {requests.MAX_NODES} nodes in all")
-    for tree in model.trees:
+
+
+def _models(documents: Sequence[dict[str, Any]]) -> list[Model]:
+    """Models whose trees, all together, are not too much work for each row."""
+    models = [_model(document) for document in documents]
+    trees = [tree for model in models for tree in model.trees]
+    if len(trees) > requests.MAX_TREES or sum(len(tree.cells.attribute) for tree in trees) > requests.MAX_NODES:
+        raise QuestionError(f"the models of one request may have {requests.MAX_TREES} trees and {requests.MAX_NODES} nodes in all")
+    for tree in trees:
         _check_depth(tree.cells)
-    return model
+    return models
 
 
 def _check(question: Question, most: int = requests.MAX_NUMBERS) -> None:

@@ -11,9 +11,8 @@ import hashlib
 import json
 import logging
 import threading
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from concurrent.futures import Future, ThreadPoolExecutor
-from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from typing import Any
@@ -23,6 +22,7 @@ from privet.budget import Budget, Cost, exact_epsilon
 from privet.counts.base import CountSource, Table
 from privet.counts.open import open_table
 from privet.curator import Curator
+from privet.curator.curator import preview_of
 from privet.errors import AccessError, KeyReused, ParameterError, PrivetError, QuestionError, SchemaError, TableError
 from privet.ledger import Entry, Ledger, Receipt, left
 from privet.ledger.base import same_request
@@ -30,12 +30,13 @@ from privet.service import requests
 from privet.service.accounts import Dataset
 from privet.service.asking import QUESTIONS, planned
 from privet.service.home import Home
-from privet.service.limits import Limits, Rates
+from privet.service.limits import Limits, Rates, TooMany
 from privet.service.problems import OtherSchema, Unanswered, Unauthorised
 from privet.service.snapshots import Snapshot, SnapshotGone, Snapshots
 from privet.wire.answers import cost_to, entry_to, preview_to
 from privet.wire.questions import Json
 
+_BYTES_A_TOKEN = 1 << 16  # of requests and answers: large ones count as several
 _LOG = logging.getLogger(__name__)  # for the owner
 
 
@@ -96,7 +97,8 @@ class Desk:
         self._tables: dict[int, tuple[Table, CountSource]] = {}
         self._opening: dict[int, threading.Lock] = {}
         self._lock = threading.Lock()
-        self._under_way: dict[tuple[str, str], tuple[threading.Lock, int]] = {}
+        self._under_way: set[tuple[str, str]] = set()
+        self._recorded_bytes: dict[str, int] = {}
 
     def close(self) -> None:
         """End all snapshots, after what is under way."""
@@ -175,14 +177,17 @@ class Desk:
         """What a plan would cost. Charges nothing."""
         cost = planned(plan)
         if plan.part is None:
-            return preview_to(self._curator(analyst, dataset, self.source(dataset)).preview([cost]))
+            return preview_to(preview_of(self.home.ledger, dataset.name, analyst, cost.promised(dataset.schema)))
         snapshot = self._snapshot_of(analyst, dataset, plan.snapshot)
         return preview_to(snapshot.part(plan.part.division, plan.part.number).preview([cost]))
 
     def begin_snapshot(self, analyst: str, dataset: Dataset) -> Json:
         """A snapshot for several questions."""
         table, _ = self._reached(dataset)
-        snapshot = self.snapshots.begin(analyst, dataset.id, table.source(dataset.schema))
+        try:
+            snapshot = self.snapshots.begin(analyst, dataset.id, table.source(dataset.schema))
+        except TableError as error:
+            raise _unreachable(dataset, error) from None
         return {"snapshot": snapshot.name, "seconds": self.limits.snapshot_idle}
 
     # -- what is paid for ------------------------------------------------------------------------------------------------
@@ -195,10 +200,25 @@ class Desk:
             raise OtherSchema(f"data set {dataset.name!r} has another schema by now; connect again")
         parts = [str(dataset.id).encode(), dataset.name.encode(), operation.encode(), body]
         digest = hashlib.sha256(b"".join(b"%d:%b," % (len(part), part) for part in parts)).hexdigest()
+        self._rates.pay(analyst, len(body) / _BYTES_A_TOKEN)
         return Request(analyst, dataset, operation, asked, key, digest)
 
     def ask(self, request: Request) -> Future[Reply]:
         """Answer a question, in a thread of its own or of its snapshot."""
+        name = (request.analyst, request.key)
+        with self._lock:
+            if name in self._under_way:
+                raise TooMany("this request is being answered; send it again in a moment")
+            self._under_way.add(name)
+        try:
+            future = self._begin(request)
+        except BaseException:
+            self._under_way.discard(name)
+            raise
+        future.add_done_callback(lambda _: self._under_way.discard(name))
+        return future
+
+    def _begin(self, request: Request) -> Future[Reply]:
         asked = request.asked
         if request.operation == "divide" and asked.part is not None:
             raise QuestionError("a group of people cannot be divided further")
@@ -213,8 +233,8 @@ class Desk:
         return snapshot.run(lambda: self._answer(request, snapshot))
 
     def _answer(self, request: Request, snapshot: Snapshot | None) -> Reply:
-        with self._one_at_a_time(request.analyst, request.key):
-            reply = self._answer_once(request, snapshot)
+        reply = self._answer_once(request, snapshot)
+        self._rates.pay(request.analyst, len(reply.answer) / _BYTES_A_TOKEN)
         part = request.asked.part
         if snapshot is None or part is None:
             return reply
@@ -236,6 +256,7 @@ class Desk:
         keyed = KeyedLedger(book, request, self._seen if part is None else _unseen)
         if snapshot is not None and snapshot.failed and keyed.before is None:  # its connection may be dead: charge nothing more for it
             raise SnapshotGone("a question in this snapshot could not be answered; send that one again, or begin a new snapshot")
+        self._check_room(request.analyst)
         try:
             _, source = self._reached(dataset)  # nothing is charged for a table that cannot be read
             rows = source if snapshot is None else snapshot.source
@@ -245,6 +266,7 @@ class Desk:
                 reply = self._divide(snapshot, curator, keyed, asked)
             else:
                 reply = _record(book, keyed, QUESTIONS[request.operation][1](curator, asked))
+            self._recorded_bytes[request.analyst] += len(reply.answer)
         except PrivetError as error:
             entry = keyed.entry or keyed.before  # now, or when the request was sent before
             if entry is None:
@@ -281,13 +303,9 @@ class Desk:
         return None if answer is None else Reply(answer, Receipt.of(book.identity, entry, answer), replayed=True)
 
     def _seen(self, entry: Entry) -> None:
-        self.home.witness.note(self.home.ledger.identity, entry)
+        self.home.witness.note(self.home.ledger, entry)
 
     # -- tables ----------------------------------------------------------------------------------------------------------
-
-    def source(self, dataset: Dataset) -> CountSource:
-        """The counts of a data set, opened when it is first asked about."""
-        return self._opened(dataset)[1]
 
     def _opened(self, dataset: Dataset) -> tuple[Table, CountSource]:
         with self._lock:
@@ -319,23 +337,12 @@ class Desk:
     def _curator(self, analyst: str, dataset: Dataset, source: CountSource) -> Curator:
         return Curator.over(source, dataset.schema, ledger=self.home.ledger, dataset=dataset.name, analyst=analyst)
 
-    @contextmanager
-    def _one_at_a_time(self, analyst: str, key: str) -> Iterator[None]:
-        """Requests of the same key wait for each other: the second finds the answer of the first."""
-        name = (analyst, key)
-        with self._lock:
-            lock, waiting = self._under_way.get(name, (threading.Lock(), 0))
-            self._under_way[name] = (lock, waiting + 1)
-        try:
-            with lock:
-                yield
-        finally:
-            with self._lock:
-                lock, waiting = self._under_way[name]
-                if waiting == 1:
-                    del self._under_way[name]
-                else:
-                    self._under_way[name] = (lock, waiting - 1)
+    def _check_room(self, analyst: str) -> None:
+        """Answers are kept for ever, so that they are kept is bounded."""
+        if analyst not in self._recorded_bytes:
+            self._recorded_bytes[analyst] = self.home.ledger.recorded(analyst)
+        if self._recorded_bytes[analyst] > self.limits.recorded:
+            raise TooMany("your recorded answers take all the room that is allowed; the owner can tell what to do", 3600)
 
 
 def _unreachable(dataset: Dataset, error: PrivetError) -> TableError:

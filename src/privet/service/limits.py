@@ -20,16 +20,22 @@ class Limits:
     Args:
         body: bytes of a request.
         rate, burst: requests a second of one analyst, and how many at once after a pause.
-        at_once: requests of all analysts that are worked on at the same time; the others wait.
+        at_once: questions of all analysts that are worked on at the same time; the others wait.
+        at_once_each: requests of one analyst that may be under way at the same time.
+        patience: seconds in which a request must have arrived.
+        recorded: bytes that the recorded answers of one analyst may take.
         snapshots, snapshots_each: snapshots that are open at once, in all and of one analyst.
         snapshot_idle, snapshot_life: seconds after which a snapshot ends, unused or at all.
         first_step: seconds that an answer takes at least; 0 leaves times as they are.
     """
 
-    body: int = 1 << 24
+    body: int = 1 << 22
     rate: float = 50.0
     burst: float = 200.0
-    at_once: int = 8
+    at_once: int = 16
+    at_once_each: int = 4
+    patience: float = 30.0
+    recorded: int = 1 << 32
     snapshots: int = 64
     snapshots_each: int = 4
     snapshot_idle: float = 300.0
@@ -65,6 +71,12 @@ class Rates:
                 self._buckets[name] = (tokens, now)
                 raise TooMany(f"more than {self._rate:g} requests a second; wait a moment", (1 - tokens) / self._rate)
             self._buckets[name] = (tokens - 1, now)
+
+    def pay(self, name: str, tokens: float) -> None:
+        """Take more tokens for what turned out to be large, whether they are there or not: they must flow in before the next request."""
+        with self._lock:
+            there, at = self._buckets.get(name, (self._burst, time.monotonic()))
+            self._buckets[name] = (there - tokens, at)
 
 
 def rounded_up(seconds: float, first_step: float) -> float:

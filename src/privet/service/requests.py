@@ -10,6 +10,8 @@ from pydantic import BaseModel, ConfigDict, Field, StrictFloat, StrictInt, Stric
 MAX_NODES = 1 << 18
 #: Most noisy numbers in one answer.
 MAX_NUMBERS = 1 << 20
+#: Most released trees in one request.
+MAX_TREES = 1000
 #: Most tests on a path of a released tree that rows are scored by.
 MAX_DEPTH = 64
 
@@ -65,8 +67,8 @@ class Tree(Strict):
     counts: list[list[StrictInt | StrictFloat]] = Field(max_length=MAX_NODES)
 
 
-Splits = Annotated[list[Split], Field(max_length=100_000)]
-Trees = Annotated[list[Tree], Field(max_length=1000)]
+Splits = Annotated[list[Split], Field(max_length=10_000)]
+Trees = Annotated[list[Tree], Field(max_length=MAX_TREES)]
 
 
 class Part(Strict):

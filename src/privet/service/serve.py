@@ -48,6 +48,8 @@ def run(
         ssl_certfile=cert,
         ssl_keyfile=key,
         timeout_graceful_shutdown=30,
+        limit_concurrency=1000,
+        proxy_headers=behind_tls,  # whoever is in front says who asks; nobody else may
     )
     at = f"[{host}]" if ":" in host else host
     sys.stderr.write(f"serving {home.path} at {'http' if cert is None else 'https'}://{at}:{listener.getsockname()[1]} (Ctrl-C stops)\n")

@@ -83,9 +83,9 @@ class Snapshot:
         if self._keys.setdefault(key, request) != request:
             raise KeyReused(f"the key {key!r} belongs to another request; use a new key")
 
-    def end(self) -> None:
-        """Leave it, in its thread, after what is under way."""
-        self._thread.submit(self._open.close)
+    def end(self, left: Callable[[], None]) -> None:
+        """Leave it, in its thread, after what is under way; then say so."""
+        self._thread.submit(self._open.close).add_done_callback(lambda _: left())
         self._thread.shutdown(wait=False)
 
 
@@ -95,6 +95,7 @@ class Snapshots:
     def __init__(self, limits: Limits) -> None:
         self._limits = limits
         self._open: dict[str, Snapshot] = {}
+        self._ending: list[Snapshot] = []
         self._lock = threading.Lock()
 
     def begin(self, analyst: str, dataset: int, source: CountSource) -> Snapshot:
@@ -102,9 +103,10 @@ class Snapshots:
         self.tidy()
         now = time.monotonic()
         with self._lock:
-            if sum(snapshot.analyst == analyst for snapshot in self._open.values()) >= self._limits.snapshots_each:
+            held = [*self._open.values(), *self._ending]
+            if sum(snapshot.analyst == analyst for snapshot in held) >= self._limits.snapshots_each:
                 raise TooMany(f"you have {self._limits.snapshots_each} snapshots open, which is all that is allowed; end one", 5)
-            if len(self._open) >= self._limits.snapshots:
+            if len(held) >= self._limits.snapshots:
                 raise TooMany("too many snapshots are open; wait until one ends", 5)
             snapshot = Snapshot(secrets.token_urlsafe(18), analyst, dataset, source, now, now)
             self._open[snapshot.name] = snapshot
@@ -127,8 +129,10 @@ class Snapshots:
         """End a snapshot."""
         with self._lock:
             there = self._open.pop(snapshot.name, None)
-        if there is not None:
-            there.end()
+            if there is None:
+                return
+            self._ending.append(there)  # counted until its thread has left it
+        there.end(lambda: self._ending.remove(there))
 
     def tidy(self) -> None:
         """End the snapshots whose time is over."""

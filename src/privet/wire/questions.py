@@ -27,7 +27,7 @@ from privet.tree import Tree
 
 Json = dict[str, Any]
 
-#: A list of cells that needs a larger tree is refused: compiling it would take long.
+#: Lists of cells that together need larger trees are refused: compiling them would take long.
 MAX_COMPILED = 1 << 16
 
 
@@ -40,10 +40,10 @@ def cells_to(cells: Cells) -> Json:
     return {"attribute": cells.attribute.tolist(), "branch": branch, "cell": cells.cell.tolist(), "n_cells": cells.n_cells}
 
 
-def cells_from(schema: Schema, data: Mapping[str, Any] | Sequence[Mapping[str, Any]]) -> Cells:
+def cells_from(schema: Schema, data: Mapping[str, Any] | Sequence[Mapping[str, Any]], max_nodes: int = MAX_COMPILED) -> Cells:
     """Cells from either form."""
     if not isinstance(data, Mapping):
-        return Cells.of(schema, [_cell(schema, cell) for cell in data], max_nodes=MAX_COMPILED)
+        return Cells.of(schema, [_cell(schema, cell) for cell in data], max_nodes=max_nodes)
     try:
         attribute, branch, cell = (np.asarray(data[name], dtype=np.int32) for name in ("attribute", "branch", "cell"))
     except OverflowError:
@@ -98,7 +98,12 @@ def question_to(question: Question) -> Json:
 
 def question_from(schema: Schema, cells: Sequence[Any], partitions: Sequence[Mapping[str, Any]] | None) -> Question:
     """A question; without partitions, the class counts of all cells that are listed."""
-    compiled = [cells_from(schema, one) for one in cells]
+    compiled: list[Cells] = []
+    room = MAX_COMPILED
+    for one in cells:
+        compiled.append(cells_from(schema, one, room))
+        if not isinstance(one, Mapping):
+            room -= len(compiled[-1].attribute)
     asked: Sequence[Mapping[str, Any]] = [{"cells": i} for i in range(len(compiled))] if partitions is None else partitions
     if bad := [part["cells"] for part in asked if not 0 <= part["cells"] < len(compiled)]:
         raise QuestionError(f"a partition refers to cells {bad[0]}, but {len(compiled)} are listed (the first is 0)")
