@@ -194,6 +194,7 @@ def test_a_revoked_token_and_another_schema_end_the_session(tmp_path):
             accounts.remove_dataset("car")
             fewer = pv.Schema({name: CAR.schema.attributes[name] for name in CAR.schema.names[:3]}, "class", CAR.schema.classes)
             accounts.add_dataset("car", str(tmp_path / "car.csv"), fewer)
+            accounts.grant("ada", "car")
             with pytest.raises(SchemaError, match="connect again"):
                 curator.size(1)
             accounts.revoke("ada")

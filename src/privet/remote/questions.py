@@ -17,7 +17,7 @@ from privet.model import Model
 from privet.question import Question
 from privet.release.document import to_document
 from privet.release.problem import Damaged
-from privet.remote.replies import choices_of, drawn_of, model_choice_of, numbers_of, understood
+from privet.remote.replies import check_cost, choices_of, drawn_of, model_choice_of, numbers_of, understood
 from privet.remote.session import Session
 from privet.schema import Schema
 from privet.space import TreeSpace
@@ -168,7 +168,13 @@ class RemoteQuestions:
         return {} if self._session.snapshot_id is None else {"snapshot": self._session.snapshot_id}
 
     def _ask(self, kind: str, body: Json, read: Callable[[Mapping[str, Any]], Answered]) -> Answered:
-        return self._session.ask(kind, {**body, **self._about()}, read)
+        cost = _cost(kind, body)
+
+        def read_and_check(told: Mapping[str, Any]) -> Answered:
+            check_cost(told, cost, self.schema)
+            return read(told)
+
+        return self._session.ask(kind, {**body, **self._about()}, read_and_check)
 
     def _cells(self, asked: Cells | Sequence[Cell]) -> Cells:
         if isinstance(asked, Question):
@@ -206,6 +212,14 @@ def _price(epsilon: Number | None, rho: Number | None) -> Json:
 def epsilon_of(epsilon: Number) -> Json:
     """A price in epsilon. Infinity is refused here: it is never sent."""
     return {"epsilon": str(exact_epsilon("epsilon", epsilon))}
+
+
+def _cost(kind: str, body: Json) -> Cost:
+    """What a question must cost, for one row added or removed."""
+    if "rho" in body:
+        return Cost.concentrated(body["rho"])
+    bounded = kind == "draw-tree" or body.get("mechanism") == "exponential"
+    return Cost.bounded_range(body["epsilon"]) if bounded else Cost.pure(body["epsilon"])
 
 
 def _planned(cost: Cost) -> Json:

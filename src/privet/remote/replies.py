@@ -5,20 +5,22 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
-from typing import Any, get_args
+from typing import Any
 
 import numpy as np
 
+from privet.budget import Cost
 from privet.cells import Split
 from privet.curator import Choices, Drawn, Numbers
-from privet.curator.answers import Noise
 from privet.errors import PrivetError, Unavailable
 from privet.ledger import Entry
 from privet.schema import Schema
-from privet.wire.answers import choices_from, drawn_from, entry_from, numbers_from
+from privet.wire.answers import choices_from, cost_from, drawn_from, entry_from, numbers_from
 
 Json = Mapping[str, Any]
 Shape = tuple[int, ...]
+#: What never leaves a curator by HTTP is an exact count.
+_NOISES = ("discrete-laplace", "discrete-gaussian")
 
 
 @dataclass(frozen=True)
@@ -50,13 +52,19 @@ def _require(holds: bool, what: str) -> None:
         raise _Unexpected(what)
 
 
+def check_cost(data: Json, cost: Cost, schema: Schema) -> None:
+    """A privacy statement is made of what answers cost: a curator cannot make one smaller than what was asked for."""
+    told = (cost_from(data["row_cost"]), cost_from(data["cost"]))
+    _require(told == (cost, cost.promised(schema)), "it costs something else than was asked for")
+
+
 def numbers_of(data: Json, shapes: Sequence[Shape]) -> Numbers:
     """Noisy tables of these shapes."""
     for table in data["tables"]:
         _require(set(map(type, table["numbers"])) <= {int}, "noisy numbers must be whole")
     answer = numbers_from(data)
     _require([table.shape for table in answer.tables] == list(shapes), "its tables have another shape")
-    _require(answer.noise in get_args(Noise) and answer.spread >= 0, "its noise is of another kind")
+    _require(answer.noise in _NOISES and answer.spread > 0, "its noise is of another kind")
     return answer
 
 
