@@ -359,14 +359,14 @@ def test_injections_are_only_texts(client, refused, text):
 def raw(there, text: bytes, then_close: bool = False) -> bytes:
     """Bytes as they are; what comes back until the service ends the connection."""
     with socket.create_connection(("127.0.0.1", there.service.port), timeout=PATIENCE) as connection:
-        connection.sendall(text)
-        if then_close:
-            connection.shutdown(socket.SHUT_WR)
         back = b""
         try:
+            connection.sendall(text)
+            if then_close:
+                connection.shutdown(socket.SHUT_WR)
             while chunk := connection.recv(65536):
                 back += chunk
-        except ConnectionResetError:
+        except ConnectionError:  # the service has heard enough
             pass
         return back
 
