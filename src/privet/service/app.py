@@ -61,6 +61,7 @@ _PROBLEMS: dict[int | str, dict[str, Any]] = {
         401: "The token is not known",
         403: "The budget, or the privacy promise, does not allow this; nothing is charged",
         404: "No such data set is granted",
+        408: "The request did not arrive in time",
         409: "The key belongs to another request, or the schema is another",
         410: "The snapshot is gone",
         413: "The request is too large",
