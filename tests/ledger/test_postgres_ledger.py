@@ -207,6 +207,42 @@ def test_openers_at_once_agree_on_one_ledger_and_one_cap(url):
     assert len(set(opened)) == 1
 
 
+@pytest.mark.parametrize("end", ["COMMIT", "ROLLBACK"])
+def test_who_opens_a_ledger_while_another_makes_it_waits(url, end):
+    opened = []
+
+    def work():
+        try:
+            opened.append(PostgresLedger(url))
+        except LedgerError as error:
+            opened.append(str(error))
+
+    opener = threading.Thread(target=work)
+    with psycopg.connect(url, autocommit=True) as other:
+        other.execute("BEGIN; CREATE SCHEMA privet")
+        opener.start()
+        time.sleep(0.3)
+        assert opened == []
+        other.execute(end)
+    opener.join(timeout=20)
+    if end == "COMMIT":
+        assert "that is no Privet ledger" in opened[0]
+    else:
+        assert verify(opened[0]) == []
+        opened[0].close()
+
+
+def test_no_login_can_lock_the_owner_out(ledger, url, monkeypatch):
+    """Anybody may hold any advisory lock, for as long as they like."""
+    monkeypatch.setattr("privet.ledger.postgres._PATIENCE", 1)
+    with psycopg.connect(url, autocommit=True) as login:
+        login.execute("SELECT pg_advisory_lock(%s)", (0x50726976,))
+        again = PostgresLedger(url)
+        assert again.identity == ledger.identity
+        again.charge("people", "ada", Cost.pure("1/9"), "x")
+        again.close()
+
+
 def test_kill_9_at_random_moments_never_loses_an_answered_charge(ledger, url):
     ledger.set_cap("people", Budget(1_000_000))
     rng = random.Random(9)

@@ -29,7 +29,6 @@ _EVERYONE = ""  # stands for "no analyst" in the tables; analysts have non-empty
 _VERSION = 1
 _SCRIPTS = ("fractions.sql", "journal.sql", "charge.sql")
 _COLUMNS: LiteralString = "number, time, kind, dataset, analyst, what, epsilon, rho, key, request, hash"
-_INSTALLING = 0x50726976  # "Priv": the advisory lock of those who install
 _POOL_SIZE = 8
 _PATIENCE = 10  # seconds, for a lock or a connection
 
@@ -290,7 +289,8 @@ def _configure(connection: psycopg.Connection[Any]) -> None:
 
 def _opened(connection: psycopg.Connection[Any], name: str) -> str:
     """The identity of the ledger, which is made if there is none. Within a transaction."""
-    connection.execute("SELECT pg_advisory_xact_lock($1)", (_INSTALLING,))
+    import psycopg
+
     there = connection.execute(
         "SELECT to_regclass('privet.ledger') IS NOT NULL, getdatabaseencoding(), "
         "(SELECT pg_get_userbyid(nspowner) = current_user FROM pg_namespace WHERE nspname = 'privet')"
@@ -304,7 +304,11 @@ def _opened(connection: psycopg.Connection[Any], name: str) -> str:
     if own and not ledger:
         raise LedgerError(f"{name} has a schema 'privet' that is no Privet ledger")
     if not ledger:
-        connection.execute("CREATE SCHEMA privet")
+        try:
+            with connection.transaction():
+                connection.execute("CREATE SCHEMA privet")  # waits for who is making one; an advisory lock could be held by any login
+        except (psycopg.errors.DuplicateSchema, psycopg.errors.UniqueViolation):
+            return _opened(connection, name)
         for script in _SCRIPTS:
             connection.execute(script_of(script))
         connection.execute("INSERT INTO privet.ledger VALUES ($1, $2, 0)", (new_identity(), _VERSION))
