@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import threading
 import time
+import zlib
 from datetime import UTC, datetime, timedelta
 from fractions import Fraction as F
 
@@ -31,6 +32,11 @@ def refused(code, message=""):
     return pytest.raises(DatabaseError, check=lambda error: error.sqlstate == code and message in str(error))
 
 
+def kept(place, entry):
+    """The answer in the ledger."""
+    return place.sql("SELECT privet.unsealed(%s)", (place.ledger.answer(entry.number),))[0][0]
+
+
 # -- asking ----------------------------------------------------------------------------------------------------------
 
 
@@ -43,7 +49,7 @@ def test_an_answer_is_charged_recorded_and_given_again(place, session, role, dat
         assert answer(another, ticket) == given
     (entry,) = place.ledger.entries(dataset)
     assert (entry.analyst, entry.what, entry.cost, entry.key) == (analyst, "SQL: noisy count, 2 conditions", Cost.pure(5), str(ticket))
-    assert int(place.ledger.answer(entry.number)) == given
+    assert kept(place, entry) == given
     assert entry.number not in place.ledger.unanswered()
     assert verify(place.ledger) == []
 
@@ -401,10 +407,15 @@ def test_only_roles_that_log_in_become_analysts(place, role):
         "GRANT SELECT ON people TO {role}",
         "GRANT SELECT (age) ON people TO {role}",
         "GRANT pg_read_all_data TO {role}",
+        "GRANT pg_write_all_data TO {role}",
         "GRANT pg_read_server_files TO {role}",
         "GRANT {owner} TO {role}",
         "GRANT SELECT ON privet.answers TO {role}",
         "GRANT UPDATE (amount) ON privet.caps TO {role}",
+        "GRANT CREATE ON SCHEMA privet TO {role}",
+        "ALTER ROLE {role} BYPASSRLS",
+        *(f"GRANT {right} ON people TO {{role}}" for right in ("INSERT", "UPDATE", "DELETE", "TRUNCATE", "REFERENCES", "TRIGGER")),
+        "GRANT REFERENCES (age) ON people TO {role}",
     ],
 )
 def test_roles_that_could_read_the_rows_by_themselves_are_refused(place, dataset, might):
@@ -414,7 +425,72 @@ def test_roles_that_could_read_the_rows_by_themselves_are_refused(place, dataset
     with pytest.raises(PrivacyError, match=role):
         place.functions.grant_role(role, "ada")
     assert place.sql("SELECT 1 FROM privet.roles WHERE role = %s", (role,)) == []
-    place.sql(f"ALTER ROLE {role} NOSUPERUSER NOREPLICATION NOCREATEROLE; DROP OWNED BY {role}; DROP ROLE {role}")
+    place.sql(f"ALTER ROLE {role} NOSUPERUSER NOREPLICATION NOCREATEROLE NOBYPASSRLS; DROP OWNED BY {role}; DROP ROLE {role}")
+
+
+@pytest.mark.parametrize(
+    "might", ["GRANT SELECT ON people TO {group}", "GRANT pg_read_all_data TO {group}", "ALTER ROLE {group} SUPERUSER"]
+)
+def test_roles_that_could_become_one_that_reads_the_rows_are_refused(place, dataset, might):
+    role, middle, group = (place.role() for _ in range(3))
+    place.sql(f"ALTER ROLE {role} NOINHERIT; ALTER ROLE {middle} NOINHERIT; GRANT {middle} TO {role}; GRANT {group} TO {middle}")
+    place.functions.grant_role(role, "ada")
+    place.functions.revoke_role(role)
+    place.sql(might.format(group=group))
+    with pytest.raises(PrivacyError, match=f"{role}.* can become"):
+        place.functions.grant_role(role, "ada")
+    place.sql(f"ALTER ROLE {group} NOSUPERUSER; DROP OWNED BY {role}, {group}; DROP ROLE {role}, {middle}, {group}")
+
+
+# What a role has rights on, and the relation that is asked.
+RELATED = {
+    "the table of a view": ("CREATE VIEW shown AS TABLE base", "base", "shown"),
+    "the table of a view of a view": ("CREATE VIEW inner_ AS TABLE base; CREATE VIEW shown AS TABLE inner_", "base", "shown"),
+    "the table of a materialized view": ("CREATE MATERIALIZED VIEW shown AS TABLE base", "base", "shown"),
+    "a table in a subquery": ("CREATE VIEW shown AS SELECT * FROM people WHERE age IN (SELECT age FROM base)", "base", "shown"),
+    "another view": ("CREATE VIEW shown AS TABLE base", "shown", "base"),
+    "another view of the table of a view": ("CREATE VIEW shown AS TABLE base; CREATE VIEW other AS TABLE base", "other", "shown"),
+    "a parent": ("CREATE TABLE heir () INHERITS (base)", "base", "heir"),
+    "an heir": ("CREATE TABLE heir () INHERITS (base)", "heir", "base"),
+    "a view of a parent": ("CREATE TABLE heir () INHERITS (base); CREATE VIEW shown AS TABLE base", "shown", "heir"),
+    "a partition": (
+        "CREATE TABLE parted (LIKE base) PARTITION BY LIST (color); CREATE TABLE part PARTITION OF parted DEFAULT", "part", "parted"),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("grantee", ["role", "PUBLIC"])
+@pytest.mark.parametrize(("made", "granted", "asked"), RELATED.values(), ids=RELATED.keys())
+def test_rights_on_what_holds_the_same_rows_are_rights(place, made, granted, asked, grantee):
+    role = place.role("ada")
+    (owner,) = place.sql("SELECT nspowner::regrole FROM pg_namespace WHERE nspname = 'privet'")[0]
+    place.sql(f"CREATE SCHEMA rel AUTHORIZATION {owner}")
+    try:
+        with place.connect(owner) as session:
+            session.execute("SET search_path = rel, public; CREATE TABLE base (LIKE people)")
+            session.execute(made)
+        dataset = new_dataset(place, table=f"rel.{asked}")
+        place.functions.remove_dataset(dataset)
+        place.sql(f"GRANT SELECT (color) ON rel.{granted} TO {role if grantee == 'role' else grantee}")
+        with pytest.raises(PrivacyError, match=f"has rights on columns of rel.{granted}"):
+            place.functions.add_dataset(dataset, f"rel.{asked}", SCHEMA)
+    finally:
+        place.sql("DROP SCHEMA rel CASCADE")
+        place.functions.revoke_role(role)
+
+
+def test_rights_on_what_holds_other_rows_are_none_of_our_business(place):
+    """Such as those that everybody has on the server's catalog, or on a sibling of the table that is asked."""
+    role = place.role("ada")
+    (owner,) = place.sql("SELECT nspowner::regrole FROM pg_namespace WHERE nspname = 'privet'")[0]
+    place.sql(f"CREATE SCHEMA rel AUTHORIZATION {owner}")
+    with place.connect(owner) as session:
+        session.execute("SET search_path = rel, public; CREATE TABLE base (LIKE people)")
+        session.execute("CREATE VIEW shown AS SELECT * FROM people WHERE age < (SELECT count(*) FROM pg_class)")
+        session.execute("CREATE TABLE heir () INHERITS (base); CREATE TABLE sibling () INHERITS (base)")
+        session.execute(f"GRANT SELECT ON sibling TO {role}; GRANT USAGE ON SCHEMA rel TO {role}")
+    for table in ("rel.shown", "rel.heir"):
+        place.functions.remove_dataset(new_dataset(place, table=table))
+    place.sql("DROP SCHEMA rel CASCADE")
 
 
 def test_a_table_that_an_analyst_can_read_is_refused(place):
@@ -551,7 +627,7 @@ def test_errors_tell_nothing_about_rows(place):
         with refused("PV007", "could not be counted; the charge stands"):
             answer(session, ticket)
         assert spent(place, dataset) == F(1, 2)
-        assert place.ledger.answer(place.ledger.entries(dataset)[0].number).strip() == b"null"
+        assert kept(place, place.ledger.entries(dataset)[0]) is None
         place.sql("DROP VIEW quotients")
         with pytest.raises(DatabaseError) as caught:
             ask(session, dataset)
@@ -582,9 +658,84 @@ def test_answers_are_written_alike_whatever_they_are(place, session, dataset):
     for condition in ({}, {"color": []}):
         for _ in range(3):
             ask(session, dataset, condition, "0.1")
-    answers = [place.ledger.answer(entry.number) for entry in place.ledger.entries(dataset)]
-    assert {len(each.strip()) for each in answers} > {4}
-    assert {len(each) for each in answers} == {20}
+    entries = place.ledger.entries(dataset)
+    assert len({len(str(kept(place, entry))) for entry in entries}) > 1
+    assert {len(place.ledger.answer(entry.number)) for entry in entries} == {24}
+
+
+@pytest.mark.parametrize("number", [0, 1, -1, 3000, 2**63 - 1, 1 - 2**63, None])
+def test_the_record_of_an_answer_looks_random(place, number):
+    """Its SHA-256 is in a receipt and the log may be compressed: what is recorded twice must have nothing in common."""
+    records = [row[0] for row in place.sql("SELECT privet.sealed(%s) FROM generate_series(1, 400)", (number,))]
+    assert {len(record) for record in records} == {24}
+    assert {place.sql("SELECT privet.unsealed(%s)", (record,))[0][0] for record in records[:5]} == {number}
+    for part in (slice(16), slice(16, 24)):
+        assert len({record[part] for record in records}) == 400
+    ones = sum(int.from_bytes(record[16:], "big").bit_count() for record in records)
+    assert abs(ones - 400 * 32) < 6 * (400 * 64 / 4) ** 0.5
+    assert len(zlib.compress(b"".join(records))) > 400 * 23  # a UUID has 6 bits that are not random
+
+
+# -- what the server shows -------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("tracked", ["pl", "all"])
+def test_a_server_that_counts_calls_is_refused(place, role, dataset, tracked):
+    """pg_stat_xact_user_functions would tell how often the sampler tossed its coins."""
+    place.sql(f"ALTER ROLE {role} SET track_functions = '{tracked}'")
+    with place.connect(role) as session:
+        with refused("PV006", "track_functions = none"):
+            ask(session, dataset)
+        session.execute("BEGIN")
+        with pytest.raises(DatabaseError), session.transaction():
+            ask(session, dataset)
+        called = session.execute("SELECT funcname FROM pg_stat_xact_user_functions WHERE schemaname = 'privet'").fetchall()
+        assert ("noise",) in called
+        assert not {("discrete_laplace",), ("exact_count",), ("random_bits",)} & set(called)
+        session.execute("ROLLBACK")
+    assert spent(place, dataset) == 0
+
+
+def test_no_setting_of_the_callers_sends_a_sort_to_disk(place):
+    """EXPLAIN (ANALYZE, BUFFERS) counts its blocks, and so the rows that the schema keeps."""
+    (owner,) = place.sql("SELECT nspowner::regrole FROM pg_namespace WHERE nspname = 'privet'")[0]
+    place.sql(
+        "CREATE TABLE visits AS SELECT 'person ' || i AS who, 'red' AS color, 'no' AS class FROM generate_series(1, 20000) AS i; "
+        f"GRANT SELECT ON visits TO {owner}"
+    )
+    schema = Schema({"color": Categorical(["red"])}, target="class", classes=["no", "yes"], person="who", rows_per_person=1)
+    dataset = new_dataset(place, table="visits", schema=schema)
+    place.functions.allow(dataset, "ada")
+    with place.connect(place.role("ada")) as session:
+        session.execute("SET work_mem = '64kB'; SET hash_mem_multiplier = 1; SET debug_parallel_query = on")
+        sort = "SELECT max(n) FROM (SELECT row_number() OVER (ORDER BY i::text) AS n FROM generate_series(1, 20000) AS i) AS s"
+        assert temporary_blocks(session, sort) > 0  # it is seen
+        assert temporary_blocks(session, f"SELECT privet.ask('{dataset}', '{{}}', 0.5)") == 0
+
+
+def temporary_blocks(session, statement):
+    (plan,) = session.execute(f"EXPLAIN (ANALYZE, BUFFERS, FORMAT JSON) {statement}").fetchone()[0]
+    return plan["Plan"]["Temp Written Blocks"]
+
+
+def test_nobody_sees_when_the_noise_is_drawn(place, session, role, dataset):
+    """Another session of the role sees what the first one waits for."""
+    seen = set()
+    with place.connect(role) as watching:
+        done = threading.Event()
+
+        def watch():
+            while not done.is_set():
+                seen.update(watching.execute("SELECT wait_event FROM pg_stat_activity WHERE pid = %s", (session.info.backend_pid,)))
+
+        thread = threading.Thread(target=watch)
+        thread.start()
+        for _ in range(20):
+            ask(session, dataset, {}, "0.1")
+        done.set()
+        thread.join()
+    assert ("ClientRead",) in seen
+    assert ("PgSleep",) not in seen
 
 
 # -- questions -------------------------------------------------------------------------------------------------------
@@ -668,8 +819,6 @@ def test_a_table_that_does_not_fit_is_refused(place):
         new_dataset(place, table="people; DROP TABLE people")
     with pytest.raises(SchemaMismatch, match="'size'"):
         new_dataset(place, schema=Schema({"size": Categorical(["s", "m"])}, target="class", classes=["no", "yes"]))
-    with pytest.raises(TableError, match="no data set"):
-        place.functions.remove_dataset("nobody knows it")
 
 
 def test_a_data_set_can_be_replaced(place, session, dataset):
@@ -679,6 +828,19 @@ def test_a_data_set_can_be_replaced(place, session, dataset):
     assert abs(answer(session, ask(session, dataset, {}, 4)) - 1000) < 25
     with refused("PV006", "no attribute 'age'; there are color, class"):
         ask(session, dataset, {"age": []})
+
+
+@pytest.mark.parametrize("served", [True, False])
+def test_a_data_set_that_is_added_again_is_granted_to_nobody(place, session, dataset, analyst, served):
+    """Also where its grants outlived it, or were made while only the service had it."""
+    if not served:
+        place.functions.remove_dataset(dataset)
+        place.functions.allow(dataset, analyst)
+    for _ in range(2):  # again and again
+        place.functions.remove_dataset(dataset)
+    place.functions.add_dataset(dataset, "people", SCHEMA)
+    with refused("PV005", "not granted"):
+        ask(session, dataset)
 
 
 def test_another_version_of_the_functions_is_refused(place):

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, LiteralString
 from urllib.parse import quote
 
 from privet.counts.postgres import table_of_server
-from privet.errors import AccessError, LedgerError, ParameterError, PrivacyError, TableError
+from privet.errors import AccessError, LedgerError, ParameterError, PrivacyError
 from privet.ledger.base import check_name
 from privet.ledger.postgres import PostgresLedger
 from privet.schema import Schema
@@ -20,22 +20,8 @@ if TYPE_CHECKING:
     import psycopg
 
 _VERSION = 1
-_SCRIPTS = ("tables.sql", "noise.sql", "ask.sql")
+_SCRIPTS = ("tables.sql", "rights.sql", "noise.sql", "ask.sql")
 _CALLS: LiteralString = "privet.ask(text, jsonb, numeric), privet.answer(uuid), privet.receipt(uuid), privet.budget(text)"
-
-# Who may read the rows or the ledger, or become somebody who may, needs no noisy counts: the promise would be void.
-_MIGHTY: LiteralString = """
-SELECT p.role FROM privet.roles AS p JOIN pg_roles AS r ON r.rolname = p.role
-WHERE r.rolsuper OR r.rolreplication OR r.rolcreaterole OR r.rolbypassrls
-    OR pg_has_role(r.oid, (SELECT nspowner FROM pg_namespace WHERE nspname = 'privet'), 'MEMBER')
-    OR pg_has_role(r.oid, 'pg_read_server_files', 'MEMBER') OR pg_has_role(r.oid, 'pg_write_server_files', 'MEMBER')
-    OR pg_has_role(r.oid, 'pg_execute_server_program', 'MEMBER')
-    OR EXISTS (
-        SELECT FROM pg_class AS c WHERE c.relnamespace = 'privet'::regnamespace AND c.relkind = 'r'
-        AND (has_any_column_privilege(r.oid, c.oid, 'SELECT, INSERT, UPDATE')
-            OR has_table_privilege(r.oid, c.oid, 'DELETE, TRUNCATE, TRIGGER')))
-    OR EXISTS (SELECT FROM privet.datasets AS d WHERE has_any_column_privilege(r.oid, to_regclass(d.relation), 'SELECT'))
-"""
 
 
 class SQLFunctions:
@@ -58,7 +44,7 @@ class SQLFunctions:
                 raise LedgerError(f"the SQL functions of ledger {ledger.name} have another version, this Privet has version {_VERSION}")
 
     def add_dataset(self, dataset: str, table: str, schema: Schema) -> None:
-        """Let a table of the same database be asked under this name, or replace what the name stood for.
+        """Let a table of the same database be asked under this name, or replace what the name stood for, for those who may ask it.
 
         Looks at no row. The budget is that of the ledger's data set of the same name.
 
@@ -92,12 +78,13 @@ class SQLFunctions:
             return connection.execute("SELECT 1 FROM privet.datasets WHERE dataset = $1", (dataset,)).fetchone() is not None
 
     def remove_dataset(self, dataset: str) -> None:
-        """Let nobody ask it any more. Its account and its history stay in the ledger."""
+        """Let nobody ask it any more, nor what is added under its name later, until that is granted.
+
+        Its account and its history stay in the ledger. Grants go also where it could not be asked in SQL (yet).
+        """
         with self._changing() as connection:
             connection.execute("DELETE FROM privet.grants WHERE dataset = $1", (dataset,))
-            removed = connection.execute("DELETE FROM privet.datasets WHERE dataset = $1", (dataset,)).rowcount
-            if not removed:
-                raise TableError(f"no data set {dataset!r} can be asked in SQL")
+            connection.execute("DELETE FROM privet.datasets WHERE dataset = $1", (dataset,))
 
     def grant_role(self, role: str, analyst: str) -> None:
         """Let a role of the server call the functions, as this analyst."""
@@ -152,9 +139,9 @@ class SQLFunctions:
 
 
 def _refuse_mighty_roles(connection: psycopg.Connection[Any]) -> None:
-    mighty = [row[0] for row in connection.execute(_MIGHTY).fetchall()]
-    if mighty:
+    found = connection.execute("SELECT role, might FROM privet.mighty()").fetchone()
+    if found is not None:
+        role, might = found
         raise PrivacyError(
-            f"role {mighty[0]!r} can read the ledger or the table of a data set by itself, or can become a role that can; "
-            "an analyst's role must have no such rights, be no superuser and neither replicate, create roles nor bypass row security"
+            f"role {role!r} could read the ledger or the rows of a data set without asking: it, or a role that it can become, {might}"
         )

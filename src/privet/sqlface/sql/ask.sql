@@ -1,7 +1,7 @@
 -- What analysts call: privet.ask, privet.answer, privet.receipt and privet.budget. They run with the rights of the ledger's owner, and with
 -- settings of their own. Refusals have an SQLSTATE of class PV (see privet/ledger/sql/charge.sql), and nothing is charged then:
 --   PV005 the role is no analyst, or the data set is not granted
---   PV006 the question cannot be asked
+--   PV006 the question cannot be asked, or not on this server
 --   PV007 there is no such answer, or not yet
 
 -- Who is asking: by the role that logged in, whatever SET ROLE says.
@@ -93,8 +93,10 @@ BEGIN
     RETURN codes;
 END $$;
 
--- How many rows have allowed codes only. Every row takes the same work, whatever is allowed.
-CREATE FUNCTION privet.exact_count(dataset text, mask integer[]) RETURNS bigint LANGUAGE plpgsql SET search_path = pg_catalog, pg_temp AS $$
+-- How many rows have allowed codes only. Every row takes the same work, whatever is allowed. The caller's work_mem would say when a sort
+-- goes to disk, and EXPLAIN how much of it; only one ask counts at a time, so that one can have more.
+CREATE FUNCTION privet.exact_count(dataset text, mask integer[]) RETURNS bigint LANGUAGE plpgsql
+SET search_path = pg_catalog, pg_temp SET work_mem = '256MB' SET hash_mem_multiplier = 1 SET max_parallel_workers_per_gather = 0 AS $$
 DECLARE
     the privet.datasets;
     counted bigint;
@@ -104,11 +106,32 @@ BEGIN
     RETURN coalesce(counted, 0);
 END $$;
 
+-- What an answer is masked with.
+CREATE FUNCTION privet.pad(salt bytea) RETURNS bigint LANGUAGE plpgsql IMMUTABLE SET search_path = pg_catalog, pg_temp AS $$
+BEGIN
+    RETURN ('x' || substr(encode(sha256(salt), 'hex'), 1, 16))::bit(64)::bigint;
+END $$;
+
+-- An answer, or none, as it is kept: random bytes, and the number masked by their hash. That hides nothing from who can read it. But
+-- neither its length nor its SHA-256 tells what it is, nor does the length of the server's log, which may be compressed.
+CREATE FUNCTION privet.sealed(number bigint) RETURNS bytea LANGUAGE plpgsql SET search_path = pg_catalog, pg_temp AS $$
+DECLARE
+    salt bytea := uuid_send(gen_random_uuid());
+BEGIN
+    RETURN salt || int8send(coalesce(number, '-9223372036854775808') # privet.pad(salt));
+END $$;
+
+CREATE FUNCTION privet.unsealed(answer bytea) RETURNS bigint LANGUAGE plpgsql IMMUTABLE SET search_path = pg_catalog, pg_temp AS $$
+BEGIN
+    RETURN nullif(
+        ('x' || encode(substr(answer, 17), 'hex'))::bit(64)::bigint # privet.pad(substr(answer, 1, 16)), '-9223372036854775808');
+END $$;
+
 -- Charge, count, add discrete Laplace noise, and keep the answer. Gives a ticket for it.
 --
 -- Sensitivity: 1. Neighbours: one row added or removed. Cost: epsilon; charged is what that means for the schema's own neighbours.
--- Nothing that the caller can see before the commit depends on the answer: it has the same length whatever it is, and a table that cannot
--- be counted because of what it holds has an answer too.
+-- Nothing that the caller can see before the commit depends on the answer: its record looks the same whatever it is, and a table that
+-- cannot be counted because of what it holds has an answer too.
 CREATE FUNCTION privet.ask(dataset text, condition jsonb, epsilon numeric) RETURNS uuid LANGUAGE plpgsql SECURITY DEFINER AS $$
 DECLARE
     analyst text := privet.caller();
@@ -120,7 +143,7 @@ DECLARE
     denominator numeric := privet.denominator(amount);
     what text;
     line privet.journal;
-    answer text;
+    answer bigint;
 BEGIN
     PERFORM privet.lock();
     PERFORM privet.check_grant(dataset, analyst);
@@ -135,14 +158,14 @@ BEGIN
         ticket::text,
         encode(sha256(convert_to(concat_ws(' ', 'ask', length(dataset), dataset, amount, condition), 'UTF8')), 'hex'));
     BEGIN
-        answer := (privet.exact_count(dataset, allowed) + noise)::bigint;
+        answer := privet.exact_count(dataset, allowed) + noise;
     EXCEPTION WHEN OTHERS THEN
         IF SQLSTATE ~ '^(40|42|55)' THEN  -- whatever the rows are: changed columns, locks, conflicts
             RAISE EXCEPTION USING ERRCODE = SQLSTATE, MESSAGE = 'the table of the data set cannot be read now; nothing is charged';
         END IF;
-        answer := 'null';
+        answer := NULL;
     END;
-    INSERT INTO privet.answers VALUES (line.number, convert_to(lpad(answer, 20), 'UTF8'));
+    INSERT INTO privet.answers VALUES (line.number, privet.sealed(answer));
     INSERT INTO privet.asked VALUES (line.number, pg_current_xact_id());
     RETURN ticket;
 END $$;
@@ -187,12 +210,12 @@ END $$;
 
 CREATE FUNCTION privet.answer(ticket uuid) RETURNS bigint LANGUAGE plpgsql SECURITY DEFINER AS $$
 DECLARE
-    answer text := convert_from((privet.paid(ticket)).answer, 'UTF8');
+    answer bigint := privet.unsealed((privet.paid(ticket)).answer);
 BEGIN
-    IF answer ~ 'null' THEN
+    IF answer IS NULL THEN
         RAISE EXCEPTION USING ERRCODE = 'PV007', MESSAGE = 'the table could not be counted; the charge stands. Its owner can find out why';
     END IF;
-    RETURN answer::bigint;
+    RETURN answer;
 END $$;
 
 -- Proves the line of the answer (see privet/ledger/journal.py).
