@@ -105,7 +105,7 @@ def remove_dataset(name: str = typer.Argument(help="The data set."), home: Path 
     there = _open(home)
     there.accounts.remove_dataset(name)
     functions = there.functions
-    if functions is not None and functions.has_dataset(name):
+    if functions is not None:
         functions.remove_dataset(name)
     typer.echo(f"data set {name!r} is no longer served")
 
