@@ -301,8 +301,9 @@ ledger, no HTTP. The last column is the service's questions a second beside the 
 flushes to disk for each question, one after the other by design: the charge is durable before rows are read, the answer before it leaves.
 Times are rounded up to steps that are 25% apart (the first is {first_step:g} ms), so that a clock tells little.
 
-Each line is one window of {seconds:g} seconds, and the windows follow each other, so what else the machine does falls on them unevenly: where
-times rounded up look faster than times as they are, that is the size of the error. Read the ratios as about a half, or nearly one, no finer.
+Each line is one window of {seconds:g} seconds, and the windows follow each other, so what else the machine does falls on them unevenly:
+where times rounded up look faster than times as they are, that is the size of the error.
+Read the ratios as about a half, or nearly one, no finer.
 
 {speeds}
 
