@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import hashlib
 import json
 import sqlite3
@@ -432,16 +433,21 @@ def test_duckdb_says_nothing_of_rows(ada, home, tmp_path):
 
 
 def test_a_stranger_is_turned_away_before_anything_they_send_is_read(home):
-    sent = []
+    app = create_app(home, FAST)
+    read, answered = [], []
 
-    def body():
-        for _ in range(100):
-            sent.append(1)
-            yield b" " * 1000
+    async def receive():
+        read.append(1)
+        return {"type": "http.request", "body": b" " * 1000, "more_body": True}
 
-    with TestClient(create_app(home, FAST)) as client:
-        response = client.post("/v1/datasets/people/count", content=body(), headers={"Authorization": "Bearer wrong"})
-    problem(response, 401, "access")
+    async def send(message):
+        answered.append(message)
+
+    for sent, unread in ((b"Bearer wrong", True), (f"Bearer {home.tokens['ada']}".encode(), False)):
+        scope = {"type": "http", "method": "POST", "path": "/v1/datasets/people/count", "headers": [(b"authorization", sent)]}
+        asyncio.run(app({**scope, "client": ("127.0.0.1", 1), "query_string": b"", "http_version": "1.1", "scheme": "http"}, receive, send))
+        assert (not read) == unread
+    assert [message["status"] for message in answered if message["type"] == "http.response.start"] == [401, 413]
 
 
 def test_an_analyst_has_few_requests_under_way(home, monkeypatch):

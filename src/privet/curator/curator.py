@@ -12,10 +12,12 @@ import numpy as np
 import numpy.typing as npt
 
 from privet.budget import NOTHING, Budget, Cost, Number, Unit, exact, exact_epsilon, is_infinite, sequential
-from privet.cells import Cell, Cells, Split, check_split
+from privet.cells import Cell, Cells, Split
 from privet.counts.base import CountSource, Rows, Table
 from privet.counts.open import open_table
 from privet.curator.answers import Choices, Drawn, Noise, Numbers, Preview
+from privet.curator.exact import children, confusion, scored
+from privet.curator.plain import candidate_lists, checked_model, same_domain
 from privet.curator.score import RowScore
 from privet.errors import BudgetExceeded, LedgerError, ParameterError, PrivetError, QuestionError, TableError
 from privet.ledger import Entry, Ledger, MemoryLedger, left
@@ -220,7 +222,7 @@ class Curator:
         epsilon; with ``mechanism="exponential"`` only epsilon**2/8 in zCDP. Neighbours: one row added or removed.
         """
         asked = self._one_partition(cells)
-        lists = _candidate_lists(self.schema, candidates, len(asked))
+        lists = candidate_lists(self.schema, candidates, len(asked))
         if mechanism not in ("permute-and-flip", "exponential"):
             raise ParameterError(f"mechanism must be 'permute-and-flip' or 'exponential', got {mechanism!r}")
         quality = criterion_named(criterion, self.schema.n_rows)
@@ -231,7 +233,7 @@ class Curator:
         cost = NOTHING if exactly else selection_cost(amount, mechanism)
         entry = None if exactly else self._charge(cost, f"private selection: {len(asked)} cells, {len(distinct)} candidates")
         tables = dict(zip((p.by for p in question.partitions), self._exact(question), strict=True))
-        scores = {split: quality.scores(_children(tables[split.attribute], split)).tolist() for split in distinct}
+        scores = {split: quality.scores(children(tables[split.attribute], split)).tolist() for split in distinct}
         chosen = []
         for c, splits in enumerate(lists):
             of_cell = [scores[split][c] for split in splits]
@@ -244,8 +246,8 @@ class Curator:
 
         Sensitivity: a row is in one entry, so 1. Noise, cost and neighbours as in :meth:`count`.
         """
-        _checked_model(self.schema, model)
-        return self._measure(lambda: [_confusion(model, self._rows())], [1], epsilon, rho, "confusion matrix of a model")
+        checked_model(self.schema, model)
+        return self._measure(lambda: [confusion(model, self._rows())], [1], epsilon, rho, "confusion matrix of a model")
 
     def choose_model(self, models: Sequence[Model], epsilon: Number) -> tuple[int, Choices]:
         """The index of a released model that gets (about) the most rows right.
@@ -256,11 +258,11 @@ class Curator:
         if not models:
             raise ParameterError("give at least one model to choose from")
         for model in models:
-            _checked_model(self.schema, model)
+            checked_model(self.schema, model)
         amount = exact_epsilon("epsilon", epsilon)
         cost = selection_cost(amount, "permute-and-flip")
         entry = self._charge(cost, f"private selection among {len(models)} models")
-        scores = self._inside(lambda: [int(np.trace(_confusion(model, self._rows()))) for model in models])
+        scores = self._inside(lambda: [int(np.trace(confusion(model, self._rows()))) for model in models])
         index = select(self._bits, scores, amount, 1, "permute-and-flip")
         return index, Choices(cost.promised(self.schema), cost, self.private, entry, ())
 
@@ -281,7 +283,7 @@ class Curator:
 
         if type(space) is not TreeSpace:
             raise ParameterError(f"a space of trees must be a TreeSpace, got {type(space).__name__}")
-        if not _same_domain(space.schema, self.schema):
+        if not same_domain(space.schema, self.schema):
             raise QuestionError("the space of trees is about another schema")
         space.check_size()
         scoring = Scoring(self.schema, weighting)
@@ -371,7 +373,7 @@ class Curator:
         # A subclass could change its arrays between the check and the count, or look at what it is asked.
         if type(asked) is not Question or any(type(part) is not Partition or type(part.cells) is not Cells for part in asked.partitions):
             raise ParameterError("a question must be made of plain Question, Partition and Cells")
-        if not all(_same_domain(part.cells.schema, self.schema) for part in asked.partitions):
+        if not all(same_domain(part.cells.schema, self.schema) for part in asked.partitions):
             raise QuestionError("the question is about another schema")
         return asked
 
@@ -384,7 +386,7 @@ class Curator:
         self, question: Question, bounds: list[int], score: RowScore | None, epsilon: Number | None, rho: Number | None, what: str
     ) -> Numbers:
         """Charge, count, add noise. ``bounds`` is the sensitivity of each partition's table."""
-        return self._measure(lambda: [_scored(table, score) for table in self._exact(question)], bounds, epsilon, rho, what)
+        return self._measure(lambda: [scored(table, score) for table in self._exact(question)], bounds, epsilon, rho, what)
 
     def _measure(
         self,
@@ -431,56 +433,3 @@ def preview_of(ledger: Ledger, dataset: str, analyst: str, cost: Cost) -> Previe
     cap, remaining = ledger.cap(dataset), left(ledger, dataset, analyst)
     asked = None if cap is None else cost.amount(cap.unit)
     return Preview(cost, remaining, asked is not None and asked <= remaining)
-
-
-def _same_domain(theirs: Schema, ours: Schema) -> bool:
-    """Whether a plain schema has our domain. Sizes are compared by themselves: compiled loops step by them."""
-    return type(theirs) is Schema and (theirs.sizes, theirs.n_classes, theirs.fingerprint) == (ours.sizes, ours.n_classes, ours.fingerprint)
-
-
-def _checked_model(schema: Schema, model: Model) -> None:
-    # A subclass could look at the rows it is asked about.
-    plain = type(model) is Model and all(type(tree) is Tree and type(tree.cells) is Cells for tree in model.trees)
-    if not plain:
-        raise ParameterError(f"a model must be a released Model of plain trees, got {type(model).__name__}")
-    if any(known.fingerprint != schema.fingerprint for known in (model.schema, *(tree.schema for tree in model.trees))):
-        raise QuestionError("the model is for another schema")
-
-
-def _confusion(model: Model, rows: Iterable[Rows]) -> npt.NDArray[np.int64]:
-    n_classes = model.schema.n_classes
-    matrix = np.zeros((n_classes, n_classes), dtype=np.int64)
-    for codes, classes, weights in rows:
-        predicted = model.probabilities(list(codes)).argmax(axis=1)
-        np.add.at(matrix, (classes.astype(np.int64), predicted), weights if len(weights) else 1)
-    return matrix
-
-
-def _scored(table: npt.NDArray[np.int64], score: RowScore | None) -> npt.NDArray[np.int64]:
-    """The count table itself, or the sum of the scores of the rows in each cell."""
-    if score is None:
-        return table
-    return np.asarray((table * score.table).sum(axis=tuple(range(1, table.ndim))))
-
-
-def _children(table: npt.NDArray[np.int64], split: Split) -> npt.NDArray[np.int64]:
-    """Child-by-class counts of each cell from its value-by-class counts."""
-    out = np.zeros((table.shape[0], split.n_children, table.shape[2]), dtype=np.int64)
-    for code, child in enumerate(split.branch):
-        out[:, child] += table[:, code]
-    return out
-
-
-def _candidate_lists(schema: Schema, candidates: Sequence[Split] | Sequence[Sequence[Split]], n_cells: int) -> list[Sequence[Split]]:
-    shared = [split for split in candidates if isinstance(split, Split)]
-    if shared and len(shared) != len(candidates):
-        raise QuestionError("candidates must be splits, or one list of splits per cell")
-    lists: list[Sequence[Split]] = [shared] * n_cells if shared else list(candidates)  # type: ignore[arg-type]
-    if len(lists) != n_cells:
-        raise QuestionError(f"give one list of candidates per cell ({n_cells}), got {len(lists)}")
-    for c, splits in enumerate(lists):
-        if not splits:
-            raise QuestionError(f"cell {c} has no candidate")
-        for split in splits:
-            check_split(schema, split)
-    return lists
