@@ -429,7 +429,10 @@ def test_duckdb_says_nothing_of_rows(ada, home, tmp_path):
         connection.execute("CREATE TABLE people AS SELECT 'secret value' AS who, 'red' AS colour, 1.0 AS age, 'no' AS ill")
     ada.post("count", COUNT)
     (tmp_path / "other.db").replace(tmp_path / "people.db")
-    assert "secret" not in ada.post("count", COUNT).text
+    before = lines(home)
+    told = problem(ada.post("count", COUNT), 503, "table")  # not what the old rows were
+    assert "secret" not in json.dumps(told)
+    assert lines(home) == before
 
 
 def test_a_stranger_is_turned_away_before_anything_they_send_is_read(home):

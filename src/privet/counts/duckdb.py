@@ -50,7 +50,13 @@ class DuckDBTable:
 
     @cached_property
     def _connection(self) -> duckdb.DuckDBPyConnection:
-        return _connect(self.database, self.name)
+        connection = _connect(self.database, self.name)
+        self._opened_file  # noqa: B018 - which file it is, as long as it is open
+        return connection
+
+    @cached_property
+    def _opened_file(self) -> int | None:
+        return None if self.database is None else Path(self.database).stat().st_ino
 
     def cursor(self) -> duckdb.DuckDBPyConnection:
         """A connection of its own to the same database."""
@@ -75,6 +81,8 @@ class DuckDBTable:
         files = [place for place in (self.database, self.parameters.get("path")) if place is not None]
         if not all(Path(place).is_file() for place in files):
             raise TableError(f"the file of {self.name} is gone")
+        if self.database is not None and Path(self.database).stat().st_ino != self._opened_file:  # what is open are the old rows
+            raise TableError(f"the file of {self.name} was replaced; open it again, which for a service means to start it again")
 
     def _structure(self, schema: Schema) -> list[tuple[str, What]]:
         fractions = {column for column, sql_type in self.columns.items() if sql_type in ("FLOAT", "DOUBLE")}
