@@ -363,7 +363,7 @@ def test_idle_snapshots_end(home):
 
 
 def test_who_is_too_fast_has_to_wait_and_others_do_not(home):
-    with TestClient(create_app(home, Limits(rate=0.001, burst=3, first_step=0))) as client:
+    with TestClient(create_app(home, Limits(rate=0.001, burst=3, first_step=0, strangers=0.001))) as client:
         ada, bob = (Analyst(client, home.tokens[name]) for name in ("ada", "bob"))
         assert [ada.get("datasets").status_code for _ in range(4)] == [200, 200, 200, 429]
         assert int(ada.get("datasets").headers["retry-after"]) >= 1

@@ -93,7 +93,7 @@ class Desk:
         self.snapshots = Snapshots(self.limits)
         self._workers = ThreadPoolExecutor(self.limits.at_once, thread_name_prefix="desk")
         self._rates = Rates(self.limits.rate, self.limits.burst)
-        self._strangers = Rates(5, 20)
+        self._strangers = Rates(self.limits.strangers, max(20, 4 * self.limits.strangers))
         self._tables: dict[int, tuple[Table, CountSource]] = {}
         self._opening: dict[int, threading.Lock] = {}
         self._lock = threading.Lock()

@@ -20,6 +20,8 @@ class Limits:
     Args:
         body: bytes of a request.
         rate, burst: requests a second of one analyst, and how many at once after a pause.
+        strangers: requests a second without a valid token from one address, in bursts of 20 or four times as many.
+        views: views of the page a second of one person, in bursts of 40.
         at_once: questions of all analysts that are worked on at the same time; the others wait.
         at_once_each: requests of one analyst that may be under way at the same time.
         patience: seconds in which a request must have arrived.
@@ -32,6 +34,8 @@ class Limits:
     body: int = 1 << 22
     rate: float = 50.0
     burst: float = 200.0
+    strangers: float = 5.0
+    views: float = 5.0
     at_once: int = 16
     at_once_each: int = 4
     patience: float = 30.0

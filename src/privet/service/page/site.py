@@ -77,7 +77,7 @@ def routes(desk: Desk) -> APIRouter:
     """The page of a desk. It is made when the ledger has just been verified."""
     router = APIRouter(route_class=_PageRoute, include_in_schema=False)
     accounts = desk.home.accounts
-    sessions, views, charges = Sessions(accounts), Rates(5, 40), Charges(desk.home.ledger)
+    sessions, views, charges = Sessions(accounts), Rates(desk.limits.views, 40), Charges(desk.home.ledger)
     verified = [Verification(datetime.now(UTC))]
 
     def visitor(request: Request) -> Session | None:
