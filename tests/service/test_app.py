@@ -9,6 +9,7 @@ import sqlite3
 import threading
 import time
 from concurrent.futures import ThreadPoolExecutor
+from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from fractions import Fraction as F
 
@@ -532,3 +533,32 @@ def test_a_ledger_that_is_rolled_back_while_it_is_served_answers_no_more(ada, ho
 def test_no_cache_keeps_an_answer(ada):
     for response in (ada.post("count", COUNT), ada.get("datasets"), ada.get("datasets/people/history")):
         assert response.headers["cache-control"] == "no-store"
+
+
+def test_a_snapshot_counts_until_its_thread_has_left_it(home, monkeypatch):
+    """Ending one while its question is still worked on makes no room for more work."""
+    from privet.counts.duckdb import DuckDBSource
+
+    go, asked, count = threading.Event(), threading.Semaphore(0), DuckDBSource.count
+
+    def slowly(self, question):
+        asked.release()
+        assert go.wait(60)
+        return count(self, question)
+
+    monkeypatch.setattr(DuckDBSource, "count", slowly)
+    with TestClient(create_app(home, replace(FAST, at_once_each=20))) as client, ThreadPoolExecutor(4) as threads:
+        ada = Analyst(client, home.tokens["ada"])
+        snapshots = [ada.snapshot() for _ in range(4)]
+        working = [threads.submit(ada.post, "count", {**COUNT, "snapshot": name}) for name in snapshots]
+        for _ in snapshots:
+            assert asked.acquire(timeout=60)
+        for name in snapshots:
+            assert client.delete(f"/v1/datasets/people/snapshots/{name}", headers=ada.headers).status_code == 204
+        assert "4 snapshots" in problem(ada.post("snapshots", {}), 429, "too-many-requests")["detail"]
+        go.set()
+        assert [future.result(60).status_code for future in working] == [200] * 4
+        until = time.monotonic() + 60
+        while ada.post("snapshots", {}).status_code == 429 and time.monotonic() < until:
+            time.sleep(0.01)
+        assert ada.post("snapshots", {}).status_code == 201
