@@ -15,6 +15,9 @@
     ├── AccessError           a curator does not know this token, or grants it nothing
     ├── Unavailable           a curator or its database cannot be reached; says whether the charge stands
     ├── TableError            a table cannot be opened or read
+    ├── OutsourceError        an outsourced table, its key or its server is not what it should be
+    │   ├── SealError         what is sealed cannot be opened: one message, whatever the reason
+    │   └── Conflict          somebody else was faster; nothing was changed
     ├── ModelError            a model file cannot be read or written (also a ValueError)
     ├── DatasetError          a data set is unknown, unavailable or not the expected one
     └── MissingDependency     an optional dependency is not installed (also an ImportError)
@@ -101,6 +104,21 @@ class Unavailable(PrivetError):
 
 class TableError(PrivetError):
     """A table cannot be opened or read."""
+
+
+class OutsourceError(PrivetError):
+    """An outsourced table, its key file or its server is not what it should be."""
+
+
+class SealError(OutsourceError):
+    """What is sealed cannot be opened: another key, another place, or changed since. It says no more, so that nobody can probe."""
+
+    def __init__(self) -> None:
+        super().__init__("what the server holds cannot be opened with this key, or is not what was sealed")
+
+
+class Conflict(OutsourceError):
+    """Somebody else was faster. Nothing was changed."""
 
 
 class ModelError(PrivetError, ValueError):
