@@ -1,0 +1,48 @@
+"""Cells: the entries of a table as texts, None for null, so that they are stored, sent and sealed in one form."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from privet.errors import SchemaError
+from privet.schema import Attribute, Schema, text_of
+from privet.schema.encode import encode
+
+Cell = str | None
+#: Longer than any entry that a learner could use; an entry that is longer does not belong in such a table.
+MAX_CELL = 10_000
+
+
+def cells_of(frame: Any, names: Sequence[str]) -> list[list[Cell]]:
+    """The columns of a data frame as texts, column by column. A number or truth value has the text of its category."""
+    absent = [name for name in names if name not in frame.columns]
+    if absent:
+        raise SchemaError(f"the table has no column {absent[0]!r}; it has {', '.join(map(str, frame.columns))}")
+    return [_column(name, frame[name]) for name in names]
+
+
+def _column(name: str, column: Any) -> list[Cell]:
+    import pandas as pd
+
+    positions, uniques = pd.factorize(column)
+    texts = [_text(name, entry) for entry in uniques.tolist()]
+    return [None if at < 0 else texts[at] for at in positions.tolist()]
+
+
+def _text(name: str, entry: Any) -> str:
+    if not isinstance(entry, str | bool | int | float | np.number | np.bool_):
+        raise SchemaError(f"column {name!r} must hold text, numbers or truth values, but one entry is a {type(entry).__name__}")
+    text = text_of(entry.item() if isinstance(entry, np.generic) else entry)
+    if len(text) > MAX_CELL or "\x00" in text:
+        raise SchemaError(f"column {name!r} must hold texts of at most {MAX_CELL} characters without NUL")
+    return text
+
+
+def codes_of(domain: Attribute, cells: Sequence[Cell]) -> npt.NDArray[np.int64]:
+    """The code of each cell in one attribute's domain; the domain's size where it is unknown."""
+    schema = Schema({"cell": domain}, "class", ["no", "yes"])
+    return np.asarray(encode(schema, {"cell": np.array(cells, dtype=object)}, target=False).codes[0], dtype=np.int64)

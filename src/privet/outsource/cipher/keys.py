@@ -1,0 +1,197 @@
+"""The keys of a client, in a file that only its owner can read.
+
+The first key seals; the others only open what they sealed, until a rotation has sealed everything anew and they are retired.
+"""
+
+from __future__ import annotations
+
+import base64
+import json
+import os
+import secrets
+import stat
+from collections.abc import Mapping
+from contextlib import suppress
+from dataclasses import dataclass, field
+from datetime import UTC, datetime
+from os import PathLike
+from pathlib import Path
+from typing import Any, Literal, get_args
+
+from privet.errors import MissingDependency, OutsourceError, ParameterError
+
+Algorithm = Literal["AES-256-GCM", "AES-128-GCM"]
+ID_BYTES = 4
+_VERSION = 1
+_BYTES: dict[str, int] = {"AES-256-GCM": 32, "AES-128-GCM": 16}
+#: The cost of trying one passphrase: 128 MiB of memory and a few tenths of a second (RFC 7914; n = 2**17, r = 8).
+_SCRYPT = {"n": 1 << 17, "r": 8, "p": 1}
+_SCRYPT_MOST = 1 << 20  # of n: a file must not be able to ask for all memory
+_PURPOSE = b"privet key file 1"
+
+
+@dataclass(frozen=True)
+class Key:
+    """One key. Its id stands before everything that it sealed."""
+
+    id: bytes
+    algorithm: Algorithm
+    made: str
+    secret: bytes = field(repr=False)
+
+    @classmethod
+    def new(cls, algorithm: Algorithm, taken: set[bytes] | None = None) -> Key:
+        """A fresh key whose id no other key of the ring has."""
+        if algorithm not in _BYTES:
+            raise ParameterError(f"algorithm must be one of {', '.join(get_args(Algorithm))}; got {algorithm!r}")
+        identity = secrets.token_bytes(ID_BYTES)
+        while identity in (taken or set()):
+            identity = secrets.token_bytes(ID_BYTES)
+        return cls(identity, algorithm, datetime.now(UTC).isoformat(timespec="seconds"), secrets.token_bytes(_BYTES[algorithm]))
+
+
+@dataclass(frozen=True)
+class KeyRing:
+    """The keys of a client, the one that seals first."""
+
+    keys: tuple[Key, ...]
+
+    @classmethod
+    def new(cls, algorithm: Algorithm = "AES-256-GCM") -> KeyRing:
+        """A ring with one fresh key."""
+        return cls((Key.new(algorithm),))
+
+    @property
+    def current(self) -> Key:
+        """The key that seals."""
+        return self.keys[0]
+
+    def rotated(self, algorithm: Algorithm | None = None) -> KeyRing:
+        """With a fresh key in front; those before still open."""
+        return KeyRing((Key.new(algorithm or self.current.algorithm, {key.id for key in self.keys}), *self.keys))
+
+    def retired(self) -> KeyRing:
+        """With the current key alone. What older keys sealed cannot be opened any more."""
+        return KeyRing((self.current,))
+
+    # -- the file ------------------------------------------------------------------------------------------------------
+
+    def write(self, path: str | PathLike[str], passphrase: str | None = None, *, replace: bool = False) -> None:
+        """Write the key file with mode 0600, sealed under a passphrase if there is one. A file is replaced as a whole or not at all."""
+        target = Path(path)
+        if target.exists() and not replace:
+            raise ParameterError(f"{target} exists; a key that is overwritten is lost, and with it everything that it sealed")
+        listed = [_key_to(key) for key in self.keys]
+        data: dict[str, Any] = {"privet": "key", "version": _VERSION}
+        data |= {"keys": listed} if passphrase is None else _locked(listed, passphrase)
+        partial = target.with_name(f".{target.name}.{secrets.token_hex(4)}.part")
+        try:
+            handle = os.open(partial, os.O_CREAT | os.O_EXCL | os.O_WRONLY, 0o600)
+            with os.fdopen(handle, "w", encoding="utf-8") as file:
+                file.write(json.dumps(data, indent=2) + "\n")
+                file.flush()
+                os.fsync(file.fileno())
+            if replace:
+                partial.replace(target)
+            else:
+                os.link(partial, target)  # fails where another was faster
+                partial.unlink()
+        except OSError as error:
+            with suppress(OSError):
+                partial.unlink(missing_ok=True)
+            raise OutsourceError(f"cannot write the key file {target}: {error.strerror}") from None
+
+    @classmethod
+    def read(cls, path: str | PathLike[str], passphrase: str | None = None) -> KeyRing:
+        """Read a key file that nobody else can read."""
+        target = Path(path)
+        try:
+            mode = target.stat().st_mode
+            if mode & (stat.S_IRWXG | stat.S_IRWXO):
+                raise OutsourceError(
+                    f"the key file {target} can be read or written by others (mode {stat.S_IMODE(mode):o}): chmod 600 {target}"
+                )
+            data = json.loads(target.read_text(encoding="utf-8"))
+        except OSError as error:
+            raise OutsourceError(f"cannot read the key file {target}: {error.strerror}") from None
+        except (ValueError, RecursionError):
+            raise OutsourceError(f"{target} is no key file") from None
+        if not isinstance(data, Mapping) or data.get("privet") != "key" or data.get("version") != _VERSION:
+            raise OutsourceError(f"{target} is no key file of version {_VERSION}")
+        if "sealed" in data and passphrase is None:
+            raise OutsourceError(f"the key file {target} has a passphrase; set PRIVET_PASSPHRASE, or give it when asked")
+        try:
+            return cls(_keys_from(_unlocked(data, passphrase) if "sealed" in data else data["keys"]))
+        except _WrongPassphrase:
+            raise OutsourceError(f"the passphrase does not open the key file {target}") from None
+        except (KeyError, TypeError, ValueError, AttributeError):
+            raise OutsourceError(f"the key file {target} is damaged") from None
+
+    @staticmethod
+    def needs_passphrase(path: str | PathLike[str]) -> bool:
+        """Whether a key file is sealed. False for what cannot be read; reading it says why."""
+        try:
+            return "sealed" in json.loads(Path(path).read_text(encoding="utf-8"))
+        except (OSError, ValueError, TypeError, RecursionError):
+            return False
+
+
+class _WrongPassphrase(Exception):
+    """The passphrase, or the file, is another."""
+
+
+def need_cryptography() -> None:
+    """Raise with the install command where the package is missing."""
+    try:
+        import cryptography  # noqa: F401
+    except ImportError:
+        raise MissingDependency("cryptography", "outsource", "sealing what a server must not read") from None
+
+
+def _key_to(key: Key) -> dict[str, str]:
+    return {"id": key.id.hex(), "algorithm": key.algorithm, "made": key.made, "secret": base64.b64encode(key.secret).decode()}
+
+
+def _keys_from(listed: Any) -> tuple[Key, ...]:
+    keys = tuple(Key(bytes.fromhex(one["id"]), one["algorithm"], str(one["made"]), _bytes(one["secret"])) for one in listed)
+    fit = all(key.algorithm in _BYTES and len(key.secret) == _BYTES[key.algorithm] and len(key.id) == ID_BYTES for key in keys)
+    if not keys or not fit or len({key.id for key in keys}) < len(keys):
+        raise ValueError
+    return keys
+
+
+def _bytes(text: str) -> bytes:
+    return base64.b64decode(text, validate=True)
+
+
+def _locked(listed: list[dict[str, str]], passphrase: str) -> dict[str, Any]:
+    need_cryptography()
+    from cryptography.hazmat.primitives.ciphers.aead import AESGCM
+
+    if not passphrase:
+        raise ParameterError("a passphrase must not be empty")
+    salt, nonce = secrets.token_bytes(16), secrets.token_bytes(12)
+    sealed = nonce + AESGCM(_stretched(passphrase, salt, _SCRYPT)).encrypt(nonce, json.dumps(listed).encode(), _PURPOSE)
+    return {"scrypt": {"salt": base64.b64encode(salt).decode(), **_SCRYPT}, "sealed": base64.b64encode(sealed).decode()}
+
+
+def _unlocked(data: Mapping[str, Any], passphrase: str | None) -> Any:
+    need_cryptography()
+    from cryptography.exceptions import InvalidTag
+    from cryptography.hazmat.primitives.ciphers.aead import AESGCM
+
+    cost = {name: int(data["scrypt"][name]) for name in _SCRYPT}
+    if not (2 <= cost["n"] <= _SCRYPT_MOST and 1 <= cost["r"] <= 16 and 1 <= cost["p"] <= 16):
+        raise ValueError
+    sealed = _bytes(data["sealed"])
+    try:
+        opened = AESGCM(_stretched(passphrase or "", _bytes(data["scrypt"]["salt"]), cost)).decrypt(sealed[:12], sealed[12:], _PURPOSE)
+    except InvalidTag:
+        raise _WrongPassphrase from None
+    return json.loads(opened)
+
+
+def _stretched(passphrase: str, salt: bytes, cost: Mapping[str, int]) -> bytes:
+    from cryptography.hazmat.primitives.kdf.scrypt import Scrypt
+
+    return bytes(Scrypt(salt=salt, length=32, **cost).derive(passphrase.encode("utf-8", "surrogatepass")))

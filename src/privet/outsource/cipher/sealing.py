@@ -1,0 +1,85 @@
+"""Sealing: authenticated encryption, bound to the place that it is for.
+
+A sealed text is ``version (1) | key id (4) | nonce (12) | ciphertext | tag (16)``, AES-GCM with a fresh random nonce (NIST SP
+800-38D, which allows 2**32 sealings with one key). Every table and purpose has a key of its own, derived by HKDF-SHA256 (RFC
+5869), and the place (group and row, tree and leaf) is authenticated with it. So what was sealed for one place opens at no other.
+"""
+
+from __future__ import annotations
+
+import json
+import secrets
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Literal
+
+from privet.errors import SealError
+from privet.outsource.cipher.keys import ID_BYTES, Key, KeyRing, need_cryptography
+
+if TYPE_CHECKING:
+    from cryptography.hazmat.primitives.ciphers.aead import AESGCM
+
+Purpose = Literal["sequence", "subtree", "naive", "pending"]
+#: What a place is made of.
+Part = str | int | bool | None | Sequence["Part"]
+
+_VERSION = b"\x01"
+_NONCE = 12
+_TAG = 16
+_HEAD = len(_VERSION) + ID_BYTES + _NONCE
+#: How much longer a sealed text is.
+OVERHEAD = _HEAD + _TAG
+
+
+class Sealer:
+    """Seals and opens what belongs to one outsourced table, and counts how often."""
+
+    def __init__(self, ring: KeyRing, table: str) -> None:
+        need_cryptography()
+        self._ring, self._table = ring, table
+        self._by_id = {key.id: key for key in ring.keys}
+        self._ciphers: dict[tuple[bytes, Purpose], AESGCM] = {}
+        self.sealed = self.opened = 0
+
+    def __repr__(self) -> str:
+        return f"Sealer({self._table!r})"
+
+    def seal(self, purpose: Purpose, place: Sequence[Part], text: bytes) -> bytes:
+        """Encrypt for one place, with the current key."""
+        nonce = secrets.token_bytes(_NONCE)
+        key = self._ring.current
+        self.sealed += 1
+        return _VERSION + key.id + nonce + self._cipher(key, purpose).encrypt(nonce, text, _bound(place))
+
+    def open(self, purpose: Purpose, place: Sequence[Part], sealed: bytes) -> bytes:
+        """Decrypt what was sealed for this place. One error for everything that can be wrong."""
+        from cryptography.exceptions import InvalidTag
+
+        key = self._by_id.get(sealed[1 : 1 + ID_BYTES])
+        if len(sealed) < OVERHEAD or sealed[:1] != _VERSION or key is None:
+            raise SealError
+        self.opened += 1
+        try:
+            nonce = sealed[_HEAD - _NONCE : _HEAD]
+            return bytes(self._cipher(key, purpose).decrypt(nonce, sealed[_HEAD:], _bound(place)))
+        except InvalidTag:
+            raise SealError from None
+
+    def is_current(self, sealed: bytes) -> bool:
+        """Whether the current key sealed it."""
+        return sealed[1 : 1 + ID_BYTES] == self._ring.current.id
+
+    def _cipher(self, key: Key, purpose: Purpose) -> AESGCM:
+        if (found := self._ciphers.get((key.id, purpose))) is not None:
+            return found
+        from cryptography.hazmat.primitives.ciphers.aead import AESGCM
+        from cryptography.hazmat.primitives.hashes import SHA256
+        from cryptography.hazmat.primitives.kdf.hkdf import HKDF
+
+        info = json.dumps(["privet outsource 1", self._table, purpose]).encode()
+        made = AESGCM(HKDF(SHA256(), len(key.secret), None, info).derive(key.secret))
+        return self._ciphers.setdefault((key.id, purpose), made)
+
+
+def _bound(place: Sequence[Part]) -> bytes:
+    """A place as bytes; two places are never the same bytes."""
+    return json.dumps(place, separators=(",", ":"), ensure_ascii=True).encode()

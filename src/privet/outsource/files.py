@@ -1,0 +1,105 @@
+"""The folder that an owner hands to a server: ``anatomy.json``, ``it.parquet`` and ``st.parquet``."""
+
+from __future__ import annotations
+
+import json
+import secrets
+import shutil
+from os import PathLike
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from privet.errors import OutsourceError, ParameterError
+from privet.outsource.anatomy import Anatomy
+from privet.outsource.halves import Halves, Identifiers, Values
+
+if TYPE_CHECKING:
+    import duckdb
+
+ANATOMY, IDENTIFIERS, VALUES = "anatomy.json", "it.parquet", "st.parquet"
+
+
+def write_halves(halves: Halves, folder: str | PathLike[str]) -> None:
+    """Write the folder, as a whole or not at all."""
+    import duckdb
+    import pandas as pd
+
+    target = Path(folder)
+    check_new_folder(target)
+    partial = target.with_name(f".{target.name}.{secrets.token_hex(4)}.part")
+    rows, values = halves.identifiers, halves.values
+    columns: dict[str, Any] = {f"c{i}": np.array(cells, dtype=object) for i, cells in enumerate(rows.cells)}
+    it = pd.DataFrame({**columns, "pruning": rows.pruning, "gid": rows.gid, "eseq": np.array(rows.eseq, dtype=object)})
+    st = pd.DataFrame({"seq": values.seq, "gid": values.gid, "value": np.array(values.value, dtype=object)})
+    types = ", ".join(f"c{i}::VARCHAR AS c{i}" for i in range(len(rows.cells)))
+    try:
+        partial.mkdir(mode=0o700)
+        with duckdb.connect() as connection:
+            connection.register("it", it)
+            connection.register("st", st)
+            _copy(connection, f"SELECT {types}, pruning, gid, eseq::BLOB AS eseq FROM it ORDER BY eseq", partial / IDENTIFIERS)
+            _copy(connection, "SELECT seq, gid, value::VARCHAR AS value FROM st ORDER BY seq", partial / VALUES)
+        (partial / ANATOMY).write_text(json.dumps(halves.anatomy.to_json(), indent=2, ensure_ascii=False) + "\n", encoding="utf-8")
+        if target.exists():
+            target.rmdir()  # empty: it was looked at
+        partial.rename(target)
+    except (OSError, duckdb.Error) as error:
+        shutil.rmtree(partial, ignore_errors=True)
+        raise OutsourceError(f"cannot write {target}: {error}") from None
+
+
+def check_new_folder(folder: Path) -> None:
+    """Raise unless a folder of this name can be made."""
+    if folder.exists() and (not folder.is_dir() or any(folder.iterdir())):
+        raise ParameterError(f"{folder} exists and is not an empty folder")
+    if not folder.absolute().parent.is_dir():
+        raise ParameterError(f"cannot make {folder}: the folder {folder.parent} does not exist")
+
+
+def read_halves(folder: str | PathLike[str]) -> Halves:
+    """Read the folder as it is, in the order that it has. Looking for what is wrong with it is the verifier's work."""
+    import duckdb
+
+    place = Path(folder)
+    anatomy = Anatomy.read(place / ANATOMY)
+    try:
+        with duckdb.connect() as connection:
+            it = connection.execute("SELECT * FROM read_parquet(?)", [str(place / IDENTIFIERS)]).fetchnumpy()
+            st = connection.execute("SELECT * FROM read_parquet(?)", [str(place / VALUES)]).fetchnumpy()
+    except duckdb.Error as error:
+        raise OutsourceError(f"cannot read {place}: {error}") from None
+    names = [f"c{i}" for i in range(len(anatomy.columns))]
+    _check_columns(IDENTIFIERS, it, [*names, "pruning", "gid", "eseq"])
+    _check_columns(VALUES, st, ["seq", "gid", "value"])
+    identifiers = Identifiers(
+        [_texts(it[name]) for name in names], np.asarray(it["pruning"], dtype=bool), _whole(it["gid"]), [bytes(x) for x in _plain(it["eseq"])]
+    )
+    return Halves(anatomy, identifiers, Values(_whole(st["seq"]), _whole(st["gid"]), _texts(st["value"])))
+
+
+def _copy(connection: duckdb.DuckDBPyConnection, query: str, path: Path) -> None:
+    # The path is a literal because COPY takes no parameter there.
+    connection.execute(f"COPY ({query}) TO '{str(path).replace(chr(39), chr(39) * 2)}' (FORMAT parquet, COMPRESSION zstd)")
+
+
+def _check_columns(file: str, found: dict[str, Any], expected: list[str]) -> None:
+    if list(found) != expected:
+        raise OutsourceError(f"{file} must have exactly the columns {', '.join(expected)}; it has {', '.join(found)}")
+
+
+def _plain(column: Any) -> list[Any]:
+    """A column without masks: None for null."""
+    listed: list[Any] = np.ma.filled(np.ma.asarray(column, dtype=object), None).tolist()
+    return listed
+
+
+def _texts(column: Any) -> list[str | None]:
+    return [None if entry is None or entry != entry else str(entry) for entry in _plain(column)]
+
+
+def _whole(column: Any) -> Any:
+    if np.ma.is_masked(column):
+        raise OutsourceError("a number is missing")
+    return np.asarray(column, dtype=np.int64)

@@ -1,0 +1,125 @@
+"""Splitting a table into two halves that only a key can join (Xiao and Tao 2006; Nergiz and Clifton 2011)."""
+
+from __future__ import annotations
+
+import secrets
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from privet.errors import OutsourceError, ParameterError
+from privet.outsource.anatomy import Anatomy
+from privet.outsource.cells import Cell, cells_of, codes_of
+from privet.outsource.cipher import KeyRing, Sealer
+from privet.outsource.groups import random_groups
+from privet.outsource.halves import Halves, Identifiers, Int, Values
+from privet.outsource.sequence import seal_sequence
+from privet.schema import Schema
+from privet.schema.encode import encode
+
+
+@dataclass(frozen=True, eq=False)
+class Split:
+    """The halves, and the rows of the table (from 0) that are in neither."""
+
+    halves: Halves
+    unfit: npt.NDArray[np.intp]
+    unplaced: npt.NDArray[np.intp]
+
+    @property
+    def withheld(self) -> npt.NDArray[np.intp]:
+        """All rows that were held back, in order."""
+        return np.sort(np.concatenate([self.unfit, self.unplaced]))
+
+
+def split(
+    table: Any,
+    schema: Schema,
+    sensitive: str,
+    l: int,  # noqa: E741
+    ring: KeyRing,
+    *,
+    pruning: float = 0.2,
+) -> Split:
+    """Split a data frame.
+
+    Not differential privacy: whoever holds both halves knows every person's group, and by correlation often more.
+
+    Args:
+        table: a pandas DataFrame with the schema's columns; others are left out.
+        schema: the public schema. A row with an entry that does not fit it is held back.
+        sensitive: the attribute to hide.
+        l: no sensitive value (bin, for numbers) has more than one l-th of a group. Rows that cannot be placed are held back.
+        ring: the client's keys.
+        pruning: the share of rows to mark for pruning, each with this probability.
+    """
+    anatomy = Anatomy(secrets.token_hex(16), l, sensitive, schema, pruning)
+    _check_people(table, schema)
+    encoded = encode(schema, table)
+    fit = np.flatnonzero(encoded.known(schema))
+    codes = np.asarray(encoded.codes[schema.index(sensitive)], dtype=np.int64)[fit]
+    grouping = random_groups(codes, l)
+    placed = fit[grouping.group >= 0]
+    if not len(placed):
+        raise OutsourceError(f"not one group of {l} different values of {sensitive!r} can be made of the {len(fit)} rows that fit the schema")
+    unplaced = fit[grouping.withheld]
+    group = grouping.group[grouping.group >= 0]
+    *columns, values = cells_of(table.iloc[placed], [*anatomy.columns, sensitive])
+    halves = sealed_halves(anatomy, Sealer(ring, anatomy.id), columns, values, group)
+    return Split(halves, np.setdiff1d(np.arange(len(table)), fit), unplaced)
+
+
+def sealed_halves(anatomy: Anatomy, sealer: Sealer, columns: list[list[Cell]], values: list[Cell], group: Int) -> Halves:
+    """The halves of rows that have a group, numbered from 0. All numbers in them are fresh; their order says nothing."""
+    n_rows = len(values)
+    gids = fresh_numbers(int(group.max()) + 1)[group]
+    seqs = fresh_numbers(n_rows)
+    marks = np.array([secrets.randbelow(1 << 30) < anatomy.pruning * (1 << 30) for _ in range(n_rows)], dtype=bool)
+    eseqs = [
+        seal_sequence(sealer, seq, value, cells, mark, gid)
+        for seq, value, cells, mark, gid in zip(
+            seqs.tolist(), values, zip(*columns, strict=True), marks.tolist(), gids.tolist(), strict=True
+        )
+    ]
+    # Sealed and sequence numbers are random, so these two orders have nothing to do with each other or with the table's.
+    by_eseq = sorted(range(n_rows), key=eseqs.__getitem__)
+    by_seq = np.argsort(seqs)
+    identifiers = Identifiers(
+        [[column[i] for i in by_eseq] for column in columns], marks[by_eseq], gids[by_eseq], [eseqs[i] for i in by_eseq]
+    )
+    return Halves(anatomy, identifiers, Values(seqs[by_seq], gids[by_seq], [values[i] for i in by_seq.tolist()]))
+
+
+def fresh_numbers(count: int) -> Int:
+    """So many different random whole numbers of 63 bits."""
+    while True:
+        drawn = np.frombuffer(secrets.token_bytes(8 * count), dtype=np.uint64) >> np.uint64(1)
+        if len(np.unique(drawn)) == count:
+            return drawn.astype(np.int64)
+
+
+def check_diverse(anatomy: Anatomy, gid: Int, values: list[Cell]) -> None:
+    """Raise unless no value has more than one l-th of its group."""
+    codes = codes_of(anatomy.sensitive_domain, values)
+    _, group = np.unique(gid, return_inverse=True)
+    sizes = np.bincount(group)
+    pairs, counts = np.unique(np.stack([group, codes]), axis=1, return_counts=True)
+    bad = np.flatnonzero(counts * anatomy.l > sizes[pairs[0]])
+    if len(bad) or (codes >= anatomy.sensitive_domain.size).any():
+        raise ParameterError(f"{len(np.unique(pairs[0][bad]))} groups are not {anatomy.l}-diverse, or hold a value that is not of the domain")
+
+
+def _check_people(table: Any, schema: Schema) -> None:
+    if schema.person is None:
+        return
+    if schema.person not in table.columns:
+        raise ParameterError(f"the table has no column {schema.person!r}, which the schema names as the person")
+    repeated = table[schema.person].duplicated(keep=False) & table[schema.person].notna()
+    if repeated.any():
+        row = int(np.flatnonzero(repeated)[0])
+        raise ParameterError(
+            f"every person must have one row, but the person of row {row + 1} has several: two of them in one group would point at their "
+            "common value"
+        )
