@@ -33,13 +33,13 @@ def write_halves(halves: Halves, folder: str | PathLike[str]) -> None:
     columns: dict[str, Any] = {f"c{i}": np.array(cells, dtype=object) for i, cells in enumerate(rows.cells)}
     it = pd.DataFrame({**columns, "pruning": rows.pruning, "gid": rows.gid, "eseq": np.array(rows.eseq, dtype=object)})
     st = pd.DataFrame({"seq": values.seq, "gid": values.gid, "value": np.array(values.value, dtype=object)})
-    types = ", ".join(f"c{i}::VARCHAR AS c{i}" for i in range(len(rows.cells)))
+    cells = ", ".join(f"c{i}::VARCHAR AS c{i}" for i in range(len(rows.cells)))  # a column of nulls has no type of its own
     try:
         partial.mkdir(mode=0o700)
         with duckdb.connect() as connection:
             connection.register("it", it)
             connection.register("st", st)
-            _copy(connection, f"SELECT {types}, pruning, gid, eseq::BLOB AS eseq FROM it ORDER BY eseq", partial / IDENTIFIERS)
+            _copy(connection, f"SELECT {cells}, pruning, gid, eseq::BLOB AS eseq FROM it ORDER BY eseq", partial / IDENTIFIERS)  # noqa: S608 - numbered names
             _copy(connection, "SELECT seq, gid, value::VARCHAR AS value FROM st ORDER BY seq", partial / VALUES)
         (partial / ANATOMY).write_text(json.dumps(halves.anatomy.to_json(), indent=2, ensure_ascii=False) + "\n", encoding="utf-8")
         if target.exists():
@@ -74,7 +74,10 @@ def read_halves(folder: str | PathLike[str]) -> Halves:
     _check_columns(IDENTIFIERS, it, [*names, "pruning", "gid", "eseq"])
     _check_columns(VALUES, st, ["seq", "gid", "value"])
     identifiers = Identifiers(
-        [_texts(it[name]) for name in names], np.asarray(it["pruning"], dtype=bool), _whole(it["gid"]), [bytes(x) for x in _plain(it["eseq"])]
+        [_texts(it[name]) for name in names],
+        np.asarray(it["pruning"], dtype=bool),
+        _whole(it["gid"]),
+        [bytes(x) for x in _plain(it["eseq"])],
     )
     return Halves(anatomy, identifiers, Values(_whole(st["seq"]), _whole(st["gid"]), _texts(st["value"])))
 

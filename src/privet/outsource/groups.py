@@ -78,14 +78,18 @@ def _draw(left: list[int], groups: int, l: int) -> list[int]:  # noqa: E741
     open_ = {value: n for value, n in enumerate(left) if 0 < n < groups}
     total = sum(open_.values())
     while len(chosen) < l:
-        at = secrets.randbelow(total)
-        for value, n in open_.items():
-            at -= n
-            if at < 0:
-                break
+        value = _weighted(open_, secrets.randbelow(total))
         chosen.append(value)
         total -= open_.pop(value)
     return chosen
+
+
+def _weighted(weights: dict[int, int], at: int) -> int:
+    for value, weight in weights.items():
+        at -= weight
+        if at < 0:
+            return value
+    raise AssertionError("a place beyond all weights")
 
 
 def _shuffled(rows: npt.NDArray[np.integer]) -> list[int]:

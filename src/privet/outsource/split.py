@@ -11,7 +11,7 @@ import numpy.typing as npt
 
 from privet.errors import OutsourceError, ParameterError
 from privet.outsource.anatomy import Anatomy
-from privet.outsource.cells import Cell, cells_of, codes_of
+from privet.outsource.cells import Cell, cells_of
 from privet.outsource.cipher import KeyRing, Sealer
 from privet.outsource.groups import random_groups
 from privet.outsource.halves import Halves, Identifiers, Int, Values
@@ -63,7 +63,9 @@ def split(
     grouping = random_groups(codes, l)
     placed = fit[grouping.group >= 0]
     if not len(placed):
-        raise OutsourceError(f"not one group of {l} different values of {sensitive!r} can be made of the {len(fit)} rows that fit the schema")
+        raise OutsourceError(
+            f"not one group of {l} different values of {sensitive!r} can be made of the {len(fit)} rows that fit the schema"
+        )
     unplaced = fit[grouping.withheld]
     group = grouping.group[grouping.group >= 0]
     *columns, values = cells_of(table.iloc[placed], [*anatomy.columns, sensitive])
@@ -98,17 +100,6 @@ def fresh_numbers(count: int) -> Int:
         drawn = np.frombuffer(secrets.token_bytes(8 * count), dtype=np.uint64) >> np.uint64(1)
         if len(np.unique(drawn)) == count:
             return drawn.astype(np.int64)
-
-
-def check_diverse(anatomy: Anatomy, gid: Int, values: list[Cell]) -> None:
-    """Raise unless no value has more than one l-th of its group."""
-    codes = codes_of(anatomy.sensitive_domain, values)
-    _, group = np.unique(gid, return_inverse=True)
-    sizes = np.bincount(group)
-    pairs, counts = np.unique(np.stack([group, codes]), axis=1, return_counts=True)
-    bad = np.flatnonzero(counts * anatomy.l > sizes[pairs[0]])
-    if len(bad) or (codes >= anatomy.sensitive_domain.size).any():
-        raise ParameterError(f"{len(np.unique(pairs[0][bad]))} groups are not {anatomy.l}-diverse, or hold a value that is not of the domain")
 
 
 def _check_people(table: Any, schema: Schema) -> None:

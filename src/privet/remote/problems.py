@@ -9,7 +9,9 @@ from typing import Any
 from privet.errors import (
     AccessError,
     BudgetExceeded,
+    Conflict,
     KeyReused,
+    OutsourceError,
     ParameterError,
     PrivacyError,
     PrivetError,
@@ -29,6 +31,9 @@ _ERRORS: dict[str, type[PrivetError]] = {
     "access": AccessError,
     "not-granted": AccessError,
     "too-large": QuestionError,
+    "conflict": Conflict,
+    "outsource": OutsourceError,
+    "not-there": OutsourceError,
     "snapshot-gone": Unavailable,
     "too-many-requests": Unavailable,
     "busy": Unavailable,
@@ -41,7 +46,7 @@ def error_of(status: int, told: Any, curator: str) -> PrivetError:
     """The error for a response that is no answer. ``told`` is its JSON, if it has any; ``curator`` says who answered."""
     if not isinstance(told, Mapping) or not str(told.get("type", "")).startswith(_PREFIX):
         kind = AccessError if status in (401, 403) else Unavailable
-        return kind(f"{curator} answered with status {status} and without a reason; is there a curator at this address?")
+        return kind(f"{curator} answered with status {status} and without a reason; is this the right address?")
     slug = str(told["type"]).removeprefix(_PREFIX)
     detail = shortened(visible(str(told.get("detail") or told.get("title") or slug)), 2000)
     if slug == "budget-exceeded":

@@ -1,4 +1,4 @@
-"""HTTP to one curator. The token goes to no other host; what fails for a while is sent again, byte for byte.
+"""HTTP to one curator, or to another server of ours. The token goes to no other host; what fails for a while is sent again, byte for byte.
 
 A question carries a key, and a curator answers and charges a key once. So sending it again is safe, whatever became of the first.
 """
@@ -41,6 +41,21 @@ class _Failure:
     passing: bool = True
 
 
+@dataclass
+class Traffic:
+    """What went over the wire, heads and bodies, in bytes; what TLS and TCP add is not counted."""
+
+    requests: int = 0
+    sent: int = 0
+    received: int = 0
+
+    def count(self, response: httpx2.Response) -> None:
+        """Add one exchange."""
+        self.requests += 1
+        self.sent += _size(response.request.headers.raw) + len(response.request.content)
+        self.received += _size(response.headers.raw) + len(response.content)
+
+
 class Link:
     """A connection to a curator that is kept open.
 
@@ -51,6 +66,7 @@ class Link:
         retry_for: seconds after a first failure in which a request is sent again.
         ca: a file with the certificates to trust, in place of the usual ones.
         insecure: allow plain HTTP to another machine, where anybody in between can read the answers and use the token.
+        who: what is at the address, for messages.
         over: stands in for the network, in tests; so do ``sleep`` and ``clock`` for time.
     """
 
@@ -63,6 +79,7 @@ class Link:
         retry_for: float = 30.0,
         ca: str | PathLike[str] | None = None,
         insecure: bool = False,
+        who: str = "curator",
         over: httpx2.BaseTransport | None = None,
         sleep: Callable[[float], None] = time.sleep,
         clock: Callable[[], float] = time.monotonic,
@@ -70,10 +87,11 @@ class Link:
         try:
             import httpx2
         except ImportError:
-            raise MissingDependency("httpx2", "client", "asking a curator over HTTP") from None
+            raise MissingDependency("httpx2", "client", f"asking a {who} over HTTP") from None
 
         self.url = checked_address(url, insecure)
-        self._token = checked_token(token)
+        self._token, self._who = checked_token(token), who
+        self.traffic = Traffic()
         self._retry_for, self._sleep, self._clock = checked_seconds("retry_for", retry_for), sleep, clock
         self._client = httpx2.Client(
             headers={"Authorization": f"Bearer {self._token}", "Accept": "application/json", "User-Agent": f"privet/{privet.__version__}"},
@@ -102,6 +120,10 @@ class Link:
     def post(self, path: str, body: bytes, headers: Mapping[str, str] | None = None) -> Json:
         """What is answered. With a key among the headers, it is a question that is paid for."""
         return self._ask("POST", path, body, {"Content-Type": "application/json", **(headers or {})})
+
+    def put(self, path: str, body: bytes) -> Json:
+        """What is answered to something that is to be kept."""
+        return self._ask("PUT", path, body, {"Content-Type": "application/json"})
 
     def delete(self, path: str) -> None:
         """Ask once to remove what is there; whether it was is not said, because nothing depends on it."""
@@ -133,7 +155,9 @@ class Link:
             raise ParameterError("this connection is closed; connect again")
         wait = httpx2.USE_CLIENT_DEFAULT if timeout is None else timeout
         try:
-            return self._client.request(method, f"{self.url}/v1{path}", content=body, headers=headers, timeout=wait)
+            response = self._client.request(method, f"{self.url}/v1{path}", content=body, headers=headers, timeout=wait)
+            self.traffic.count(response)
+            return response
         except (httpx2.ConnectError, httpx2.ConnectTimeout) as error:
             if _is_about_certificates(error):
                 return _Failure("its certificate is not one to trust; ca names a file with those that are", arrived=False, passing=False)
@@ -155,7 +179,7 @@ class Link:
         if not response.is_success:
             raise self._without_token(error_of(status, told, str(self)))
         if not isinstance(told, dict):
-            raise Unavailable(f"{self} did not answer in JSON; is there a curator at this address, and nothing in between?")
+            raise Unavailable(f"{self} did not answer in JSON; is there a {self._who} at this address, and nothing in between?")
         return told
 
     def _given_up(self, outcome: httpx2.Response | _Failure, *, paid: bool, arrived: bool) -> PrivetError:
@@ -174,7 +198,11 @@ class Link:
         return error
 
     def __str__(self) -> str:
-        return f"the curator at {self.url}"
+        return f"the {self._who} at {self.url}"
+
+
+def _size(head: list[tuple[bytes, bytes]]) -> int:
+    return sum(len(name) + len(value) + 4 for name, value in head)
 
 
 def _charge(arrived: bool) -> str:

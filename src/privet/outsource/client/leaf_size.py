@@ -1,0 +1,70 @@
+"""A threshold on the size of the base tree's leaves, against overfitting (Mancuhan and Clifton 2014, section 4).
+
+A base tree of many small leaves leaves the client little to learn from. So base trees of several thresholds are grown, each is
+refined as a whole, and the one that is right most often on the pruning rows stays.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+
+from privet.errors import OutsourceError, ParameterError
+from privet.outsource.client.learners import Collaborative
+from privet.outsource.client.subtrees import says
+from privet.outsource.client.table import OutsourcedTable, TreeSummary
+
+#: C4.5's own first; then what a leaf needs for its pruning rows to say something.
+SIZES = (2, 8, 32, 128, 512, 2048)
+
+
+@dataclass(frozen=True)
+class Tried:
+    """One threshold: its base tree, and the pruning rows that the refined tree gets right."""
+
+    tree: TreeSummary
+    right: int
+    of: int
+
+
+def choose_leaf_size(
+    table: OutsourcedTable,
+    splits: str = "multiway",
+    sizes: Sequence[int] = SIZES,
+    max_depth: int | None = None,
+    progress: Callable[[int, int], None] = lambda *_: None,
+) -> tuple[Tried, list[Tried]]:
+    """Grow and refine a base tree per threshold; keep the best at the server, with its sub-trees. Among equals the largest leaves win.
+
+    ``progress`` is told the thresholds done and the number of all.
+    """
+    if not sizes or any(isinstance(size, bool) or not isinstance(size, int) or size < 1 for size in sizes):
+        raise ParameterError(f"sizes must be whole numbers of at least 1, got {sizes!r}")
+    tried: list[Tried] = []
+    for done, size in enumerate(sorted(set(sizes))):
+        progress(done, len(sizes))
+        tried.append(_try(table, table.grow(splits, size, max_depth)))
+        if tried[-1].tree.leaves == 1:
+            break  # larger thresholds give the same
+    if not tried[-1].of:
+        raise OutsourceError("no rows were marked for pruning when the table was split, so no threshold can be chosen; name one")
+    best = max(tried, key=lambda one: (one.right, one.tree.leaf_size))
+    for one in tried:
+        if one is not best:
+            table.drop(one.tree.id)
+    return best, tried
+
+
+def _try(table: OutsourcedTable, tree: TreeSummary) -> Tried:
+    learner = Collaborative(table, tree)
+    labels = table.anatomy.schema.label.labels
+    right = of = 0
+    for leaf in table.details(tree.id).sizes:
+        rows = learner.rows(leaf)
+        if not len(rows):
+            continue
+        codes, classes = rows.where(rows.pruning)
+        said = says(learner.refine(leaf, rows), codes)
+        right += sum(one == labels[c] for one, c in zip(said, classes.tolist(), strict=True))
+        of += len(classes)
+    return Tried(tree, right, of)

@@ -1,0 +1,143 @@
+"""The three learners of the paper (Mancuhan and Clifton 2014, section 3). None of them is differentially private.
+
+- **cdbsl**, :class:`Baseline`: the server's tree of what identifies people. The client computes nothing.
+- **cnl**, :class:`Naive`: the client reads everything, joins it, learns, and leaves the tree with the server, sealed. It fetches
+  and opens the whole tree for every prediction.
+- **cdtl**, :class:`Collaborative`: the server's tree finds a leaf; the client refines the leaf when a prediction first reaches it,
+  from its rows alone, and leaves the sub-tree with the server, sealed. Later predictions fetch and open that.
+
+The sensitive value of a row to be predicted never leaves the client.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import suppress
+from typing import Any
+
+import numpy as np
+
+from privet.errors import Conflict, OutsourceError, ParameterError
+from privet.outsource.cells import Cell, cells_of
+from privet.outsource.client.joining import TrueRows, joined
+from privet.outsource.client.subtrees import learn, padded, says, unpadded
+from privet.outsource.client.table import OutsourcedTable, TreeSummary
+from privet.schema.encode import encode
+from privet.tree import Tree
+from privet.trees.exact.c45 import Splits
+
+NAIVE = "/sealed/naive"
+#: Rows that are predicted with one exchange.
+AT_ONCE = 200
+
+
+class Baseline:
+    """cdbsl: what the server can say by itself."""
+
+    def __init__(self, table: OutsourcedTable, tree: TreeSummary | None = None) -> None:
+        self._table = table
+        self.tree = table.newest_tree() if tree is None else tree
+
+    def predict(self, frame: Any, at_once: int = AT_ONCE) -> list[str]:
+        """The class of each row of a data frame. Its sensitive column is not sent, and need not be there."""
+        answers: list[str] = []
+        for block in _blocks(frame, at_once):
+            answers += self._table.classify(self.tree.id, _identifying(self._table, block))
+            self._table.predictions += len(block)
+        return answers
+
+
+class Naive:
+    """cnl: everything at the client."""
+
+    def __init__(self, table: OutsourcedTable, splits: Splits = "multiway") -> None:
+        self._table, self._splits = table, splits
+
+    def learn(self, *, again: bool = False) -> None:
+        """Read the whole table, learn, and leave the tree with the server. ``again`` replaces one that is there."""
+        table = self._table
+        replaces = None
+        if again:
+            with suppress(OutsourceError):
+                replaces, _ = table.fetch(NAIVE)
+        tree = learn(table.anatomy.schema, joined(table, table.rows()), self._splits)
+        table.store(NAIVE, table.sealer.seal("naive", (), padded(tree)), replaces)
+
+    def predict(self, frame: Any, at_once: int = AT_ONCE) -> list[str]:
+        """The class of each row. The tree is fetched and opened for each block of rows, and not kept."""
+        table = self._table
+        answers: list[str] = []
+        for block in _blocks(frame, at_once):
+            _, sealed = table.fetch(NAIVE)
+            tree = unpadded(table.anatomy.schema, table.sealer.open("naive", (), sealed))
+            answers += says(tree, encode(table.anatomy.schema, block, target=False).codes)
+            table.predictions += len(block)
+        return answers
+
+
+class Collaborative:
+    """cdtl: the server's tree, refined leaf by leaf by whoever reaches one first."""
+
+    def __init__(self, table: OutsourcedTable, tree: TreeSummary | None = None) -> None:
+        self._table = table
+        self.tree = table.newest_tree() if tree is None else tree
+
+    def predict(self, frame: Any, at_once: int = AT_ONCE) -> list[str]:
+        """The class of each row. Nothing is kept between blocks of rows."""
+        table = self._table
+        answers: list[str] = []
+        for block in _blocks(frame, at_once):
+            codes = encode(table.anatomy.schema, block, target=False).codes
+            reached = table.reach(self.tree.id, _identifying(table, block))
+            answer, leaves = np.array(reached.classes, dtype=object), np.array(reached.leaves)
+            for leaf in np.unique(leaves).tolist():
+                here = leaves == leaf
+                tree = self._subtree(leaf, reached.subtrees)
+                if tree is not None:
+                    answer[here] = says(tree, [column[here] for column in codes])
+            answers += answer.tolist()
+            table.predictions += len(block)
+        return answers
+
+    def rows(self, leaf: int) -> TrueRows:
+        """The true rows of a leaf."""
+        return joined(self._table, self._table.leaf_rows(self.tree.id, leaf))
+
+    def refine(self, leaf: int, rows: TrueRows) -> Tree:
+        """Learn the sub-tree of a leaf from its rows and leave it with the server."""
+        table = self._table
+        tree = learn(table.anatomy.schema, rows, self._splits)
+        place = table.subtree_place(self.tree.id, leaf)
+        try:
+            table.store(place, table.sealer.seal("subtree", (self.tree.id, leaf), padded(tree)))
+        except Conflict:  # another client was faster, or our own first attempt arrived after all
+            return self._opened(leaf, table.fetch(place)[1])
+        table.refined += 1
+        return tree
+
+    @property
+    def _splits(self) -> Splits:
+        return "binary" if self.tree.splits == "binary" else "multiway"
+
+    def _subtree(self, leaf: int, subtrees: dict[int, bytes | None]) -> Tree | None:
+        if leaf not in subtrees:
+            rows = self.rows(leaf)
+            return self.refine(leaf, rows) if len(rows) else None  # without rows the base tree has to do
+        sealed = subtrees[leaf]
+        return self._opened(leaf, self._table.fetch(self._table.subtree_place(self.tree.id, leaf))[1] if sealed is None else sealed)
+
+    def _opened(self, leaf: int, sealed: bytes) -> Tree:
+        return unpadded(self._table.anatomy.schema, self._table.sealer.open("subtree", (self.tree.id, leaf), sealed))
+
+
+def _blocks(frame: Any, at_once: int) -> Iterator[Any]:
+    if isinstance(at_once, bool) or not isinstance(at_once, int) or not 1 <= at_once <= 10_000:
+        raise ParameterError(f"at_once must be a whole number from 1 to 10000, got {at_once!r}")
+    for start in range(0, len(frame), at_once):
+        yield frame.iloc[start : start + at_once]
+
+
+def _identifying(table: OutsourcedTable, block: Any) -> list[list[Cell]]:
+    """What is sent of rows to be predicted: neither the sensitive value nor the class nor the person."""
+    columns = cells_of(block, table.anatomy.identifying.names)
+    return [list(row) for row in zip(*columns, strict=True)]

@@ -1,0 +1,287 @@
+"""OutsourcedTable: the routes of a server, and a close look at what comes back. A server is not trusted."""
+
+from __future__ import annotations
+
+import base64
+import binascii
+import json
+import secrets
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from os import PathLike
+from typing import Any
+
+from privet.errors import Conflict, OutsourceError
+from privet.outsource.anatomy import Anatomy
+from privet.outsource.cells import Cell
+from privet.outsource.cipher import KeyRing, Sealer
+from privet.outsource.client.meter import Meter
+from privet.remote.transport import Link
+
+PAGE = 1000
+_TRIES = 20
+
+
+@dataclass(frozen=True)
+class TreeSummary:
+    """A base tree at the server. ``changed``: rows added or removed since it was grown."""
+
+    id: str
+    made: str
+    splits: str
+    leaf_size: int
+    max_depth: int | None
+    leaves: int
+    largest: int
+    changed: int
+
+
+@dataclass(frozen=True)
+class TreeDetails:
+    """The rows of each leaf of a base tree, and the versions of the sub-trees that refine some of them."""
+
+    sizes: dict[int, int]
+    refined: dict[int, int]
+
+
+@dataclass(frozen=True)
+class CandidateRow:
+    """A row of the identifier table, with all sensitive entries of its group."""
+
+    row: int
+    cells: list[Cell]
+    pruning: bool
+    gid: int
+    eseq: bytes
+    candidates: list[tuple[int, Cell]]
+
+
+@dataclass(frozen=True)
+class Reached:
+    """Where rows end in a base tree: leaves, the base tree's classes, and the sealed sub-trees (None: to be fetched)."""
+
+    leaves: list[int]
+    classes: list[str]
+    subtrees: dict[int, bytes | None]
+
+
+class OutsourcedTable:
+    """A table at its server.
+
+    Args:
+        url: where the server is: ``https://HOST[:PORT]``; ``http://`` for this machine, or where ``insecure`` says so.
+        token: the client's token.
+        ring: the keys; without them only what the server knows can be asked for.
+        ca, insecure, timeout, retry_for: as for a curator.
+    """
+
+    def __init__(
+        self,
+        url: str,
+        token: str,
+        ring: KeyRing | None = None,
+        *,
+        ca: str | PathLike[str] | None = None,
+        insecure: bool = False,
+        timeout: float = 300.0,
+        retry_for: float = 30.0,
+    ) -> None:
+        self.link = Link(url, token, ca=ca, insecure=insecure, timeout=timeout, retry_for=retry_for, who="server of an outsourced table")
+        told = self.about()
+        self.anatomy: Anatomy = told["anatomy"]
+        self._sealer = None if ring is None else Sealer(ring, self.anatomy.id)
+        self.refined = self.predictions = self.rows_held = 0
+
+    def __enter__(self) -> OutsourcedTable:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
+
+    def close(self) -> None:
+        """Let the connection go."""
+        self.link.close()
+
+    @property
+    def sealer(self) -> Sealer:
+        """What seals and opens."""
+        if self._sealer is None:
+            raise OutsourceError("this needs the key of the table; give its key file")
+        return self._sealer
+
+    @property
+    def meter(self) -> Meter:
+        """What was spent so far."""
+        traffic, sealer = self.link.traffic, self._sealer
+        sealed, opened = (0, 0) if sealer is None else (sealer.sealed, sealer.opened)
+        return Meter(traffic.requests, traffic.sent, traffic.received, sealed, opened, self.refined, self.predictions, self.rows_held)
+
+    def holds(self, rows: int) -> None:
+        """Note how many rows are in memory."""
+        self.rows_held = max(self.rows_held, rows)
+
+    # -- what there is -------------------------------------------------------------------------------------------------
+
+    def about(self) -> dict[str, Any]:
+        """What the server says of itself, with an :class:`Anatomy` and :class:`TreeSummary` objects (newest first) in it."""
+        told = self.link.get("/about")
+        with _looking():
+            listed = [TreeSummary(**tree) for tree in told["trees"]]
+            whole = {name: _whole(told[name]) for name in ("rows", "values", "groups", "version", "pending", "sealed_limit")}
+        return {**whole, "anatomy": Anatomy.from_json(told.get("anatomy")), "trees": listed}
+
+    def newest_tree(self) -> TreeSummary:
+        """The base tree that was grown last."""
+        trees = self.about()["trees"]
+        if not trees:
+            raise OutsourceError("the server has no tree yet; grow one with 'privet outsource learn'")
+        return trees[0]  # type: ignore[no-any-return]
+
+    def rows(self) -> Iterator[list[CandidateRow]]:
+        """All rows, page by page."""
+        return self._pages("/rows")
+
+    # -- base trees ----------------------------------------------------------------------------------------------------
+
+    def grow(self, splits: str = "multiway", leaf_size: int = 2, max_depth: int | None = None) -> TreeSummary:
+        """Let the server grow a base tree from the identifier table."""
+        told = self._post("/trees", {"splits": splits, "leaf_size": leaf_size, "max_depth": max_depth})
+        with _looking():
+            return TreeSummary(**told)
+
+    def drop(self, tree: str) -> None:
+        """Forget a base tree and its sub-trees."""
+        self.link.delete(f"/trees/{tree}")
+
+    def details(self, tree: str) -> TreeDetails:
+        """The leaves of a base tree."""
+        told = self.link.get(f"/trees/{tree}")
+        with _looking():
+            sizes = {_whole(leaf): _whole(rows) for leaf, rows in told["sizes"]}
+            return TreeDetails(sizes, {_whole(leaf): _whole(version) for leaf, version in told["refined"]})
+
+    def classify(self, tree: str, rows: Sequence[Sequence[Cell]]) -> list[str]:
+        """The base tree's classes."""
+        told = self._post(f"/trees/{tree}/predictions", {"rows": rows})
+        with _looking():
+            return _classes(self.anatomy, told["classes"], len(rows))
+
+    def reach(self, tree: str, rows: Sequence[Sequence[Cell]]) -> Reached:
+        """Where rows end in the base tree. Sends what identifies them, never a sensitive value."""
+        told = self._post(f"/trees/{tree}/leaves", {"rows": rows})
+        with _looking():
+            leaves = [_whole(leaf) for leaf in told["leaves"]]
+            _require(len(leaves) == len(rows))
+            subtrees = {int(leaf): None if one["sealed"] is None else _bytes(one["sealed"]) for leaf, one in told["subtrees"].items()}
+            return Reached(leaves, _classes(self.anatomy, told["classes"], len(rows)), subtrees)
+
+    def leaf_rows(self, tree: str, leaf: int) -> Iterator[list[CandidateRow]]:
+        """The rows of one leaf, page by page."""
+        return self._pages(f"/trees/{tree}/leaves/{leaf}/rows")
+
+    # -- what is sealed ------------------------------------------------------------------------------------------------
+
+    def subtree_place(self, tree: str, leaf: int) -> str:
+        """Where the sub-tree of a leaf is."""
+        return f"/trees/{tree}/leaves/{leaf}/subtree"
+
+    def fetch(self, place: str) -> tuple[int, bytes]:
+        """The version and bytes of something sealed."""
+        told = self.link.get(place)
+        with _looking():
+            return _whole(told["version"]), _bytes(told["sealed"])
+
+    def store(self, place: str, sealed: bytes, replaces: int | None = None) -> None:
+        """Leave something sealed. :class:`Conflict` where another version is there than the one to be replaced."""
+        self.link.put(place, json.dumps({"sealed": _text(sealed), "replaces": replaces}).encode())
+
+    def pending(self) -> list[tuple[int, bytes]]:
+        """The sealed rows that wait for a group."""
+        found: list[tuple[int, bytes]] = []
+        after: int | None = 0
+        while after is not None:
+            told = self.link.get(f"/pending?after={after}&limit={PAGE}")
+            with _looking():
+                found += [(_whole(number), _bytes(sealed)) for number, sealed in told["pending"]]
+                after = _next(told["next"], after)
+        return found
+
+    def change(self, version: int, **changes: list[Any]) -> None:
+        """Change the table in one step. :class:`Conflict` where it is of another version by now."""
+        # The name lets the server tell a change that is sent again, because its answer was lost, from a new one.
+        self._post("/changes", {"id": secrets.token_hex(16), "version": version, **changes})
+
+    def change_any(self, **changes: list[Any]) -> None:
+        """Change the table, whatever version it is of by now: for what does not depend on the rest."""
+        for _ in range(_TRIES):
+            try:
+                self.change(self.about()["version"], **changes)
+            except Conflict:
+                continue
+            return
+        raise Conflict("others keep changing the table; try again later")
+
+    # -- how it is done ------------------------------------------------------------------------------------------------
+
+    def _post(self, path: str, body: Any) -> dict[str, Any]:
+        return self.link.post(path, json.dumps(body, ensure_ascii=False, separators=(",", ":")).encode())
+
+    def _pages(self, path: str) -> Iterator[list[CandidateRow]]:
+        after: int | None = -1
+        while after is not None:
+            told = self.link.get(f"{path}?after={after}&limit={PAGE}")
+            with _looking():
+                page = [_candidate_row(self.anatomy, row) for row in told["rows"]]
+                after = _next(told["next"], after)
+            yield page
+
+
+class _looking:  # noqa: N801 - reads as a statement
+    """Whatever a server sends that is not what it should be is one clear error."""
+
+    def __enter__(self) -> None:
+        return None
+
+    def __exit__(self, kind: type[BaseException] | None, *_: object) -> None:
+        if kind is not None and issubclass(kind, KeyError | TypeError | ValueError | AttributeError | binascii.Error | OverflowError):
+            raise OutsourceError("the server's answer is not what it should be; is it of another version?") from None
+
+
+def _require(holds: bool) -> None:
+    if not holds:
+        raise ValueError
+
+
+def _whole(value: Any) -> int:
+    _require(type(value) is int and 0 <= value < 1 << 63)
+    return value  # type: ignore[no-any-return]
+
+
+def _next(value: Any, after: int) -> int | None:
+    _require(value is None or _whole(value) > after)  # else it would never end
+    return value  # type: ignore[no-any-return]
+
+
+def _cell(value: Any) -> Cell:
+    _require(value is None or isinstance(value, str))
+    return value  # type: ignore[no-any-return]
+
+
+def _classes(anatomy: Anatomy, listed: list[Any], n_rows: int) -> list[str]:
+    _require(len(listed) == n_rows and set(listed) <= set(anatomy.schema.label.labels))
+    return listed
+
+
+def _candidate_row(anatomy: Anatomy, told: dict[str, Any]) -> CandidateRow:
+    cells = [_cell(cell) for cell in told["cells"]]
+    _require(len(cells) == len(anatomy.columns) and type(told["pruning"]) is bool)
+    candidates = [(_whole(seq), _cell(value)) for seq, value in told["candidates"]]
+    return CandidateRow(_whole(told["row"]), cells, told["pruning"], _whole(told["gid"]), _bytes(told["eseq"]), candidates)
+
+
+def _bytes(text: str) -> bytes:
+    return base64.b64decode(text, validate=True)
+
+
+def _text(data: bytes) -> str:
+    return base64.b64encode(data).decode()

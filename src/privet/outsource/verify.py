@@ -1,0 +1,166 @@
+"""Verifying a split: that its groups are l-diverse and that nothing but the sealed numbers links its halves.
+
+Without the key it looks at what a server would see. With the key it also joins the halves, and looks for what would give the true
+pairs away: the order of rows, or a column that is the sensitive one under another name.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+import numpy as np
+import numpy.typing as npt
+
+from privet.anonymity import Groups
+from privet.anonymity.measures import distinct_l, frequency_l, frequency_l_per_group
+from privet.errors import OutsourceError, SealError
+from privet.outsource.anatomy import Anatomy
+from privet.outsource.cells import Cell, codes_of
+from privet.outsource.cipher import KeyRing, Sealer
+from privet.outsource.halves import Halves, Identifiers, Int, Values
+from privet.outsource.sequence import true_value
+from privet.schema.encode import encode
+
+#: Deviations from independence that are taken for chance: one in 16 000 if the order of rows says nothing.
+_CHANCE = 4.0
+
+
+@dataclass(frozen=True)
+class Verdict:
+    """What a verifier found. ``problems`` is empty where the split keeps what it promises; ``remarks`` are for the owner to weigh."""
+
+    rows: int
+    groups: int
+    l: float  # noqa: E741
+    distinct: int
+    joined: bool
+    problems: list[str] = field(default_factory=list)
+    remarks: list[str] = field(default_factory=list)
+
+
+def verify(halves: Halves, ring: KeyRing | None = None) -> Verdict:
+    """Look for everything that would break the promise of a split."""
+    anatomy, it, st = halves.anatomy, halves.identifiers, halves.values
+    if not len(st):
+        raise OutsourceError("the sensitive table is empty")
+    problems = [*_structure(it, st), *_fit(anatomy, it), *_lengths(it), *_order(it, st)]
+    groups = Groups.of(st.gid, codes_of(anatomy.sensitive_domain, st.value))
+    if anatomy.sensitive_domain.size in groups.codes:
+        problems.append(f"the sensitive table holds values that are not of the domain of {anatomy.sensitive!r}")
+    bad = np.flatnonzero(groups.largest * anatomy.l > groups.sizes)
+    if len(bad):
+        worst = int(groups.ids[frequency_l_per_group(groups).argmin()])
+        problems.append(f"{len(bad)} groups are not {anatomy.l}-diverse; the worst is group {worst}")
+    remarks: list[str] = []
+    if ring is not None and not problems:
+        joined_problems, remarks = _with_key(halves, ring)
+        problems += joined_problems
+    l_found = float(frequency_l(groups))
+    return Verdict(len(it), groups.n_groups, l_found, int(distinct_l(groups)), ring is not None and not problems, problems, remarks)
+
+
+def true_values(halves: Halves, ring: KeyRing) -> tuple[npt.NDArray[np.intp], list[Cell]]:
+    """For each row of the identifier table, where its entry stands in the sensitive table, and its value."""
+    sealer = Sealer(ring, halves.anatomy.id)
+    it, st = halves.identifiers, halves.values
+    position = {seq: at for at, seq in enumerate(st.seq.tolist())}
+    by_group: dict[int, list[tuple[int, Cell]]] = {}
+    for seq, gid, value in zip(st.seq.tolist(), st.gid.tolist(), st.value, strict=True):
+        by_group.setdefault(gid, []).append((seq, value))
+    told = [
+        true_value(sealer, eseq, cells, mark, gid, by_group.get(gid, ()))
+        for eseq, cells, mark, gid in zip(it.eseq, zip(*it.cells, strict=True), it.pruning.tolist(), it.gid.tolist(), strict=True)
+    ]
+    if len({seq for seq, _ in told}) < len(told):
+        raise SealError
+    return np.array([position[seq] for seq, _ in told], dtype=np.intp), [value for _, value in told]
+
+
+def _structure(it: Identifiers, st: Values) -> list[str]:
+    found = []
+    if len(set(it.eseq)) < len(it):
+        found.append("a sealed number stands twice in the identifier table")
+    if len(np.unique(st.seq)) < len(st):
+        found.append("a sequence number stands twice in the sensitive table")
+    groups, rows = np.unique(it.gid, return_counts=True)
+    entries = dict(zip(*(part.tolist() for part in np.unique(st.gid, return_counts=True)), strict=True))
+    short = [int(gid) for gid, n in zip(groups.tolist(), rows.tolist(), strict=True) if entries.get(gid, 0) < n]
+    if short:
+        found.append(f"{len(short)} groups have more rows than sensitive entries; the first is group {short[0]}")
+    return found
+
+
+def _fit(anatomy: Anatomy, it: Identifiers) -> list[str]:
+    unfit = np.flatnonzero(~encode(anatomy.identifying, it.frame(anatomy)).known(anatomy.identifying))
+    return [f"{len(unfit)} rows of the identifier table do not fit the schema; the first is row {int(unfit[0]) + 1}"] if len(unfit) else []
+
+
+def _lengths(it: Identifiers) -> list[str]:
+    """All sealed numbers must look alike, or their looks could mark rows."""
+    looks = {(len(eseq), eseq[:5]) for eseq in it.eseq}
+    return [] if len(looks) <= 1 else ["sealed numbers differ in length or key, which could mark rows (rotate the key to seal all anew)"]
+
+
+def _order(it: Identifiers, st: Values) -> list[str]:
+    """Rows must stand in the order of random numbers, so that where they stand says nothing."""
+    found = []
+    if sorted(it.eseq) != it.eseq:
+        found.append("the identifier table is not in the order of its sealed numbers: where a row stands could tell of its value")
+    if len(st) and (np.diff(st.seq) <= 0).any():
+        found.append("the sensitive table is not in the order of its sequence numbers: where an entry stands could tell whose it is")
+    return found
+
+
+def _with_key(halves: Halves, ring: KeyRing) -> tuple[list[str], list[str]]:
+    it, st, anatomy = halves.identifiers, halves.values, halves.anatomy
+    try:
+        place, values = true_values(halves, ring)
+    except SealError:
+        return ["the halves cannot be joined: another key, or something was changed after it was sealed"], []
+    problems = [
+        f"{what} goes with {other} (rank correlation {r:+.3f}), which links the halves"
+        for what, other, r in (
+            ("the order of the identifier table", "that of the sensitive table", _rank_correlation(np.arange(len(place)), place)),
+            ("the order of group numbers in the identifier table", "that of sequence numbers", _rank_correlation(it.gid, st.seq[place])),
+            ("the order of sealed numbers", "the sensitive values", _rank_correlation(np.arange(len(place)), _codes(anatomy, values))),
+            ("the order of sequence numbers", "the sensitive values", _rank_correlation(place, _codes(anatomy, values))),
+            ("the mark for pruning", "the sensitive values", _rank_correlation(it.pruning.astype(np.int64), _codes(anatomy, values))),
+        )
+        if abs(r) > _CHANCE / np.sqrt(max(len(place) - 1, 1))
+    ]
+    remarks: list[str] = []
+    for name, share in _giveaways(anatomy, it, _codes(anatomy, values)):
+        told = f"column {name!r} determines the sensitive value of {share:.0%} of the rows"
+        (problems if share == 1 else remarks).append(told)
+    return problems, remarks
+
+
+def _giveaways(anatomy: Anatomy, it: Identifiers, codes: Int) -> list[tuple[str, float]]:
+    """Columns with values that, held by ten rows or more, always go with one sensitive value; and the share of rows that have one."""
+    encoded = encode(anatomy.identifying, it.frame(anatomy))
+    assert encoded.classes is not None
+    found = []
+    for name, column in zip((*anatomy.identifying.names, anatomy.schema.target), (*encoded.codes, encoded.classes), strict=True):
+        groups = Groups.of(np.asarray(column, dtype=np.int64), codes)
+        told = groups.sizes[(groups.sizes == groups.largest) & (groups.sizes >= 10)].sum() / groups.n_rows
+        if told > 0:
+            found.append((name, float(told)))
+    return found
+
+
+def _codes(anatomy: Anatomy, values: list[Cell]) -> Int:
+    return codes_of(anatomy.sensitive_domain, values)
+
+
+def _rank_correlation(first: npt.NDArray[np.integer], second: npt.NDArray[np.integer]) -> float:
+    """Spearman's; 0 where one side does not vary."""
+    a, b = _ranks(first), _ranks(second)
+    spread = a.std() * b.std()
+    return float(((a - a.mean()) * (b - b.mean())).mean() / spread) if spread > 0 else 0.0
+
+
+def _ranks(numbers: npt.NDArray[np.integer]) -> npt.NDArray[np.float64]:
+    """Ranks; equal numbers share their mean rank."""
+    _, at, counts = np.unique(numbers, return_inverse=True, return_counts=True)
+    ends = np.cumsum(counts)
+    return np.asarray((ends - (counts - 1) / 2)[at], dtype=np.float64)
