@@ -94,8 +94,8 @@ def _check_columns(file: str, found: dict[str, Any], expected: list[str]) -> Non
 
 def _plain(column: Any) -> list[Any]:
     """A column without masks: None for null."""
-    listed: list[Any] = np.ma.filled(np.ma.asarray(column, dtype=object), None).tolist()
-    return listed
+    hidden = np.ma.getmaskarray(column).tolist()
+    return [None if null else entry for entry, null in zip(np.ma.getdata(column).tolist(), hidden, strict=True)]
 
 
 def _texts(column: Any) -> list[str | None]:
