@@ -3,18 +3,15 @@
 # No "from __future__ import annotations": routes are made in functions, and FastAPI reads their annotations as they are.
 
 import asyncio
-import json
 import re
 import secrets
 import time
-from collections.abc import AsyncIterator, Awaitable, Callable
+from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from typing import Annotated, Any
 
-import pydantic_core
 from fastapi import APIRouter, Depends, FastAPI, Header, Query, Request, Security
 from fastapi.responses import JSONResponse, Response
-from fastapi.routing import APIRoute
 from fastapi.security import HTTPBearer
 from starlette.concurrency import run_in_threadpool
 
@@ -28,6 +25,7 @@ from privet.service.desk import Desk
 from privet.service.door import Door
 from privet.service.home import Home
 from privet.service.limits import Limits, rounded_up
+from privet.service.strict_json import JsonRoute
 
 _PROBLEM = {
     "type": "object",
@@ -110,39 +108,8 @@ async def _tidy(desk: Desk) -> None:
         desk.snapshots.tidy()
 
 
-class _JsonRequest(Request):
-    """JSON without the extras of Python: no NaN, no endless nesting, no numbers of a million digits. And no name twice in one object."""
-
-    async def json(self) -> Any:
-        return await run_in_threadpool(_read, await self.body())  # a large one takes a while
-
-
-def _read(body: bytes) -> Any:
-    try:
-        read = pydantic_core.from_json(body, allow_inf_nan=False)
-        json.loads(body, object_pairs_hook=_once)
-        return read
-    except ValueError as error:
-        raise json.JSONDecodeError(str(error)[:200], "", 0) from None
-
-
-def _once(pairs: list[tuple[str, Any]]) -> None:
-    if len({name for name, _ in pairs}) < len(pairs):
-        raise ValueError("a name stands twice in one object")
-
-
-class _JsonRoute(APIRoute):
-    def get_route_handler(self) -> Callable[[Request], Awaitable[Response]]:  # type: ignore[override]
-        inner = super().get_route_handler()
-
-        async def handle(request: Request) -> Response:
-            return await inner(_JsonRequest(request.scope, request.receive))
-
-        return handle
-
-
 def _routes(desk: Desk) -> APIRouter:
-    router = APIRouter(prefix="/v1", route_class=_JsonRoute, dependencies=[Security(HTTPBearer(auto_error=False))])
+    router = APIRouter(prefix="/v1", route_class=JsonRoute, dependencies=[Security(HTTPBearer(auto_error=False))])
 
     async def analyst(request: Request) -> str:
         return str(request.state.analyst)

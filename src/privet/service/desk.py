@@ -28,10 +28,11 @@ from privet.ledger import Entry, Ledger, Receipt, left
 from privet.ledger.base import same_request
 from privet.service import requests
 from privet.service.accounts import Dataset
+from privet.service.admission import Admission
 from privet.service.asking import QUESTIONS, planned
 from privet.service.home import Home
-from privet.service.limits import Limits, Rates, TooMany
-from privet.service.problems import OtherSchema, Unanswered, Unauthorised
+from privet.service.limits import Limits, TooMany
+from privet.service.problems import OtherSchema, Unanswered
 from privet.service.snapshots import Snapshot, SnapshotGone, Snapshots
 from privet.wire.answers import cost_to, entry_to, preview_to
 from privet.wire.questions import Json
@@ -92,8 +93,7 @@ class Desk:
         self.home, self.limits = home, limits or Limits()
         self.snapshots = Snapshots(self.limits)
         self._workers = ThreadPoolExecutor(self.limits.at_once, thread_name_prefix="desk")
-        self._rates = Rates(self.limits.rate, self.limits.burst)
-        self._strangers = Rates(self.limits.strangers, max(20, 4 * self.limits.strangers))
+        self._admission = Admission(home.accounts, self.limits)
         self._tables: dict[int, tuple[Table, CountSource]] = {}
         self._opening: dict[int, threading.Lock] = {}
         self._lock = threading.Lock()
@@ -109,16 +109,7 @@ class Desk:
 
     def admit(self, token: str | None, address: str) -> str:
         """The analyst of a token. Strangers, and analysts in a hurry, have to wait."""
-        if not token:
-            self._strangers.take(address)
-            raise Unauthorised("send your token: Authorization: Bearer <token>")
-        try:
-            analyst = self.home.accounts.analyst_of(token)
-        except AccessError as error:
-            self._strangers.take(address)
-            raise Unauthorised(str(error)) from None
-        self._rates.take(analyst)
-        return analyst
+        return self._admission.admit(token, address)
 
     def granted(self, analyst: str, name: str) -> Dataset:
         """A data set that is granted to the analyst."""
@@ -200,7 +191,7 @@ class Desk:
             raise OtherSchema(f"data set {dataset.name!r} has another schema by now; connect again")
         parts = [str(dataset.id).encode(), dataset.name.encode(), operation.encode(), body]
         digest = hashlib.sha256(b"".join(b"%d:%b," % (len(part), part) for part in parts)).hexdigest()
-        self._rates.pay(analyst, len(body) / _BYTES_A_TOKEN)
+        self._admission.pay(analyst, len(body) / _BYTES_A_TOKEN)
         return Request(analyst, dataset, operation, asked, key, digest)
 
     def ask(self, request: Request) -> Future[Reply]:
@@ -234,7 +225,7 @@ class Desk:
 
     def _answer(self, request: Request, snapshot: Snapshot | None) -> Reply:
         reply = self._answer_once(request, snapshot)
-        self._rates.pay(request.analyst, len(reply.answer) / _BYTES_A_TOKEN)
+        self._admission.pay(request.analyst, len(reply.answer) / _BYTES_A_TOKEN)
         part = request.asked.part
         if snapshot is None or part is None:
             return reply

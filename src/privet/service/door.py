@@ -10,12 +10,12 @@ import asyncio
 import re
 from collections import Counter
 from concurrent.futures import ThreadPoolExecutor
+from typing import Protocol
 
 from fastapi.responses import JSONResponse
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from privet.errors import PrivetError
-from privet.service.desk import Desk
 from privet.service.limits import TooMany
 from privet.service.problems import problem, problem_of
 
@@ -23,10 +23,32 @@ _DESCRIPTION = "/v1/openapi.json"
 _FORM = 1 << 16  # bytes of a form of the page
 
 
+class DoorLimits(Protocol):
+    """Bytes of a request, requests of one person that may be under way at once, and seconds in which one must have arrived."""
+
+    @property
+    def body(self) -> int: ...
+    @property
+    def at_once_each(self) -> int: ...
+    @property
+    def patience(self) -> float: ...
+
+
+class Guarded(Protocol):
+    """What a door stands in front of."""
+
+    @property
+    def limits(self) -> DoorLimits: ...
+
+    def admit(self, token: str | None, address: str) -> str:
+        """Whose token it is, or an error."""
+        ...
+
+
 class Door:
     """ASGI middleware in front of all routes."""
 
-    def __init__(self, app: ASGIApp, desk: Desk) -> None:
+    def __init__(self, app: ASGIApp, desk: Guarded) -> None:
         self._app, self._desk = app, desk
         self._inside: Counter[str] = Counter()
         # Threads of its own: slow questions must not keep others from coming in.
