@@ -1,0 +1,153 @@
+"""The routes. Everything under ``/v1`` is for clients' programs, with a token."""
+
+# No "from __future__ import annotations": routes are made in functions, and FastAPI reads their annotations as they are.
+
+import asyncio
+import json
+from collections.abc import AsyncIterator, Callable
+from contextlib import asynccontextmanager
+from typing import Annotated, Any
+
+from fastapi import APIRouter, FastAPI, Path, Query, Security
+from fastapi.responses import Response
+from fastapi.security import HTTPBearer
+from starlette.concurrency import run_in_threadpool
+
+import privet
+from privet.outsource.anatomy import STATEMENT
+from privet.outsource.server import page, problems, requests
+from privet.outsource.server.counter import Counter
+from privet.outsource.server.home import Home
+from privet.outsource.server.limits import Limits
+from privet.service.door import Door
+from privet.service.strict_json import JsonRoute
+
+_PROBLEM = {
+    "type": "object",
+    "required": ["type", "title", "status", "detail"],
+    "properties": {
+        "type": {"type": "string", "pattern": "^urn:privet:problem:"},
+        "title": {"type": "string"},
+        "status": {"type": "integer"},
+        "detail": {"type": "string"},
+        "version": {"type": ["integer", "null"], "description": "With a conflict: the version that is there."},
+        "data": {"type": "integer", "description": "With a conflict about the rows: their data version."},
+    },
+}
+_PROBLEMS: dict[int | str, dict[str, Any]] = {
+    status: {"description": told, "content": {"application/problem+json": {"schema": _PROBLEM}}}
+    for status, told in {
+        401: "The token is not known",
+        404: "There is no such tree, leaf or object",
+        408: "The request did not arrive in time",
+        409: "Somebody else was faster, or there is no room; nothing was changed",
+        413: "The request, or what is sealed in it, is too large",
+        422: "The request is not what it may be; nothing was changed",
+        429: "Too many requests; Retry-After says how long to wait",
+        503: "The store cannot be used",
+    }.items()
+}
+
+
+def create_app(home: Home, limits: Limits | None = None) -> FastAPI:
+    """The server of a home. Opens its store."""
+    counter = Counter(home, limits)
+
+    @asynccontextmanager
+    async def life(_: FastAPI) -> AsyncIterator[None]:
+        yield
+        await run_in_threadpool(counter.close)
+
+    app = FastAPI(
+        title="Privet outsourced table",
+        version=privet.__version__,
+        description=f"Decision trees on a table in two halves that this server cannot join. {STATEMENT}",
+        lifespan=life,
+        docs_url=None,  # they load scripts from elsewhere
+        redoc_url=None,
+        openapi_url="/v1/openapi.json",
+        responses=_PROBLEMS,
+    )
+    app.state.counter = counter
+    problems.install(app)
+    app.include_router(_routes(counter))
+    app.include_router(page.routes())
+    app.add_middleware(Door, desk=counter)
+    return app
+
+
+async def _answer(ask: Callable[[], Any], status: int = 200) -> Response:
+    """Ask, and write the answer, in a thread: both may take a while."""
+    return await run_in_threadpool(lambda: _written(ask(), status))
+
+
+def _written(told: Any, status: int) -> Response:
+    body = json.dumps(told, ensure_ascii=False, allow_nan=False, separators=(",", ":")).encode()
+    return Response(body, status, media_type="application/json")
+
+
+Leaf = Annotated[int, Path(ge=0, lt=1 << 31)]
+
+
+def _routes(counter: Counter) -> APIRouter:
+    router = APIRouter(prefix="/v1", route_class=JsonRoute, dependencies=[Security(HTTPBearer(auto_error=False))])
+
+    @router.get("/about", summary="What is public about the table, and what there is")
+    async def about() -> Response:
+        return await _answer(counter.about)
+
+    @router.post("/trees", status_code=201, summary="Grow a tree from what identifies people")
+    async def grow(asked: requests.Growth) -> Response:
+        grown = await asyncio.wrap_future(await run_in_threadpool(counter.grow, asked))
+        return _written(grown, 201)
+
+    @router.get("/trees/{tree}", summary="A tree, and its leaves")
+    async def tree(tree: str) -> Response:
+        return await _answer(lambda: counter.tree(tree))
+
+    @router.delete("/trees/{tree}", status_code=204, response_class=Response, summary="Forget a tree and its sealed sub-trees")
+    async def remove_tree(tree: str) -> Response:
+        await run_in_threadpool(counter.store.remove_tree, tree)
+        return Response(status_code=204)
+
+    @router.post("/trees/{tree}/predictions", summary="The classes that a tree gives to rows")
+    async def predict(tree: str, asked: requests.Rows) -> Response:
+        return await _answer(lambda: counter.predict(tree, asked.rows))
+
+    @router.post("/trees/{tree}/leaves", summary="The leaves that rows reach, with their sealed sub-trees")
+    async def leaves(tree: str, asked: requests.Rows) -> Response:
+        return await _answer(lambda: counter.leaves(tree, asked.rows))
+
+    @router.get("/trees/{tree}/leaves/{leaf}/rows", summary="The rows of a leaf, each with the sensitive values of its group")
+    async def leaf_rows(tree: str, leaf: Leaf, asked: Annotated[requests.Slice, Query()]) -> Response:
+        return await _answer(lambda: counter.rows(asked, (tree, leaf)))
+
+    @router.get("/rows", summary="All rows, each with the sensitive values of its group")
+    async def rows(asked: Annotated[requests.Slice, Query()]) -> Response:
+        return await _answer(lambda: counter.rows(asked))
+
+    @router.get("/trees/{tree}/leaves/{leaf}/subtree", summary="The sealed sub-tree of a leaf")
+    async def subtree(tree: str, leaf: Leaf) -> Response:
+        return await _answer(lambda: counter.subtree(tree, leaf))
+
+    @router.put("/trees/{tree}/leaves/{leaf}/subtree", status_code=201, summary="Keep a sealed sub-tree")
+    async def put_subtree(tree: str, leaf: Leaf, sealing: requests.Sealing) -> Response:
+        return await _answer(lambda: counter.put_subtree(tree, leaf, sealing), 201)
+
+    @router.get("/sealed/{name}", summary="A sealed object")
+    async def sealed(name: str) -> Response:
+        return await _answer(lambda: counter.sealed(name))
+
+    @router.put("/sealed/{name}", status_code=201, summary="Keep a sealed object")
+    async def put_sealed(name: str, sealing: requests.Sealing) -> Response:
+        return await _answer(lambda: counter.put_sealed(name, sealing), 201)
+
+    @router.get("/pending", summary="Sealed rows that wait for a group")
+    async def pending(asked: Annotated[requests.PendingSlice, Query()]) -> Response:
+        return await _answer(lambda: counter.pending(asked))
+
+    @router.post("/changes", summary="Rows and values that come and go, all of it or nothing")
+    async def change(asked: requests.Changes) -> Response:
+        return await _answer(lambda: counter.change(asked))
+
+    return router

@@ -1,0 +1,242 @@
+"""Store: what a server keeps, whatever database it is in."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import asdict, dataclass, field
+from typing import Any, Protocol
+
+import numpy as np
+import numpy.typing as npt
+
+from privet.errors import Conflict, OutsourceError
+from privet.outsource.anatomy import Anatomy
+from privet.outsource.cells import Cell
+from privet.tree import Tree
+from privet.trees.exact.c45 import Splits
+
+Int = npt.NDArray[np.int64]
+
+
+class NotThere(OutsourceError):
+    """There is no such tree, leaf or sealed object."""
+
+
+class Full(OutsourceError):
+    """There is no room for another; something must be removed first."""
+
+
+class Stale(Conflict):
+    """What was to be replaced is not what is there. Carries the version that is there; None for nothing."""
+
+    def __init__(self, what: str, version: int | None) -> None:
+        self.version = version
+        super().__init__(f"{what} has changed since; nothing was stored")
+
+
+class OtherData(Conflict):
+    """The rows are not those that this is about. Carries the data version that is there."""
+
+    def __init__(self, version: int) -> None:
+        self.version = version
+        super().__init__("the rows have changed since; nothing was stored")
+
+
+@dataclass(frozen=True)
+class Facts:
+    """How much there is. ``version`` goes up with every change of the rows."""
+
+    version: int
+    rows: int
+    values: int
+    groups: int
+    pending: int
+
+
+@dataclass(frozen=True)
+class Settings:
+    """How a tree is grown."""
+
+    splits: Splits = "multiway"
+    leaf_size: int = 2
+    max_depth: int | None = None
+
+
+@dataclass(frozen=True)
+class Summary:
+    """A tree without its structure. ``largest``: rows of its largest leaf; ``changed``: rows that came or went since it was grown."""
+
+    id: str
+    made: str
+    splits: Splits
+    leaf_size: int
+    max_depth: int | None
+    leaves: int
+    largest: int
+    changed: int
+
+    def to_json(self) -> dict[str, Any]:
+        """As a client gets it."""
+        return asdict(self)
+
+
+@dataclass(frozen=True, eq=False)
+class LeafFacts:
+    """Of a tree: the rows of each leaf that has some, and the version of each leaf's sealed sub-tree."""
+
+    summary: Summary
+    sizes: list[tuple[int, int]]
+    refined: list[tuple[int, int]]
+
+
+@dataclass(frozen=True, eq=False)
+class Training:
+    """The identifier table as codes, as of one data version. ``numbers`` are the numbers of its rows, in order."""
+
+    version: int
+    numbers: Int
+    codes: list[npt.NDArray[Any]]
+    classes: npt.NDArray[Any]
+    pruning: npt.NDArray[np.bool_]
+
+
+@dataclass(frozen=True)
+class Row:
+    """A row of the identifier table with the sensitive values of its group, one of which is its own."""
+
+    number: int
+    cells: tuple[Cell, ...]
+    pruning: bool
+    gid: int
+    eseq: bytes
+    candidates: list[tuple[int, Cell]]
+
+
+@dataclass(frozen=True)
+class Page:
+    """Rows in order of their numbers; ``next`` is where the following page begins, None after the last. Of one data version."""
+
+    version: int
+    rows: list[Row]
+    next: int | None
+
+
+@dataclass(frozen=True)
+class Sealed:
+    """Bytes that only a client can read. ``body`` is None where it was left out for its size."""
+
+    version: int
+    body: bytes | None
+
+
+@dataclass(frozen=True)
+class NewRow:
+    """A row that comes."""
+
+    cells: Sequence[Cell]
+    pruning: bool
+    gid: int
+    eseq: bytes
+
+
+@dataclass(frozen=True)
+class Change:
+    """What comes and goes, all of it or nothing. ``version`` is the data version that it is meant for."""
+
+    version: int
+    rows: Sequence[NewRow] = ()
+    values: Sequence[tuple[int, int, Cell]] = ()
+    remove_rows: Sequence[int] = ()
+    pending: Sequence[bytes] = ()
+    remove_pending: Sequence[int] = ()
+    reseal: Sequence[tuple[int, bytes]] = ()
+
+
+@dataclass(frozen=True)
+class Room:
+    """How much a store holds at most: trees, sealed objects with a name, pending objects, and bytes of one of these."""
+
+    trees: int = 64
+    names: int = 16
+    pending: int = 100_000
+    pending_bytes: int = 1 << 16
+
+
+@dataclass(frozen=True)
+class Changed:
+    """The new data version, and the numbers of the pending objects that came."""
+
+    version: int
+    pending: list[int] = field(default_factory=list)
+
+
+class Store(Protocol):
+    """A place for both halves and what belongs to them. Several threads may use it at once.
+
+    Every method is one transaction: what it returns is of one moment, and what it stored is durable when it returns.
+    """
+
+    anatomy: Anatomy
+
+    def about(self) -> tuple[Facts, list[Summary]]:
+        """How much there is, and the trees, newest first."""
+        ...
+
+    def training(self) -> Training:
+        """What a tree is grown from."""
+        ...
+
+    def add_tree(self, settings: Settings, tree: Tree, training: Training, room: Room) -> Summary:
+        """Keep a tree that was grown, and which rows are in which leaf. Rows that came or went meanwhile are accounted for."""
+        ...
+
+    def tree(self, id: str) -> Tree:  # noqa: A002 - its name everywhere
+        """A tree; its nodes are numbered as they are stored."""
+        ...
+
+    def leaf_facts(self, id: str) -> LeafFacts:  # noqa: A002
+        """What there is to say about a tree and its leaves."""
+        ...
+
+    def remove_tree(self, id: str) -> None:  # noqa: A002
+        """Forget a tree and its sealed sub-trees."""
+        ...
+
+    def page(self, after: int, limit: int, most_values: int, leaf: tuple[str, int] | None = None) -> Page:
+        """Rows with larger numbers than ``after``: of the whole table, or of a leaf of a tree.
+
+        The page ends early, after at least one row, where the candidates would be more than ``most_values``.
+        """
+        ...
+
+    def subtree(self, id: str, leaf: int) -> Sealed:  # noqa: A002
+        """The sealed sub-tree of a leaf."""
+        ...
+
+    def subtrees(self, id: str, leaves: Sequence[int], most_bytes: int) -> dict[int, Sealed]:  # noqa: A002
+        """Those of several leaves that have one; with their bytes as long as all of them fit."""
+        ...
+
+    def put_subtree(self, id: str, leaf: int, body: bytes, replaces: int | None, data: int | None = None) -> int:  # noqa: A002
+        """Keep a sealed sub-tree; its version. ``replaces`` says what is there, ``data`` from which data version it was made."""
+        ...
+
+    def sealed(self, name: str) -> Sealed:
+        """A sealed object."""
+        ...
+
+    def put_sealed(self, name: str, body: bytes, replaces: int | None, room: Room, data: int | None = None) -> int:
+        """Keep a sealed object; its version."""
+        ...
+
+    def pending(self, after: int, limit: int) -> tuple[list[tuple[int, bytes]], int | None]:
+        """Sealed rows that wait for a group, and where the following ones begin."""
+        ...
+
+    def change(self, change: Change, room: Room) -> Changed:
+        """Apply a change."""
+        ...
+
+    def close(self) -> None:
+        """Let go of the database."""
+        ...

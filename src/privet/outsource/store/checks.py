@@ -1,0 +1,54 @@
+"""What must hold of rows and values, in files and in changes alike."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from privet.outsource.anatomy import Anatomy
+from privet.outsource.cells import MAX_CELL, Cell
+from privet.schema.encode import Encoded, encode
+
+Int = npt.NDArray[np.int64]
+#: Bytes of a sealed sequence number.
+MAX_ESEQ = 256
+
+
+def fits(anatomy: Anatomy, columns: Sequence[Sequence[Cell]]) -> npt.NDArray[np.bool_]:
+    """Which rows fit the schema of the identifier table. The columns are those of ``Anatomy.columns``."""
+    named = {name: _objects(cells) for name, cells in zip(anatomy.columns, columns, strict=True)}
+    known = encode(anatomy.identifying, named).known(anatomy.identifying)
+    for column in columns:
+        known &= np.array([is_storable(cell) for cell in column], dtype=bool)
+    return known
+
+
+def encoded(anatomy: Anatomy, columns: Sequence[Sequence[Any]]) -> Encoded:
+    """Codes of the identifying attributes, and of the class where it is there too."""
+    schema = replace(anatomy.identifying, person=None)
+    names = [*schema.names, schema.target][: len(columns)]
+    return encode(schema, dict(zip(names, map(_objects, columns), strict=True)), target=len(columns) > len(schema.names))
+
+
+def is_storable(cell: Cell) -> bool:
+    """Whether any database can hold it: NUL is no text in PostgreSQL."""
+    return cell is None or (len(cell) <= MAX_CELL and "\x00" not in cell)
+
+
+def undiverse(gids: Int, codes: Int, l: int) -> Int:  # noqa: E741
+    """The groups in which some value has more than one l-th of the entries."""
+    groups, group, sizes = np.unique(gids, return_inverse=True, return_counts=True)
+    pair = group * (int(codes.max(initial=0)) + 1) + codes
+    _, first, counts = np.unique(pair, return_index=True, return_counts=True)
+    of = group[first]
+    return np.asarray(groups[np.unique(of[counts * l > sizes[of]])], dtype=np.int64)
+
+
+def _objects(cells: Sequence[Any]) -> npt.NDArray[Any]:
+    column = np.empty(len(cells), dtype=object)
+    column[:] = cells
+    return column

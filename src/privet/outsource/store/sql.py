@@ -1,0 +1,267 @@
+"""What the stores share: everything but how a database is reached."""
+
+from __future__ import annotations
+
+import json
+import secrets
+import threading
+from abc import ABC, abstractmethod
+from collections.abc import Sequence
+from contextlib import AbstractContextManager
+from datetime import UTC, datetime
+from typing import Any
+
+import numpy as np
+
+from privet.errors import OutsourceError
+from privet.outsource.anatomy import Anatomy
+from privet.outsource.store import changes, trees
+from privet.outsource.store.base import (
+    Change,
+    Changed,
+    Facts,
+    Full,
+    LeafFacts,
+    NotThere,
+    OtherData,
+    Page,
+    Room,
+    Row,
+    Sealed,
+    Settings,
+    Stale,
+    Summary,
+    Training,
+)
+from privet.outsource.store.sessions import Session
+from privet.outsource.store.tables import FORMAT, cell_names
+from privet.tree import Tree
+
+_SUMMARY = (
+    "SELECT t.id, t.made, t.splits, t.leaf_size, t.max_depth, l.n_leaves, l.largest, t.changed FROM trees AS t JOIN ("
+    "SELECT tree, count(*) AS n_leaves, max(n_rows) AS largest FROM leaves GROUP BY tree) AS l ON l.tree = t.number "
+)
+
+
+class SqlStore(ABC):
+    """A store in a database."""
+
+    anatomy: Anatomy
+
+    def __init__(self) -> None:
+        self._trees: dict[str, Tree] = {}
+        self._trees_lock = threading.Lock()
+        with self.reading() as session:
+            line = session.rows("SELECT format, anatomy FROM meta")
+        if len(line) != 1 or line[0][0] != FORMAT:
+            raise OutsourceError(f"this store has another format; this Privet reads format {FORMAT}")
+        self.anatomy = Anatomy.from_json(json.loads(line[0][1]))
+        self._cells = ", ".join(f"it.{name}" for name in cell_names(len(self.anatomy.columns)))
+
+    @abstractmethod
+    def reading(self) -> AbstractContextManager[Session]:
+        """A transaction that sees one moment."""
+
+    @abstractmethod
+    def writing(self) -> AbstractContextManager[Session]:
+        """A transaction in which nobody else writes. Durable when it is left; undone where it is left by an error."""
+
+    @abstractmethod
+    def close(self) -> None:
+        """Let go of the database."""
+
+    def about(self) -> tuple[Facts, list[Summary]]:
+        with self.reading() as session:
+            ((version, rows, values, groups),) = session.rows("SELECT version, n_rows, n_values, n_groups FROM meta")
+            ((pending,),) = session.rows("SELECT count(*) FROM pending")
+            summaries = session.rows(f"{_SUMMARY} ORDER BY t.number DESC")
+        return Facts(version, rows, values, groups, pending), [Summary(*line) for line in summaries]
+
+    # -- trees ---------------------------------------------------------------------------------------------------------
+
+    def training(self) -> Training:
+        with self.reading() as session:
+            return trees.training(session, self.anatomy)
+
+    def add_tree(self, settings: Settings, tree: Tree, training: Training, room: Room) -> Summary:
+        name, made = secrets.token_hex(16), datetime.now(UTC).isoformat(timespec="seconds")
+        structure, stored = trees.as_stored(self.anatomy, tree)
+        with self.writing() as session:
+            ((there,),) = session.rows("SELECT count(*) FROM trees")
+            if there >= room.trees:
+                raise Full(f"there are {there} trees, which is all that is allowed; delete one first")
+            ((number,),) = session.rows("SELECT next_tree FROM meta")
+            session.run("UPDATE meta SET next_tree = next_tree + 1")
+            changed = trees.place_rows(session, self.anatomy, number, stored, training)
+            session.run(
+                "INSERT INTO trees VALUES ($1, $2, $3, $4, $5, $6, $7, $8)",
+                (number, name, made, settings.splits, settings.leaf_size, settings.max_depth, changed, structure),
+            )
+            ((*summary,),) = session.rows(f"{_SUMMARY} WHERE t.number = $1", (number,))
+        return Summary(*summary)
+
+    def tree(self, id: str) -> Tree:  # noqa: A002
+        with self.reading() as session:
+            _, tree = self._tree(session, id)
+        return tree
+
+    def leaf_facts(self, id: str) -> LeafFacts:  # noqa: A002
+        with self.reading() as session:
+            number = _number(session, id)
+            ((*summary,),) = session.rows(f"{_SUMMARY} WHERE t.number = $1", (number,))
+            sizes = session.rows("SELECT leaf, n_rows FROM leaves WHERE tree = $1 AND n_rows > 0 ORDER BY leaf", (number,))
+            refined = session.rows("SELECT leaf, version FROM subtrees WHERE tree = $1 AND body IS NOT NULL ORDER BY leaf", (number,))
+        return LeafFacts(Summary(*summary), [(leaf, n) for leaf, n in sizes], [(leaf, version) for leaf, version in refined])
+
+    def remove_tree(self, id: str) -> None:  # noqa: A002
+        with self.writing() as session:
+            number = _number(session, id)
+            for table in ("subtrees", "places", "leaves"):
+                session.run(f"DELETE FROM {table} WHERE tree = $1", (number,))
+            session.run("DELETE FROM trees WHERE number = $1", (number,))
+        with self._trees_lock:
+            self._trees.pop(id, None)
+
+    def _tree(self, session: Session, name: str) -> tuple[int, Tree]:
+        """The number of a tree, and the tree, which is parsed once."""
+        number = _number(session, name)
+        with self._trees_lock:
+            tree = self._trees.get(name)
+        if tree is None:
+            ((structure,),) = session.rows("SELECT structure FROM trees WHERE number = $1", (number,))
+            tree = trees.from_stored(self.anatomy, structure)
+            with self._trees_lock:
+                self._trees[name] = tree
+        return number, tree
+
+    # -- rows ----------------------------------------------------------------------------------------------------------
+
+    def page(self, after: int, limit: int, most_values: int, leaf: tuple[str, int] | None = None) -> Page:
+        columns = f"it.number, it.pruning, it.gid, it.eseq, {self._cells}"
+        with self.reading() as session:
+            ((version,),) = session.rows("SELECT version FROM meta")
+            if leaf is None:
+                found = session.rows(f"SELECT {columns} FROM it WHERE number > $1 ORDER BY number LIMIT $2", (after, limit + 1))
+            else:
+                number, tree = self._tree(session, leaf[0])
+                if not 0 <= leaf[1] < tree.n_nodes:
+                    raise NotThere("the tree has no such leaf")
+                found = session.rows(
+                    f"SELECT {columns} FROM it JOIN places AS p ON p.number = it.number "
+                    "WHERE p.tree = $1 AND p.leaf = $2 AND p.number > $3 ORDER BY p.number LIMIT $4",
+                    (number, leaf[1], after, limit + 1),
+                )
+            kept = found[: self._fitting(session, [line[2] for line in found[:limit]], most_values)]
+            values = _candidates(session, sorted({line[2] for line in kept}))
+        rows = [Row(line[0], line[4:], line[1], line[2], line[3], values.get(line[2], [])) for line in kept]
+        return Page(version, rows, rows[-1].number if len(kept) < len(found) else None)
+
+    @staticmethod
+    def _fitting(session: Session, gids: list[int], most_values: int) -> int:
+        """How many rows from the first on have at most so many candidates in all; at least one."""
+        sizes = dict(
+            session.rows(
+                "SELECT st.gid, count(*) FROM st JOIN (SELECT unnest($1::BIGINT[]) AS gid) AS g ON g.gid = st.gid GROUP BY st.gid",
+                (sorted(set(gids)),),
+            )
+        )
+        total = np.cumsum([sizes.get(gid, 0) for gid in gids], dtype=np.int64)
+        return max(1, int(np.searchsorted(total, most_values, side="right")))
+
+    # -- what is sealed ------------------------------------------------------------------------------------------------
+
+    def subtree(self, id: str, leaf: int) -> Sealed:  # noqa: A002
+        with self.reading() as session:
+            number = _number(session, id)
+            found = session.rows("SELECT version, body FROM subtrees WHERE tree = $1 AND leaf = $2 AND body IS NOT NULL", (number, leaf))
+        if not found:
+            raise NotThere("this leaf has no sealed sub-tree")
+        return Sealed(*found[0])
+
+    def subtrees(self, id: str, leaves: Sequence[int], most_bytes: int) -> dict[int, Sealed]:  # noqa: A002
+        of = "FROM subtrees AS s JOIN (SELECT unnest($2::BIGINT[]) AS leaf) AS l ON l.leaf = s.leaf WHERE s.tree = $1"
+        with self.reading() as session:
+            number = _number(session, id)
+            found = session.rows(
+                f"SELECT s.leaf, s.version, octet_length(s.body) {of} AND s.body IS NOT NULL ORDER BY s.leaf", (number, list(leaves))
+            )
+            total = np.cumsum([size for _, _, size in found], dtype=np.int64)
+            fit = [line[0] for line, bytes_so_far in zip(found, total.tolist(), strict=True) if bytes_so_far <= most_bytes]
+            bodies = dict(session.rows(f"SELECT s.leaf, s.body {of}", (number, fit))) if fit else {}
+        return {leaf: Sealed(version, bodies.get(leaf)) for leaf, version, _ in found}
+
+    def put_subtree(self, id: str, leaf: int, body: bytes, replaces: int | None, data: int | None = None) -> int:  # noqa: A002
+        with self.writing() as session:
+            number, tree = self._tree(session, id)
+            if not 0 <= leaf < tree.n_nodes or tree.cells.attribute[leaf] >= 0:
+                raise NotThere("the tree has no such leaf")
+            _check_data(session, data)
+            return _replace(session, "subtrees", {"tree": number, "leaf": leaf}, body, replaces)
+
+    def sealed(self, name: str) -> Sealed:
+        with self.reading() as session:
+            found = session.rows("SELECT version, body FROM sealed WHERE name = $1 AND body IS NOT NULL", (name,))
+        if not found:
+            raise NotThere("there is no sealed object of this name")
+        return Sealed(*found[0])
+
+    def put_sealed(self, name: str, body: bytes, replaces: int | None, room: Room, data: int | None = None) -> int:
+        with self.writing() as session:
+            ((others,),) = session.rows("SELECT count(*) FROM sealed WHERE name <> $1", (name,))
+            if others >= room.names:
+                raise Full(f"there are {others} sealed objects, which is all that is allowed")
+            _check_data(session, data)
+            return _replace(session, "sealed", {"name": name}, body, replaces)
+
+    def pending(self, after: int, limit: int) -> tuple[list[tuple[int, bytes]], int | None]:
+        with self.reading() as session:
+            found = session.rows("SELECT id, body FROM pending WHERE id > $1 ORDER BY id LIMIT $2", (after, limit + 1))
+        kept = [(number, body) for number, body in found[:limit]]
+        return kept, kept[-1][0] if len(found) > limit else None
+
+    # -- changes -------------------------------------------------------------------------------------------------------
+
+    def change(self, change: Change, room: Room) -> Changed:
+        with self.writing() as session:
+            grown = [self._tree(session, name) for (name,) in session.rows("SELECT id FROM trees ORDER BY number")]
+            return changes.apply(session, self.anatomy, grown, change, room)
+
+
+def _number(session: Session, name: str) -> int:
+    found = session.rows("SELECT number FROM trees WHERE id = $1", (name,))
+    if not found:
+        raise NotThere("there is no such tree")
+    return int(found[0][0])
+
+
+def _candidates(session: Session, gids: list[int]) -> dict[int, list[tuple[int, str | None]]]:
+    """The sensitive values of each group, in order of their numbers."""
+    found: dict[int, list[tuple[int, str | None]]] = {}
+    sql = "SELECT st.gid, st.seq, st.value FROM st JOIN (SELECT unnest($1::BIGINT[]) AS gid) AS g ON g.gid = st.gid ORDER BY st.seq"
+    for gid, seq, value in session.rows(sql, (gids,)) if gids else ():
+        found.setdefault(gid, []).append((seq, value))
+    return found
+
+
+def _check_data(session: Session, data: int | None) -> None:
+    """What was made of rows that have gone since may remember them."""
+    ((version,),) = session.rows("SELECT version FROM meta")
+    if data is not None and data != version:
+        raise OtherData(version)
+
+
+def _replace(session: Session, table: str, key: dict[str, Any], body: bytes, replaces: int | None) -> int:
+    """Keep a body if what is there is what the sender believes. A version is never given twice, even if what had it was dropped."""
+    where = " AND ".join(f"{name} = ${i}" for i, name in enumerate(key, 1))
+    found = session.rows(f"SELECT version, body IS NOT NULL FROM {table} WHERE {where}", tuple(key.values()))
+    version, there = found[0] if found else (0, False)
+    current = version if there else None
+    if replaces != current:
+        raise Stale("what is sealed here", current)
+    n = len(key)
+    if found:
+        session.run(f"UPDATE {table} SET version = ${n + 1}, body = ${n + 2} WHERE {where}", (*key.values(), version + 1, body))
+    else:
+        marks = ", ".join(f"${i}" for i in range(1, n + 3))
+        session.run(f"INSERT INTO {table} ({', '.join(key)}, version, body) VALUES ({marks})", (*key.values(), 1, body))
+    return int(version) + 1
