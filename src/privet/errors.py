@@ -17,6 +17,7 @@
     ├── TableError            a table cannot be opened or read
     ├── OutsourceError        an outsourced table, its key or its server is not what it should be
     │   ├── SealError         what is sealed cannot be opened: one message, whatever the reason
+    │   ├── NotThere          a server has no such tree, leaf or sealed object
     │   └── Conflict          somebody else was faster; nothing was changed
     ├── ModelError            a model file cannot be read or written (also a ValueError)
     ├── DatasetError          a data set is unknown, unavailable or not the expected one
@@ -115,6 +116,10 @@ class SealError(OutsourceError):
 
     def __init__(self) -> None:
         super().__init__("what the server holds cannot be opened with this key, or is not what was sealed")
+
+
+class NotThere(OutsourceError):
+    """There is no such tree, leaf or sealed object."""
 
 
 class Conflict(OutsourceError):

@@ -77,7 +77,7 @@ class CuratorPlace:
     def _connected(self) -> RemoteCurator:
         from privet.remote.connect import connect
 
-        curator = connect(self.url, None if self.token_file is None else _token_of(self.token_file), self.dataset)
+        curator = connect(self.url, None if self.token_file is None else token_of(self.token_file), self.dataset)
         if self.schema_file is not None and Schema.read(self.schema_file).fingerprint != curator.schema.fingerprint:
             raise SchemaError(f"{self.schema_file} is not the schema of {curator.dataset!r}; leave it out to use the curator's")
         return curator
@@ -112,7 +112,8 @@ def place_of(
     return TablePlace(table, schema, budget, ledger, "owner" if analyst is None else analyst)
 
 
-def _token_of(path: Path) -> str:
+def token_of(path: Path) -> str:
+    """What a token file holds."""
     try:
         return path.read_text(encoding="ascii")
     except (OSError, ValueError):

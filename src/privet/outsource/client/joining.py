@@ -2,25 +2,31 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 
 import numpy as np
 import numpy.typing as npt
 
-from privet.errors import SealError
+from privet.errors import Conflict, SealError
 from privet.outsource.anatomy import Anatomy
 from privet.outsource.cells import Cell
-from privet.outsource.client.table import CandidateRow, OutsourcedTable
+from privet.outsource.client.table import CandidateRow, OutsourcedTable, Page
 from privet.outsource.sequence import true_value
 from privet.schema.encode import encode
 from privet.trees.exact.rows import Column
 
+_TRIES = 10
+
 
 @dataclass(frozen=True, eq=False)
 class TrueRows:
-    """Joined rows: codes by attribute of the whole schema, classes, and which rows are for pruning."""
+    """Joined rows: codes by attribute of the whole schema, classes, and which rows are for pruning.
 
+    ``version`` is that of the table they are of.
+    """
+
+    version: int
     codes: list[Column]
     classes: Column
     pruning: npt.NDArray[np.bool_]
@@ -33,29 +39,42 @@ class TrueRows:
         return [column[chosen] for column in self.codes], self.classes[chosen]
 
 
-def joined(table: OutsourcedTable, pages: Iterable[list[CandidateRow]]) -> TrueRows:
-    """Open every row's sequence number and keep its true value. :class:`SealError` if one row is not what was sealed."""
-    parts = []
+def joined(table: OutsourcedTable, pages: Callable[[], Iterable[Page]]) -> TrueRows:
+    """Open every row's sequence number and keep its true value. :class:`SealError` if one row is not what was sealed.
+
+    Begins again where the table changes while it is read.
+    """
+    for _ in range(_TRIES):
+        try:
+            return _joined(table, pages())
+        except Conflict:
+            continue
+    raise Conflict("the table keeps changing while it is read; try again later")
+
+
+def _joined(table: OutsourcedTable, pages: Iterable[Page]) -> TrueRows:
+    parts: list[TrueRows] = []
     held = 0
     seen: set[int] = set()
     for page in pages:
-        table.holds(held + sum(max(1, len(row.candidates)) for row in page))
-        told = [(row, *true_value(table.sealer, row.eseq, row.cells, row.pruning, row.gid, row.candidates)) for row in page]
-        parts.append(_encoded(table.anatomy, [(row, value) for row, _, value in told]))
-        held += len(page)
+        if parts and page.version != parts[0].version:
+            raise Conflict("the table has changed")
+        table.holds(held + sum(max(1, len(row.candidates)) for row in page.rows))
+        told = [(row, *true_value(table.sealer, row.eseq, row.cells, row.pruning, row.gid, row.candidates)) for row in page.rows]
+        parts.append(_encoded(table.anatomy, page.version, [(row, value) for row, _, value in told]))
+        held += len(told)
         seen.update(seq for _, seq, _ in told)
         if len(seen) < held:
             raise SealError  # a row that is sent twice would count twice
-    if not parts:
-        parts = [_encoded(table.anatomy, [])]
     codes = [np.concatenate([part.codes[a] for part in parts]) for a in range(len(table.anatomy.schema.names))]
-    return TrueRows(codes, np.concatenate([part.classes for part in parts]), np.concatenate([part.pruning for part in parts]))
+    classes, pruning = np.concatenate([part.classes for part in parts]), np.concatenate([part.pruning for part in parts])
+    return TrueRows(parts[0].version, codes, classes, pruning)
 
 
-def _encoded(anatomy: Anatomy, rows: list[tuple[CandidateRow, Cell]]) -> TrueRows:
+def _encoded(anatomy: Anatomy, version: int, rows: list[tuple[CandidateRow, Cell]]) -> TrueRows:
     cells = np.array([row.cells for row, _ in rows], dtype=object).reshape(len(rows), len(anatomy.columns))
     frame = {name: cells[:, i] for i, name in enumerate(anatomy.columns)}
     frame[anatomy.sensitive] = np.array([value for _, value in rows], dtype=object)
     encoded = encode(anatomy.schema, frame)
     assert encoded.classes is not None
-    return TrueRows(encoded.codes, encoded.classes, np.array([row.pruning for row, _ in rows], dtype=bool))
+    return TrueRows(version, encoded.codes, encoded.classes, np.array([row.pruning for row, _ in rows], dtype=bool))

@@ -34,7 +34,8 @@ def choose_leaf_size(
     max_depth: int | None = None,
     progress: Callable[[int, int], None] = lambda *_: None,
 ) -> tuple[Tried, list[Tried]]:
-    """Grow and refine a base tree per threshold; keep the best at the server, with its sub-trees. Among equals the largest leaves win.
+    """Grow and refine a base tree per threshold; keep the best at the server, with its sub-trees. Among equals the one of the smallest
+    largest leaf wins: it asks least of the client.
 
     ``progress`` is told the thresholds done and the number of all.
     """
@@ -48,7 +49,7 @@ def choose_leaf_size(
             break  # larger thresholds give the same
     if not tried[-1].of:
         raise OutsourceError("no rows were marked for pruning when the table was split, so no threshold can be chosen; name one")
-    best = max(tried, key=lambda one: (one.right, one.tree.leaf_size))
+    best = max(tried, key=lambda one: (one.right, -one.tree.largest))
     for one in tried:
         if one is not best:
             table.drop(one.tree.id)

@@ -17,7 +17,7 @@ from typing import Any
 
 import numpy as np
 
-from privet.errors import Conflict, OutsourceError, ParameterError
+from privet.errors import Conflict, NotThere, ParameterError
 from privet.outsource.cells import Cell, cells_of
 from privet.outsource.client.joining import TrueRows, joined
 from privet.outsource.client.subtrees import learn, padded, says, unpadded
@@ -53,15 +53,21 @@ class Naive:
     def __init__(self, table: OutsourcedTable, splits: Splits = "multiway") -> None:
         self._table, self._splits = table, splits
 
+    def is_there(self) -> bool:
+        """Whether the server holds a tree of this kind."""
+        try:
+            self._table.fetch(NAIVE)
+        except NotThere:
+            return False
+        return True
+
     def learn(self, *, again: bool = False) -> None:
         """Read the whole table, learn, and leave the tree with the server. ``again`` replaces one that is there."""
         table = self._table
-        replaces = None
-        if again:
-            with suppress(OutsourceError):
-                replaces, _ = table.fetch(NAIVE)
-        tree = learn(table.anatomy.schema, joined(table, table.rows()), self._splits)
-        table.store(NAIVE, table.sealer.seal("naive", (), padded(tree)), replaces)
+        replaces = table.fetch(NAIVE)[0] if again and self.is_there() else None
+        rows = joined(table, table.rows)
+        tree = learn(table.anatomy.schema, rows, self._splits)
+        table.store(NAIVE, table.sealer.seal("naive", (), padded(tree)), replaces, rows.version)
 
     def predict(self, frame: Any, at_once: int = AT_ONCE) -> list[str]:
         """The class of each row. The tree is fetched and opened for each block of rows, and not kept."""
@@ -101,7 +107,7 @@ class Collaborative:
 
     def rows(self, leaf: int) -> TrueRows:
         """The true rows of a leaf."""
-        return joined(self._table, self._table.leaf_rows(self.tree.id, leaf))
+        return joined(self._table, lambda: self._table.leaf_rows(self.tree.id, leaf))
 
     def refine(self, leaf: int, rows: TrueRows) -> Tree:
         """Learn the sub-tree of a leaf from its rows and leave it with the server."""
@@ -109,9 +115,13 @@ class Collaborative:
         tree = learn(table.anatomy.schema, rows, self._splits)
         place = table.subtree_place(self.tree.id, leaf)
         try:
-            table.store(place, table.sealer.seal("subtree", (self.tree.id, leaf), padded(tree)))
-        except Conflict:  # another client was faster, or our own first attempt arrived after all
-            return self._opened(leaf, table.fetch(place)[1])
+            table.store(place, table.sealer.seal("subtree", (self.tree.id, leaf), padded(tree)), data=rows.version)
+        except Conflict:
+            # Another client was faster, or our own first attempt arrived after all; or else the rows have changed, and whoever
+            # comes next refines this leaf: for now it is right for the rows as they were.
+            with suppress(NotThere):
+                return self._opened(leaf, table.fetch(place)[1])
+            return tree
         table.refined += 1
         return tree
 

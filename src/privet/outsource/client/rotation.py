@@ -5,7 +5,7 @@ from __future__ import annotations
 import base64
 from collections.abc import Iterator
 
-from privet.errors import OutsourceError
+from privet.errors import NotThere
 from privet.outsource.client.learners import NAIVE
 from privet.outsource.client.table import CandidateRow, OutsourcedTable
 
@@ -14,7 +14,7 @@ def rotate(table: OutsourcedTable) -> int:
     """Seal anew what older keys of the ring sealed; how many texts that were. All of them, or an error."""
     done = 0
     for page in table.rows():
-        done += _reseal_rows(table, page)
+        done += _reseal_rows(table, page.rows)
     done += _reseal_pending(table)
     for place, purpose, bound in _places(table):
         version, sealed = table.fetch(place)
@@ -52,6 +52,6 @@ def _places(table: OutsourcedTable) -> Iterator[tuple[str, str, tuple[str | int,
             yield table.subtree_place(tree.id, leaf), "subtree", (tree.id, leaf)
     try:
         table.fetch(NAIVE)
-    except OutsourceError:
+    except NotThere:
         return
     yield NAIVE, "naive", ()

@@ -57,6 +57,14 @@ class CandidateRow:
 
 
 @dataclass(frozen=True)
+class Page:
+    """Some rows of the table as it was at one version."""
+
+    version: int
+    rows: list[CandidateRow]
+
+
+@dataclass(frozen=True)
 class Reached:
     """Where rows end in a base tree: leaves, the base tree's classes, and the sealed sub-trees (None: to be fetched)."""
 
@@ -137,7 +145,7 @@ class OutsourcedTable:
             raise OutsourceError("the server has no tree yet; grow one with 'privet outsource learn'")
         return trees[0]  # type: ignore[no-any-return]
 
-    def rows(self) -> Iterator[list[CandidateRow]]:
+    def rows(self) -> Iterator[Page]:
         """All rows, page by page."""
         return self._pages("/rows")
 
@@ -175,7 +183,7 @@ class OutsourcedTable:
             subtrees = {int(leaf): None if one["sealed"] is None else _bytes(one["sealed"]) for leaf, one in told["subtrees"].items()}
             return Reached(leaves, _classes(self.anatomy, told["classes"], len(rows)), subtrees)
 
-    def leaf_rows(self, tree: str, leaf: int) -> Iterator[list[CandidateRow]]:
+    def leaf_rows(self, tree: str, leaf: int) -> Iterator[Page]:
         """The rows of one leaf, page by page."""
         return self._pages(f"/trees/{tree}/leaves/{leaf}/rows")
 
@@ -191,9 +199,13 @@ class OutsourcedTable:
         with _looking():
             return _whole(told["version"]), _bytes(told["sealed"])
 
-    def store(self, place: str, sealed: bytes, replaces: int | None = None) -> None:
-        """Leave something sealed. :class:`Conflict` where another version is there than the one to be replaced."""
-        self.link.put(place, json.dumps({"sealed": _text(sealed), "replaces": replaces}).encode())
+    def store(self, place: str, sealed: bytes, replaces: int | None = None, data: int | None = None) -> None:
+        """Leave something sealed.
+
+        :class:`Conflict` where another version of it is there than the one to be replaced, or the table is of another version than
+        the one that it was learnt from.
+        """
+        self.link.put(place, json.dumps({"sealed": _text(sealed), "replaces": replaces, "data": data}).encode())
 
     def pending(self) -> list[tuple[int, bytes]]:
         """The sealed rows that wait for a group."""
@@ -226,12 +238,12 @@ class OutsourcedTable:
     def _post(self, path: str, body: Any) -> dict[str, Any]:
         return self.link.post(path, json.dumps(body, ensure_ascii=False, separators=(",", ":")).encode())
 
-    def _pages(self, path: str) -> Iterator[list[CandidateRow]]:
+    def _pages(self, path: str) -> Iterator[Page]:
         after: int | None = -1
         while after is not None:
             told = self.link.get(f"{path}?after={after}&limit={PAGE}")
             with _looking():
-                page = [_candidate_row(self.anatomy, row) for row in told["rows"]]
+                page = Page(_whole(told["version"]), [_candidate_row(self.anatomy, row) for row in told["rows"]])
                 after = _next(told["next"], after)
             yield page
 

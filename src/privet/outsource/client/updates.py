@@ -89,8 +89,8 @@ def delete(table: OutsourcedTable, frame: Any) -> int:
     version = table.about()["version"]
     rows: list[int] = []
     for page in table.rows():
-        table.holds(len(page) + n_wanted)
-        for row in page:
+        table.holds(len(page.rows) + n_wanted)
+        for row in page.rows:
             if tuple(row.cells) not in identifying:
                 continue
             _, value = true_value(table.sealer, row.eseq, row.cells, row.pruning, row.gid, row.candidates)
@@ -107,6 +107,11 @@ def delete(table: OutsourcedTable, frame: Any) -> int:
         raise ParameterError(f"{wanted.total()} of the {n_wanted} rows are not in the table, so none is deleted")
     table.change(version, remove_rows=rows, remove_pending=waiting)
     return n_wanted
+
+
+def waiting_people(table: OutsourcedTable) -> list[Person]:
+    """The rows that wait for a group."""
+    return [_opened(table, sealed) for _, sealed in table.pending()]
 
 
 def _people(table: OutsourcedTable, frame: Any) -> list[Person]:

@@ -1,0 +1,69 @@
+"""Options that several of these commands have, and the keys and tables that they name."""
+
+from __future__ import annotations
+
+import os
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import typer
+
+from privet.errors import ParameterError
+
+if TYPE_CHECKING:
+    from privet.outsource.cipher import KeyRing
+    from privet.outsource.client import OutsourcedTable
+
+PASSPHRASE = "PRIVET_PASSPHRASE"  # noqa: S105 - the name of a variable
+NEW_PASSPHRASE = "PRIVET_NEW_PASSPHRASE"  # noqa: S105 - the name of a variable
+KEY_FILE = typer.Option(..., "--key-file", "-k", help="The client's key file.")
+URL = typer.Argument(help="The address of the server: https://HOST[:PORT].")
+TOKEN_FILE = typer.Option(None, "--token-file", help="The file with the client's token; by default PRIVET_TOKEN has it.")
+CA = typer.Option(None, "--ca", help="A file with the certificates to trust (PEM), in place of the usual ones.")
+TREE = typer.Option(None, "--tree", help="The base tree, by the beginning of its id; by default the newest.")
+ROWS = typer.Argument(help="A .csv or .parquet file, duckdb:///FILE?table=NAME, or postgresql://...?table=NAME.")
+
+
+def keys(path: Path) -> KeyRing:
+    """The keys of a file."""
+    return unlocked(path)[0]
+
+
+def unlocked(path: Path) -> tuple[KeyRing, str | None]:
+    """The keys of a file and its passphrase, which comes from the environment or is asked for."""
+    from privet.outsource.cipher import KeyRing
+
+    passphrase = None
+    if KeyRing.needs_passphrase(path):
+        passphrase = os.environ.get(PASSPHRASE)
+        if passphrase is None and sys.stdin.isatty():
+            passphrase = typer.prompt(f"passphrase of {path}", hide_input=True, err=True)
+    return KeyRing.read(path, passphrase), passphrase
+
+
+def new_passphrase(variable: str = PASSPHRASE) -> str:
+    """A passphrase from the environment, or asked for twice."""
+    if (given := os.environ.get(variable)) is not None:
+        return given
+    if not sys.stdin.isatty():
+        raise ParameterError(f"nobody is there to type a passphrase; set {variable}")
+    return str(typer.prompt("new passphrase", hide_input=True, confirmation_prompt=True, err=True))
+
+
+def connected(url: str, token_file: Path | None, key_file: Path | None, ca: Path | None) -> OutsourcedTable:
+    """The table at its server."""
+    from privet.cli.asking import token_of
+    from privet.outsource.client import OutsourcedTable
+    from privet.remote.address import token_or_environment
+
+    ring = None if key_file is None else keys(key_file)
+    token = token_or_environment(None if token_file is None else token_of(token_file))
+    return OutsourcedTable(url, token, ring, ca=ca)
+
+
+def rows_of(place: str) -> Any:
+    """All rows of a table that the caller holds."""
+    from privet.counts.open import read_public
+
+    return read_public(place)

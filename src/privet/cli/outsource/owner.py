@@ -1,0 +1,141 @@
+"""The owner's commands: keys, splitting, verifying, attacking one's own split."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import typer
+
+from privet.cli.options import JSON
+from privet.cli.outsource.options import KEY_FILE, NEW_PASSPHRASE, keys, new_passphrase, rows_of, unlocked
+
+key_app = typer.Typer(help="The key that joins the two halves of a table. Whoever has it knows everything.", no_args_is_help=True)
+FOLDER = typer.Argument(help="The folder that 'split' wrote.")
+
+
+@key_app.command("new")
+def new_key(
+    path: Path = typer.Argument(help="The key file to make; nobody else may read it (mode 0600)."),
+    algorithm: str = typer.Option("AES-256-GCM", help="AES-256-GCM or AES-128-GCM."),
+    passphrase: bool = typer.Option(False, "--passphrase", help="Seal the file with a passphrase (scrypt)."),
+) -> None:
+    """Make a key. Keep a copy in a safe place: without it nobody can join the halves again.
+
+    Example: [bold]privet outsource key new people.key --passphrase[/bold]
+    """
+    from privet.outsource.cipher import KeyRing
+
+    KeyRing.new(algorithm).write(path, new_passphrase() if passphrase else None)  # type: ignore[arg-type]
+    typer.echo(f"made {path} ({algorithm}); keep a copy in a safe place")
+
+
+@key_app.command("passphrase")
+def change_passphrase(
+    path: Path = typer.Argument(help="The key file."),
+    remove: bool = typer.Option(False, "--remove", help="Store the key without a passphrase."),
+) -> None:
+    """Give a key file another passphrase, or none.
+
+    Example: [bold]privet outsource key passphrase people.key[/bold]
+    """
+    keys(path).write(path, None if remove else new_passphrase(NEW_PASSPHRASE), replace=True)
+    typer.echo(f"{path} has {'no' if remove else 'a new'} passphrase")
+
+
+@key_app.command("retire")
+def retire_key(path: Path = typer.Argument(help="The key file.")) -> None:
+    """Forget the keys before the current one. Do this after 'rotate' has sealed everything anew.
+
+    Example: [bold]privet outsource key retire people.key[/bold]
+    """
+    ring, passphrase = unlocked(path)
+    ring.retired().write(path, passphrase, replace=True)
+    typer.echo(f"{path}: {len(ring.keys) - 1} older key(s) forgotten")
+
+
+def split(
+    table: str = typer.Argument(help="A .csv or .parquet file, duckdb:///FILE?table=NAME, or postgresql://...?table=NAME."),
+    schema: Path = typer.Option(..., "--schema", "-s", help="The public schema of the table (JSON)."),
+    sensitive: str = typer.Option(..., "--sensitive", help="The attribute whose link to people is to be hidden."),
+    l: int = typer.Option(2, "--l", help="No sensitive value has more than one l-th of any group."),  # noqa: E741
+    key_file: Path = KEY_FILE,
+    output: Path = typer.Option(..., "--output", "-o", help="The folder to write."),
+    pruning: float = typer.Option(0.2, help="The share of rows, drawn at random, that learners keep aside for pruning."),
+    withheld: Path | None = typer.Option(None, help="Write the rows that are held back to this CSV file, for the owner only."),
+    as_json: bool = JSON,
+) -> None:
+    """Split a table into an identifier table and a sensitive table that only the key can join, in random l-diverse groups.
+
+    Rows that cannot be placed without breaking l-diversity, or do not fit the schema, are held back and told.
+
+    Example: [bold]privet outsource split people.csv -s people.schema.json --sensitive disease --l 3 -k people.key -o halves[/bold]
+    """
+    from privet.cli.asking import check_writable, working
+    from privet.outsource.files import check_new_folder, write_halves
+    from privet.outsource.split import split as split_table
+    from privet.outsource.verify import verify as look
+    from privet.schema import Schema
+
+    check_new_folder(output)
+    if withheld is not None:
+        check_writable(withheld)
+    ring, public, rows = keys(key_file), Schema.read(schema), rows_of(table)
+    with working("splitting"):
+        made = split_table(rows, public, sensitive, l, ring, pruning=pruning)
+        verdict = look(made.halves, ring)
+        if withheld is not None:
+            rows.iloc[made.withheld].to_csv(withheld, index=False)
+        write_halves(made.halves, output)
+    if as_json:
+        told = {"folder": str(output), "rows": verdict.rows, "groups": verdict.groups, "l": verdict.l, "unplaced": len(made.unplaced)}
+        typer.echo(json.dumps({**told, "unfit": len(made.unfit), "problems": verdict.problems, "remarks": verdict.remarks}))
+        return
+    typer.echo(f"{output}: {verdict.rows} rows in {verdict.groups} groups, {l}-diverse in {sensitive!r}")
+    for count, why in ((len(made.unplaced), "cannot be placed without breaking it"), (len(made.unfit), "do not fit the schema")):
+        if count:
+            typer.echo(f"{count} rows {why} and are held back; they are in neither half")
+    if len(made.unplaced):
+        typer.echo("note: whoever knows that a person is in the table, but not in the halves, can guess a most frequent value for them")
+    _tell(verdict.problems, verdict.remarks)
+    typer.echo("this is anatomization, not differential privacy; see what an adversary learns with 'privet outsource attack'")
+
+
+def verify(
+    folder: Path = FOLDER, key_file: Path | None = typer.Option(None, "--key-file", "-k", help="With the key, more is checked.")
+) -> None:
+    """Check that the groups of a split are l-diverse and that nothing but the sealed numbers links its halves. Exit code 1 if not.
+
+    Example: [bold]privet outsource verify halves -k people.key[/bold]
+    """
+    from privet.outsource.files import read_halves
+    from privet.outsource.verify import verify as look
+
+    verdict = look(read_halves(folder), None if key_file is None else keys(key_file))
+    _tell(verdict.problems, verdict.remarks)
+    if verdict.problems:
+        raise typer.Exit(1)
+    told = "joined with the key" if verdict.joined else "looked at without the key"
+    typer.echo(f"{folder}: {verdict.rows} rows in {verdict.groups} groups, {verdict.l:g}-diverse; {told}; nothing else links the halves")
+
+
+def attack(
+    folder: Path = FOLDER,
+    key_file: Path = KEY_FILE,
+    output: Path | None = typer.Option(None, "--output", "-o", help="Draw the result: .svg, .png or .pdf."),
+    as_json: bool = JSON,
+) -> None:
+    """Measure how much an adversary who sees both halves learns beyond l-diversity, by the deFinetti attack (Kifer 2009).
+
+    The attack itself uses the two halves only; the key is for counting how often it is right.
+
+    Example: [bold]privet outsource attack halves -k people.key -o attack.svg[/bold]
+    """
+    raise NotImplementedError
+
+
+def _tell(problems: list[str], remarks: list[str]) -> None:
+    for problem in problems:
+        typer.echo(f"privet: {problem}", err=True)
+    for remark in remarks:
+        typer.echo(f"note: {remark}")

@@ -1,0 +1,97 @@
+"""The server's commands. They need no key, and could not use one."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import typer
+
+if TYPE_CHECKING:
+    from privet.outsource.server.home import Home
+
+client_app = typer.Typer(help="Who may use the table.", no_args_is_help=True)
+HOME = typer.Option(Path("outsourced"), "--home", envvar="PRIVET_OUTSOURCED", help="The folder of the server.")
+
+
+def init(
+    folder: Path = typer.Argument(help="The folder that the owner's 'split' wrote."),
+    store: str | None = typer.Option(
+        None, help="postgresql://...?schema=NAME to keep the halves there; by default a DuckDB file in the home."
+    ),
+    home: Path = HOME,
+) -> None:
+    """Make the folder of a server and load the two halves of a table. What is not l-diverse is refused.
+
+    Example: [bold]privet outsource init halves --home outsourced[/bold]
+    """
+    from privet.cli.asking import working
+    from privet.outsource.server.home import Home
+
+    with working("loading"):
+        made = Home.make(home, folder, store)
+    typer.echo(f"made {made.path}; let a client in with 'privet outsource client add NAME --home {home}'")
+
+
+@client_app.command("add")
+def add_client(name: str = typer.Argument(help="Who."), home: Path = HOME) -> None:
+    """Let a client in. Their token is shown this once.
+
+    Example: [bold]privet outsource client add ada[/bold]
+    """
+    token = _open(home).accounts.add_analyst(name)
+    typer.echo(f"the token of {name!r}, shown this once: {token}")
+
+
+@client_app.command("list")
+def list_clients(home: Path = HOME) -> None:
+    """List the clients.
+
+    Example: [bold]privet outsource client list[/bold]
+    """
+    for name in _open(home).accounts.analysts():
+        typer.echo(name)
+
+
+@client_app.command("token")
+def new_token(name: str = typer.Argument(help="Who."), home: Path = HOME) -> None:
+    """Give a client another token; the one before ends at once.
+
+    Example: [bold]privet outsource client token ada[/bold]
+    """
+    typer.echo(f"the token of {name!r}, shown this once: {_open(home).accounts.new_token(name)}")
+
+
+@client_app.command("revoke")
+def revoke_client(name: str = typer.Argument(help="Who."), home: Path = HOME) -> None:
+    """Let a client in no more, at once.
+
+    Example: [bold]privet outsource client revoke ada[/bold]
+    """
+    _open(home).accounts.revoke(name)
+    typer.echo(f"client {name!r} is not let in any more")
+
+
+def serve(
+    host: str = typer.Option("127.0.0.1", help="The address to listen at; by default this machine only."),
+    port: int = typer.Option(8100, help="The port; 0 takes a free one.", min=0, max=65535),
+    cert: Path | None = typer.Option(None, help="The TLS certificate (PEM)."),
+    key: Path | None = typer.Option(None, help="The private key of the certificate (PEM); not the key of the table."),
+    behind_tls: bool = typer.Option(False, "--behind-tls", help="Something in front does TLS: listen without it on any address."),
+    rate: float = typer.Option(1000, help="Requests a second that one client may send.", min=0.01),
+    home: Path = HOME,
+) -> None:
+    """Serve the two halves, base trees and what clients sealed, over HTTP.
+
+    Example: [bold]privet outsource serve --port 8100[/bold]
+    """
+    from privet.outsource.server.limits import Limits
+    from privet.outsource.server.serve import run
+
+    run(_open(home), Limits(rate=rate, burst=4 * rate), host, port, cert, key, behind_tls=behind_tls)
+
+
+def _open(home: Path) -> Home:
+    from privet.outsource.server.home import Home
+
+    return Home.open(home)
