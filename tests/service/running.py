@@ -83,11 +83,11 @@ def house(folder: Path, epsilon: str | int = 1000, place: str | None = None) -> 
 
 
 class Service:
-    """``privet curator serve`` as a process. ``before`` is Python that runs in it first, for faults."""
+    """``privet curator serve`` (or another server) as a process. ``before`` is Python that runs in it first, for faults."""
 
-    def __init__(self, home: Path, log: Path, rate: float = 100_000, before: str = "") -> None:
+    def __init__(self, home: Path, log: Path, rate: float = 100_000, before: str = "", group: str = "curator") -> None:
         code = f"{before}\nimport sys\nfrom privet.cli import main\nsys.argv[0] = 'privet'\nmain()"
-        serve = ["curator", "serve", "--home", str(home), "--port", "0", "--rate", str(rate)]
+        serve = [group, "serve", "--home", str(home), "--port", "0", "--rate", str(rate)]
         self.log = log
         with log.open("wb") as file:
             self.process = subprocess.Popen([sys.executable, "-c", code, *serve], stdout=file, stderr=file)
@@ -130,9 +130,9 @@ class Service:
 
 
 @contextmanager
-def serving(home: Path, rate: float = 100_000, before: str = ""):
+def serving(home: Path, rate: float = 100_000, before: str = "", group: str = "curator"):
     """A running service, which must not complain."""
-    service = Service(home, home.parent / "serve.log", rate, before)
+    service = Service(home, home.parent / "serve.log", rate, before, group)
     try:
         yield service
     finally:
