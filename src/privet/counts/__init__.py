@@ -6,5 +6,6 @@
 - :mod:`~privet.counts.csv_lines`: CSV files, every line by itself
 - :mod:`~privet.counts.sql`, :mod:`~privet.counts.bitsets`: quoting, encoding and counting in SQL
 - :mod:`~privet.counts.counting`, :mod:`~privet.counts.kernels`: the compiled counting loops
+- :mod:`~privet.counts.equivalence`: rows that agree in some columns, for the owner's own eyes
 - :mod:`~privet.counts.open`: ``open_table``, which finds the right one
 """

@@ -1,0 +1,141 @@
+"""k-anonymity, l-diversity and t-closeness of groups: for each group, and for the whole table, which is as good as its worst group.
+
+With r_1 >= r_2 >= ... >= r_m the counts of the values in a group of n rows, p_i = r_i / n:
+
+- distinct l: m;
+- entropy l: exp(-sum p_i ln p_i), so that the entropy is at least ln l (Machanavajjhala et al. 2006);
+- frequency l: n / r_1, so that no value takes more than a share of 1/l (the form that Anatomy ensures; Xiao and Tao 2006);
+- recursive (c, l): the largest l with r_1 < c (r_l + ... + r_m) (Machanavajjhala et al. 2006);
+- t: the Earth Mover's Distance of p to the whole table (Li, Li and Venkatasubramanian 2007).
+
+The first three are the Hill numbers of order zero, one and infinity, so that frequency l <= entropy l <= distinct l.
+"""
+
+from __future__ import annotations
+
+from fractions import Fraction
+
+import numpy as np
+import numpy.typing as npt
+
+from privet.anonymity.groups import Groups, Integers
+from privet.budget import Number, exact
+
+Floats = npt.NDArray[np.float64]
+
+
+def k_anonymity(groups: Groups) -> int:
+    """The number of rows of the smallest group (Samarati and Sweeney 1998)."""
+    return int(groups.sizes.min())
+
+
+def distinct_l(groups: Groups) -> int:
+    """The smallest number of different values in a group."""
+    return int(distinct_l_per_group(groups).min())
+
+
+def distinct_l_per_group(groups: Groups) -> Integers:
+    """The number of different values in each group."""
+    return np.diff(groups.starts)
+
+
+def frequency_l(groups: Groups) -> float:
+    """The largest l such that no value takes more than a share of 1/l in any group."""
+    return float(frequency_l_per_group(groups).min())
+
+
+def frequency_l_per_group(groups: Groups) -> Floats:
+    """For each group, its number of rows over that of its most frequent value."""
+    return groups.sizes / groups.largest
+
+
+def entropy_l(groups: Groups) -> float:
+    """The largest l such that the entropy of every group is at least ln l."""
+    return float(entropy_l_per_group(groups).min())
+
+
+def entropy_l_per_group(groups: Groups) -> Floats:
+    """For each group, exp of the entropy of its values."""
+    logs = np.add.reduceat(groups.counts * np.log(groups.counts), groups.starts[:-1])
+    found = np.exp(np.log(groups.sizes) - logs / groups.sizes)
+    # It lies between the other two. That makes it exact where they meet: one value only, or all values equally often.
+    return np.clip(found, frequency_l_per_group(groups), distinct_l_per_group(groups))
+
+
+def recursive_l(groups: Groups, c: Number) -> int:
+    """The largest l for which every group is recursively (c, l)-diverse; 0 where there is none."""
+    return int(recursive_l_per_group(groups, c).min())
+
+
+def recursive_l_per_group(groups: Groups, c: Number) -> Integers:
+    """For each group, the largest l for which it is recursively (c, l)-diverse; 0 where there is none.
+
+    A group is (c, 1)-diverse for every c above 1, and never (c, l)-diverse for an l above its number of values.
+
+    Args:
+        groups: the groups.
+        c: a number above zero, read as it is written: 0.1 is one tenth.
+    """
+    bound = exact("c", c)
+    order = np.lexsort((-groups.counts, groups.group_of_entry))
+    descending = groups.counts[order]
+    through = np.cumsum(descending)
+    ends = np.repeat(through[groups.starts[1:] - 1], np.diff(groups.starts))
+    tails = ends - through + descending  # r_l + ... + r_m, at the place of r_l
+    needed = _more_than(groups.largest, bound, groups.n_rows)[groups.group_of_entry]
+    return np.add.reduceat((tails >= needed).astype(np.int64), groups.starts[:-1])  # it falls with l, so that all up to the largest hold
+
+
+def _more_than(largest: Integers, c: Fraction, beyond: int) -> Integers:
+    """The least whole number above r_1 / c, exactly. Different r_1 are few: a table of n rows has room for less than sqrt(2 n)."""
+    different, which = np.unique(largest, return_inverse=True)
+    least = [min(int(count) * c.denominator // c.numerator, beyond) + 1 for count in different.tolist()]
+    return np.array(least, dtype=np.int64)[which]
+
+
+def t_closeness(groups: Groups, *, ordered: bool = False) -> float:
+    """The largest distance of a group to all rows."""
+    return float(t_closeness_per_group(groups, ordered=ordered).max())
+
+
+def t_closeness_per_group(groups: Groups, *, ordered: bool = False) -> Floats:
+    """The Earth Mover's Distance between the values of each group and those of all rows, from 0 to 1.
+
+    Args:
+        groups: the groups.
+        ordered: False for the equal distance, where all values are as far apart: half the sum of absolute differences. True for
+            the ordered distance, where the i-th and j-th of m values are ``|i - j| / (m - 1)`` apart.
+    """
+    distance = _ordered_distance(groups) if ordered else _equal_distance(groups)
+    return np.clip(distance, 0.0, 1.0)
+
+
+def _equal_distance(groups: Groups) -> Floats:
+    """What the group has too much of, which is what it has too little of: values that are not in it need not be looked at."""
+    share = groups.counts / groups.sizes[groups.group_of_entry]
+    return np.add.reduceat(np.maximum(share - (groups.totals / groups.n_rows)[groups.values], 0.0), groups.starts[:-1])
+
+
+def _ordered_distance(groups: Groups) -> Floats:
+    """The sum of abs(P(i) - Q(i)) / (m - 1) over all i, P and Q the cumulative shares in the group and in all rows.
+
+    P is constant from one value of the group to the next. Q rises, so that it crosses that constant once at most, and prefix sums of Q
+    give what lies on either side. A group costs as much as it has values, however many the table has.
+    """
+    m, n = len(groups.codes), groups.n_rows
+    if m == 1:
+        return np.zeros(groups.n_groups)
+    below = np.cumsum(groups.totals)  # n Q(i)
+    prefix = np.concatenate([[0], np.cumsum(below)])
+    size = groups.sizes[groups.group_of_entry]
+    through = np.cumsum(groups.counts)
+    before = np.concatenate([[0], through])[groups.starts[:-1]]
+    level = (through - before[groups.group_of_entry]) / size
+    low = groups.values
+    high = np.append(groups.values[1:], m)
+    high[groups.starts[1:] - 1] = m
+    cross = np.clip(np.searchsorted(below / n, level, side="right"), low, high)
+    above = level * (cross - low) - (prefix[cross] - prefix[low]) / n
+    under = (prefix[high] - prefix[cross]) / n - level * (high - cross)
+    first = prefix[groups.values[groups.starts[:-1]]] / n  # up to the first value of the group, P is zero
+    return (first + np.add.reduceat(above + under, groups.starts[:-1])) / (m - 1)

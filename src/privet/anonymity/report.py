@@ -1,0 +1,178 @@
+"""``examine`` a table, and ``Report``: all measures, and the classes that are worst by them. Exact, for the owner alone."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from fractions import Fraction
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from privet.anonymity import measures
+from privet.anonymity.groups import Groups
+from privet.budget import Number, exact
+from privet.counts.equivalence import EquivalenceClasses, equivalence_classes
+from privet.errors import ParameterError
+
+#: By what a class can be among the worst.
+MEASURES = ("size", "distinct l", "entropy l", "recursive l", "frequency l", "t")
+_TOLERANCE = 1e-9  # an entropy that is ln l, but for rounding, is enough
+
+WARNING = "Exact numbers about the rows, NOT differentially private: for the owner of the table, not for release."
+
+
+@dataclass(frozen=True)
+class WorstClass:
+    """A class that is among the worst by some measure.
+
+    Attributes:
+        quasi: its quasi-identifiers, as text; None for null.
+        by_measure: its size, its l of each kind and its t.
+        most_frequent: the sensitive value that most of its rows have; None for null.
+        most_frequent_rows: how many of its rows have it.
+        rank: its place among the worst, from 1, by each measure by which it is one of them.
+    """
+
+    quasi: tuple[str | None, ...]
+    by_measure: dict[str, float]
+    most_frequent: str | None
+    most_frequent_rows: int
+    rank: dict[str, int]
+
+
+@dataclass(frozen=True)
+class Shortfall:
+    """The classes that do not reach an l, and the rows in them."""
+
+    classes: int
+    rows: int
+
+
+@dataclass(frozen=True)
+class Report:
+    """What was found out about a table."""
+
+    table: str
+    quasi: tuple[str, ...]
+    sensitive: str
+    ordered: bool
+    c: Fraction
+    asked_l: int
+    groups: Groups = field(repr=False)
+    by_measure: dict[str, npt.NDArray[Any]] = field(repr=False)
+    worst: tuple[WorstClass, ...]
+
+    @property
+    def k(self) -> int:
+        """The number of rows of the smallest class."""
+        return measures.k_anonymity(self.groups)
+
+    @property
+    def unique_rows(self) -> int:
+        """Rows that are alone in their class."""
+        return int((self.groups.sizes == 1).sum())
+
+    def overall(self, measure: str) -> float:
+        """The measure of the table: that of its worst class."""
+        found = self.by_measure[measure]
+        return (found.max() if measure == "t" else found.min()).item()  # type: ignore[no-any-return]
+
+    def shortfall(self, measure: str) -> Shortfall:
+        """What does not reach the l that was asked for, by one of its kinds."""
+        short = self.by_measure[measure] < self.asked_l - (_TOLERANCE if measure == "entropy l" else 0)
+        return Shortfall(int(short.sum()), int(self.groups.sizes[short].sum()))
+
+    def to_json(self) -> dict[str, Any]:
+        """For machines."""
+        diversity = [measure for measure in MEASURES if measure.endswith(" l")]
+        return {
+            "private": False,
+            "warning": WARNING,
+            "table": self.table,
+            "quasi": list(self.quasi),
+            "sensitive": self.sensitive,
+            "rows": self.groups.n_rows,
+            "classes": self.groups.n_groups,
+            "sensitive_values": len(self.groups.codes),
+            "k": self.k,
+            "unique_rows": self.unique_rows,
+            **{_key(measure): self.overall(measure) for measure in diversity},
+            "c": str(self.c),
+            "t": self.overall("t"),
+            "distance": "ordered" if self.ordered else "equal",
+            "asked_l": self.asked_l,
+            "below_asked_l": {_key(measure): vars(self.shortfall(measure)) for measure in diversity},
+            "worst": [
+                {
+                    "quasi": dict(zip(self.quasi, one.quasi, strict=True)),
+                    **{_key(measure): value for measure, value in one.by_measure.items()},
+                    "most_frequent": one.most_frequent,
+                    "most_frequent_rows": one.most_frequent_rows,
+                    "rank": {_key(measure): rank for measure, rank in one.rank.items()},
+                }
+                for one in self.worst
+            ],
+        }
+
+
+def examine(
+    table: object, quasi: Sequence[str], sensitive: str, *, c: Number = 3, asked_l: int = 2, worst: int = 10, ordered: bool | None = None
+) -> Report:
+    """Group a table by its quasi-identifiers and measure every class. Null is a value of its own, in every column.
+
+    Args:
+        table: where the rows are, as for :func:`privet.open_table`.
+        quasi: the columns that somebody may know of a person from elsewhere.
+        sensitive: the column that they should not learn.
+        c: of recursive (c, l)-diversity.
+        asked_l: the l that is wanted: the report counts the classes that do not reach it.
+        worst: how many classes to name by each measure.
+        ordered: whether t is measured along the order of numbers. By default if the column is a number, which in a CSV file none is.
+    """
+    bound = exact("c", c)
+    if asked_l < 1:
+        raise ParameterError(f"l must be a whole number of at least 1, got {asked_l}")
+    if worst < 0:
+        raise ParameterError(f"worst must be a whole number of at least 0, got {worst}")
+    with equivalence_classes(table, quasi, sensitive, ordered) as classes:
+        groups = Groups.of(*classes.counts())
+        found: dict[str, npt.NDArray[Any]] = {
+            "size": groups.sizes,
+            "distinct l": measures.distinct_l_per_group(groups),
+            "entropy l": measures.entropy_l_per_group(groups),
+            "recursive l": measures.recursive_l_per_group(groups, bound),
+            "frequency l": measures.frequency_l_per_group(groups),
+            "t": measures.t_closeness_per_group(groups, ordered=classes.ordered),
+        }
+        named = _worst(classes, groups, found, worst)
+        return Report(classes.name, classes.quasi, sensitive, classes.ordered, bound, asked_l, groups, found, named)
+
+
+def _worst(classes: EquivalenceClasses, groups: Groups, found: dict[str, npt.NDArray[Any]], number: int) -> tuple[WorstClass, ...]:
+    """The worst classes by each measure, each class once: the smallest first, then those that another measure adds."""
+    ranks: dict[int, dict[str, int]] = {}
+    for measure in MEASURES:
+        badness = -found[measure] if measure == "t" else found[measure]
+        # Of equally small classes those that tell most, and else of equally bad classes those that concern most rows.
+        order = np.lexsort((found["frequency l"] if measure == "size" else -groups.sizes, badness))[:number]
+        for rank, group in enumerate(order.tolist(), start=1):
+            ranks.setdefault(group, {})[measure] = rank
+    chosen = list(ranks)
+    names = classes.names(groups.ids[chosen].tolist())
+    values = classes.values(groups.most_frequent[chosen].tolist())
+    return tuple(
+        WorstClass(
+            quasi=names[int(groups.ids[group])],
+            by_measure={measure: found[measure][group].item() for measure in MEASURES},
+            most_frequent=values[int(groups.most_frequent[group])],
+            most_frequent_rows=int(groups.largest[group]),
+            rank=ranks[group],
+        )
+        for group in chosen
+    )
+
+
+def _key(measure: str) -> str:
+    return measure.replace(" ", "_")
