@@ -5,7 +5,7 @@ from __future__ import annotations
 import typer
 
 import privet
-from privet.cli import count, curator, datasets, demo, fit, ledger, schema, show
+from privet.cli import anonymity, count, curator, datasets, demo, fit, ledger, outsource, schema, show
 
 app = typer.Typer(
     name="privet",
@@ -23,10 +23,12 @@ app.command("plot")(show.plot)
 app.command("card")(show.card)
 app.command("export")(show.export)
 app.command("count")(count.count)
+app.command("anonymity")(anonymity.anonymity)
 app.add_typer(schema.app, name="schema")
 app.add_typer(datasets.app, name="datasets")
 app.add_typer(ledger.app, name="ledger")
 app.add_typer(curator.app, name="curator")
+app.add_typer(outsource.app, name="outsource")
 
 
 def _version(asked: bool) -> None:
