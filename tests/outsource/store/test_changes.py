@@ -10,10 +10,10 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from privet.errors import ParameterError
+from privet.errors import NotThere, ParameterError
 from privet.outsource.server.growing import grow_tree
 from privet.outsource.store import make_store, open_store
-from privet.outsource.store.base import Change, NewRow, NotThere, OtherData, Room, Settings
+from privet.outsource.store.base import Change, NewRow, OtherData, Room, Settings
 from tests.outsource.store import tables
 from tests.outsource.store.conftest import ROOM
 

@@ -6,8 +6,9 @@ from concurrent.futures import ThreadPoolExecutor
 
 import pytest
 
+from privet.errors import NotThere
 from privet.outsource.server.growing import grow_tree
-from privet.outsource.store.base import Change, Full, NotThere, OtherData, Room, Sealed, Settings, Stale
+from privet.outsource.store.base import Change, Full, OtherData, Room, Sealed, Settings, Stale
 from tests.outsource.store.conftest import ROOM
 
 

@@ -5,8 +5,9 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
+from privet.errors import NotThere
 from privet.outsource.server.growing import grow_tree
-from privet.outsource.store.base import Change, Full, NotThere, Room, Settings
+from privet.outsource.store.base import Change, Full, Room, Settings
 from privet.schema.encode import encode
 from privet.trees.exact import grow_c45
 from tests.outsource.store import tables

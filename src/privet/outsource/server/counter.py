@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from privet.errors import ParameterError
+from privet.errors import NotThere, ParameterError
 from privet.outsource.anatomy import STATEMENT
 from privet.outsource.server import requests
 from privet.outsource.server.growing import grow_tree
@@ -17,7 +17,7 @@ from privet.outsource.server.home import Home
 from privet.outsource.server.limits import Limits
 from privet.outsource.server.problems import TooLarge
 from privet.outsource.server.requests import opened, text_of
-from privet.outsource.store.base import Change, Full, Int, NewRow, NotThere, Page, Sealed, Settings
+from privet.outsource.store.base import Change, Full, Int, NewRow, Page, Sealed, Settings
 from privet.outsource.store.checks import encoded
 from privet.release.structure import tree_to
 from privet.service.admission import Admission
@@ -159,6 +159,7 @@ class Counter:
             [opened(f"pending.{i}", text) for i, text in enumerate(asked.pending)],
             asked.remove_pending,
             [(number, opened(f"reseal.{i}", text)) for i, (number, text) in enumerate(asked.reseal)],
+            asked.id,
         )
         done = self.store.change(change, self.limits.room)
         return {"version": done.version, "pending_ids": done.pending}

@@ -8,8 +8,8 @@ from fastapi import FastAPI, Request
 from fastapi.exceptions import RequestValidationError
 from fastapi.responses import JSONResponse
 
-from privet.errors import OutsourceError, Unavailable
-from privet.outsource.store.base import Full, NotThere, OtherData, Stale
+from privet.errors import NotThere, OutsourceError, Unavailable
+from privet.outsource.store.base import Full, OtherData, Stale
 from privet.service import problems
 from privet.service.problems import problem
 

@@ -72,6 +72,9 @@ class Changes(Strict):
     """What comes and goes, all of it or nothing."""
 
     version: Whole
+    id: Annotated[StrictStr, Field(pattern=r"^[0-9a-f]{32}$")] | None = Field(
+        default=None, description="Names the change, so that it is done once however often it is sent: 32 random hexadecimal digits."
+    )
     rows: list[NewRow] = []
     values: list[tuple[Whole, Whole, Cell]] = []
     remove_rows: list[Whole] = []

@@ -18,10 +18,6 @@ from privet.trees.exact.c45 import Splits
 Int = npt.NDArray[np.int64]
 
 
-class NotThere(OutsourceError):
-    """There is no such tree, leaf or sealed object."""
-
-
 class Full(OutsourceError):
     """There is no room for another; something must be removed first."""
 
@@ -141,7 +137,11 @@ class NewRow:
 
 @dataclass(frozen=True)
 class Change:
-    """What comes and goes, all of it or nothing. ``version`` is the data version that it is meant for."""
+    """What comes and goes, all of it or nothing.
+
+    ``version`` is the data version that it is meant for. A change that has an ``id`` is done once: sent again, because its answer was
+    lost, it gets the same answer.
+    """
 
     version: int
     rows: Sequence[NewRow] = ()
@@ -150,6 +150,7 @@ class Change:
     pending: Sequence[bytes] = ()
     remove_pending: Sequence[int] = ()
     reseal: Sequence[tuple[int, bytes]] = ()
+    id: str | None = None
 
 
 @dataclass(frozen=True)

@@ -28,6 +28,8 @@ _LARGEST = (1 << 63) - 1
 
 def apply(session: Session, anatomy: Anatomy, trees: Sequence[tuple[int, Tree]], change: Change, room: Room) -> Changed:
     """Check a change and apply it, within a transaction that an error undoes. ``trees`` are all that there are, by number."""
+    if (done := _done_before(session, change)) is not None:
+        return done
     ((version, next_number, next_pending),) = session.rows("SELECT version, next_number, next_pending FROM meta")
     if change.version != version:
         raise OtherData(version)
@@ -52,7 +54,18 @@ def apply(session: Session, anatomy: Anatomy, trees: Sequence[tuple[int, Tree]],
             len({gid for _, gid, _ in change.values}),
         ),
     )  # fmt: skip
+    if change.id is not None:
+        session.run("INSERT INTO changes VALUES ($1, $2, $3, $4)", (change.id, version + 1, next_pending, len(pending)))
     return Changed(version + 1, pending)
+
+
+def _done_before(session: Session, change: Change) -> Changed | None:
+    """What was answered to a change of this name."""
+    if change.id is None:
+        return None
+    for version, first, n in session.rows("SELECT version, first_pending, n_pending FROM changes WHERE id = $1", (change.id,)):
+        return Changed(version, list(range(first, first + n)))
+    return None
 
 
 # -- what is looked at before anything is done ---------------------------------------------------------------------------

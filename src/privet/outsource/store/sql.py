@@ -13,7 +13,7 @@ from typing import Any
 
 import numpy as np
 
-from privet.errors import OutsourceError
+from privet.errors import NotThere, OutsourceError
 from privet.outsource.anatomy import Anatomy
 from privet.outsource.store import changes, trees
 from privet.outsource.store.base import (
@@ -22,7 +22,6 @@ from privet.outsource.store.base import (
     Facts,
     Full,
     LeafFacts,
-    NotThere,
     OtherData,
     Page,
     Room,

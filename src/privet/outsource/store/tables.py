@@ -31,6 +31,8 @@ def statements(n_cells: int) -> list[str]:
         "CREATE TABLE subtrees (tree BIGINT NOT NULL, leaf BIGINT NOT NULL, version BIGINT NOT NULL, body BYTEA)",
         "CREATE TABLE sealed (name TEXT NOT NULL, version BIGINT NOT NULL, body BYTEA)",
         "CREATE TABLE pending (id BIGINT PRIMARY KEY, body BYTEA NOT NULL)",
+        # The changes that had a name, so that one that is sent again is not done again.
+        "CREATE TABLE changes (id TEXT NOT NULL, version BIGINT NOT NULL, first_pending BIGINT NOT NULL, n_pending BIGINT NOT NULL)",
     ]
 
 
@@ -45,4 +47,5 @@ INDEXES = (
     "CREATE UNIQUE INDEX ON leaves (tree, leaf)",
     "CREATE UNIQUE INDEX ON subtrees (tree, leaf)",
     "CREATE UNIQUE INDEX ON sealed (name)",
+    "CREATE UNIQUE INDEX ON changes (id)",
 )
