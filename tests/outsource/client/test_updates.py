@@ -1,0 +1,269 @@
+"""Inserting, deleting, rotating, exporting: groups stay diverse, nobody is lost, nothing can be done twice."""
+
+from __future__ import annotations
+
+import base64
+import csv
+from collections import Counter
+
+import httpx2
+import pandas as pd
+import pytest
+
+from privet.errors import Conflict, ParameterError, SchemaError, SealError, Unavailable
+from privet.outsource.cells import cells_of, codes_of
+from privet.outsource.cipher import KeyRing
+from privet.outsource.client import Collaborative, Naive, OutsourcedTable
+from privet.outsource.client.exporting import export
+from privet.outsource.client.rotation import rotate
+from privet.outsource.client.updates import delete, flush, insert
+from privet.outsource.verify import true_values
+from tests.outsource.client.conftest import Outsourced
+from tests.outsource.people import SCHEMA, people
+
+#: Of ages that nobody in the table has.
+NEW = people(60, seed=7).assign(age=[i + 0.55 for i in range(60)])
+COLUMNS = ["town", "age", "smokes", "visits", "disease"]
+
+
+def rows_of(frame) -> Counter:
+    return Counter(zip(*cells_of(frame, COLUMNS), strict=True))
+
+
+def exported(table: OutsourcedTable, path) -> Counter:
+    export(table, path)
+    with path.open(newline="") as file:
+        lines = list(csv.reader(file))
+    assert lines[0] == COLUMNS
+    return Counter(tuple(cell or None for cell in line) for line in lines[1:])
+
+
+def stored(there: Outsourced) -> Counter:
+    _, values = true_values(there.halves, there.ring)
+    return Counter(zip(*there.halves.identifiers.cells, values, strict=True))
+
+
+def check_diverse(table: OutsourcedTable) -> None:
+    """Every group that the server holds is diverse, by all its entries."""
+    seen: dict[int, list] = {}
+    for page in table.rows():
+        for row in page.rows:
+            seen[row.gid] = [value for _, value in row.candidates]
+    for values in seen.values():
+        counts = Counter(codes_of(SCHEMA.attributes["disease"], values).tolist())
+        assert max(counts.values()) * 2 <= counts.total()
+
+
+class TestInsert:
+    def test_rows_wait_and_then_get_groups(self, own, tmp_path):
+        before = stored(own)
+        with own.table() as table:
+            first = insert(table, NEW.iloc[:10], batch=30)
+            assert (first.placed, first.waiting) == (0, 10)
+            assert table.about()["rows"] == before.total()
+            assert exported(table, tmp_path / "a.csv") == before + rows_of(NEW.iloc[:10])
+            second = insert(table, NEW.iloc[10:], batch=30)
+            assert second.placed + second.waiting == 60
+            counts = Counter(NEW["disease"])
+            assert second.waiting == max(0, 2 * max(counts.values()) - 60)
+            told = table.about()
+            assert (told["rows"], told["pending"]) == (before.total() + second.placed, second.waiting)
+            assert exported(table, tmp_path / "b.csv") == before + rows_of(NEW)
+            check_diverse(table)
+
+    def test_what_still_waits_is_sealed_anew(self, own):
+        """Else the server would see which of the rows that waited got no group."""
+        same = NEW.assign(disease=["flu"] * 50 + ["gout"] * 10)
+        with own.table() as table:
+            insert(table, same, batch=1000)
+            before = {sealed for _, sealed in table.pending()}
+            assert len({len(sealed) for sealed in before}) == 1
+            assert flush(table).waiting == 40
+            after = {sealed for _, sealed in table.pending()}
+            assert len(after) == 40
+            assert not before & after
+
+    def test_rows_that_do_not_fit_are_refused_as_a_whole(self, own):
+        with own.table() as table:
+            with pytest.raises(SchemaError, match=r"1 of 60 rows have an entry that does not fit the schema \(rows 4"):
+                insert(table, NEW.assign(disease=NEW["disease"].where(NEW.index != 3, "plague")))
+            with pytest.raises(SchemaError, match="smokes"):
+                insert(table, NEW.drop(columns="smokes"))
+            with pytest.raises(ParameterError, match="batch"):
+                insert(table, NEW, batch=0)
+            assert table.about()["pending"] == 0
+
+    def test_new_rows_are_learnt_from(self, own):
+        """A refined leaf that new rows come to is refined anew, with them."""
+        with own.table() as table:
+            learner = Collaborative(table, table.grow("multiway", 2))
+            learner.predict(NEW)
+            naive = Naive(table)
+            naive.learn()
+            refined = table.details(learner.tree.id).refined
+            insert(table, NEW, batch=1)
+            assert len(table.details(learner.tree.id).refined) < len(refined)
+            assert not naive.is_there()
+            assert sum(table.details(learner.tree.id).sizes.values()) == table.about()["rows"]
+            learner.predict(NEW)
+            assert table.details(learner.tree.id).refined.keys() == refined.keys()
+
+    def test_a_lost_answer_adds_nobody_twice(self, own):
+        """The first attempt is done, its answer is lost, and it is sent again."""
+        with own.table() as table:
+            client = table.link._client
+            real, lost = client.request, []
+
+            def losing(method, url, **options):
+                response = real(method, url, **options)
+                if url.endswith("/changes") and not lost:
+                    lost.append(url)
+                    raise httpx2.ReadError("lost")
+                return response
+
+            client.request = losing
+            assert insert(table, NEW.iloc[:5], batch=1000).waiting == 5
+            assert lost
+            assert table.about()["pending"] == 5
+
+    def test_another_key_cannot_make_groups(self, own):
+        with own.table() as table:
+            insert(table, NEW, batch=1000)
+        with own.table(KeyRing.new()) as stranger:
+            with pytest.raises(SealError):
+                flush(stranger)
+            assert stranger.about()["pending"] == 60
+
+
+class TestDelete:
+    def gone(self, own):
+        listed = list(stored(own).elements())[:5]
+        return pd.DataFrame(listed, columns=COLUMNS)
+
+    def test_rows_go_and_their_values_stay(self, own, tmp_path):
+        gone = self.gone(own)
+        with own.table() as table:
+            before = table.about()
+            assert delete(table, gone) == 5
+            after = table.about()
+            assert (after["rows"], after["values"]) == (before["rows"] - 5, before["values"])
+            assert exported(table, tmp_path / "left.csv") == stored(own) - rows_of(gone)
+            check_diverse(table)
+
+    def test_a_row_that_is_not_there_spares_the_others(self, own):
+        gone = self.gone(own)
+        gone.loc[2, "age"] = "99.99"
+        with own.table() as table:
+            version = table.about()["version"]
+            with pytest.raises(ParameterError, match="1 of the 5 rows are not in the table"):
+                delete(table, gone)
+            assert table.about()["version"] == version
+
+    def test_the_right_one_of_two_who_look_alike(self, own, tmp_path):
+        twins = NEW.iloc[[0, 0, 0, 0]].assign(disease=["flu", "gout", "flu", "gout"])
+        with own.table() as table:
+            assert insert(table, twins, batch=1).placed == 4
+            delete(table, twins.iloc[[1]])
+            assert exported(table, tmp_path / "x.csv") == stored(own) + rows_of(twins.iloc[[0, 2, 3]])
+
+    def test_a_row_that_waits(self, own, tmp_path):
+        with own.table() as table:
+            insert(table, NEW.iloc[:4], batch=1000)
+            assert delete(table, NEW.iloc[:2]) == 2
+            assert table.about()["pending"] == 2
+            assert exported(table, tmp_path / "x.csv") == stored(own) + rows_of(NEW.iloc[2:4])
+
+    def test_what_remembers_them_is_dropped(self, own):
+        gone = self.gone(own)
+        with own.table() as table:
+            learner = Collaborative(table, table.grow("multiway"))
+            frame = gone.assign(age=gone["age"].astype(float))
+            learner.predict(frame)
+            assert table.details(learner.tree.id).refined
+            delete(table, gone)
+            assert table.details(learner.tree.id).refined == {}
+            assert table.newest_tree().changed == 5
+
+
+class TestRotation:
+    def test_everything_is_sealed_anew(self, own, tmp_path):
+        with own.table() as table:
+            learner = Collaborative(table, table.grow("binary"))
+            expected = learner.predict(NEW)
+            Naive(table).learn()
+            insert(table, NEW.iloc[:3], batch=1000)
+        rotated = own.ring.rotated()
+        with own.table(rotated) as table:
+            learner = Collaborative(table, table.newest_tree())
+            refined = len(table.details(learner.tree.id).refined)
+            assert rotate(table) == table.about()["rows"] + refined + 1 + 3
+            assert rotate(table) == 0
+        with own.table(rotated.retired()) as table:
+            assert Collaborative(table, table.newest_tree()).predict(NEW) == expected
+            assert Naive(table).predict(NEW.iloc[:2])
+            assert exported(table, tmp_path / "x.csv") == stored(own) + rows_of(NEW.iloc[:3])
+        with own.table() as table, pytest.raises(SealError):
+            export(table, tmp_path / "y.csv")
+        assert not (tmp_path / "y.csv").exists()
+
+    def test_an_interrupted_rotation_goes_on(self, own, tmp_path):
+        rotated = own.ring.rotated()
+        with own.table(rotated) as table:
+            calls = []
+
+            def change_once(**changes):
+                calls.append(changes)
+                raise Unavailable("the line is cut")
+
+            table.change_any = change_once
+            with pytest.raises(Unavailable):
+                rotate(table)
+        assert calls
+        with own.table(rotated) as table:
+            assert rotate(table) == table.about()["rows"]
+            assert exported(table, tmp_path / "x.csv") == stored(own)
+
+    def test_a_mixed_state_can_be_read_with_both_keys(self, own, tmp_path):
+        """Half of the rows are sealed anew, then predictions and exports go on as before."""
+        rotated = own.ring.rotated()
+        with own.table(rotated) as table:
+            page = next(table.rows())
+            fresh = []
+            for row in page.rows[:50]:
+                place = (row.gid, row.pruning, row.cells)
+                again = table.sealer.seal("sequence", place, table.sealer.open("sequence", place, row.eseq))
+                fresh.append([row.row, base64.b64encode(again).decode()])
+            table.change_any(reseal=fresh)
+            assert exported(table, tmp_path / "x.csv") == stored(own)
+
+
+class TestConflicts:
+    def test_a_change_meant_for_another_version_is_refused(self, own):
+        with own.table() as one, own.table() as other:
+            insert(one, NEW, batch=1000)
+            version = other.about()["version"]
+            insert(one, NEW.iloc[:1], batch=1000)
+            with pytest.raises(Conflict):
+                other.change(version, remove_pending=[number for number, _ in other.pending()])
+            assert other.about()["pending"] == 61
+
+    def test_a_table_that_changes_while_it_is_read_is_read_again(self, own):
+        with own.table() as table, own.table() as other:
+            tree = table.grow("binary")
+            learner = Collaborative(table, tree)
+            leaf = next(iter(table.details(tree.id).sizes))
+            real, calls = table.leaf_rows, []
+
+            def moving(*place):
+                calls.append(place)
+                pages = list(real(*place))
+                if len(calls) == 1:
+                    insert(other, NEW.iloc[:1], batch=1000)
+                    return iter([*pages, *real(*place)])
+                return iter(pages)
+
+            table.leaf_rows = moving
+            rows = learner.rows(leaf)
+            assert len(calls) == 2
+            assert rows.version == table.about()["version"]
+            assert len(rows) == table.details(tree.id).sizes[leaf]
