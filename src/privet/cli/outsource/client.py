@@ -227,10 +227,12 @@ def rotate(
     Example: [bold]privet outsource rotate https://store.example -k people.key[/bold]
     """
     from privet.cli.asking import working
+    from privet.outsource.client.rotation import check_key
     from privet.outsource.client.rotation import rotate as seal_anew
 
-    connected(url, token_file, key_file, ca).close()  # before a key is made
     if fresh:
+        with connected(url, token_file, key_file, ca) as there:
+            check_key(there)  # before a key is made
         ring, passphrase = unlocked(key_file)
         ring.rotated().write(key_file, passphrase, replace=True)
     with connected(url, token_file, key_file, ca) as there, working("sealing"):

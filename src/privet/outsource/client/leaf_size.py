@@ -34,25 +34,30 @@ def choose_leaf_size(
     max_depth: int | None = None,
     progress: Callable[[int, int], None] = lambda *_: None,
 ) -> tuple[Tried, list[Tried]]:
-    """Grow and refine a base tree per threshold; keep the best at the server, with its sub-trees. Among equals the one of the smallest
-    largest leaf wins: it asks least of the client.
+    """Grow and refine a base tree per threshold; keep the best at the server, with its sub-trees, and drop the others.
 
-    ``progress`` is told the thresholds done and the number of all.
+    Among equals the one of the smallest largest leaf wins: it asks least of the client. ``progress`` is told the thresholds done and
+    the number of all.
     """
     if not sizes or any(isinstance(size, bool) or not isinstance(size, int) or size < 1 for size in sizes):
         raise ParameterError(f"sizes must be whole numbers of at least 1, got {sizes!r}")
+    grown: list[TreeSummary] = []
     tried: list[Tried] = []
-    for done, size in enumerate(sorted(set(sizes))):
-        progress(done, len(sizes))
-        tried.append(_try(table, table.grow(splits, size, max_depth)))
-        if tried[-1].tree.leaves == 1:
-            break  # larger thresholds give the same
-    if not tried[-1].of:
-        raise OutsourceError("no rows were marked for pruning when the table was split, so no threshold can be chosen; name one")
-    best = max(tried, key=lambda one: (one.right, -one.tree.largest))
-    for one in tried:
-        if one is not best:
-            table.drop(one.tree.id)
+    best: Tried | None = None
+    try:
+        for done, size in enumerate(sorted(set(sizes))):
+            progress(done, len(sizes))
+            grown.append(table.grow(splits, size, max_depth))
+            tried.append(_try(table, grown[-1]))
+            if grown[-1].leaves == 1:
+                break  # larger thresholds give the same
+        if not tried[-1].of:
+            raise OutsourceError("no rows were marked for pruning when the table was split, so no threshold can be chosen; name one")
+        best = max(tried, key=lambda one: (one.right, -one.tree.largest))
+    finally:
+        for tree in grown:
+            if best is None or tree is not best.tree:
+                table.drop(tree.id)
     return best, tried
 
 

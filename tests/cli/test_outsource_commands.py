@@ -1,0 +1,185 @@
+"""Commands for an outsourced table: what they refuse, and that nothing is half-written then. The walk-through has the rest."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Iterator
+from pathlib import Path
+
+import pandas as pd
+import pytest
+
+from privet.outsource.cipher import KeyRing
+from privet.outsource.cipher import keys as keys_module
+from privet.outsource.files import read_halves
+from tests.cli.conftest import Run
+from tests.outsource.people import SCHEMA, people
+from tests.service.running import serving
+
+SPLIT = ("--schema", "s.json", "--sensitive", "disease", "--key-file", "k")
+
+
+@pytest.fixture(autouse=True)
+def table(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> pd.DataFrame:
+    """A table of people, its schema and a key, where the commands run."""
+    monkeypatch.setattr(keys_module, "_SCRYPT", {"n": 1 << 10, "r": 8, "p": 1})
+    for name in ("PRIVET_TOKEN", "PRIVET_PASSPHRASE", "PRIVET_NEW_PASSPHRASE", "PRIVET_OUTSOURCED"):
+        monkeypatch.delenv(name, raising=False)
+    rows = people(200)
+    rows.to_csv("t.csv", index=False)
+    SCHEMA.write("s.json")
+    KeyRing.new().write("k")
+    return rows
+
+
+class TestKeys:
+    def test_a_key_is_made_once_and_for_oneself(self, privet: Run) -> None:
+        assert privet("outsource", "key", "new", "mine", "--algorithm", "AES-128-GCM").code == 0
+        assert Path("mine").stat().st_mode & 0o777 == 0o600
+        assert KeyRing.read("mine").current.algorithm == "AES-128-GCM"
+        again = privet("outsource", "key", "new", "mine")
+        assert (again.code, "exists" in again.err) == (2, True)
+        assert "AES-256-GCM" in privet("outsource", "key", "new", "x", "--algorithm", "DES").err
+        assert not Path("x").exists()
+
+    def test_passphrases(self, privet: Run, monkeypatch: pytest.MonkeyPatch) -> None:
+        assert "PRIVET_PASSPHRASE" in privet("outsource", "key", "new", "locked", "--passphrase").err
+        monkeypatch.setenv("PRIVET_PASSPHRASE", "first")
+        assert privet("outsource", "key", "new", "locked", "--passphrase").code == 0
+        ring = KeyRing.read("locked", "first")
+        monkeypatch.setenv("PRIVET_NEW_PASSPHRASE", "second")
+        assert privet("outsource", "key", "passphrase", "locked").code == 0
+        assert KeyRing.read("locked", "second") == ring
+        assert "does not open" in privet("outsource", "key", "retire", "locked").err
+        monkeypatch.setenv("PRIVET_PASSPHRASE", "second")
+        assert privet("outsource", "key", "retire", "locked").code == 0
+        assert KeyRing.read("locked", "second") == ring
+        assert privet("outsource", "key", "passphrase", "locked", "--remove").code == 0
+        assert KeyRing.read("locked") == ring
+
+    def test_a_key_that_others_can_read_is_refused(self, privet: Run) -> None:
+        Path("k").chmod(0o644)
+        ran = privet("outsource", "split", "t.csv", *SPLIT, "-o", "halves")
+        assert (ran.code, "chmod 600" in ran.err) == (2, True)
+        assert not Path("halves").exists()
+
+
+class TestSplit:
+    def test_what_is_held_back_is_told_and_kept_for_the_owner(self, privet: Run, table: pd.DataFrame) -> None:
+        uneven = table.assign(disease=["flu"] * 150 + ["gout"] * 50)
+        uneven.loc[199, "town"] = "atlantis"
+        uneven.to_csv("u.csv", index=False)
+        ran = privet("outsource", "split", "u.csv", *SPLIT, "-o", "halves", "--withheld", "back.csv")
+        assert ran.code == 0
+        assert "98 rows in 49 groups, 2-diverse" in ran.out
+        assert "101 rows cannot be placed" in ran.out
+        assert "1 rows do not fit the schema" in ran.out
+        assert "not differential privacy" in ran.out
+        back = pd.read_csv("back.csv")
+        assert len(back) == 102
+        assert (back["disease"] == "flu").sum() == 101
+        told = json.loads(privet("outsource", "split", "u.csv", *SPLIT, "-o", "more", "--json").out)
+        assert (told["rows"], told["unplaced"], told["unfit"], told["problems"]) == (98, 101, 1, [])
+
+    @pytest.mark.parametrize(
+        ("options", "message"),
+        [
+            (("--sensitive", "visits"), "must not be the class"),
+            (("--sensitive", "nose"), "sensitive must be one of"),
+            (("--l", "9"), "l must be at most 4"),
+            (("--pruning", "1.5"), "pruning must be a share"),
+            (("--key-file", "none"), "cannot read the key file"),
+            (("--schema", "none"), "none"),
+            (("-o", "there"), "not an empty folder"),
+            (("--withheld", "no/where.csv"), "cannot write"),
+        ],
+    )
+    def test_what_is_refused(self, privet: Run, options: tuple[str, ...], message: str) -> None:
+        Path("there").mkdir()
+        Path("there/file").write_text("mine")
+        ran = privet("outsource", "split", "t.csv", *SPLIT, "-o", "halves", *options)
+        assert (ran.code, message in ran.err) == (2, True), ran.err
+        assert not Path("halves").exists()
+        assert Path("there/file").read_text() == "mine"
+
+    def test_verify_finds_what_was_changed(self, privet: Run) -> None:
+        assert privet("outsource", "split", "t.csv", *SPLIT, "-o", "halves").code == 0
+        assert "joined with the key" in privet("outsource", "verify", "halves", "-k", "k").out
+        assert "without the key" in privet("outsource", "verify", "halves").out
+        KeyRing.new().write("other")
+        wrong = privet("outsource", "verify", "halves", "-k", "other")
+        assert (wrong.code, "cannot be joined" in wrong.err) == (1, True)
+
+    def test_the_attack_says_what_it_found(self, privet: Run) -> None:
+        assert privet("outsource", "split", "t.csv", *SPLIT, "-o", "halves").code == 0
+        ran = privet("outsource", "attack", "halves", "-k", "k", "-o", "a.svg")
+        assert ran.code == 0, ran.err
+        assert Path("a.svg").read_text().startswith("<?xml")
+        assert "l-diversity" in ran.out
+        told = json.loads(privet("outsource", "attack", "halves", "-k", "k", "--json").out)
+        # Towns go with diseases in this table, so that groups tell more than chance.
+        assert told["accuracy"] > told["random"] + 0.1, told
+        anatomy = read_halves("halves").anatomy
+        assert anatomy.l == 2
+
+
+@pytest.fixture
+def served(privet: Run, monkeypatch: pytest.MonkeyPatch) -> Iterator[str]:
+    """A server, and the token of a client in the environment."""
+    assert privet("outsource", "split", "t.csv", *SPLIT, "-o", "halves").code == 0
+    assert privet("outsource", "init", "halves").code == 0
+    found = re.search(r"shown this once: (\S+)", privet("outsource", "client", "add", "ada").out)
+    assert found is not None
+    monkeypatch.setenv("PRIVET_TOKEN", found[1])
+    with serving(Path("outsourced").absolute(), group="outsource") as service:
+        yield f"http://127.0.0.1:{service.port}"
+
+
+class TestServed:
+    def test_clients(self, privet: Run, served: str) -> None:
+        assert privet("outsource", "client", "list").out.split() == ["ada"]
+        again = privet("outsource", "client", "add", "ada")
+        assert again.code == 2
+        assert privet("outsource", "status", served).code == 0
+        assert privet("outsource", "client", "token", "ada").code == 0
+        assert privet("outsource", "status", served).code == 2
+        assert privet("outsource", "client", "revoke", "ada").code == 0
+
+    def test_learning_and_predicting(self, privet: Run, served: str, table: pd.DataFrame) -> None:
+        assert "no tree yet" in privet("outsource", "predict", served, "t.csv", "-k", "k").err
+        assert "--leaf-size must be" in privet("outsource", "learn", served, "--leaf-size", "some").err
+        assert privet("outsource", "learn", served, "--splits", "ternary").code == 2
+        assert "needs the key" in privet("outsource", "learn", served, "--leaf-size", "auto").err
+        assert "not differentially private" in privet("outsource", "learn", served, "--splits", "binary").out
+        ran = privet("outsource", "predict", served, "t.csv", "-k", "k", "-o", "said.csv")
+        assert ran.code == 0
+        assert re.search(r"right for 1\d\d of 200 rows", ran.err)
+        assert "leaves refined" in ran.err
+        assert pd.read_csv("said.csv")["visits"].isin(["few", "many"]).all()
+        printed = privet("outsource", "predict", served, "t.csv", "-k", "k")
+        assert printed.out.splitlines() == Path("said.csv").read_text().splitlines()
+        assert "--tree must be the beginning" in privet("outsource", "baseline", served, "t.csv", "--tree", "zz").err
+        refused = privet("outsource", "predict", served, "t.csv", "-k", "k", "-o", "no/where.csv")
+        assert (refused.code, "cannot write" in refused.err) == (2, True)
+        told = json.loads(privet("outsource", "status", served, "--json").out)
+        assert told["trees"][0]["refined"] >= 1
+        assert "**Not differentially private.**" in privet("outsource", "card", served).out
+        assert "--splits must be" in privet("outsource", "naive", served, "t.csv", "-k", "k", "--splits", "x").err
+
+    def test_another_key_changes_nothing(self, privet: Run, served: str) -> None:
+        KeyRing.new().write("other")
+        assert privet("outsource", "learn", served).code == 0
+        for command in (("predict", served, "t.csv"), ("naive", served, "t.csv"), ("export", served, "-o", "x.csv"), ("rotate", served)):
+            ran = privet("outsource", *command, "-k", "other")
+            assert (ran.code, "cannot be opened with this key" in ran.err) == (2, True), ran.err
+        assert json.loads(privet("outsource", "status", served, "--json").out)["trees"][0]["refined"] == 0
+        assert not Path("x.csv").exists()
+        assert len(KeyRing.read("other").keys) == 1
+
+    def test_init_refuses_what_is_no_split(self, privet: Run, tmp_path: Path) -> None:
+        Path("empty").mkdir()
+        ran = privet("outsource", "init", "empty", "--home", "h")
+        assert ran.code == 2
+        assert not Path("h").exists()
+        assert "is no home of a server" in privet("outsource", "serve", "--home", "nowhere").err
