@@ -87,6 +87,7 @@ def _written(told: Any, status: int) -> Response:
 
 
 Leaf = Annotated[int, Path(ge=0, lt=1 << 31)]
+Name = Annotated[str, Path(pattern=r"^[a-z0-9-]{1,64}$")]
 
 
 def _routes(counter: Counter) -> APIRouter:
@@ -135,11 +136,11 @@ def _routes(counter: Counter) -> APIRouter:
         return await _answer(lambda: counter.put_subtree(tree, leaf, sealing), 201)
 
     @router.get("/sealed/{name}", summary="A sealed object")
-    async def sealed(name: str) -> Response:
+    async def sealed(name: Name) -> Response:
         return await _answer(lambda: counter.sealed(name))
 
     @router.put("/sealed/{name}", status_code=201, summary="Keep a sealed object")
-    async def put_sealed(name: str, sealing: requests.Sealing) -> Response:
+    async def put_sealed(name: Name, sealing: requests.Sealing) -> Response:
         return await _answer(lambda: counter.put_sealed(name, sealing), 201)
 
     @router.get("/pending", summary="Sealed rows that wait for a group")

@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
 from typing import Any
 
 import numpy as np
 
-from privet.errors import NotThere, ParameterError
+from privet.errors import ParameterError
 from privet.outsource.anatomy import STATEMENT
 from privet.outsource.server import requests
 from privet.outsource.server.growing import grow_tree
@@ -128,12 +127,10 @@ class Counter:
 
     def sealed(self, name: str) -> Json:
         """A sealed object."""
-        _check_name(name)
         return _sealed(self.store.sealed(name))
 
     def put_sealed(self, name: str, sealing: requests.Sealing) -> Json:
         """Keep a sealed object."""
-        _check_name(name)
         return {"version": self.store.put_sealed(name, self._body(sealing), sealing.replaces, self.limits.room, sealing.data)}
 
     def _body(self, sealing: requests.Sealing) -> bytes:
@@ -163,11 +160,6 @@ class Counter:
         )
         done = self.store.change(change, self.limits.room)
         return {"version": done.version, "pending_ids": done.pending}
-
-
-def _check_name(name: str) -> None:
-    if not re.fullmatch(r"[a-z0-9-]{1,64}", name):
-        raise NotThere("a sealed object has a name of 1 to 64 small letters, digits and hyphens")
 
 
 def _sealed(sealed: Sealed) -> Json:
