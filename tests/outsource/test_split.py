@@ -12,8 +12,9 @@ import pytest
 from privet.errors import OutsourceError, ParameterError, SchemaError, SealError
 from privet.outsource.anatomy import STATEMENT, Anatomy
 from privet.outsource.cells import cells_of, codes_of
-from privet.outsource.cipher import KeyRing
+from privet.outsource.cipher import KeyRing, Sealer
 from privet.outsource.files import read_halves, write_halves
+from privet.outsource.sequence import place_of, true_entry
 from privet.outsource.split import split
 from privet.outsource.verify import true_values
 from privet.schema import Categorical, Schema
@@ -168,6 +169,27 @@ class TestTampering:
         value[first], value[second] = value[second], value[first]
         with pytest.raises(SealError):
             true_values(dataclasses.replace(made.halves, values=dataclasses.replace(values, value=value)), RING)
+
+    @pytest.mark.parametrize("which", ["own", "other"])
+    @pytest.mark.parametrize("how", ["left out", "another value", "another number"])
+    def test_a_server_cannot_try_which_entry_is_whose(self, made, which, how):
+        """It sends other entries than the group's and looks whether the client minds: the client always does, so that it learns nothing."""
+        halves = made.halves
+        place, _ = true_values(halves, RING)
+        own = int(place[0])
+        gid = halves.values.gid
+        at = own if which == "own" else next(i for i in np.flatnonzero(gid == gid[own]).tolist() if i != own)
+        entries = list(zip(halves.values.seq.tolist(), halves.values.value, strict=True))
+        group = [entries[i] for i in np.flatnonzero(gid == gid[own]).tolist() if i != at]
+        if how == "another value":
+            group.append((entries[at][0], next(value for value in ["flu", "gout", "acne"] if value != entries[at][1])))
+        elif how == "another number":
+            group.append((entries[at][0] ^ 1, entries[at][1]))
+        it, sealer = halves.identifiers, Sealer(RING, halves.anatomy.id)
+        honest = [entries[i] for i in np.flatnonzero(gid == gid[own]).tolist()]
+        assert true_entry(sealer, it.eseq[0], place_of(int(it.gid[0]), bool(it.pruning[0]), it.row(0), honest)) == entries[own]
+        with pytest.raises(SealError):
+            true_entry(sealer, it.eseq[0], place_of(int(it.gid[0]), bool(it.pruning[0]), it.row(0), group))
 
     def test_a_row_twice(self, made):
         it = made.halves.identifiers

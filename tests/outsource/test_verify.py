@@ -9,7 +9,7 @@ import pytest
 
 from privet.outsource.cipher import KeyRing, Sealer
 from privet.outsource.halves import Halves, Identifiers, Values
-from privet.outsource.sequence import seal_sequence
+from privet.outsource.sequence import place_of, seal_sequence
 from privet.outsource.split import split
 from privet.outsource.verify import true_values, verify
 from privet.schema import Categorical
@@ -104,7 +104,13 @@ def resealed(halves: Halves, gids, seqs, marks=None) -> Halves:
     _, values = true_values(halves, RING)
     rows = list(zip(*it.cells, strict=True))
     marks = it.pruning if marks is None else marks
-    eseq = [seal_sequence(sealer, s, v, c, m, g) for s, v, c, m, g in zip(seqs, values, rows, marks.tolist(), gids, strict=True)]
+    entries: dict[int, list] = {}
+    for seq, gid, value in zip(seqs, gids, values, strict=True):
+        entries.setdefault(gid, []).append((seq, value))
+    eseq = [
+        seal_sequence(sealer, seq, place_of(gid, mark, cells, entries[gid]))
+        for seq, cells, mark, gid in zip(seqs, rows, marks.tolist(), gids, strict=True)
+    ]
     order = sorted(range(len(eseq)), key=eseq.__getitem__)
     by_seq = np.argsort(seqs)
     identifiers = Identifiers(

@@ -34,7 +34,7 @@ def outsourced_card(about: dict[str, Any], tree: TreeSummary, details: TreeDetai
         "",
         "## Who sees what",
         "- The server sees both tables but not which sensitive value is whose; what identifies the rows to be predicted; which leaves they "
-        "reach and when; who asks; the size (a power of two) of every sub-tree; and which rows are added or deleted when.",
+        "reach and when; who asks; and which rows are added or deleted when.",
         "- Holders of the key and a token see everything. Sub-trees are exact: they are not to be shown to anybody else.",
         "- The sensitive value of a row to be predicted does not leave the client.",
         "",

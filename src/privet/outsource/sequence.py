@@ -1,38 +1,39 @@
 """The sealed sequence number: the one link between a person and a sensitive value.
 
-Sealed together with a digest of the value and bound to the group and to the whole identifying row. So a server that changes a cell,
-moves a row to another group or exchanges sensitive values is found out when the row is joined. One that leaves rows out is not.
+It is bound to the identifying row and to all sensitive entries of its group, which never change once a group is made. So it opens
+beside exactly those, whichever of them is the row's own: a server that changes a cell, moves a row, or sends other entries than the
+group's, to see whether the client minds, is always refused and learns nothing from that. One that leaves rows out is not noticed.
 """
 
 from __future__ import annotations
 
-import hashlib
-import json
 from collections.abc import Iterable, Sequence
 
 from privet.errors import SealError
 from privet.outsource.cells import Cell
 from privet.outsource.cipher import Sealer
 
-_SEQ, _DIGEST = 8, 16
+_BYTES = 8
+#: A sequence number and a value.
+Entry = tuple[int, Cell]
+Place = tuple[int, bool, list[Cell], list[list[int | Cell]]]
 
 
-def seal_sequence(sealer: Sealer, seq: int, value: Cell, cells: Sequence[Cell], pruning: bool, gid: int) -> bytes:
+def place_of(gid: int, pruning: bool, cells: Sequence[Cell], entries: Iterable[Entry]) -> Place:
+    """What the number of a row is bound to: its group with all entries, its mark and its cells."""
+    ordered = sorted(entries, key=lambda entry: entry[0])
+    return gid, bool(pruning), list(cells), [[seq, value] for seq, value in ordered]
+
+
+def seal_sequence(sealer: Sealer, seq: int, place: Place) -> bytes:
     """ESEQ of one row."""
-    return sealer.seal("sequence", (gid, bool(pruning), list(cells)), seq.to_bytes(_SEQ, "big") + _digest(value))
+    return sealer.seal("sequence", place, seq.to_bytes(_BYTES, "big"))
 
 
-def true_value(
-    sealer: Sealer, eseq: bytes, cells: Sequence[Cell], pruning: bool, gid: int, candidates: Iterable[tuple[int, Cell]]
-) -> tuple[int, Cell]:
-    """The sequence number and value of a row, out of its group's. :class:`SealError` unless everything is as it was sealed."""
-    opened = sealer.open("sequence", (gid, bool(pruning), list(cells)), eseq)
-    seq = int.from_bytes(opened[:_SEQ], "big")
-    found = [value for number, value in candidates if number == seq]
-    if len(found) != 1 or _digest(found[0]) != opened[_SEQ:]:
+def true_entry(sealer: Sealer, eseq: bytes, place: Place) -> Entry:
+    """The row's own entry out of its group's. :class:`SealError` unless everything is as it was sealed."""
+    seq = int.from_bytes(sealer.open("sequence", place, eseq), "big")
+    found = [value for number, value in place[3] if number == seq]
+    if len(found) != 1 or not (found[0] is None or isinstance(found[0], str)):
         raise SealError
     return seq, found[0]
-
-
-def _digest(value: Cell) -> bytes:
-    return hashlib.sha256(json.dumps(value).encode()).digest()[:_DIGEST]

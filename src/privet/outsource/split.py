@@ -15,7 +15,7 @@ from privet.outsource.cells import Cell, cells_of
 from privet.outsource.cipher import KeyRing, Sealer
 from privet.outsource.groups import random_groups
 from privet.outsource.halves import Halves, Identifiers, Int, Values
-from privet.outsource.sequence import seal_sequence
+from privet.outsource.sequence import Entry, place_of, seal_sequence
 from privet.schema import Schema
 from privet.schema.encode import encode
 
@@ -56,7 +56,7 @@ def split(
         pruning: the share of rows to mark for pruning, each with this probability.
     """
     anatomy = Anatomy(secrets.token_hex(16), l, sensitive, schema, pruning)
-    _check_people(table, schema)
+    check_people(table, schema)
     encoded = encode(schema, table)
     fit = np.flatnonzero(encoded.known(schema))
     codes = np.asarray(encoded.codes[schema.index(sensitive)], dtype=np.int64)[fit]
@@ -79,12 +79,11 @@ def sealed_halves(anatomy: Anatomy, sealer: Sealer, columns: list[list[Cell]], v
     gids = fresh_numbers(int(group.max()) + 1)[group]
     seqs = fresh_numbers(n_rows)
     marks = np.array([secrets.randbelow(1 << 30) < anatomy.pruning * (1 << 30) for _ in range(n_rows)], dtype=bool)
-    eseqs = [
-        seal_sequence(sealer, seq, value, cells, mark, gid)
-        for seq, value, cells, mark, gid in zip(
-            seqs.tolist(), values, zip(*columns, strict=True), marks.tolist(), gids.tolist(), strict=True
-        )
-    ]
+    entries: dict[int, list[Entry]] = {}
+    for seq, gid, value in zip(seqs.tolist(), gids.tolist(), values, strict=True):
+        entries.setdefault(gid, []).append((seq, value))
+    rows = zip(seqs.tolist(), gids.tolist(), marks.tolist(), zip(*columns, strict=True), strict=True)
+    eseqs = [seal_sequence(sealer, seq, place_of(gid, mark, cells, entries[gid])) for seq, gid, mark, cells in rows]
     # Sealed and sequence numbers are random, so these two orders have nothing to do with each other or with the table's.
     by_eseq = sorted(range(n_rows), key=eseqs.__getitem__)
     by_seq = np.argsort(seqs)
@@ -102,7 +101,8 @@ def fresh_numbers(count: int) -> Int:
             return drawn.astype(np.int64)
 
 
-def _check_people(table: Any, schema: Schema) -> None:
+def check_people(table: Any, schema: Schema) -> None:
+    """Raise if somebody has two rows, where the schema names the person."""
     if schema.person is None:
         return
     if schema.person not in table.columns:

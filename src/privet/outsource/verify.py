@@ -18,7 +18,7 @@ from privet.outsource.anatomy import Anatomy
 from privet.outsource.cells import Cell, codes_of
 from privet.outsource.cipher import KeyRing, Sealer
 from privet.outsource.halves import Halves, Identifiers, Int, Values
-from privet.outsource.sequence import true_value
+from privet.outsource.sequence import Entry, place_of, true_entry
 from privet.schema.encode import encode
 
 #: Deviations from independence that are taken for chance: one in 16 000 if the order of rows says nothing.
@@ -64,11 +64,11 @@ def true_values(halves: Halves, ring: KeyRing) -> tuple[npt.NDArray[np.intp], li
     sealer = Sealer(ring, halves.anatomy.id)
     it, st = halves.identifiers, halves.values
     position = {seq: at for at, seq in enumerate(st.seq.tolist())}
-    by_group: dict[int, list[tuple[int, Cell]]] = {}
+    by_group: dict[int, list[Entry]] = {}
     for seq, gid, value in zip(st.seq.tolist(), st.gid.tolist(), st.value, strict=True):
         by_group.setdefault(gid, []).append((seq, value))
     told = [
-        true_value(sealer, eseq, cells, mark, gid, by_group.get(gid, ()))
+        true_entry(sealer, eseq, place_of(gid, mark, cells, by_group.get(gid, ())))
         for eseq, cells, mark, gid in zip(it.eseq, zip(*it.cells, strict=True), it.pruning.tolist(), it.gid.tolist(), strict=True)
     ]
     if len({seq for seq, _ in told}) < len(told):

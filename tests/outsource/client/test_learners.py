@@ -9,8 +9,10 @@ import pytest
 
 from privet.errors import NotThere, OutsourceError, ParameterError, SchemaError, SealError
 from privet.outsource.cipher import KeyRing
+from privet.outsource.cipher.sealing import OVERHEAD
 from privet.outsource.client import Baseline, Collaborative, Naive, choose_leaf_size
 from privet.outsource.client.learners import NAIVE
+from privet.outsource.client.subtrees import room_for
 from tests.outsource.client.reference import Reference
 from tests.outsource.people import people
 
@@ -157,11 +159,13 @@ class TestSealed:
         table.store(place, table.fetch(NAIVE)[1], version)
         self.refuses(table, learner)
 
-    def test_most_sub_trees_are_of_one_length(self, connect):
+    def test_the_length_of_a_sub_tree_tells_the_number_of_rows_and_no_more(self, connect):
         table = connect()
         learner, leaves = self.refined(table)
-        lengths = {len(table.fetch(table.subtree_place(learner.tree.id, leaf))[1]) for leaf in leaves}
-        assert len(lengths) == 1
+        sizes = table.details(learner.tree.id).sizes
+        for leaf in leaves:
+            sealed = table.fetch(table.subtree_place(learner.tree.id, leaf))[1]
+            assert len(sealed) == room_for(table.anatomy.schema, sizes[leaf]) + OVERHEAD
 
 
 class TestTogether:

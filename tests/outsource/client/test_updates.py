@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import base64
 import csv
+import dataclasses
 from collections import Counter
 
 import httpx2
@@ -17,9 +18,13 @@ from privet.outsource.client import Collaborative, Naive, OutsourcedTable
 from privet.outsource.client.exporting import export
 from privet.outsource.client.rotation import rotate
 from privet.outsource.client.updates import delete, flush, insert
+from privet.outsource.files import write_halves
+from privet.outsource.server.home import Home
+from privet.outsource.split import split
 from privet.outsource.verify import true_values
 from tests.outsource.client.conftest import Outsourced
 from tests.outsource.people import SCHEMA, people
+from tests.service.running import serving
 
 #: Of ages that nobody in the table has.
 NEW = people(60, seed=7).assign(age=[i + 0.55 for i in range(60)])
@@ -126,6 +131,28 @@ class TestInsert:
             assert lost
             assert table.about()["pending"] == 5
 
+    def test_nobody_comes_twice(self, tmp_path):
+        """Where the schema names the person: in two groups of one person the common value would be theirs."""
+        schema = dataclasses.replace(SCHEMA, person="name")
+        first = people(100).assign(name=[f"p{i}" for i in range(100)])
+        ring = KeyRing.new()
+        made = split(first, schema, "disease", 2, ring)
+        write_halves(made.halves, tmp_path / "halves")
+        home = Home.make(tmp_path / "home", tmp_path / "halves")
+        token = home.accounts.add_analyst("ada")
+        new = NEW.iloc[:4].assign(name=["q0", "q1", "q2", "q3"])
+        present = made.halves.identifiers.cells[-1][0]
+        with serving(home.path, group="outsource") as service, OutsourcedTable(f"http://127.0.0.1:{service.port}", token, ring) as table:
+            with pytest.raises(ParameterError, match="1 of the 4 people are in the table already"):
+                insert(table, new.assign(name=["q0", "q1", present, "q3"]))
+            with pytest.raises(ParameterError, match="row 2 has several"):
+                insert(table, new.assign(name=["q0", "q1", "q2", "q1"]))
+            assert table.about()["pending"] == 0
+            assert insert(table, new).waiting == 4
+            with pytest.raises(ParameterError, match="4 of the 4 people"):
+                insert(table, new)
+            assert table.about()["pending"] == 4
+
     def test_another_key_cannot_make_groups(self, own):
         with own.table() as table:
             insert(table, NEW, batch=1000)
@@ -230,8 +257,7 @@ class TestRotation:
             page = next(table.rows())
             fresh = []
             for row in page.rows[:50]:
-                place = (row.gid, row.pruning, row.cells)
-                again = table.sealer.seal("sequence", place, table.sealer.open("sequence", place, row.eseq))
+                again = table.sealer.seal("sequence", row.place, table.sealer.open("sequence", row.place, row.eseq))
                 fresh.append([row.row, base64.b64encode(again).decode()])
             table.change_any(reseal=fresh)
             assert exported(table, tmp_path / "x.csv") == stored(own)

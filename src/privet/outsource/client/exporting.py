@@ -10,7 +10,7 @@ from privet.errors import OutsourceError
 from privet.outsource.cells import Cell
 from privet.outsource.client.table import OutsourcedTable
 from privet.outsource.client.updates import waiting_people
-from privet.outsource.sequence import true_value
+from privet.outsource.sequence import true_entry
 
 
 def export(table: OutsourcedTable, path: str | PathLike[str]) -> int:
@@ -26,7 +26,7 @@ def export(table: OutsourcedTable, path: str | PathLike[str]) -> int:
             for page in table.rows():
                 table.holds(len(page.rows))
                 for row in page.rows:
-                    _, value = true_value(table.sealer, row.eseq, row.cells, row.pruning, row.gid, row.candidates)
+                    _, value = true_entry(table.sealer, row.eseq, row.place)
                     writer.writerow(_texts([*row.cells, value]))
                     done += 1
             for person in waiting_people(table):

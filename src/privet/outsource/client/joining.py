@@ -12,7 +12,7 @@ from privet.errors import Conflict, SealError
 from privet.outsource.anatomy import Anatomy
 from privet.outsource.cells import Cell
 from privet.outsource.client.table import CandidateRow, OutsourcedTable, Page
-from privet.outsource.sequence import true_value
+from privet.outsource.sequence import true_entry
 from privet.schema.encode import encode
 from privet.trees.exact.rows import Column
 
@@ -60,7 +60,7 @@ def _joined(table: OutsourcedTable, pages: Iterable[Page]) -> TrueRows:
         if parts and page.version != parts[0].version:
             raise Conflict("the table has changed")
         table.holds(held + sum(max(1, len(row.candidates)) for row in page.rows))
-        told = [(row, *true_value(table.sealer, row.eseq, row.cells, row.pruning, row.gid, row.candidates)) for row in page.rows]
+        told = [(row, *true_entry(table.sealer, row.eseq, row.place)) for row in page.rows]
         parts.append(_encoded(table.anatomy, page.version, [(row, value) for row, _, value in told]))
         held += len(told)
         seen.update(seq for _, seq, _ in told)

@@ -67,7 +67,7 @@ class Naive:
         replaces = table.fetch(NAIVE)[0] if again and self.is_there() else None
         rows = joined(table, table.rows)
         tree = learn(table.anatomy.schema, rows, self._splits)
-        table.store(NAIVE, table.sealer.seal("naive", (), padded(tree)), replaces, rows.version)
+        table.store(NAIVE, table.sealer.seal("naive", (), padded(tree, len(rows))), replaces, rows.version)
 
     def predict(self, frame: Any, at_once: int = AT_ONCE) -> list[str]:
         """The class of each row. The tree is fetched and opened for each block of rows, and not kept."""
@@ -112,10 +112,11 @@ class Collaborative:
     def refine(self, leaf: int, rows: TrueRows) -> Tree:
         """Learn the sub-tree of a leaf from its rows and leave it with the server."""
         table = self._table
-        tree = learn(table.anatomy.schema, rows, self._splits)
+        text = padded(learn(table.anatomy.schema, rows, self._splits), len(rows))
         place = table.subtree_place(self.tree.id, leaf)
+        tree = unpadded(table.anatomy.schema, text)  # as whoever comes later will see it
         try:
-            table.store(place, table.sealer.seal("subtree", (self.tree.id, leaf), padded(tree)), data=rows.version)
+            table.store(place, table.sealer.seal("subtree", (self.tree.id, leaf), text), data=rows.version)
         except Conflict:
             # Another client was faster, or our own first attempt arrived after all; or else the rows have changed, and whoever
             # comes next refines this leaf: for now it is right for the rows as they were.

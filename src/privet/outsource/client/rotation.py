@@ -27,15 +27,14 @@ def rotate(table: OutsourcedTable) -> int:
 def check_key(table: OutsourcedTable) -> None:
     """Raise unless the ring opens the rows of the table: looked at on the first of them."""
     for row in next(iter(table.rows())).rows[:1]:
-        table.sealer.open("sequence", (row.gid, row.pruning, row.cells), row.eseq)
+        table.sealer.open("sequence", row.place, row.eseq)
 
 
 def _reseal_rows(table: OutsourcedTable, page: list[CandidateRow]) -> int:
     fresh: list[list[int | str]] = []
     for row in page:
         if not table.sealer.is_current(row.eseq):
-            place = (row.gid, row.pruning, row.cells)
-            again = table.sealer.seal("sequence", place, table.sealer.open("sequence", place, row.eseq))
+            again = table.sealer.seal("sequence", row.place, table.sealer.open("sequence", row.place, row.eseq))
             fresh.append([row.row, base64.b64encode(again).decode()])
     if fresh:
         table.change_any(reseal=fresh)

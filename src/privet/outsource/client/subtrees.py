@@ -1,7 +1,8 @@
-"""Trees as texts to be sealed: compressed, then padded, so that most are of one length.
+"""Trees as texts to be sealed: compressed, then padded to a length that depends on nothing but the number of rows.
 
-The length of what is sealed would tell a server how much the sensitive attribute has to say at a leaf. Lengths are powers of two,
-the least one holding dozens of nodes; a longer text tells of a large sub-tree still.
+The length of what is sealed would tell a server how much the sensitive attribute has to say at a leaf; one that leaves rows out on
+purpose could even ask about rows of its choice. So a sub-tree gets as much room as its rows can ever need, and is cut where it would
+need more.
 """
 
 from __future__ import annotations
@@ -19,9 +20,12 @@ from privet.schema import Schema
 from privet.tree import Tree
 from privet.trees.exact import grow_c45
 from privet.trees.exact.c45 import Splits
+from privet.trees.exact.pruning import cut_below
 
-SHORTEST = 2048
 _LENGTH = 4
+_SHORTEST = 1024
+#: Bytes of a text per row: pruned trees need a quarter of it, unpruned ones somewhat more.
+_PER_ROW, _PER_CLASS = 2, 16
 _LARGEST = 1 << 28  # of what a text may unfold to
 
 
@@ -33,11 +37,20 @@ def learn(schema: Schema, rows: TrueRows, splits: Splits) -> Tree:
     return grow_c45(schema, *rows.where(~aside), splits=splits, prune=rows.where(aside) if aside.any() else None)
 
 
-def padded(tree: Tree) -> bytes:
-    """The text of a tree."""
-    packed = zlib.compress(json.dumps(tree_to(tree), separators=(",", ":")).encode(), 9)
-    text = len(packed).to_bytes(_LENGTH, "big") + packed
-    return text.ljust(max(SHORTEST, 1 << (len(text) - 1).bit_length()), b"\0")
+def room_for(schema: Schema, n_rows: int) -> int:
+    """The length of a text that was learnt from so many rows: a power of two."""
+    needed = max(_SHORTEST, _PER_ROW * n_rows, _PER_CLASS * schema.n_classes)
+    return 1 << (needed - 1).bit_length()
+
+
+def padded(tree: Tree, n_rows: int) -> bytes:
+    """The text of a tree that was learnt from so many rows. A tree that would need more room is cut to fewer levels."""
+    room = room_for(tree.schema, n_rows)
+    for depth in range(int(tree.depths.max(initial=0)), -1, -1):
+        packed = zlib.compress(json.dumps(tree_to(cut_below(tree, depth)), separators=(",", ":")).encode(), 9)
+        if _LENGTH + len(packed) <= room:
+            return (len(packed).to_bytes(_LENGTH, "big") + packed).ljust(room, b"\0")
+    raise AssertionError("a tree without a test always fits")
 
 
 def unpadded(schema: Schema, text: bytes) -> Tree:

@@ -16,6 +16,7 @@ from privet.outsource.anatomy import Anatomy
 from privet.outsource.cells import Cell
 from privet.outsource.cipher import KeyRing, Sealer
 from privet.outsource.client.meter import Meter
+from privet.outsource.sequence import Entry, Place, place_of
 from privet.remote.transport import Link
 
 PAGE = 1000
@@ -53,7 +54,12 @@ class CandidateRow:
     pruning: bool
     gid: int
     eseq: bytes
-    candidates: list[tuple[int, Cell]]
+    candidates: list[Entry]
+
+    @property
+    def place(self) -> Place:
+        """What its sealed number must be bound to."""
+        return place_of(self.gid, self.pruning, self.cells, self.candidates)
 
 
 @dataclass(frozen=True)

@@ -23,8 +23,8 @@ from privet.outsource.cells import Cell, cells_of, codes_of
 from privet.outsource.client.table import OutsourcedTable
 from privet.outsource.groups import random_groups
 from privet.outsource.halves import Halves
-from privet.outsource.sequence import true_value
-from privet.outsource.split import sealed_halves
+from privet.outsource.sequence import true_entry
+from privet.outsource.split import check_people, sealed_halves
 from privet.schema.encode import encode
 
 #: A row waits as a text of this many bytes, or a multiple: its length must not tell its value.
@@ -55,6 +55,8 @@ def insert(table: OutsourcedTable, frame: Any, batch: int | None = None) -> Flus
         raise ParameterError(f"batch must be a whole number of at least 1, got {batch!r}")
     people = _people(table, frame)
     _check_fit(table, frame)
+    check_people(frame, table.anatomy.schema)
+    _check_newcomers(table, people)
     for start in range(0, len(people), _SENT_AT_ONCE):
         sealed = [_text(_sealed(table, person)) for person in people[start : start + _SENT_AT_ONCE]]
         table.change_any(pending=sealed)
@@ -93,7 +95,7 @@ def delete(table: OutsourcedTable, frame: Any) -> int:
         for row in page.rows:
             if tuple(row.cells) not in identifying:
                 continue
-            _, value = true_value(table.sealer, row.eseq, row.cells, row.pruning, row.gid, row.candidates)
+            _, value = true_entry(table.sealer, row.eseq, row.place)
             if wanted[person := (*row.cells, value)] > 0:
                 wanted[person] -= 1
                 rows.append(row.row)
@@ -124,6 +126,18 @@ def _check_fit(table: OutsourcedTable, frame: Any) -> None:
     if len(unfit):
         listed = ", ".join(str(row + 1) for row in unfit[:5].tolist())
         raise SchemaError(f"{len(unfit)} of {len(frame)} rows have an entry that does not fit the schema (rows {listed}...); none is added")
+
+
+def _check_newcomers(table: OutsourcedTable, people: list[Person]) -> None:
+    """Nobody who is there already: two groups of one person would have their value in common."""
+    if table.anatomy.schema.person is None:
+        return
+    coming = {person[-2] for person in people}
+    known = coming & {person[-2] for person in waiting_people(table)}
+    for page in table.rows():
+        known |= coming & {row.cells[-1] for row in page.rows}
+    if known:
+        raise ParameterError(f"{len(known)} of the {len(people)} people are in the table already, so none is added")
 
 
 def _sealed(table: OutsourcedTable, person: Person) -> bytes:

@@ -28,6 +28,12 @@ def prune_reduced_error(tree: Tree, codes: Sequence[Column], classes: Column) ->
     return _cut(tree, _to_cut(tree, rows))
 
 
+def cut_below(tree: Tree, depth: int) -> Tree:
+    """The tree with at most so many tests on a path."""
+    cut = (tree.depths == depth) & (tree.cells.attribute >= 0)
+    return _cut(tree, cut) if cut.any() else tree
+
+
 def _to_cut(tree: Tree, rows: Rows) -> npt.NDArray[np.bool_]:
     """Which inner nodes become leaves."""
     n_classes = tree.schema.n_classes
