@@ -9,8 +9,10 @@ from collections import Counter
 
 import pytest
 
+from privet.outsource.server.home import Home
 from tests.outsource.server.running import Asking, Lost, Server
 from tests.outsource.server.test_routes import group, text
+from tests.outsource.store import tables
 
 
 class Work:
@@ -200,6 +202,12 @@ def changes_and_trees(home, token: str) -> list[Work]:
 @pytest.mark.parametrize("work", [puts_and_trees, changes_and_trees])
 def test_a_kill_loses_nothing_that_was_acknowledged(work, home, token):
     killed_again_and_again(home.path, token, work(home, token), 2)
+
+
+def test_a_kill_with_the_store_elsewhere(postgres, tmp_path, made):
+    home = Home.make(tmp_path / "server", tables.folder(tmp_path / "folder", made), postgres.database())
+    token = home.accounts.add_analyst("ada")
+    killed_again_and_again(home.path, token, changes_and_trees(home, token), 2)
 
 
 @pytest.mark.slow

@@ -161,6 +161,7 @@ def _configure(connection: Connection, schema: str) -> None:
     """What every connection needs, whatever the server's defaults are. Nobody else's functions answer to the names in a statement."""
     connection.execute(
         "SELECT set_config('search_path', $1, false), set_config('lock_timeout', $2, false), set_config('jit', 'off', false), "
+        "set_config('random_page_cost', '1.1', false), "  # what is asked is found by an index, a few rows of many
         "set_config('default_transaction_isolation', 'read committed', false), set_config('default_transaction_read_only', 'off', false)",
         (f'pg_catalog, "{schema}", pg_temp', f"{_WRITING}s"),
     )
@@ -215,6 +216,7 @@ def _load(connection: Connection, staged: Any) -> None:
     for statement in INDEXES:
         connection.execute(statement)
     _copy(connection, staged, "meta", ["anatomy", *NUMBERS], "format")
+    connection.execute("ANALYZE it, st")
 
 
 def _copy(connection: Connection, staged: Any, table: str, columns: list[str], order: str) -> None:
