@@ -122,6 +122,8 @@ def verify(
 def attack(
     folder: Path = FOLDER,
     key_file: Path = KEY_FILE,
+    model: str = typer.Option("logistic", help="What the adversary learns with: logistic, or naive-bayes as in Kifer's paper."),
+    known: int = typer.Option(0, help="People whose sensitive value the adversary knows beforehand.", min=0),
     output: Path | None = typer.Option(None, "--output", "-o", help="Draw the result: .svg, .png or .pdf."),
     as_json: bool = JSON,
 ) -> None:
@@ -131,7 +133,39 @@ def attack(
 
     Example: [bold]privet outsource attack halves -k people.key -o attack.svg[/bold]
     """
-    raise NotImplementedError
+    from privet.cli.asking import check_writable, working
+    from privet.outsource.attacked import attack_halves
+    from privet.outsource.files import read_halves
+
+    if output is not None:
+        check_writable(output)
+    ring, halves = keys(key_file), read_halves(folder)
+    with working("attacking"):
+        found = attack_halves(halves, ring, model, known)  # type: ignore[arg-type]
+    if output is not None:
+        from privet.plots import draw_attack, save_figure
+
+        save_figure(draw_attack(found, f"{halves.anatomy.sensitive}, l = {halves.anatomy.l}"), output)
+    if as_json:
+        typer.echo(json.dumps(found.to_json()))
+        return
+    low, high = found.interval
+    typer.echo(f"{found.n_rows} people in {found.n_groups} groups; l-diversity allows the group alone to tell {found.bound:.0%}")
+    typer.echo(f"  a random guess in the group is right for      {found.random_guess:.1%}")
+    if found.population is not None:
+        typer.echo(f"  a model of other people, without the group,   {found.population.accuracy:.1%}")
+    typer.echo(f"  the attack is right for                       {found.accuracy:.1%}  ({low:.1%} to {high:.1%}, 19 times in 20)")
+    if found.names_open:
+        typer.echo(f"  the same, with the names of values settled    {found.renamed:.1%}  (groups tell people apart, not their values;")
+        typer.echo("                                                to know a few people settles it, see --known)")
+    rightly = "" if found.confident_right is None else f"  of all people, and {found.confident_right:.0%} of these rightly"
+    typer.echo(f"  the attack is sure (at least 90%) about       {found.confident:.1%}{rightly}")
+    if found.learns:
+        typer.echo("the attack learns more than l-diversity allows; a larger l, fewer identifying attributes, or differential privacy help")
+    else:
+        typer.echo("this attack learns nothing beyond chance; a better one might, and background knowledge does")
+    if output is not None:
+        typer.echo(f"drew {output}")
 
 
 def _tell(problems: list[str], remarks: list[str]) -> None:
