@@ -11,6 +11,7 @@ import socket
 import subprocess
 import sys
 import time
+from collections.abc import Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -85,9 +86,11 @@ def house(folder: Path, epsilon: str | int = 1000, place: str | None = None) -> 
 class Service:
     """``privet curator serve`` (or another server) as a process. ``before`` is Python that runs in it first, for faults."""
 
-    def __init__(self, home: Path, log: Path, rate: float = 100_000, before: str = "", group: str = "curator") -> None:
+    def __init__(
+        self, home: Path, log: Path, rate: float = 100_000, before: str = "", group: str = "curator", more: Sequence[str] = ()
+    ) -> None:
         code = f"{before}\nimport sys\nfrom privet.cli import main\nsys.argv[0] = 'privet'\nmain()"
-        serve = [group, "serve", "--home", str(home), "--port", "0", "--rate", str(rate)]
+        serve = [group, "serve", "--home", str(home), "--port", "0", "--rate", str(rate), *more]
         self.log = log
         with log.open("wb") as file:
             self.process = subprocess.Popen([sys.executable, "-c", code, *serve], stdout=file, stderr=file)
@@ -96,7 +99,7 @@ class Service:
     def _listening(self) -> int:
         until = time.monotonic() + PATIENCE
         while time.monotonic() < until and self.process.poll() is None:
-            found = re.search(r"http://127\.0\.0\.1:(\d+) ", self.told)
+            found = re.search(r"https?://127\.0\.0\.1:(\d+) ", self.told)
             if found:
                 return int(found[1])
             time.sleep(0.02)
