@@ -5,7 +5,7 @@ from __future__ import annotations
 import typer
 
 import privet
-from privet.cli import anonymity, count, curator, datasets, demo, fit, ledger, outsource, schema, show
+from privet.cli import anonymity, count, curator, datasets, demo, fit, ledger, outsource, reproduce, schema, show
 
 app = typer.Typer(
     name="privet",
@@ -29,6 +29,7 @@ app.add_typer(datasets.app, name="datasets")
 app.add_typer(ledger.app, name="ledger")
 app.add_typer(curator.app, name="curator")
 app.add_typer(outsource.app, name="outsource")
+app.add_typer(reproduce.app, name="reproduce")
 
 
 def _version(asked: bool) -> None:

@@ -1,0 +1,106 @@
+"""Box plots of anything: a group of boxes per place on the axis, the mean of each marked by a dot."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from privet.errors import ParameterError
+from privet.plots.canvas import wrapped
+from privet.plots.style import INK, QUIET, fill, need_matplotlib
+from privet.release.labels import visible
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+    from matplotlib.figure import Figure
+
+#: A run: its place on the axis, its series, and its value.
+Run = tuple[str, str, float]
+_WIDTH, _CAPTION = 0.8, 8
+
+
+def draw_boxes(runs: Sequence[Run], *, measure: str, title: str = "", caption: str = "", level: tuple[float, str] | None = None) -> Figure:
+    """Box plots by place and series, both in the order in which they first come.
+
+    Args:
+        runs: place, series and value of every run. A place may have line breaks.
+        measure: what the values are; stands at the axis.
+        title: stands above.
+        caption: stands below, in small letters.
+        level: a value that means something, drawn as a dashed line, and what it means.
+    """
+    need_matplotlib()
+    from matplotlib.figure import Figure
+    from matplotlib.lines import Line2D
+    from matplotlib.patches import Patch
+
+    _check(runs)
+    places, series = list(dict.fromkeys(place for place, _, _ in runs)), list(dict.fromkeys(name for _, name, _ in runs))
+    width = max(6.0, 1.2 + 0.36 * len(places) * (len(series) + 1))
+    figure = Figure(figsize=(width, 4.6), layout="constrained")
+    axes = figure.add_subplot()
+    for number, name in enumerate(series):
+        values = {place: [float(value) for at, mine, value in runs if (at, mine) == (place, name)] for place in places}
+        shift = (number - (len(series) - 1) / 2) * _WIDTH / len(series)
+        _draw(axes, {places.index(place) + shift: run for place, run in values.items() if run}, _WIDTH / len(series), number)
+    key: list[Any] = [Patch(label=visible(name), **fill(number)) for number, name in enumerate(series)]
+    key.append(Line2D([], [], **_dot(), label="mean"))
+    if level is not None:
+        axes.axhline(level[0], color=INK, linestyle=(0, (5, 4)), linewidth=1.1, zorder=0)
+        key.append(Line2D([], [], color=INK, linestyle=(0, (5, 4)), linewidth=1.1, label=visible(level[1])))
+    for border in range(1, len(places)):
+        axes.axvline(border - 0.5, color="#dcdcdc", linewidth=0.8, zorder=0)
+    axes.set_xticks(range(len(places)), ["\n".join(map(visible, place.split("\n"))) for place in places])
+    for text in axes.get_xticklabels():
+        text.set_parse_math(False)
+    axes.set_xlim(-0.5, len(places) - 0.5)
+    axes.set_ylabel(visible(measure), parse_math=False)
+    axes.grid(axis="y", color="#dcdcdc", linewidth=0.6)
+    axes.set_axisbelow(True)
+    axes.set_title(visible(title), loc="left", fontweight="bold", parse_math=False)
+    legend = figure.legend(handles=key, loc="outside lower center", ncols=min(3, len(key)), frameon=False, handlelength=2.6)
+    for text in legend.get_texts():
+        text.set_parse_math(False)
+    if caption:
+        told = "\n".join(wrapped(caption, width, _CAPTION))
+        figure.supxlabel(told, x=0.01, ha="left", fontsize=_CAPTION, color=QUIET, parse_math=False)
+    return figure
+
+
+def _draw(axes: Axes, runs: dict[float, list[float]], width: float, number: int) -> None:
+    """The boxes of one series. What is black on a dark box has a white rim."""
+    drawn = axes.boxplot(
+        list(runs.values()),
+        positions=list(runs),
+        widths=width * 0.84,
+        patch_artist=True,
+        manage_ticks=False,
+        medianprops={"color": "black", "linewidth": 1.8},
+        flierprops={"marker": "o", "markersize": 3, "markerfacecolor": "none", "markeredgecolor": INK},
+    )
+    for box in drawn["boxes"]:
+        box.set(**fill(number))
+    for median in drawn["medians"]:
+        axes.plot(*median.get_data(), color="white", linewidth=3.6, solid_capstyle="butt", zorder=median.get_zorder() - 0.01)
+    axes.plot(list(runs), [float(np.mean(run)) for run in runs.values()], zorder=4, **_dot())
+
+
+def _dot() -> dict[str, Any]:
+    return {
+        "marker": "o",
+        "markersize": 6,
+        "markerfacecolor": "black",
+        "markeredgecolor": "white",
+        "markeredgewidth": 1.2,
+        "linestyle": "none",
+    }
+
+
+def _check(runs: Sequence[Run]) -> None:
+    if not runs:
+        raise ParameterError("draw_boxes: runs must have at least one run")
+    if any(value is None or not math.isfinite(value) for _, _, value in runs):
+        raise ParameterError("draw_boxes: the value of every run must be a finite number")

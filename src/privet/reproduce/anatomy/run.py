@@ -1,0 +1,117 @@
+"""A whole run: what is there already is kept, what is missing is done, then the numbers are written up."""
+
+from __future__ import annotations
+
+import signal
+import threading
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any, NoReturn
+
+from privet.errors import ParameterError
+from privet.plots.style import need_matplotlib
+from privet.reproduce.anatomy.experiments import Experiment
+from privet.reproduce.anatomy.fold import CLIENTS, run_fold
+from privet.reproduce.anatomy.folds import FOLDS, Assignment, kept, read_json, write_json
+from privet.reproduce.anatomy.pictures import write_pictures
+from privet.reproduce.anatomy.results import COLUMNS, Line, write_csv
+from privet.reproduce.anatomy.summary import summary
+from privet.schema import Schema
+
+#: Told how much is done, how much there is to do, and what is under way.
+Progress = Callable[[float, float, str], None]
+RESULTS, SUMMARY = "results.csv", "summary.md"
+#: Rows that take as long as starting the processes of a fold.
+_STARTING = 1000
+
+
+def run(experiments: list[Experiment], folds: int, output: Path, progress: Progress = lambda *_: None) -> list[Line]:
+    """Run the first ``folds`` of ten folds of these experiments, and write numbers, pictures and a summary to a folder.
+
+    Folds that the folder has are not run again, so a run that was ended goes on where it was.
+    """
+    if isinstance(folds, bool) or not isinstance(folds, int) or not 1 <= folds <= FOLDS:
+        raise ParameterError(f"folds must be a whole number from 1 to {FOLDS}, got {folds!r}")
+    need_matplotlib()
+    place = output / "folds"
+    try:
+        place.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise ParameterError(f"cannot make the folder {place}: {error.strerror}") from None
+    # All of it is looked at first: what is missing is told before the first fold.
+    tables = [_Table(one, *one.load(), place) for one in experiments]
+    files = {(table.experiment.number, fold): _file(place, table.experiment, fold) for table in tables for fold in range(folds)}
+    found = {at: _lines(path) for at, path in files.items() if path.exists()}
+    todo = [(table, fold) for table in tables for fold in range(folds) if (table.experiment.number, fold) not in found]
+    bar = _Bar(sum(table.effort for table, _ in todo), progress)
+    with _ended_by_exceptions():
+        for table, fold in todo:
+            number = table.experiment.number
+            step = bar.steps(f"experiment {number}, fold {fold + 1}", table.effort / len(CLIENTS))
+            found[number, fold] = run_fold(table.experiment, fold, *table.parts(fold), table.schema, step)
+            write_json(files[number, fold], found[number, fold])
+    lines = [line for at in sorted(found) for line in found[at]]
+    write_csv(lines, output / RESULTS)
+    write_pictures(lines, output)
+    (output / SUMMARY).write_text(summary(lines), encoding="utf-8")
+    return lines
+
+
+class _Table:
+    """The table of an experiment, and its folds."""
+
+    def __init__(self, experiment: Experiment, rows: Any, schema: Schema, place: Path) -> None:
+        self.experiment, self._rows, self.schema = experiment, rows, schema
+        self._assignment: Assignment = kept(place / f"experiment-{experiment.number}.json", experiment, rows, schema)
+        self.effort = float(len(rows) + _STARTING)
+
+    def parts(self, fold: int) -> tuple[Any, Any]:
+        """What to learn from, and what to predict."""
+        train, test = self._assignment.parts(fold)
+        return self._rows.iloc[train], self._rows.iloc[test]
+
+
+class _Bar:
+    """How far the run is."""
+
+    def __init__(self, total: float, progress: Progress) -> None:
+        self._done, self._total, self._progress = 0.0, total, progress
+
+    def steps(self, what: str, part: float) -> Callable[[str], None]:
+        """To be called after each part of a piece of work."""
+        self._progress(self._done, self._total, what)
+
+        def step(_: str) -> None:
+            self._done += part
+            self._progress(self._done, self._total, what)
+
+        return step
+
+
+def _file(place: Path, experiment: Experiment, fold: int) -> Path:
+    return place / f"experiment-{experiment.number}-fold-{fold + 1:02}.json"
+
+
+def _lines(path: Path) -> list[Line]:
+    lines = read_json(path, list)
+    if not all(isinstance(line, dict) and tuple(line) == COLUMNS for line in lines):
+        raise ParameterError(f"{path} is of another version of this command; choose another folder")
+    return lines
+
+
+@contextmanager
+def _ended_by_exceptions() -> Iterator[None]:
+    """Being told to stop ends the servers and removes the keys on the way out, as Ctrl-C does."""
+
+    def stop(*_: object) -> NoReturn:
+        raise SystemExit(128 + signal.SIGTERM)
+
+    if threading.current_thread() is not threading.main_thread():
+        yield
+        return
+    before = signal.signal(signal.SIGTERM, stop)
+    try:
+        yield
+    finally:
+        signal.signal(signal.SIGTERM, before)
