@@ -46,6 +46,7 @@ def test_a_level_is_drawn_and_named():
     flat = [line for line in figure.axes[0].lines if list(line.get_ydata()) == [1.0, 1.0]]
     assert [line.get_linestyle() for line in flat] == ["--"]
     assert figure.legends[0].get_texts()[-1].get_text() == "as much"
+    assert figure.axes[0].get_ylim()[0] == 0
 
 
 def test_a_series_may_lack_a_place():

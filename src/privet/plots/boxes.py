@@ -10,7 +10,7 @@ import numpy as np
 
 from privet.errors import ParameterError
 from privet.plots.canvas import wrapped
-from privet.plots.style import INK, QUIET, fill, need_matplotlib
+from privet.plots.style import INK, QUIET, fill, need_matplotlib, text_width
 from privet.release.labels import visible
 
 if TYPE_CHECKING:
@@ -19,7 +19,9 @@ if TYPE_CHECKING:
 
 #: A run: its place on the axis, its series, and its value.
 Run = tuple[str, str, float]
-_WIDTH, _CAPTION = 0.8, 8
+_WIDTH = 0.8
+#: Sizes of letters, and the width of what stands beside a word of the key, in inches.
+_KEY, _CAPTION, _HANDLE = 9.0, 8.0, 0.75
 
 
 def draw_boxes(runs: Sequence[Run], *, measure: str, title: str = "", caption: str = "", level: tuple[float, str] | None = None) -> Figure:
@@ -30,7 +32,7 @@ def draw_boxes(runs: Sequence[Run], *, measure: str, title: str = "", caption: s
         measure: what the values are; stands at the axis.
         title: stands above.
         caption: stands below, in small letters.
-        level: a value that means something, drawn as a dashed line, and what it means.
+        level: a value that means something, drawn as a dashed line, and what it means. The axis then begins at zero.
     """
     need_matplotlib()
     from matplotlib.figure import Figure
@@ -39,7 +41,7 @@ def draw_boxes(runs: Sequence[Run], *, measure: str, title: str = "", caption: s
 
     _check(runs)
     places, series = list(dict.fromkeys(place for place, _, _ in runs)), list(dict.fromkeys(name for _, name, _ in runs))
-    width = max(6.0, 1.2 + 0.36 * len(places) * (len(series) + 1))
+    width = max(7.0, 1.2 + 0.36 * len(places) * (len(series) + 1))
     figure = Figure(figsize=(width, 4.6), layout="constrained")
     axes = figure.add_subplot()
     for number, name in enumerate(series):
@@ -51,6 +53,7 @@ def draw_boxes(runs: Sequence[Run], *, measure: str, title: str = "", caption: s
     if level is not None:
         axes.axhline(level[0], color=INK, linestyle=(0, (5, 4)), linewidth=1.1, zorder=0)
         key.append(Line2D([], [], color=INK, linestyle=(0, (5, 4)), linewidth=1.1, label=visible(level[1])))
+        axes.set_ylim(bottom=0)
     for border in range(1, len(places)):
         axes.axvline(border - 0.5, color="#dcdcdc", linewidth=0.8, zorder=0)
     axes.set_xticks(range(len(places)), ["\n".join(map(visible, place.split("\n"))) for place in places])
@@ -61,7 +64,10 @@ def draw_boxes(runs: Sequence[Run], *, measure: str, title: str = "", caption: s
     axes.grid(axis="y", color="#dcdcdc", linewidth=0.6)
     axes.set_axisbelow(True)
     axes.set_title(visible(title), loc="left", fontweight="bold", parse_math=False)
-    legend = figure.legend(handles=key, loc="outside lower center", ncols=min(3, len(key)), frameon=False, handlelength=2.6)
+    columns = max(1, int(width / (_HANDLE + max(text_width(entry.get_label(), _KEY) for entry in key))))
+    legend = figure.legend(
+        handles=key, loc="outside upper left", ncols=min(columns, len(key)), frameon=False, fontsize=_KEY, handlelength=2.6
+    )
     for text in legend.get_texts():
         text.set_parse_math(False)
     if caption:
