@@ -7,6 +7,7 @@ owner, who wants to know how well a table fits before it is registered.
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from decimal import Decimal
 from typing import Any
@@ -51,6 +52,14 @@ def encode(schema: Schema, table: object, y: object = None, *, target: bool = Tr
     classes = _codes(schema.label, columns[schema.target]) if target else None
     person = None if schema.person is None or not target else _identities(columns[schema.person])
     return Encoded(codes, classes, person)
+
+
+def encode_entries(attributes: Iterable[Attribute], columns: Iterable[Sequence[Any]]) -> list[Codes]:
+    """The codes of plain columns (lists of texts, numbers or None), as :func:`encode` gives them, without a data frame.
+
+    A data frame costs more than a hundred rows; for one row, this is many times faster.
+    """
+    return [_codes_of_entries(attribute, column) for attribute, column in zip(attributes, columns, strict=True)]
 
 
 def check_structure(schema: Schema, table: object, y: object = None) -> None:
@@ -118,12 +127,25 @@ def _codes(attribute: Attribute, column: Any) -> Codes:
     if isinstance(attribute, Numeric) and pd.api.types.is_numeric_dtype(column.dtype):
         return attribute.codes_of(column.to_numpy(dtype=np.float64, na_value=np.nan))
     positions, uniques = _distinct(column)
+    return _codes_of_uniques(attribute, uniques)[positions]  # position -1 is the last entry, null
+
+
+def _codes_of_entries(attribute: Attribute, column: Sequence[Any]) -> Codes:
+    known: dict[tuple[type, Any], int] = {}
+    positions = [-1 if entry is None else known.setdefault((type(entry), entry), len(known)) for entry in column]
+    uniques = [_entry(entry) for _, entry in known]
+    codes = _codes_of_uniques(attribute, uniques)
+    null = [entry is None for entry in uniques]  # NaN, in several spellings
+    return np.where([*null, True], codes[-1], codes).astype(attribute.dtype)[positions] if any(null) else codes[positions]
+
+
+def _codes_of_uniques(attribute: Attribute, uniques: list[Any]) -> Codes:
+    """The code of each plain value, and that of null as one more entry."""
     if isinstance(attribute, Numeric):
-        numbers = np.array([_number(entry) for entry in uniques] + [np.nan])
-        return attribute.codes_of(numbers)[positions]  # position -1 is the last entry, null
+        return attribute.codes_of(np.array([_number(entry) for entry in uniques] + [np.nan]))
     listed = [_match(attribute, entry) for entry in uniques]
     table = [attribute.unknown_code if code is None else code for code in listed]
-    return np.array([*table, attribute.missing_code], dtype=attribute.dtype)[positions]
+    return np.array([*table, attribute.missing_code], dtype=attribute.dtype)
 
 
 def _match(attribute: Categorical, entry: Any) -> int | None:

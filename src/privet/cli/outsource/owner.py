@@ -123,7 +123,7 @@ def attack(
     folder: Path = FOLDER,
     key_file: Path = KEY_FILE,
     model: str = typer.Option("logistic", help="What the adversary learns with: logistic, or naive-bayes as in Kifer's paper."),
-    known: int = typer.Option(0, help="People whose sensitive value the adversary knows beforehand.", min=0),
+    known: int = typer.Option(5, help="People whose sensitive value the adversary knows beforehand.", min=0),
     output: Path | None = typer.Option(None, "--output", "-o", help="Draw the result: .svg, .png or .pdf."),
     as_json: bool = JSON,
 ) -> None:
@@ -151,6 +151,7 @@ def attack(
         return
     low, high = found.interval
     typer.echo(f"{found.n_rows} people in {found.n_groups} groups; l-diversity allows the group alone to tell {found.bound:.0%}")
+    typer.echo(f"the adversary sees both halves and knows the values of {found.known} people, who do not count with their groups")
     typer.echo(f"  a random guess in the group is right for      {found.random_guess:.1%}")
     if found.population is not None:
         typer.echo(f"  a model of other people, without the group,   {found.population.accuracy:.1%}")

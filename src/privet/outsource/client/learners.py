@@ -11,7 +11,7 @@ The sensitive value of a row to be predicted never leaves the client.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import suppress
 from typing import Any
 
@@ -22,7 +22,7 @@ from privet.outsource.cells import Cell, cells_of
 from privet.outsource.client.joining import TrueRows, joined
 from privet.outsource.client.subtrees import learn, padded, says, unpadded
 from privet.outsource.client.table import OutsourcedTable, TreeSummary
-from privet.schema.encode import encode
+from privet.schema.encode import encode_entries
 from privet.tree import Tree
 from privet.trees.exact.c45 import Splits
 
@@ -41,9 +41,9 @@ class Baseline:
     def predict(self, frame: Any, at_once: int = AT_ONCE) -> list[str]:
         """The class of each row of a data frame. Its sensitive column is not sent, and need not be there."""
         answers: list[str] = []
-        for block in _blocks(frame, at_once):
-            answers += self._table.classify(self.tree.id, _identifying(self._table, block))
-            self._table.predictions += len(block)
+        for columns in _blocks(frame, self._table.anatomy.identifying.names, at_once):
+            answers += self._table.classify(self.tree.id, list(zip(*columns, strict=True)))
+            self._table.predictions += len(columns[0])
         return answers
 
 
@@ -73,11 +73,12 @@ class Naive:
         """The class of each row. The tree is fetched and opened for each block of rows, and not kept."""
         table = self._table
         answers: list[str] = []
-        for block in _blocks(frame, at_once):
+        schema = table.anatomy.schema
+        for columns in _blocks(frame, schema.names, at_once):
             _, sealed = table.fetch(NAIVE)
-            tree = unpadded(table.anatomy.schema, table.sealer.open("naive", (), sealed))
-            answers += says(tree, encode(table.anatomy.schema, block, target=False).codes)
-            table.predictions += len(block)
+            tree = unpadded(schema, table.sealer.open("naive", (), sealed))
+            answers += says(tree, encode_entries(schema.attributes.values(), columns))
+            table.predictions += len(columns[0])
         return answers
 
 
@@ -92,9 +93,11 @@ class Collaborative:
         """The class of each row. Nothing is kept between blocks of rows."""
         table = self._table
         answers: list[str] = []
-        for block in _blocks(frame, at_once):
-            codes = encode(table.anatomy.schema, block, target=False).codes
-            reached = table.reach(self.tree.id, _identifying(table, block))
+        schema, sensitive = table.anatomy.schema, table.anatomy.schema.index(table.anatomy.sensitive)
+        for columns in _blocks(frame, schema.names, at_once):
+            codes = encode_entries(schema.attributes.values(), columns)
+            sent = [column for position, column in enumerate(columns) if position != sensitive]
+            reached = table.reach(self.tree.id, list(zip(*sent, strict=True)))
             answer, leaves = np.array(reached.classes, dtype=object), np.array(reached.leaves)
             for leaf in np.unique(leaves).tolist():
                 here = leaves == leaf
@@ -102,7 +105,7 @@ class Collaborative:
                 if tree is not None:
                     answer[here] = says(tree, [column[here] for column in codes])
             answers += answer.tolist()
-            table.predictions += len(block)
+            table.predictions += len(leaves)
         return answers
 
     def rows(self, leaf: int) -> TrueRows:
@@ -141,14 +144,10 @@ class Collaborative:
         return unpadded(self._table.anatomy.schema, self._table.sealer.open("subtree", (self.tree.id, leaf), sealed))
 
 
-def _blocks(frame: Any, at_once: int) -> Iterator[Any]:
+def _blocks(frame: Any, names: Sequence[str], at_once: int) -> Iterator[list[list[Cell]]]:
+    """The columns of these names, some rows at a time."""
     if isinstance(at_once, bool) or not isinstance(at_once, int) or not 1 <= at_once <= 10_000:
         raise ParameterError(f"at_once must be a whole number from 1 to 10000, got {at_once!r}")
+    columns = cells_of(frame, names)
     for start in range(0, len(frame), at_once):
-        yield frame.iloc[start : start + at_once]
-
-
-def _identifying(table: OutsourcedTable, block: Any) -> list[list[Cell]]:
-    """What is sent of rows to be predicted: neither the sensitive value nor the class nor the person."""
-    columns = cells_of(block, table.anatomy.identifying.names)
-    return [list(row) for row in zip(*columns, strict=True)]
+        yield [column[start : start + at_once] for column in columns]

@@ -17,8 +17,8 @@ from privet.outsource.server.limits import Limits
 from privet.outsource.server.problems import TooLarge
 from privet.outsource.server.requests import opened, text_of
 from privet.outsource.store.base import Change, Full, Int, NewRow, Page, Sealed, Settings
-from privet.outsource.store.checks import encoded
 from privet.release.structure import tree_to
+from privet.schema.encode import encode_entries
 from privet.service.admission import Admission
 from privet.tree import Tree
 
@@ -85,7 +85,7 @@ class Counter:
 
     def leaves(self, name: str, rows: Sequence[Sequence[Any]]) -> Json:
         """The leaf that each row reaches, its class there, and the sealed sub-trees of these leaves."""
-        tree = self.store.tree(name)
+        tree = self.store.tree(name, looked_up=False)
         reached = self._reached(tree, rows)
         subtrees = self.store.subtrees(name, np.unique(reached).tolist(), self.limits.inline)
         return {
@@ -101,8 +101,8 @@ class Counter:
         for i, row in enumerate(rows):
             if len(row) != len(names):
                 raise ParameterError(f"rows.{i}: must be {len(names)} cells: {', '.join(names)}")
-        columns = list(zip(*rows, strict=True)) if rows else [() for _ in names]
-        return tree.reach(encoded(self.store.anatomy, columns).codes)
+        columns: list[Sequence[Any]] = list(zip(*rows, strict=True)) if rows else [() for _ in names]
+        return tree.reach(encode_entries(tree.schema.attributes.values(), columns))
 
     @staticmethod
     def _classes(tree: Tree, nodes: Int) -> list[str]:

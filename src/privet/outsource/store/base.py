@@ -191,8 +191,8 @@ class Store(Protocol):
         """Keep a tree that was grown, and which rows are in which leaf. Rows that came or went meanwhile are accounted for."""
         ...
 
-    def tree(self, id: str) -> Tree:  # noqa: A002 - its name everywhere
-        """A tree; its nodes are numbered as they are stored."""
+    def tree(self, id: str, *, looked_up: bool = True) -> Tree:  # noqa: A002 - its name everywhere
+        """A tree; its nodes are numbered as they are stored. Not ``looked_up``, another process may have removed it meanwhile."""
         ...
 
     def leaf_facts(self, id: str) -> LeafFacts:  # noqa: A002

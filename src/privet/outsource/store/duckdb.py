@@ -82,6 +82,17 @@ class DuckDBStore(SqlStore):
         with self._lock, self._transaction("BEGIN TRANSACTION") as session:
             yield session
 
+    def glance(self, sql: str, values: Sequence[Any]) -> list[tuple[Any, ...]]:
+        # A transaction of its own by itself: beginning and ending one would take as long as the statement.
+        connection = self._connection
+        if connection is None:
+            raise Unavailable("the store is closed")
+        try:
+            with connection.cursor() as cursor:
+                return cursor.execute(sql, list(values)).fetchall()
+        except duckdb.Error as error:  # what it says may quote rows
+            raise Unavailable(f"the store cannot be used ({type(error).__name__})") from None
+
     @contextmanager
     def _transaction(self, begin: str) -> Iterator[_Cursor]:
         connection = self._connection

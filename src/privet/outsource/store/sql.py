@@ -48,7 +48,7 @@ class SqlStore(ABC):
     anatomy: Anatomy
 
     def __init__(self) -> None:
-        self._trees: dict[str, Tree] = {}
+        self._trees: dict[str, tuple[int, Tree]] = {}
         self._trees_lock = threading.Lock()
         with self.reading() as session:
             line = session.rows("SELECT format, anatomy FROM meta")
@@ -64,6 +64,11 @@ class SqlStore(ABC):
     @abstractmethod
     def writing(self) -> AbstractContextManager[Session]:
         """A transaction in which nobody else writes. Durable when it is left; undone where it is left by an error."""
+
+    def glance(self, sql: str, values: Sequence[Any]) -> list[tuple[Any, ...]]:
+        """The answer to one statement."""
+        with self.reading() as session:
+            return session.rows(sql, values)
 
     @abstractmethod
     def close(self) -> None:
@@ -99,7 +104,9 @@ class SqlStore(ABC):
             ((*summary,),) = session.rows(f"{_SUMMARY} WHERE t.number = $1", (number,))
         return Summary(*summary)
 
-    def tree(self, id: str) -> Tree:  # noqa: A002
+    def tree(self, id: str, *, looked_up: bool = True) -> Tree:  # noqa: A002
+        if not looked_up and (known := self._trees.get(id)) is not None:
+            return known[1]
         with self.reading() as session:
             _, tree = self._tree(session, id)
         return tree
@@ -125,13 +132,13 @@ class SqlStore(ABC):
         """The number of a tree, and the tree, which is parsed once."""
         number = _number(session, name)
         with self._trees_lock:
-            tree = self._trees.get(name)
-        if tree is None:
+            known = self._trees.get(name)
+        if known is None:
             ((structure,),) = session.rows("SELECT structure FROM trees WHERE number = $1", (number,))
-            tree = trees.from_stored(self.anatomy, structure)
+            known = number, trees.from_stored(self.anatomy, structure)
             with self._trees_lock:
-                self._trees[name] = tree
-        return number, tree
+                self._trees[name] = known
+        return known
 
     # -- rows ----------------------------------------------------------------------------------------------------------
 
@@ -150,8 +157,11 @@ class SqlStore(ABC):
                     "WHERE p.tree = $1 AND p.leaf = $2 AND p.number > $3 ORDER BY p.number LIMIT $4",
                     (number, leaf[1], after, limit + 1),
                 )
-            kept = found[: self._fitting(session, [line[2] for line in found[:limit]], most_values)]
-            values = _candidates(session, sorted({line[2] for line in kept}))
+            kept = found[:limit]
+            values = _candidates(session, sorted({line[2] for line in kept}), most_values)
+            if sum(len(values.get(line[2], ())) for line in kept) > most_values:
+                kept = kept[: self._fitting(session, [line[2] for line in kept], most_values)]
+                values = _candidates(session, sorted({line[2] for line in kept}))
         rows = [Row(line[0], line[4:], line[1], line[2], line[3], values.get(line[2], [])) for line in kept]
         return Page(version, rows, rows[-1].number if len(kept) < len(found) else None)
 
@@ -178,16 +188,23 @@ class SqlStore(ABC):
         return Sealed(*found[0])
 
     def subtrees(self, id: str, leaves: Sequence[int], most_bytes: int) -> dict[int, Sealed]:  # noqa: A002
-        of = "FROM subtrees AS s JOIN (SELECT unnest($2::BIGINT[]) AS leaf) AS l ON l.leaf = s.leaf WHERE s.tree = $1"
+        known = self._trees.get(id)
+        number = self._look_up(id) if known is None else known[0]
+        what = "FROM subtrees WHERE tree = $1 AND body IS NOT NULL AND leaf"
+        if len(leaves) == 1:  # asked for every prediction: one plain statement
+            found = self.glance(f"SELECT leaf, version, body {what} = $2", (number, leaves[0]))
+            return {leaf: Sealed(version, body if len(body) <= most_bytes else None) for leaf, version, body in found}
+        several = f"{what} IN (SELECT unnest($2::BIGINT[]))"
         with self.reading() as session:
-            number = _number(session, id)
-            found = session.rows(
-                f"SELECT s.leaf, s.version, octet_length(s.body) {of} AND s.body IS NOT NULL ORDER BY s.leaf", (number, list(leaves))
-            )
-            total = np.cumsum([size for _, _, size in found], dtype=np.int64)
-            fit = [line[0] for line, bytes_so_far in zip(found, total.tolist(), strict=True) if bytes_so_far <= most_bytes]
-            bodies = dict(session.rows(f"SELECT s.leaf, s.body {of}", (number, fit))) if fit else {}
-        return {leaf: Sealed(version, bodies.get(leaf)) for leaf, version, _ in found}
+            sizes = session.rows(f"SELECT leaf, version, octet_length(body) {several} ORDER BY leaf", (number, list(leaves)))
+            total = np.cumsum([size for _, _, size in sizes], dtype=np.int64).tolist()
+            fit = [line[0] for line, so_far in zip(sizes, total, strict=True) if so_far <= most_bytes]
+            bodies = dict(session.rows(f"SELECT leaf, body {several}", (number, fit))) if fit else {}
+        return {leaf: Sealed(version, bodies.get(leaf)) for leaf, version, _ in sizes}
+
+    def _look_up(self, name: str) -> int:
+        with self.reading() as session:
+            return self._tree(session, name)[0]
 
     def put_subtree(self, id: str, leaf: int, body: bytes, replaces: int | None, data: int | None = None) -> int:  # noqa: A002
         with self.writing() as session:
@@ -198,8 +215,7 @@ class SqlStore(ABC):
             return _replace(session, "subtrees", {"tree": number, "leaf": leaf}, body, replaces)
 
     def sealed(self, name: str) -> Sealed:
-        with self.reading() as session:
-            found = session.rows("SELECT version, body FROM sealed WHERE name = $1 AND body IS NOT NULL", (name,))
+        found = self.glance("SELECT version, body FROM sealed WHERE name = $1 AND body IS NOT NULL", (name,))
         if not found:
             raise NotThere("there is no sealed object of this name")
         return Sealed(*found[0])
@@ -233,11 +249,12 @@ def _number(session: Session, name: str) -> int:
     return int(found[0][0])
 
 
-def _candidates(session: Session, gids: list[int]) -> dict[int, list[tuple[int, str | None]]]:
-    """The sensitive values of each group, in order of their numbers."""
+def _candidates(session: Session, gids: list[int], at_most: int | None = None) -> dict[int, list[tuple[int, str | None]]]:
+    """The sensitive values of each group, in order of their numbers. Of more than ``at_most`` in all, the last are left out."""
     found: dict[int, list[tuple[int, str | None]]] = {}
-    sql = "SELECT st.gid, st.seq, st.value FROM st JOIN (SELECT unnest($1::BIGINT[]) AS gid) AS g ON g.gid = st.gid ORDER BY st.seq"
-    for gid, seq, value in session.rows(sql, (gids,)) if gids else ():
+    sql = "SELECT gid, seq, value FROM st WHERE gid IN (SELECT unnest($1::BIGINT[])) ORDER BY seq LIMIT $2"
+    limit = (1 << 62) if at_most is None else at_most + 1
+    for gid, seq, value in session.rows(sql, (gids, limit)) if gids else ():
         found.setdefault(gid, []).append((seq, value))
     return found
 
