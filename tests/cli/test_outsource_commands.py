@@ -159,7 +159,9 @@ class TestServed:
         assert pd.read_csv("said.csv")["visits"].isin(["few", "many"]).all()
         printed = privet("outsource", "predict", served, "t.csv", "-k", "k")
         assert printed.out.splitlines() == Path("said.csv").read_text().splitlines()
-        assert "--tree must be the beginning" in privet("outsource", "baseline", served, "t.csv", "--tree", "zz").err
+        assert "--tree must be the beginning" in privet("outsource", "baseline", served, "t.csv", "-k", "k", "--tree", "zz").err
+        assert "could ask for any column" in privet("outsource", "baseline", served, "t.csv").err
+        assert privet("outsource", "baseline", served, "t.csv", "--anatomy", "halves/anatomy.json", "-o", "b.csv").code == 0
         refused = privet("outsource", "predict", served, "t.csv", "-k", "k", "-o", "no/where.csv")
         assert (refused.code, "cannot write" in refused.err) == (2, True)
         told = json.loads(privet("outsource", "status", served, "--json").out)

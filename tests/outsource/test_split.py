@@ -216,7 +216,7 @@ class TestFolder:
         assert read.values.value == made.halves.values.value
         assert (read.values.seq == made.halves.values.seq).all()
         assert [path.name for path in tmp_path.iterdir()] == ["halves"]
-        assert sorted(path.name for path in (tmp_path / "halves").iterdir()) == ["anatomy.json", "it.parquet", "st.parquet"]
+        assert sorted(path.name for path in (tmp_path / "halves").iterdir()) == ["anatomy.json", "anatomy.seal", "it.parquet", "st.parquet"]
         assert STATEMENT in (tmp_path / "halves" / "anatomy.json").read_text()
 
     def test_nulls_and_texts_with_quotes(self, tmp_path):

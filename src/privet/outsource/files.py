@@ -1,4 +1,4 @@
-"""The folder that an owner hands to a server: ``anatomy.json``, ``it.parquet`` and ``st.parquet``."""
+"""The folder that an owner hands to a server: ``anatomy.json`` with its seal, ``it.parquet`` and ``st.parquet``."""
 
 from __future__ import annotations
 
@@ -18,7 +18,8 @@ from privet.outsource.halves import Halves, Identifiers, Values
 if TYPE_CHECKING:
     import duckdb
 
-ANATOMY, IDENTIFIERS, VALUES = "anatomy.json", "it.parquet", "st.parquet"
+ANATOMY, SEAL, IDENTIFIERS, VALUES = "anatomy.json", "anatomy.seal", "it.parquet", "st.parquet"
+MAX_SEAL = 256
 
 
 def write_halves(halves: Halves, folder: str | PathLike[str]) -> None:
@@ -42,6 +43,7 @@ def write_halves(halves: Halves, folder: str | PathLike[str]) -> None:
             _copy(connection, f"SELECT {cells}, pruning, gid, eseq::BLOB AS eseq FROM it ORDER BY eseq", partial / IDENTIFIERS)  # noqa: S608 - numbered names
             _copy(connection, "SELECT seq, gid, value::VARCHAR AS value FROM st ORDER BY seq", partial / VALUES)
         (partial / ANATOMY).write_text(json.dumps(halves.anatomy.to_json(), indent=2, ensure_ascii=False) + "\n", encoding="utf-8")
+        (partial / SEAL).write_bytes(halves.seal)
         if target.exists():
             target.rmdir()  # empty: it was looked at
         partial.rename(target)
@@ -70,6 +72,7 @@ def read_halves(folder: str | PathLike[str]) -> Halves:
             st = connection.execute("SELECT * FROM read_parquet(?)", [str(place / VALUES)]).fetchnumpy()
     except duckdb.Error as error:
         raise OutsourceError(f"cannot read {place}: {error}") from None
+    seal = read_seal(place)
     names = [f"c{i}" for i in range(len(anatomy.columns))]
     _check_columns(IDENTIFIERS, it, [*names, "pruning", "gid", "eseq"])
     _check_columns(VALUES, st, ["seq", "gid", "value"])
@@ -79,7 +82,18 @@ def read_halves(folder: str | PathLike[str]) -> Halves:
         _whole(it["gid"]),
         [bytes(x) for x in _plain(it["eseq"])],
     )
-    return Halves(anatomy, identifiers, Values(_whole(st["seq"]), _whole(st["gid"]), _texts(st["value"])))
+    return Halves(anatomy, identifiers, Values(_whole(st["seq"]), _whole(st["gid"]), _texts(st["value"])), seal)
+
+
+def read_seal(folder: Path) -> bytes:
+    """The owner's seal on the description."""
+    try:
+        seal = (folder / SEAL).read_bytes()
+    except OSError as error:
+        raise OutsourceError(f"cannot read {folder / SEAL}: {error.strerror}") from None
+    if not 1 <= len(seal) <= MAX_SEAL:
+        raise OutsourceError(f"{folder / SEAL} must have 1 to {MAX_SEAL} bytes")
+    return seal
 
 
 def _copy(connection: duckdb.DuckDBPyConnection, query: str, path: Path) -> None:

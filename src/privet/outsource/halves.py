@@ -51,8 +51,9 @@ class Values:
 
 @dataclass(frozen=True, eq=False)
 class Halves:
-    """Both tables, with what is public about them."""
+    """Both tables, with what is public about them, and the owner's seal on that."""
 
     anatomy: Anatomy
     identifiers: Identifiers
     values: Values
+    seal: bytes

@@ -13,6 +13,7 @@ from privet.errors import OutsourceError, ParameterError
 from privet.outsource.anatomy import Anatomy
 from privet.outsource.cells import Cell, cells_of
 from privet.outsource.cipher import KeyRing, Sealer
+from privet.outsource.genuine import seal_anatomy
 from privet.outsource.groups import random_groups
 from privet.outsource.halves import Halves, Identifiers, Int, Values
 from privet.outsource.sequence import Entry, place_of, seal_sequence
@@ -69,16 +70,30 @@ def split(
     unplaced = fit[grouping.withheld]
     group = grouping.group[grouping.group >= 0]
     *columns, values = cells_of(table.iloc[placed], [*anatomy.columns, sensitive])
-    halves = sealed_halves(anatomy, Sealer(ring, anatomy.id), columns, values, group)
+    halves = sealed_halves(anatomy, Sealer(ring, anatomy.id), columns, values, Numbers.draw(anatomy, group))
     return Split(halves, np.setdiff1d(np.arange(len(table)), fit), unplaced)
 
 
-def sealed_halves(anatomy: Anatomy, sealer: Sealer, columns: list[list[Cell]], values: list[Cell], group: Int) -> Halves:
-    """The halves of rows that have a group, numbered from 0. All numbers in them are fresh; their order says nothing."""
+@dataclass(frozen=True, eq=False)
+class Numbers:
+    """What is drawn for rows: groups, sequence numbers, and which rows are for pruning."""
+
+    gid: Int
+    seq: Int
+    pruning: npt.NDArray[np.bool_]
+
+    @classmethod
+    def draw(cls, anatomy: Anatomy, group: Int) -> Numbers:
+        """Fresh numbers for rows whose groups are numbered from 0."""
+        n_rows = len(group)
+        marks = [secrets.randbelow(1 << 30) < anatomy.pruning * (1 << 30) for _ in range(n_rows)]
+        return cls(fresh_numbers(int(group.max(initial=-1)) + 1)[group], fresh_numbers(n_rows), np.array(marks, dtype=bool))
+
+
+def sealed_halves(anatomy: Anatomy, sealer: Sealer, columns: list[list[Cell]], values: list[Cell], numbers: Numbers) -> Halves:
+    """The halves of rows that have numbers. Their order says nothing."""
     n_rows = len(values)
-    gids = fresh_numbers(int(group.max()) + 1)[group]
-    seqs = fresh_numbers(n_rows)
-    marks = np.array([secrets.randbelow(1 << 30) < anatomy.pruning * (1 << 30) for _ in range(n_rows)], dtype=bool)
+    seqs, gids, marks = numbers.seq, numbers.gid, numbers.pruning
     entries: dict[int, list[Entry]] = {}
     for seq, gid, value in zip(seqs.tolist(), gids.tolist(), values, strict=True):
         entries.setdefault(gid, []).append((seq, value))
@@ -90,7 +105,8 @@ def sealed_halves(anatomy: Anatomy, sealer: Sealer, columns: list[list[Cell]], v
     identifiers = Identifiers(
         [[column[i] for i in by_eseq] for column in columns], marks[by_eseq], gids[by_eseq], [eseqs[i] for i in by_eseq]
     )
-    return Halves(anatomy, identifiers, Values(seqs[by_seq], gids[by_seq], [values[i] for i in by_seq.tolist()]))
+    values_by_seq = Values(seqs[by_seq], gids[by_seq], [values[i] for i in by_seq.tolist()])
+    return Halves(anatomy, identifiers, values_by_seq, seal_anatomy(sealer, anatomy))
 
 
 def fresh_numbers(count: int) -> Int:

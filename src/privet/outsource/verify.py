@@ -1,7 +1,8 @@
 """Verifying a split: that its groups are l-diverse and that nothing but the sealed numbers links its halves.
 
 Without the key it looks at what a server would see. With the key it also joins the halves, and looks for what would give the true
-pairs away: the order of rows, or a column that is the sensitive one under another name.
+pairs away: the order of rows, or a column that is the sensitive one under another name. It finds carelessness. Whoever splits a table in
+order to betray it can hide the pairs in numbers that look random.
 """
 
 from __future__ import annotations
@@ -17,12 +18,16 @@ from privet.errors import OutsourceError, SealError
 from privet.outsource.anatomy import Anatomy
 from privet.outsource.cells import Cell, codes_of
 from privet.outsource.cipher import KeyRing, Sealer
+from privet.outsource.genuine import check_anatomy
 from privet.outsource.halves import Halves, Identifiers, Int, Values
 from privet.outsource.sequence import Entry, place_of, true_entry
 from privet.schema.encode import encode
 
 #: Deviations from independence that are taken for chance: one in 16 000 if the order of rows says nothing.
 _CHANCE = 4.0
+#: A column that tells the sensitive value of so many rows is it under another name; one that tells it nearly as often is worth a remark.
+_SAME, _NEARLY = 0.99, 0.9
+_ENOUGH = 20  # rows: among fewer, chance does that
 
 
 @dataclass(frozen=True)
@@ -43,7 +48,7 @@ def verify(halves: Halves, ring: KeyRing | None = None) -> Verdict:
     anatomy, it, st = halves.anatomy, halves.identifiers, halves.values
     if not len(st):
         raise OutsourceError("the sensitive table is empty")
-    problems = [*_structure(it, st), *_fit(anatomy, it), *_lengths(it), *_order(it, st)]
+    problems = [*_people(anatomy, it), *_structure(it, st), *_fit(anatomy, it), *_lengths(it), *_order(it, st)]
     groups = Groups.of(st.gid, codes_of(anatomy.sensitive_domain, st.value))
     if anatomy.sensitive_domain.size in groups.codes:
         problems.append(f"the sensitive table holds values that are not of the domain of {anatomy.sensitive!r}")
@@ -90,6 +95,12 @@ def _structure(it: Identifiers, st: Values) -> list[str]:
     return found
 
 
+def _people(anatomy: Anatomy, it: Identifiers) -> list[str]:
+    if anatomy.schema.person is None or len(set(it.cells[-1])) == len(it):
+        return []
+    return ["a person has two rows: the value that their groups have in common would be theirs"]
+
+
 def _fit(anatomy: Anatomy, it: Identifiers) -> list[str]:
     unfit = np.flatnonzero(~encode(anatomy.identifying, it.frame(anatomy)).known(anatomy.identifying))
     return [f"{len(unfit)} rows of the identifier table do not fit the schema; the first is row {int(unfit[0]) + 1}"] if len(unfit) else []
@@ -114,6 +125,7 @@ def _order(it: Identifiers, st: Values) -> list[str]:
 def _with_key(halves: Halves, ring: KeyRing) -> tuple[list[str], list[str]]:
     it, st, anatomy = halves.identifiers, halves.values, halves.anatomy
     try:
+        check_anatomy(Sealer(ring, anatomy.id), anatomy, halves.seal)
         place, values = true_values(halves, ring)
     except SealError:
         return ["the halves cannot be joined: another key, or something was changed after it was sealed"], []
@@ -129,23 +141,39 @@ def _with_key(halves: Halves, ring: KeyRing) -> tuple[list[str], list[str]]:
         if abs(r) > _CHANCE / np.sqrt(max(len(place) - 1, 1))
     ]
     remarks: list[str] = []
-    for name, share in _giveaways(anatomy, it, _codes(anatomy, values)):
-        told = f"column {name!r} determines the sensitive value of {share:.0%} of the rows"
-        (problems if share == 1 else remarks).append(told)
+    guesses, determined = _giveaways(anatomy, it, _codes(anatomy, values))
+    for name, share in guesses:
+        told = f"column {name!r} alone tells the sensitive value of {share:.0%} of the rows"
+        (problems if share >= _SAME and len(it) >= _ENOUGH else remarks).append(told)
+    remarks += [f"column {name!r} determines the sensitive value of {share:.0%} of the rows" for name, share in determined]
     return problems, remarks
 
 
-def _giveaways(anatomy: Anatomy, it: Identifiers, codes: Int) -> list[tuple[str, float]]:
-    """Columns with values that, held by ten rows or more, always go with one sensitive value; and the share of rows that have one."""
+def _giveaways(anatomy: Anatomy, it: Identifiers, codes: Int) -> tuple[list[tuple[str, float]], list[tuple[str, float]]]:
+    """Columns that tell the sensitive value: by the others who share a row's entry, for nearly all rows; or for certain, for some.
+
+    For certain: entries that ten rows or more have, all with one sensitive value.
+    """
     encoded = encode(anatomy.identifying, it.frame(anatomy))
     assert encoded.classes is not None
-    found = []
+    guesses, determined = [], []
     for name, column in zip((*anatomy.identifying.names, anatomy.schema.target), (*encoded.codes, encoded.classes), strict=True):
         groups = Groups.of(np.asarray(column, dtype=np.int64), codes)
-        told = groups.sizes[(groups.sizes == groups.largest) & (groups.sizes >= 10)].sum() / groups.n_rows
-        if told > 0:
-            found.append((name, float(told)))
-    return found
+        # A row's guess is what most others of its entry have, so it is right where its value leads by two.
+        right = groups.largest[groups.largest - 1 > _second(groups)].sum() / groups.n_rows
+        sure = groups.sizes[(groups.sizes == groups.largest) & (groups.sizes >= 10)].sum() / groups.n_rows
+        if right >= _NEARLY:
+            guesses.append((name, float(right)))
+        elif sure > 0:
+            determined.append((name, float(sure)))
+    return guesses, determined
+
+
+def _second(groups: Groups) -> Int:
+    """How often the second most frequent value of each group occurs; 0 where there is none."""
+    order = np.lexsort((-groups.counts, groups.group_of_entry))
+    after = np.minimum(groups.starts[:-1] + 1, len(order) - 1)
+    return np.where(np.diff(groups.starts) > 1, groups.counts[order[after]], 0)
 
 
 def _codes(anatomy: Anatomy, values: list[Cell]) -> Int:

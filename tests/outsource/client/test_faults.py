@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import base64
 import json
 import os
 import signal
@@ -129,6 +130,8 @@ class TestLies:
         def answer(request: httpx2.Request) -> httpx2.Response:
             path = request.url.path.removeprefix("/v1")
             told = answers.get(path, about(there.halves))
+            if path == "/sealed/anatomy":
+                told = {"version": 1, "sealed": base64.b64encode(there.halves.seal).decode()}
             return httpx2.Response(200, content=told if isinstance(told, bytes) else json.dumps(told).encode())
 
         real = Link.__init__

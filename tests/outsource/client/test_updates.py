@@ -5,23 +5,26 @@ from __future__ import annotations
 import base64
 import csv
 import dataclasses
+import threading
 from collections import Counter
 
 import httpx2
 import pandas as pd
 import pytest
 
-from privet.errors import Conflict, ParameterError, SchemaError, SealError, Unavailable
+from privet.errors import Conflict, OutsourceError, ParameterError, SchemaError, SealError, Unavailable
 from privet.outsource.cells import cells_of, codes_of
 from privet.outsource.cipher import KeyRing
-from privet.outsource.client import Collaborative, Naive, OutsourcedTable
+from privet.outsource.client import Baseline, Collaborative, Naive, OutsourcedTable, updates
 from privet.outsource.client.exporting import export
 from privet.outsource.client.rotation import rotate
-from privet.outsource.client.updates import delete, flush, insert
+from privet.outsource.client.updates import Flushed, delete, flush, insert
+from privet.outsource.client.waiting import waiting_rows
 from privet.outsource.files import write_halves
 from privet.outsource.server.home import Home
 from privet.outsource.split import split
 from privet.outsource.verify import true_values
+from privet.remote.transport import Link
 from tests.outsource.client.conftest import Outsourced
 from tests.outsource.people import SCHEMA, people
 from tests.service.running import serving
@@ -156,10 +159,8 @@ class TestInsert:
     def test_another_key_cannot_make_groups(self, own):
         with own.table() as table:
             insert(table, NEW, batch=1000)
-        with own.table(KeyRing.new()) as stranger:
-            with pytest.raises(SealError):
-                flush(stranger)
-            assert stranger.about()["pending"] == 60
+        with pytest.raises(SealError):
+            own.table(KeyRing.new())
 
 
 class TestDelete:
@@ -223,15 +224,14 @@ class TestRotation:
         with own.table(rotated) as table:
             learner = Collaborative(table, table.newest_tree())
             refined = len(table.details(learner.tree.id).refined)
-            assert rotate(table) == table.about()["rows"] + refined + 1 + 3
+            assert rotate(table) == table.about()["rows"] + refined + 2 + 3
             assert rotate(table) == 0
         with own.table(rotated.retired()) as table:
             assert Collaborative(table, table.newest_tree()).predict(NEW) == expected
             assert Naive(table).predict(NEW.iloc[:2])
             assert exported(table, tmp_path / "x.csv") == stored(own) + rows_of(NEW.iloc[:3])
-        with own.table() as table, pytest.raises(SealError):
-            export(table, tmp_path / "y.csv")
-        assert not (tmp_path / "y.csv").exists()
+        with pytest.raises(SealError):
+            own.table()
 
     def test_an_interrupted_rotation_goes_on(self, own, tmp_path):
         rotated = own.ring.rotated()
@@ -247,7 +247,7 @@ class TestRotation:
                 rotate(table)
         assert calls
         with own.table(rotated) as table:
-            assert rotate(table) == table.about()["rows"]
+            assert rotate(table) == table.about()["rows"] + 1
             assert exported(table, tmp_path / "x.csv") == stored(own)
 
     def test_a_mixed_state_can_be_read_with_both_keys(self, own, tmp_path):
@@ -293,3 +293,148 @@ class TestConflicts:
             assert len(calls) == 2
             assert rows.version == table.about()["version"]
             assert len(rows) == table.details(tree.id).sizes[leaf]
+
+
+class TestPlans:
+    """Groups are drawn in two steps, so that a server sees one grouping of the people who waited, whatever goes wrong."""
+
+    def groupings(self, monkeypatch, table):
+        """What the server is sent: for every change with rows, who shares a group."""
+        seen: list[frozenset] = []
+        real = table.change
+
+        def change(version, **changes):
+            if changes.get("rows"):
+                groups: dict[int, list] = {}
+                for row in changes["rows"]:
+                    groups.setdefault(row["gid"], []).append(tuple(row["cells"]))
+                seen.append(frozenset(frozenset(group) for group in groups.values()))
+            real(version, **changes)
+
+        monkeypatch.setattr(table, "change", change)
+        return seen
+
+    def test_two_clients_who_make_groups_at_once_show_one_grouping(self, own, monkeypatch):
+        """Both draw and both publish; what both of them send is the same."""
+        with own.table() as one, own.table() as other:
+            insert(one, NEW, batch=1000)
+            seen = [self.groupings(monkeypatch, table) for table in (one, other)]
+            start = threading.Barrier(2)
+
+            def run(table):
+                start.wait()
+                flush(table)
+
+            threads = [threading.Thread(target=run, args=(table,)) for table in (one, other)]
+            for thread in threads:
+                thread.start()
+            for thread in threads:
+                thread.join()
+            assert one.about()["rows"] > 500
+            check_diverse(one)
+        assert len(set(seen[0] + seen[1])) >= 1
+        people_seen = Counter(person for grouping in set(seen[0] + seen[1]) for group in grouping for person in group)
+        assert max(people_seen.values()) == 1, "somebody was shown in two groups"
+
+    def test_a_client_that_dies_before_publishing_leaves_its_plan(self, own, monkeypatch):
+        """The next one publishes that plan, and draws no other."""
+        with own.table() as first:
+            insert(first, NEW, batch=1000)
+            seen = self.groupings(monkeypatch, first)
+            real = first.change
+
+            def dying(version, **changes):
+                if changes.get("rows"):
+                    seen.append(None)
+                    raise Unavailable("the line is cut")
+                real(version, **changes)
+
+            monkeypatch.setattr(first, "change", dying)
+            with pytest.raises(Unavailable):
+                flush(first)
+            plans = {row.person: row.plan.gid for row in waiting_rows(first) if row.plan is not None}
+            assert len(plans) > 30
+            assert first.about()["rows"] == 500
+        with own.table() as second:
+            insert(second, people(1, seed=99).assign(age=77.77), batch=1000)  # somebody comes meanwhile, who has no plan
+            done = flush(second)
+            groups = {tuple(row.cells): row.gid for page in second.rows() for row in page.rows if row.row >= 500}
+            assert {person[:-1]: gid for person, gid in plans.items()}.items() <= groups.items()
+            assert done.placed >= len(plans)
+
+    def test_the_plan_cannot_be_seen(self, own):
+        """All that wait are sealed anew, in texts of one length, before groups are published."""
+        with own.table() as table:
+            insert(table, NEW.assign(disease=["flu"] * 45 + ["gout"] * 15), batch=1000)
+            before = dict(table.pending())
+            updates._draw(table)
+            after = dict(table.pending())
+            assert len(before) == len(after) == 60
+            assert not before.keys() & after.keys()
+            assert len({len(sealed) for sealed in [*before.values(), *after.values()]}) == 1
+            planned = [row.plan is not None for row in waiting_rows(table)]
+            assert sum(planned) == 30
+            assert planned not in (sorted(planned), sorted(planned, reverse=True)), "those without a group must not stand together"
+
+    def test_nothing_can_be_made_of_one_value_and_the_server_sees_only_new_texts(self, own):
+        with own.table() as table:
+            insert(table, NEW.assign(disease="flu"), batch=1000)
+            before = {sealed for _, sealed in table.pending()}
+            assert flush(table) == Flushed(0, 0, 60)
+            assert not before & {sealed for _, sealed in table.pending()}
+
+    def test_a_row_that_is_sent_twice_is_refused(self, own, monkeypatch):
+        with own.table() as table:
+            insert(table, NEW.iloc[:10], batch=1000)
+            real = table.pending()
+            monkeypatch.setattr(table, "pending", lambda: [*real, (10**6, real[0][1])])
+            with pytest.raises(SealError):
+                flush(table)
+
+    def test_how_many_wait_is_not_believed(self, own, monkeypatch):
+        """A server that says that many wait would see groups made of a few."""
+        with own.table() as table:
+            real = table.about
+            monkeypatch.setattr(table, "about", lambda: {**real(), "pending": 10**6})
+            assert insert(table, NEW.iloc[:4]).placed == 0
+
+
+class TestLiesAboutTheTable:
+    """A server that says what is sensitive would have it sent to it."""
+
+    @pytest.mark.parametrize(
+        "lie",
+        [
+            lambda told: told.update(sensitive="smokes"),
+            lambda told: told.update(l=3),
+            lambda told: told.update(pruning=0.0),
+            lambda told: told["schema"]["attributes"].update(ssn={"type": "categorical", "values": ["?"], "other": "?"}),
+            lambda told: told["schema"].update(person="name"),
+            lambda told: told.update(id="0" * 32),
+        ],
+    )
+    def test_nothing_is_sent_to_it(self, own, monkeypatch, lie):
+        real = Link.get
+        sent = []
+
+        def lying(self, path):
+            told = real(self, path)
+            if path == "/about":
+                lie(told["anatomy"])
+            sent.append(path)
+            return told
+
+        monkeypatch.setattr(Link, "get", lying)
+        with pytest.raises(SealError):
+            own.table()
+        assert sent == ["/about", "/sealed/anatomy"]
+        with pytest.raises(OutsourceError, match="another table than the owner does"):
+            OutsourcedTable(f"http://127.0.0.1:{own.service.port}", own.token, anatomy=own.halves.anatomy)
+
+    def test_without_key_and_description_nothing_is_predicted(self, own):
+        with OutsourcedTable(f"http://127.0.0.1:{own.service.port}", own.token) as table:
+            tree = table.grow()
+            with pytest.raises(OutsourceError, match="could ask for any column"):
+                Baseline(table, tree).predict(NEW)
+        with OutsourcedTable(f"http://127.0.0.1:{own.service.port}", own.token, anatomy=own.halves.anatomy) as table:
+            assert len(Baseline(table, tree).predict(NEW)) == 60

@@ -40,7 +40,7 @@ def halves(n: int = 240, l: int = 2, seed: int = 0) -> Halves:  # noqa: E741 - i
     seq = np.sort(rng.choice(1 << 62, n, replace=False))
     values = Values(seq, group[by_seq], [DISEASES[i] for i in disease[by_seq]])
     identifiers = Identifiers(columns, rng.random(n) < 0.2, group, sorted(os.urandom(41) for _ in range(n)))
-    return Halves(Anatomy(secrets.token_hex(16), l, "disease", SCHEMA), identifiers, values)
+    return Halves(Anatomy(secrets.token_hex(16), l, "disease", SCHEMA), identifiers, values, os.urandom(33))
 
 
 def folder(path: Path, made: Halves | None = None) -> Path:

@@ -150,19 +150,21 @@ def naive(
 def baseline(
     url: str = URL,
     table: str = ROWS,
+    anatomy: Path | None = typer.Option(None, help="The owner's anatomy.json: a server cannot ask for other columns."),
+    key_file: Path | None = typer.Option(None, "--key-file", "-k", help="The client's key file, instead of --anatomy."),
     output: Path | None = OUTPUT,
     tree: str | None = TREE,
     at_once: int = AT_ONCE,
     token_file: Path | None = TOKEN_FILE,
     ca: Path | None = CA,
 ) -> None:
-    """Classify rows with the server's tree alone (cdbsl). Needs no key, and does not use the sensitive attribute.
+    """Classify rows with the server's tree alone (cdbsl). It does not use the sensitive attribute, and needs no key.
 
-    Example: [bold]privet outsource baseline https://store.example new-people.csv[/bold]
+    Example: [bold]privet outsource baseline https://store.example new-people.csv --anatomy anatomy.json[/bold]
     """
     from privet.outsource.client import Baseline
 
-    with connected(url, token_file, None, ca) as there:
+    with connected(url, token_file, key_file, ca, anatomy) as there:
         _predict(Baseline(there, _tree(there, tree)), there, rows_of(table), at_once, output)
 
 

@@ -51,15 +51,16 @@ def new_passphrase(variable: str = PASSPHRASE) -> str:
     return str(typer.prompt("new passphrase", hide_input=True, confirmation_prompt=True, err=True))
 
 
-def connected(url: str, token_file: Path | None, key_file: Path | None, ca: Path | None) -> OutsourcedTable:
+def connected(url: str, token_file: Path | None, key_file: Path | None, ca: Path | None, anatomy: Path | None = None) -> OutsourcedTable:
     """The table at its server."""
     from privet.cli.asking import token_of
+    from privet.outsource.anatomy import Anatomy
     from privet.outsource.client import OutsourcedTable
     from privet.remote.address import token_or_environment
 
     ring = None if key_file is None else keys(key_file)
     token = token_or_environment(None if token_file is None else token_of(token_file))
-    return OutsourcedTable(url, token, ring, ca=ca)
+    return OutsourcedTable(url, token, ring, anatomy=None if anatomy is None else Anatomy.read(anatomy), ca=ca)
 
 
 def rows_of(place: str) -> Any:

@@ -18,7 +18,7 @@ from privet.outsource.cipher.keys import ID_BYTES, Key, KeyRing, need_cryptograp
 if TYPE_CHECKING:
     from cryptography.hazmat.primitives.ciphers.aead import AESGCM
 
-Purpose = Literal["sequence", "subtree", "naive", "pending"]
+Purpose = Literal["anatomy", "sequence", "subtree", "naive", "pending"]
 #: What a place is made of.
 Part = str | int | bool | None | Sequence["Part"]
 

@@ -5,7 +5,9 @@
 - :mod:`~privet.outsource.client.subtrees`: trees as sealed texts whose length says little
 - :mod:`~privet.outsource.client.learners`: ``Baseline`` (cdbsl), ``Naive`` (cnl) and ``Collaborative`` (cdtl)
 - :mod:`~privet.outsource.client.leaf_size`: a threshold on the leaves of the base tree, chosen on the pruning rows
+- :mod:`~privet.outsource.client.waiting`: rows that wait for a group, with a sealed plan
 - :mod:`~privet.outsource.client.updates`: inserting and deleting people
+- :mod:`~privet.outsource.client.exporting`: getting the table back
 - :mod:`~privet.outsource.client.rotation`: sealing everything anew with a fresh key
 - :mod:`~privet.outsource.client.meter`: what all this costs
 """

@@ -9,7 +9,7 @@ from pathlib import Path
 from privet.errors import OutsourceError
 from privet.outsource.cells import Cell
 from privet.outsource.client.table import OutsourcedTable
-from privet.outsource.client.updates import waiting_people
+from privet.outsource.client.waiting import waiting_rows
 from privet.outsource.sequence import true_entry
 
 
@@ -29,8 +29,8 @@ def export(table: OutsourcedTable, path: str | PathLike[str]) -> int:
                     _, value = true_entry(table.sealer, row.eseq, row.place)
                     writer.writerow(_texts([*row.cells, value]))
                     done += 1
-            for person in waiting_people(table):
-                writer.writerow(_texts(person))
+            for waits in waiting_rows(table):
+                writer.writerow(_texts(waits.person))
                 done += 1
         partial.replace(target)
     except OSError as error:

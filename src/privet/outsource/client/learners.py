@@ -17,7 +17,7 @@ from typing import Any
 
 import numpy as np
 
-from privet.errors import Conflict, NotThere, ParameterError
+from privet.errors import Conflict, NotThere, OutsourceError, ParameterError
 from privet.outsource.cells import Cell, cells_of
 from privet.outsource.client.joining import TrueRows, joined
 from privet.outsource.client.subtrees import learn, padded, says, unpadded
@@ -40,6 +40,8 @@ class Baseline:
 
     def predict(self, frame: Any, at_once: int = AT_ONCE) -> list[str]:
         """The class of each row of a data frame. Its sensitive column is not sent, and need not be there."""
+        if not self._table.genuine:
+            raise OutsourceError("without the key or the owner's anatomy.json, a server could ask for any column; give one of them")
         answers: list[str] = []
         for columns in _blocks(frame, self._table.anatomy.identifying.names, at_once):
             answers += self._table.classify(self.tree.id, list(zip(*columns, strict=True)))

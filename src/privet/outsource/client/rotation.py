@@ -7,7 +7,8 @@ from collections.abc import Iterator
 
 from privet.errors import NotThere
 from privet.outsource.client.learners import NAIVE
-from privet.outsource.client.table import CandidateRow, OutsourcedTable
+from privet.outsource.client.table import OWNERS, CandidateRow, OutsourcedTable
+from privet.outsource.genuine import said
 
 
 def rotate(table: OutsourcedTable) -> int:
@@ -55,6 +56,7 @@ def _places(table: OutsourcedTable) -> Iterator[tuple[str, str, tuple[str | int,
     for tree in table.about()["trees"]:
         for leaf in table.details(tree.id).refined:
             yield table.subtree_place(tree.id, leaf), "subtree", (tree.id, leaf)
+    yield OWNERS, "anatomy", said(table.anatomy)
     try:
         table.fetch(NAIVE)
     except NotThere:

@@ -16,10 +16,12 @@ from privet.outsource.anatomy import Anatomy
 from privet.outsource.cells import Cell
 from privet.outsource.cipher import KeyRing, Sealer
 from privet.outsource.client.meter import Meter
+from privet.outsource.genuine import check_anatomy
 from privet.outsource.sequence import Entry, Place, place_of
 from privet.remote.transport import Link
 
 PAGE = 1000
+OWNERS = "/sealed/anatomy"
 _TRIES = 20
 
 
@@ -85,7 +87,9 @@ class OutsourcedTable:
     Args:
         url: where the server is: ``https://HOST[:PORT]``; ``http://`` for this machine, or where ``insecure`` says so.
         token: the client's token.
-        ring: the keys; without them only what the server knows can be asked for.
+        ring: the keys; without them only what the server knows can be asked for. With them the server's description of the table is
+            believed only if the owner sealed it.
+        anatomy: the owner's description of the table, where there is no key: the server's must be the same.
         ca, insecure, timeout, retry_for: as for a curator.
     """
 
@@ -95,6 +99,7 @@ class OutsourcedTable:
         token: str,
         ring: KeyRing | None = None,
         *,
+        anatomy: Anatomy | None = None,
         ca: str | PathLike[str] | None = None,
         insecure: bool = False,
         timeout: float = 300.0,
@@ -104,6 +109,12 @@ class OutsourcedTable:
         told = self.about()
         self.anatomy: Anatomy = told["anatomy"]
         self._sealer = None if ring is None else Sealer(ring, self.anatomy.id)
+        if anatomy is not None and anatomy != self.anatomy:
+            raise OutsourceError("the server describes another table than the owner does, so nothing is sent to it")
+        if self._sealer is not None:
+            check_anatomy(self._sealer, self.anatomy, self.fetch(OWNERS)[1])
+        #: Whether the description is known to be the owner's.
+        self.genuine = anatomy is not None or ring is not None
         self.refined = self.predictions = self.rows_held = 0
 
     def __enter__(self) -> OutsourcedTable:

@@ -11,27 +11,26 @@ sealed anew. That some remain says that the most frequent value is among them; d
 from __future__ import annotations
 
 import base64
-import json
 from collections import Counter
+from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, TypeVar
 
 import numpy as np
 
-from privet.errors import ParameterError, SchemaError, SealError
-from privet.outsource.cells import Cell, cells_of, codes_of
+from privet.errors import Conflict, ParameterError, SchemaError
+from privet.outsource.cells import cells_of, codes_of
 from privet.outsource.client.table import OutsourcedTable
+from privet.outsource.client.waiting import Person, Waiting, planned, waiting_rows
 from privet.outsource.groups import random_groups
 from privet.outsource.halves import Halves
 from privet.outsource.sequence import true_entry
-from privet.outsource.split import check_people, sealed_halves
+from privet.outsource.split import Numbers, check_people, sealed_halves
 from privet.schema.encode import encode
 
-#: A row waits as a text of this many bytes, or a multiple: its length must not tell its value.
-_STEP = 1024
 _SENT_AT_ONCE = 5000
-#: The cells of ``Anatomy.columns`` and the sensitive value.
-Person = tuple[Cell, ...]
+_TRIES = 20
+_T = TypeVar("_T")
 
 
 @dataclass(frozen=True)
@@ -58,33 +57,68 @@ def insert(table: OutsourcedTable, frame: Any, batch: int | None = None) -> Flus
     check_people(frame, table.anatomy.schema)
     _check_newcomers(table, people)
     for start in range(0, len(people), _SENT_AT_ONCE):
-        sealed = [_text(_sealed(table, person)) for person in people[start : start + _SENT_AT_ONCE]]
-        table.change_any(pending=sealed)
-    waiting = table.about()["pending"]
+        coming = [Waiting.new(person) for person in people[start : start + _SENT_AT_ONCE]]
+        table.change_any(pending=[_text(row.sealed(table)) for row in coming])
+    waiting = len(waiting_rows(table))  # not a number that the server says
     return flush(table) if waiting >= batch else Flushed(0, 0, waiting)
 
 
 def flush(table: OutsourcedTable) -> Flushed:
-    """Make groups of the rows that wait, as many as can be made."""
+    """Make groups of the rows that wait, as many as can be made. A plan that was made before is published first."""
+    before = _publish(table)
+    _again(lambda: _draw(table))
+    drawn = _publish(table)
+    return Flushed(before.placed + drawn.placed, before.groups + drawn.groups, drawn.waiting)
+
+
+def _draw(table: OutsourcedTable) -> None:
+    """Draw groups for the rows that wait, and leave the plan with them: all are sealed anew, so that the server sees nothing of it."""
     version = table.about()["version"]
-    waiting = table.pending()
-    people = [_opened(table, sealed) for _, sealed in waiting]
-    table.holds(len(people))
-    codes = codes_of(table.anatomy.sensitive_domain, [person[-1] for person in people])
-    grouping = random_groups(codes, table.anatomy.l)
-    left = [people[i] for i in grouping.withheld.tolist()]
-    if not grouping.n_groups:
-        return Flushed(0, 0, len(left))
-    placed = [person for person, group in zip(people, grouping.group.tolist(), strict=True) if group >= 0]
-    *columns, values = ([person[c] for person in placed] for c in range(len(table.anatomy.columns) + 1))
-    halves = sealed_halves(table.anatomy, table.sealer, columns, values, grouping.group[grouping.group >= 0])
-    still = [_text(_sealed(table, person)) for person in left]
-    table.change(version, remove_pending=[number for number, _ in waiting], pending=still, **_added(halves))
-    return Flushed(len(placed), grouping.n_groups, len(left))
+    rows = waiting_rows(table)
+    if not rows or any(row.plan is not None for row in rows):
+        return  # another client has drawn meanwhile
+    _check_newcomers(table, [row.person for row in rows], waiting=False)
+    grouping = random_groups(codes_of(table.anatomy.sensitive_domain, [row.person[-1] for row in rows]), table.anatomy.l)
+    numbers = Numbers.draw(table.anatomy, grouping.group[grouping.group >= 0])
+    sealed = [_text(row.sealed(table)) for row in planned(rows, grouping.group, numbers)]
+    table.change(version, remove_pending=[row.number for row in rows], pending=sealed)
+
+
+def _publish(table: OutsourcedTable) -> Flushed:
+    """Publish the plan that lies with the rows that wait, whoever drew it."""
+    return _again(lambda: _published(table))
+
+
+def _published(table: OutsourcedTable) -> Flushed:
+    version = table.about()["version"]
+    rows = waiting_rows(table)
+    ready = [(row, row.plan) for row in rows if row.plan is not None]
+    if not ready:
+        return Flushed(0, 0, len(rows))
+    *columns, values = ([row.person[c] for row, _ in ready] for c in range(len(table.anatomy.columns) + 1))
+    numbers = Numbers(
+        np.array([plan.gid for _, plan in ready], dtype=np.int64),
+        np.array([plan.seq for _, plan in ready], dtype=np.int64),
+        np.array([plan.pruning for _, plan in ready], dtype=bool),
+    )
+    halves = sealed_halves(table.anatomy, table.sealer, columns, values, numbers)
+    table.change(version, remove_pending=[row.number for row, _ in ready], **_added(halves))
+    return Flushed(len(ready), len(set(numbers.gid.tolist())), len(rows) - len(ready))
+
+
+def _again(step: Callable[[], _T]) -> _T:
+    """Do a step that reads and then changes the table, again where somebody else changed it in between."""
+    for _ in range(_TRIES):
+        try:
+            return step()
+        except Conflict:
+            continue
+    raise Conflict("others keep changing the table; try again later")
 
 
 def delete(table: OutsourcedTable, frame: Any) -> int:
     """Delete rows, each given in full. Reads the whole table once; removes all of them or, where one is not there, none."""
+    _publish(table)  # a row with a plan is missed by the others of its group
     wanted = Counter(_people(table, frame))
     n_wanted = wanted.total()
     identifying = {person[:-1] for person in wanted}
@@ -99,21 +133,16 @@ def delete(table: OutsourcedTable, frame: Any) -> int:
             if wanted[person := (*row.cells, value)] > 0:
                 wanted[person] -= 1
                 rows.append(row.row)
-    waiting: list[int] = []
+    waiting: list[int | None] = []
     if wanted.total():
-        for number, sealed in table.pending():
-            if wanted[person := _opened(table, sealed)] > 0:
-                wanted[person] -= 1
-                waiting.append(number)
+        for waits in waiting_rows(table):
+            if wanted[waits.person] > 0:
+                wanted[waits.person] -= 1
+                waiting.append(waits.number)
     if wanted.total():
         raise ParameterError(f"{wanted.total()} of the {n_wanted} rows are not in the table, so none is deleted")
     table.change(version, remove_rows=rows, remove_pending=waiting)
     return n_wanted
-
-
-def waiting_people(table: OutsourcedTable) -> list[Person]:
-    """The rows that wait for a group."""
-    return [_opened(table, sealed) for _, sealed in table.pending()]
 
 
 def _people(table: OutsourcedTable, frame: Any) -> list[Person]:
@@ -128,28 +157,16 @@ def _check_fit(table: OutsourcedTable, frame: Any) -> None:
         raise SchemaError(f"{len(unfit)} of {len(frame)} rows have an entry that does not fit the schema (rows {listed}...); none is added")
 
 
-def _check_newcomers(table: OutsourcedTable, people: list[Person]) -> None:
-    """Nobody who is there already: two groups of one person would have their value in common."""
+def _check_newcomers(table: OutsourcedTable, people: list[Person], *, waiting: bool = True) -> None:
+    """Nobody who is there already, or waits: two groups of one person would have their value in common."""
     if table.anatomy.schema.person is None:
         return
     coming = {person[-2] for person in people}
-    known = coming & {person[-2] for person in waiting_people(table)}
+    known = coming & {row.person[-2] for row in waiting_rows(table)} if waiting else set()
     for page in table.rows():
         known |= coming & {row.cells[-1] for row in page.rows}
     if known:
         raise ParameterError(f"{len(known)} of the {len(people)} people are in the table already, so none is added")
-
-
-def _sealed(table: OutsourcedTable, person: Person) -> bytes:
-    text = json.dumps(person, separators=(",", ":")).encode()
-    return table.sealer.seal("pending", (), text.ljust(-(-len(text) // _STEP) * _STEP))
-
-
-def _opened(table: OutsourcedTable, sealed: bytes) -> Person:
-    person = tuple(json.loads(table.sealer.open("pending", (), sealed)))
-    if len(person) != len(table.anatomy.columns) + 1:
-        raise SealError
-    return person
 
 
 def _added(halves: Halves) -> dict[str, list[Any]]:

@@ -213,6 +213,7 @@ def _load(connection: Connection, staged: Any) -> None:
         connection.execute(statement.encode())
     _copy(connection, staged, "it", ["number", *cell_names(n_cells), "pruning", "gid", "eseq"], "number")
     _copy(connection, staged, "st", ["seq", "gid", "value"], "seq")
+    _copy(connection, staged, "sealed", ["name", "version", "body"], "name")
     for statement in INDEXES:
         connection.execute(statement)
     _copy(connection, staged, "meta", ["anatomy", *NUMBERS], "format")

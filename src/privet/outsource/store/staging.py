@@ -16,11 +16,11 @@ import numpy as np
 from privet.errors import OutsourceError
 from privet.outsource.anatomy import Anatomy
 from privet.outsource.cells import codes_of
-from privet.outsource.files import ANATOMY, IDENTIFIERS, VALUES
+from privet.outsource.files import ANATOMY, IDENTIFIERS, VALUES, read_seal
 from privet.outsource.store.base import Int
 from privet.outsource.store.checks import MAX_ESEQ, fits, is_storable, undiverse
 from privet.outsource.store.sessions import BLOCK
-from privet.outsource.store.tables import FORMAT, NUMBERS, cell_names, statements
+from privet.outsource.store.tables import FORMAT, NUMBERS, OWNERS, cell_names, statements
 
 if TYPE_CHECKING:
     import duckdb
@@ -31,6 +31,7 @@ def stage(connection: duckdb.DuckDBPyConnection, folder: Path) -> None:
     import duckdb
 
     anatomy = Anatomy.read(folder / ANATOMY)
+    seal = read_seal(folder)
     names = cell_names(len(anatomy.columns))
     it, st = str(folder / IDENTIFIERS), str(folder / VALUES)
     try:
@@ -52,8 +53,10 @@ def stage(connection: duckdb.DuckDBPyConnection, folder: Path) -> None:
         connection.execute("INSERT INTO st SELECT seq, gid, value FROM read_parquet($1) ORDER BY seq", [st])
         _check_cells(connection, anatomy)
         _check_groups(connection)
+        _check_people(connection, anatomy)
         _check_values(connection, anatomy)
         _write_meta(connection, anatomy)
+        connection.execute("INSERT INTO sealed VALUES ($1, 1, $2)", [OWNERS, seal])
         connection.execute("COMMIT")
     except duckdb.Error as error:
         raise OutsourceError(f"cannot read {folder} as an outsourced table ({type(error).__name__})") from None
@@ -111,6 +114,18 @@ def _check_groups(connection: duckdb.DuckDBPyConnection) -> None:
     ).fetchone()
     if wrong is not None and wrong[0] is not None:
         raise OutsourceError(f"group {wrong[0]} has more rows in {IDENTIFIERS} than values in {VALUES}")
+
+
+def _check_people(connection: duckdb.DuckDBPyConnection, anatomy: Anatomy) -> None:
+    """Where the schema names the person, one row for each: two groups of one person would have their value in common."""
+    if anatomy.schema.person is None:
+        return
+    name = cell_names(len(anatomy.columns))[-1]
+    twice = connection.execute(
+        f"SELECT min(number) FROM it WHERE {name} IN (SELECT {name} FROM it GROUP BY {name} HAVING count(*) > 1)"
+    ).fetchone()
+    if twice is not None and twice[0] is not None:
+        raise OutsourceError(f"{IDENTIFIERS}: the person of row {twice[0]} has another row too")
 
 
 def _check_values(connection: duckdb.DuckDBPyConnection, anatomy: Anatomy) -> None:

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 FORMAT = 1
+#: The sealed object by which clients know that the description is the owner's.
+OWNERS = "anatomy"
 #: Of the one line that says what the store is and how much is in it.
 NUMBERS = ("format", "version", "next_number", "next_pending", "next_tree", "n_rows", "n_values", "n_groups")
 
