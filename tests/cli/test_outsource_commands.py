@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import json
 import re
 from collections.abc import Iterator
@@ -13,8 +14,9 @@ import pytest
 from privet.outsource.cipher import KeyRing
 from privet.outsource.cipher import keys as keys_module
 from privet.outsource.files import read_halves
+from privet.schema import Categorical
 from tests.cli.conftest import Run
-from tests.outsource.people import SCHEMA, people
+from tests.outsource.people import DISEASES, SCHEMA, people
 from tests.service.running import serving
 
 SPLIT = ("--schema", "s.json", "--sensitive", "disease", "--key-file", "k")
@@ -51,10 +53,8 @@ class TestKeys:
         monkeypatch.setenv("PRIVET_NEW_PASSPHRASE", "second")
         assert privet("outsource", "key", "passphrase", "locked").code == 0
         assert KeyRing.read("locked", "second") == ring
-        assert "does not open" in privet("outsource", "key", "retire", "locked").err
+        assert "does not open" in privet("outsource", "key", "passphrase", "locked").err
         monkeypatch.setenv("PRIVET_PASSPHRASE", "second")
-        assert privet("outsource", "key", "retire", "locked").code == 0
-        assert KeyRing.read("locked", "second") == ring
         assert privet("outsource", "key", "passphrase", "locked", "--remove").code == 0
         assert KeyRing.read("locked") == ring
 
@@ -79,7 +79,12 @@ class TestSplit:
         back = pd.read_csv("back.csv")
         assert len(back) == 102
         assert (back["disease"] == "flu").sum() == 101
-        told = json.loads(privet("outsource", "split", "u.csv", *SPLIT, "-o", "more", "--json").out)
+        assert Path("back.csv").stat().st_mode & 0o777 == 0o600
+        again = privet("outsource", "split", "u.csv", *SPLIT, "-o", "more", "--json")
+        assert (again.code, "belongs to another split" in again.err) == (2, True)
+        assert not Path("more").exists()
+        KeyRing.new().write("k2")
+        told = json.loads(privet("outsource", "split", "u.csv", *SPLIT, "--key-file", "k2", "-o", "more", "--json").out)
         assert (told["rows"], told["unplaced"], told["unfit"], told["problems"]) == (98, 101, 1, [])
 
     @pytest.mark.parametrize(
@@ -102,6 +107,15 @@ class TestSplit:
         assert (ran.code, message in ran.err) == (2, True), ran.err
         assert not Path("halves").exists()
         assert Path("there/file").read_text() == "mine"
+
+    def test_what_links_the_halves_is_not_written(self, privet: Run, table: pd.DataFrame) -> None:
+        table.assign(copy=table["disease"]).to_csv("c.csv", index=False)
+        dataclasses.replace(SCHEMA, attributes={**SCHEMA.attributes, "copy": Categorical(DISEASES)}).write("c.json")
+        ran = privet("outsource", "split", "c.csv", *SPLIT, "--schema", "c.json", "-o", "halves")
+        assert (ran.code, "column 'copy' alone tells the sensitive value of 100% of the rows" in ran.err) == (2, True), ran.err
+        assert not Path("halves").exists()
+        assert KeyRing.read("k").table is None
+        assert privet("outsource", "split", "c.csv", *SPLIT, "--schema", "c.json", "-o", "halves", "--anyway").code == 0
 
     def test_verify_finds_what_was_changed(self, privet: Run) -> None:
         assert privet("outsource", "split", "t.csv", *SPLIT, "-o", "halves").code == 0
@@ -178,6 +192,26 @@ class TestServed:
         assert json.loads(privet("outsource", "status", served, "--json").out)["trees"][0]["refined"] == 0
         assert not Path("x.csv").exists()
         assert len(KeyRing.read("other").keys) == 1
+
+    def test_rotating_and_retiring(self, privet: Run, served: str) -> None:
+        old = KeyRing.read("k")
+        ran = privet("outsource", "rotate", served, "-k", "k")
+        assert ran.code == 0, ran.err
+        assert len(KeyRing.read("k").keys) == 2
+        assert privet("outsource", "key", "retire", "k", served).code == 0
+        (left,) = KeyRing.read("k").keys
+        assert left not in old.keys
+        assert privet("outsource", "export", served, "-k", "k", "-o", "back.csv").code == 0
+        assert Path("back.csv").stat().st_mode & 0o777 == 0o600
+        old.write("old")
+        assert "cannot be opened with this key" in privet("outsource", "export", served, "-k", "old", "-o", "x.csv").err
+
+    def test_a_key_with_something_still_sealed_by_it_is_not_retired(self, privet: Run, served: str) -> None:
+        KeyRing.read("k").rotated().write("k", over=True)  # made, but nothing was sealed anew
+        ran = privet("outsource", "key", "retire", "k", served)
+        assert (ran.code, "still sealed with an older key" in ran.err) == (2, True)
+        assert len(KeyRing.read("k").keys) == 2
+        assert privet("outsource", "key", "retire", "k", served).code == 0
 
     def test_init_refuses_what_is_no_split(self, privet: Run, tmp_path: Path) -> None:
         Path("empty").mkdir()

@@ -121,6 +121,13 @@ class TestFile:
         assert KeyRing.needs_passphrase(tmp_path / "k") == (passphrase is not None)
         assert [path.name for path in tmp_path.iterdir()] == ["k"]
 
+    def test_it_says_which_table_it_belongs_to(self, tmp_path):
+        RING.bound_to("ab" * 16).write(tmp_path / "k")
+        assert KeyRing.read(tmp_path / "k").table == "ab" * 16
+        assert KeyRing.read(tmp_path / "k").rotated().retired().table == "ab" * 16
+        RING.write(tmp_path / "k", over=True)
+        assert KeyRing.read(tmp_path / "k").table is None
+
     def test_with_a_passphrase_the_file_does_not_hold_the_key(self, tmp_path):
         RING.write(tmp_path / "open")
         RING.write(tmp_path / "locked", "passphrase")

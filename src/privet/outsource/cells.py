@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from typing import Any
 
@@ -9,12 +10,21 @@ import numpy as np
 import numpy.typing as npt
 
 from privet.errors import SchemaError
-from privet.schema import Attribute, Schema, text_of
+from privet.outsource.anatomy import Anatomy
+from privet.schema import Attribute, Categorical, Schema, text_of
 from privet.schema.encode import encode
 
 Cell = str | None
 #: Longer than any entry that a learner could use; an entry that is longer does not belong in such a table.
 MAX_CELL = 10_000
+
+
+def people_cells(frame: Any, anatomy: Anatomy) -> list[list[Cell]]:
+    """The columns of ``Anatomy.columns`` and the sensitive one, last, as the schema spells them."""
+    names = [*anatomy.columns, anatomy.sensitive]
+    domains = {**anatomy.schema.attributes, anatomy.schema.target: anatomy.schema.label}
+    columns = cells_of(frame, names)
+    return [canonical(domains[name], column) if name in domains else column for name, column in zip(names, columns, strict=True)]
 
 
 def cells_of(frame: Any, names: Sequence[str]) -> list[list[Cell]]:
@@ -37,9 +47,26 @@ def _text(name: str, entry: Any) -> str:
     if not isinstance(entry, str | bool | int | float | np.number | np.bool_):
         raise SchemaError(f"column {name!r} must hold text, numbers or truth values, but one entry is a {type(entry).__name__}")
     text = text_of(entry.item() if isinstance(entry, np.generic) else entry)
-    if len(text) > MAX_CELL or "\x00" in text:
-        raise SchemaError(f"column {name!r} must hold texts of at most {MAX_CELL} characters without NUL")
+    if len(text) > MAX_CELL or "\x00" in text or any("\ud800" <= character <= "\udfff" for character in text):
+        raise SchemaError(f"column {name!r} must hold texts of at most {MAX_CELL} characters without NUL and lone surrogates")
     return text
+
+
+def canonical(domain: Attribute, cells: Sequence[Cell]) -> list[Cell]:
+    """Cells as the schema spells them. A source that writes 30.0 where another writes 30 would mark its rows in both halves alike."""
+    known = {cell: _canonical(domain, cell) for cell in set(cells)}
+    return [known[cell] for cell in cells]
+
+
+def _canonical(domain: Attribute, cell: Cell) -> Cell:
+    if isinstance(domain, Categorical):
+        code = domain.missing_code if cell is None else domain.code_of_text.get(cell)
+        return cell if code is None or code >= domain.size else domain.labels[code]
+    try:
+        number = float(cell) if cell is not None and "_" not in cell else math.nan
+    except ValueError:
+        number = math.nan
+    return text_of(number) if math.isfinite(number) else domain.missing
 
 
 def codes_of(domain: Attribute, cells: Sequence[Cell]) -> npt.NDArray[np.int64]:

@@ -23,5 +23,5 @@ def check_anatomy(sealer: Sealer, anatomy: Anatomy, seal: bytes) -> None:
 
 
 def said(anatomy: Anatomy) -> tuple[str]:
-    """What is sealed: all of it."""
-    return (json.dumps(anatomy.to_json(), sort_keys=True),)
+    """What is sealed: all of it, in its order."""
+    return (json.dumps(anatomy.to_json()),)

@@ -9,9 +9,10 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from privet.anonymity import Groups
 from privet.errors import OutsourceError, ParameterError
 from privet.outsource.anatomy import Anatomy
-from privet.outsource.cells import Cell, cells_of
+from privet.outsource.cells import Cell, codes_of, people_cells
 from privet.outsource.cipher import KeyRing, Sealer
 from privet.outsource.genuine import seal_anatomy
 from privet.outsource.groups import random_groups
@@ -69,8 +70,10 @@ def split(
         )
     unplaced = fit[grouping.withheld]
     group = grouping.group[grouping.group >= 0]
-    *columns, values = cells_of(table.iloc[placed], [*anatomy.columns, sensitive])
-    halves = sealed_halves(anatomy, Sealer(ring, anatomy.id), columns, values, Numbers.draw(anatomy, group))
+    *columns, values = people_cells(table.iloc[placed], anatomy)
+    numbers = Numbers.draw(anatomy, group)
+    check_diverse(anatomy, numbers.gid, values)
+    halves = sealed_halves(anatomy, Sealer(ring, anatomy.id), columns, values, numbers)
     return Split(halves, np.setdiff1d(np.arange(len(table)), fit), unplaced)
 
 
@@ -107,6 +110,13 @@ def sealed_halves(anatomy: Anatomy, sealer: Sealer, columns: list[list[Cell]], v
     )
     values_by_seq = Values(seqs[by_seq], gids[by_seq], [values[i] for i in by_seq.tolist()])
     return Halves(anatomy, identifiers, values_by_seq, seal_anatomy(sealer, anatomy))
+
+
+def check_diverse(anatomy: Anatomy, gid: Int, values: list[Cell]) -> None:
+    """Raise unless no value has more than one l-th of its group: looked at before anything leaves the house."""
+    groups = Groups.of(gid, codes_of(anatomy.sensitive_domain, values))
+    if (groups.largest * anatomy.l > groups.sizes).any():
+        raise OutsourceError(f"a group is not {anatomy.l}-diverse, so nothing is published")
 
 
 def fresh_numbers(count: int) -> Int:

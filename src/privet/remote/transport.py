@@ -94,7 +94,12 @@ class Link:
         self.traffic = Traffic()
         self._retry_for, self._sleep, self._clock = checked_seconds("retry_for", retry_for), sleep, clock
         self._client = httpx2.Client(
-            headers={"Authorization": f"Bearer {self._token}", "Accept": "application/json", "User-Agent": f"privet/{privet.__version__}"},
+            headers={
+                "Authorization": f"Bearer {self._token}",
+                "Accept": "application/json",
+                "Accept-Encoding": "identity",  # a little that unfolds to very much would fill the memory
+                "User-Agent": f"privet/{privet.__version__}",
+            },
             timeout=httpx2.Timeout(checked_seconds("timeout", timeout), connect=CONNECT_SECONDS),
             verify=True if ca is None else trusting(ca),
             follow_redirects=False,

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import threading
 
 import numpy as np
@@ -260,6 +261,22 @@ class TestLeafSize:
         frame["disease"] = np.array(true_values(there.halves, there.ring)[1], dtype=object)
         aside = frame[there.halves.identifiers.pruning]
         assert best.right == sum(a == b for a, b in zip(reference.collaborative(aside), aside["visits"], strict=True))
+
+    def test_a_row_left_out_for_one_tree_is_noticed(self, connect, monkeypatch):
+        """Else the choice between the trees would tell something about that row."""
+        table = connect()
+        before = {tree.id for tree in table.about()["trees"]}
+        real, calls = table.leaf_rows, []
+
+        def leaving_out(tree, leaf):
+            calls.append(tree)
+            for page in real(tree, leaf):
+                yield dataclasses.replace(page, rows=page.rows[1:]) if len(calls) == 1 else page
+
+        monkeypatch.setattr(table, "leaf_rows", leaving_out)
+        with pytest.raises(SealError):
+            choose_leaf_size(table, "binary", sizes=(2, 20))
+        assert {tree.id for tree in table.about()["trees"]} == before
 
     @pytest.mark.parametrize("sizes", [(), (0,), (True,), ("2",)])
     def test_bad_sizes(self, connect, sizes):

@@ -19,12 +19,13 @@ from privet.outsource.client import Baseline, Collaborative, Naive, OutsourcedTa
 from privet.outsource.client.exporting import export
 from privet.outsource.client.rotation import rotate
 from privet.outsource.client.updates import Flushed, delete, flush, insert
-from privet.outsource.client.waiting import waiting_rows
+from privet.outsource.client.waiting import Waiting, waiting_rows
 from privet.outsource.files import write_halves
 from privet.outsource.server.home import Home
 from privet.outsource.split import split
 from privet.outsource.verify import true_values
 from privet.remote.transport import Link
+from privet.schema import Categorical, Numeric, Schema
 from tests.outsource.client.conftest import Outsourced
 from tests.outsource.people import SCHEMA, people
 from tests.service.running import serving
@@ -263,6 +264,54 @@ class TestRotation:
             assert exported(table, tmp_path / "x.csv") == stored(own)
 
 
+class TestExport:
+    def test_rows_that_are_sent_twice_or_left_out(self, own, monkeypatch, tmp_path):
+        with own.table() as table:
+            pages = list(table.rows())
+            monkeypatch.setattr(table, "rows", lambda: iter([*pages, *pages]))
+            with pytest.raises(SealError):
+                export(table, tmp_path / "x.csv")
+            short = dataclasses.replace(pages[0], rows=pages[0].rows[:-1])
+            monkeypatch.setattr(table, "rows", lambda: iter([short, *pages[1:]]))
+            with pytest.raises(OutsourceError, match="but sent others"):
+                export(table, tmp_path / "x.csv")
+        assert [path.name for path in tmp_path.glob("*x.csv*")] == []
+
+    def test_the_file_is_for_its_owner_only(self, own, tmp_path):
+        target = tmp_path / "mine.txt"
+        target.write_text("mine")
+        (tmp_path / "x.csv.part").symlink_to(target)
+        with own.table() as table:
+            export(table, tmp_path / "x.csv")
+        assert (tmp_path / "x.csv").stat().st_mode & 0o777 == 0o600
+        assert target.read_text() == "mine"
+
+
+class TestSpelling:
+    """How a source writes its entries must not mark them in both halves."""
+
+    def test_values_are_spelled_as_in_the_schema(self):
+        listed, numbers = Categorical([1, 2, True], missing="none"), Numeric(0, 10, bins=5)
+        schema = Schema({"x": numbers, "s": listed, "y": Numeric(0, 10, bins=5, missing="gone")}, "c", [0, 1])
+        table = pd.DataFrame(
+            {
+                "x": ["1", "1.0", "01", "1e0", " 1", "1.00"] * 10,
+                "s": ["1", "1.0", "2", "True", None, "none"] * 10,
+                "y": ["3", "3.0", "junk", None, "nan", "gone"] * 10,
+                "c": ["0", "0.0", "1", "1.0", "0", "1"] * 10,
+            }
+        )
+        halves = split(table, schema, "s", 2, KeyRing.new()).halves
+        assert set(halves.identifiers.cells[0]) == {"1"}
+        assert set(halves.identifiers.cells[1]) == {"3", "gone"}
+        assert set(halves.identifiers.cells[2]) == {"0", "1"}
+        assert set(halves.values.value) == {"1", "2", "true", "none"}
+
+    def test_lone_surrogates_are_refused(self):
+        with pytest.raises(SchemaError, match="lone surrogates"):
+            cells_of(pd.DataFrame({"x": ["\ud83d"]}, dtype=object), ["x"])
+
+
 class TestConflicts:
     def test_a_change_meant_for_another_version_is_refused(self, own):
         with own.table() as one, own.table() as other:
@@ -383,6 +432,38 @@ class TestPlans:
             assert flush(table) == Flushed(0, 0, 60)
             assert not before & {sealed for _, sealed in table.pending()}
 
+    @pytest.mark.parametrize("shown", [1, 7, 20])
+    def test_a_part_of_a_plan_is_not_published(self, own, monkeypatch, shown):
+        """A server that shows some of the planned rows only would see somebody alone with their value."""
+        with own.table() as table:
+            insert(table, NEW.assign(disease=["flu", "gout"] * 30), batch=1000)
+            updates._draw(table)
+            rows = waiting_rows(table)
+            first = rows[0].plan.gid
+            others = [row.number for row in rows if row.plan.gid != first]  # never the partner of the first
+            part = [rows[0].number, *others[: shown - 1]]
+            real = dict(table.pending())
+            monkeypatch.setattr(table, "pending", lambda: [(number, real[number]) for number in part])
+            seen = self.groupings(monkeypatch, table)
+            with pytest.raises(SealError):
+                flush(table)
+            assert seen == []
+
+    def test_many_rows_are_planned_some_at_a_time(self, own, monkeypatch):
+        monkeypatch.setattr(updates, "_SENT_AT_ONCE", 16)
+        with own.table() as table:
+            done = insert(table, NEW.assign(disease=["flu", "gout"] * 30), batch=1)
+            assert done.placed + done.waiting == 60
+            assert done.placed >= 40
+            check_diverse(table)
+
+    def test_a_row_waits_as_long_as_the_longest_value(self, own):
+        """Near a step, a longer value would take one more."""
+        with own.table() as table:
+            for cells in range(900, 1100, 7):
+                lengths = {len(Waiting.new(("x" * cells, value)).sealed(table)) for value in ("flu", "gout", "none")}
+                assert len(lengths) == 1
+
     def test_a_row_that_is_sent_twice_is_refused(self, own, monkeypatch):
         with own.table() as table:
             insert(table, NEW.iloc[:10], batch=1000)
@@ -430,6 +511,36 @@ class TestLiesAboutTheTable:
         assert sent == ["/about", "/sealed/anatomy"]
         with pytest.raises(OutsourceError, match="another table than the owner does"):
             OutsourcedTable(f"http://127.0.0.1:{own.service.port}", own.token, anatomy=own.halves.anatomy)
+
+    def test_another_table_of_the_same_key(self, own, tmp_path):
+        """A genuine description, but not of this table: its sensitive column is another."""
+        other = split(people(100), SCHEMA, "town", 2, own.ring).halves
+        write_halves(other, tmp_path / "other")
+        home = Home.make(tmp_path / "other-home", tmp_path / "other")
+        token = home.accounts.add_analyst("ada")
+        bound = own.ring.bound_to(own.halves.anatomy.id)
+        with serving(home.path, group="outsource") as service:
+            url = f"http://127.0.0.1:{service.port}"
+            with OutsourcedTable(url, token, own.ring) as table:
+                assert table.anatomy.sensitive == "town"
+            with pytest.raises(SealError):
+                OutsourcedTable(url, token, bound)
+        with own.table(bound) as table:
+            assert table.anatomy == own.halves.anatomy
+
+    def test_attributes_in_another_order(self, own, monkeypatch):
+        real = Link.get
+
+        def lying(self, path):
+            told = real(self, path)
+            if path == "/about":
+                attributes = told["anatomy"]["schema"]["attributes"]
+                told["anatomy"]["schema"]["attributes"] = dict(reversed(attributes.items()))
+            return told
+
+        monkeypatch.setattr(Link, "get", lying)
+        with pytest.raises(SealError):
+            own.table()
 
     def test_without_key_and_description_nothing_is_predicted(self, own):
         with OutsourcedTable(f"http://127.0.0.1:{own.service.port}", own.token) as table:

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, Protocol
 import typer
 
 from privet.cli.options import JSON
-from privet.cli.outsource.options import CA, KEY_FILE, ROWS, TOKEN_FILE, TREE, URL, connected, rows_of, unlocked
+from privet.cli.outsource.options import CA, KEY_FILE, ROWS, TOKEN_FILE, TREE, URL, connected, locked, rows_of
 
 if TYPE_CHECKING:
     from privet.outsource.client import OutsourcedTable
@@ -235,11 +235,11 @@ def rotate(
     if fresh:
         with connected(url, token_file, key_file, ca) as there:
             check_key(there)  # before a key is made
-        ring, passphrase = unlocked(key_file)
-        ring.rotated().write(key_file, passphrase, replace=True)
+        with locked(key_file) as (ring, passphrase):
+            ring.rotated().write(key_file, passphrase, over=True)
     with connected(url, token_file, key_file, ca) as there, working("sealing"):
         done = seal_anew(there)
-    typer.echo(f"sealed {done} texts anew; forget the older keys with 'privet outsource key retire {key_file}'")
+    typer.echo(f"sealed {done} texts anew; forget the older keys with 'privet outsource key retire {key_file} {url}'")
 
 
 def export(

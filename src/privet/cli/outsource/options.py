@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import os
 import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -40,6 +42,23 @@ def unlocked(path: Path) -> tuple[KeyRing, str | None]:
         if passphrase is None and sys.stdin.isatty():
             passphrase = typer.prompt(f"passphrase of {path}", hide_input=True, err=True)
     return KeyRing.read(path, passphrase), passphrase
+
+
+@contextmanager
+def locked(path: Path) -> Iterator[tuple[KeyRing, str | None]]:
+    """The keys of a file and its passphrase, while no other command changes the file."""
+    import fcntl
+
+    lock = path.with_name(f".{path.name}.lock")
+    try:
+        handle = os.open(lock, os.O_CREAT | os.O_RDWR | os.O_NOFOLLOW, 0o600)
+    except OSError as error:
+        raise ParameterError(f"cannot use the key file {path}: {error.strerror}") from None
+    try:
+        fcntl.flock(handle, fcntl.LOCK_EX)
+        yield unlocked(path)
+    finally:
+        os.close(handle)  # the file stays: whoever waits for it has it open
 
 
 def new_passphrase(variable: str = PASSPHRASE) -> str:

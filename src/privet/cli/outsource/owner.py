@@ -8,7 +8,7 @@ from pathlib import Path
 import typer
 
 from privet.cli.options import JSON
-from privet.cli.outsource.options import KEY_FILE, NEW_PASSPHRASE, keys, new_passphrase, rows_of, unlocked
+from privet.cli.outsource.options import CA, KEY_FILE, NEW_PASSPHRASE, TOKEN_FILE, connected, keys, locked, new_passphrase, rows_of
 
 key_app = typer.Typer(help="The key that joins the two halves of a table. Whoever has it knows everything.", no_args_is_help=True)
 FOLDER = typer.Argument(help="The folder that 'split' wrote.")
@@ -39,18 +39,30 @@ def change_passphrase(
 
     Example: [bold]privet outsource key passphrase people.key[/bold]
     """
-    keys(path).write(path, None if remove else new_passphrase(NEW_PASSPHRASE), replace=True)
+    with locked(path) as (ring, _):
+        ring.write(path, None if remove else new_passphrase(NEW_PASSPHRASE), over=True)
     typer.echo(f"{path} has {'no' if remove else 'a new'} passphrase")
 
 
 @key_app.command("retire")
-def retire_key(path: Path = typer.Argument(help="The key file.")) -> None:
-    """Forget the keys before the current one. Do this after 'rotate' has sealed everything anew.
+def retire_key(
+    path: Path = typer.Argument(help="The key file."),
+    url: str = typer.Argument(help="The address of the server, which is looked at first: nothing there may need an older key."),
+    token_file: Path | None = TOKEN_FILE,
+    ca: Path | None = CA,
+) -> None:
+    """Forget the keys before the current one, after 'rotate' has sealed everything anew and all clients have the new key file.
 
-    Example: [bold]privet outsource key retire people.key[/bold]
+    Example: [bold]privet outsource key retire people.key https://store.example[/bold]
     """
-    ring, passphrase = unlocked(path)
-    ring.retired().write(path, passphrase, replace=True)
+    from privet.errors import OutsourceError
+    from privet.outsource.client.rotation import rotate
+
+    with connected(url, token_file, path, ca) as there:
+        if old := rotate(there):
+            raise OutsourceError(f"{old} texts were still sealed with an older key (they are not any more): does somebody still use it?")
+    with locked(path) as (ring, passphrase):
+        ring.retired().write(path, passphrase, over=True)
     typer.echo(f"{path}: {len(ring.keys) - 1} older key(s) forgotten")
 
 
@@ -63,6 +75,7 @@ def split(
     output: Path = typer.Option(..., "--output", "-o", help="The folder to write."),
     pruning: float = typer.Option(0.2, help="The share of rows, drawn at random, that learners keep aside for pruning."),
     withheld: Path | None = typer.Option(None, help="Write the rows that are held back to this CSV file, for the owner only."),
+    anyway: bool = typer.Option(False, "--anyway", help="Write the halves although the verifier finds that something links them."),
     as_json: bool = JSON,
 ) -> None:
     """Split a table into an identifier table and a sensitive table that only the key can join, in random l-diverse groups.
@@ -72,7 +85,9 @@ def split(
     Example: [bold]privet outsource split people.csv -s people.schema.json --sensitive disease --l 3 -k people.key -o halves[/bold]
     """
     from privet.cli.asking import check_writable, working
+    from privet.errors import OutsourceError, ParameterError
     from privet.outsource.files import check_new_folder, write_halves
+    from privet.outsource.private_files import private_file
     from privet.outsource.split import split as split_table
     from privet.outsource.verify import verify as look
     from privet.schema import Schema
@@ -80,13 +95,24 @@ def split(
     check_new_folder(output)
     if withheld is not None:
         check_writable(withheld)
-    ring, public, rows = keys(key_file), Schema.read(schema), rows_of(table)
-    with working("splitting"):
-        made = split_table(rows, public, sensitive, l, ring, pruning=pruning)
-        verdict = look(made.halves, ring)
+    public, rows = Schema.read(schema), rows_of(table)
+    with locked(key_file) as (ring, passphrase):
+        if ring.table is not None:
+            raise ParameterError(
+                f"the key in {key_file} belongs to another split; make a key for each. Where one key opens two tables, a server could show "
+                "one in place of the other"
+            )
+        with working("splitting"):
+            made = split_table(rows, public, sensitive, l, ring, pruning=pruning)
+            verdict = look(made.halves, ring)
+        if verdict.problems and not anyway:
+            found = "".join(f"\n  - {problem}" for problem in verdict.problems)
+            raise OutsourceError(f"something links the halves, so they are not written (--anyway writes them):{found}")
         if withheld is not None:
-            rows.iloc[made.withheld].to_csv(withheld, index=False)
+            with private_file(withheld) as file:
+                rows.iloc[made.withheld].to_csv(file, index=False)
         write_halves(made.halves, output)
+        ring.bound_to(made.halves.anatomy.id).write(key_file, passphrase, over=True)
     if as_json:
         told = {"folder": str(output), "rows": verdict.rows, "groups": verdict.groups, "l": verdict.l, "unplaced": len(made.unplaced)}
         typer.echo(json.dumps({**told, "unfit": len(made.unfit), "problems": verdict.problems, "remarks": verdict.remarks}))

@@ -12,7 +12,7 @@ import secrets
 import stat
 from collections.abc import Mapping
 from contextlib import suppress
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 from os import PathLike
 from pathlib import Path
@@ -52,9 +52,14 @@ class Key:
 
 @dataclass(frozen=True)
 class KeyRing:
-    """The keys of a client, the one that seals first."""
+    """The keys of a client, the one that seals first.
+
+    ``table`` is the id of the split that they belong to, None before it is made. Where one key opened two tables, a server could show
+    one in place of the other.
+    """
 
     keys: tuple[Key, ...]
+    table: str | None = None
 
     @classmethod
     def new(cls, algorithm: Algorithm = "AES-256-GCM") -> KeyRing:
@@ -68,21 +73,25 @@ class KeyRing:
 
     def rotated(self, algorithm: Algorithm | None = None) -> KeyRing:
         """With a fresh key in front; those before still open."""
-        return KeyRing((Key.new(algorithm or self.current.algorithm, {key.id for key in self.keys}), *self.keys))
+        return replace(self, keys=(Key.new(algorithm or self.current.algorithm, {key.id for key in self.keys}), *self.keys))
 
     def retired(self) -> KeyRing:
         """With the current key alone. What older keys sealed cannot be opened any more."""
-        return KeyRing((self.current,))
+        return replace(self, keys=(self.current,))
+
+    def bound_to(self, table: str) -> KeyRing:
+        """The same keys, for one table only."""
+        return replace(self, table=table)
 
     # -- the file ------------------------------------------------------------------------------------------------------
 
-    def write(self, path: str | PathLike[str], passphrase: str | None = None, *, replace: bool = False) -> None:
+    def write(self, path: str | PathLike[str], passphrase: str | None = None, *, over: bool = False) -> None:
         """Write the key file with mode 0600, sealed under a passphrase if there is one. A file is replaced as a whole or not at all."""
         target = Path(path)
-        if target.exists() and not replace:
+        if target.exists() and not over:
             raise ParameterError(f"{target} exists; a key that is overwritten is lost, and with it everything that it sealed")
         listed = [_key_to(key) for key in self.keys]
-        data: dict[str, Any] = {"privet": "key", "version": _VERSION}
+        data: dict[str, Any] = {"privet": "key", "version": _VERSION, "table": self.table}
         data |= {"keys": listed} if passphrase is None else _locked(listed, passphrase)
         partial = target.with_name(f".{target.name}.{secrets.token_hex(4)}.part")
         try:
@@ -91,7 +100,7 @@ class KeyRing:
                 file.write(json.dumps(data, indent=2) + "\n")
                 file.flush()
                 os.fsync(file.fileno())
-            if replace:
+            if over:
                 partial.replace(target)
             else:
                 os.link(partial, target)  # fails where another was faster
@@ -121,7 +130,10 @@ class KeyRing:
         if "sealed" in data and passphrase is None:
             raise OutsourceError(f"the key file {target} has a passphrase; set PRIVET_PASSPHRASE, or give it when asked")
         try:
-            return cls(_keys_from(_unlocked(data, passphrase) if "sealed" in data else data["keys"]))
+            table = data.get("table")
+            if table is not None and not isinstance(table, str):
+                raise ValueError
+            return cls(_keys_from(_unlocked(data, passphrase) if "sealed" in data else data["keys"]), table)
         except _WrongPassphrase:
             raise OutsourceError(f"the passphrase does not open the key file {target}") from None
         except (KeyError, TypeError, ValueError, AttributeError):

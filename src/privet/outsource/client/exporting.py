@@ -5,40 +5,57 @@ from __future__ import annotations
 import csv
 from os import PathLike
 from pathlib import Path
+from typing import TextIO
 
-from privet.errors import OutsourceError
+from privet.errors import Conflict, OutsourceError, SealError
 from privet.outsource.cells import Cell
 from privet.outsource.client.table import OutsourcedTable
 from privet.outsource.client.waiting import waiting_rows
+from privet.outsource.private_files import private_file
 from privet.outsource.sequence import true_entry
+
+_TRIES = 10
 
 
 def export(table: OutsourcedTable, path: str | PathLike[str]) -> int:
-    """Join all rows, page by page, and write them as CSV, as a whole or not at all. Those that wait for a group come last."""
-    anatomy = table.anatomy
-    target = Path(path)
-    partial = target.with_name(target.name + ".part")
-    done = 0
-    try:
-        with partial.open("w", encoding="utf-8", newline="") as file:
-            writer = csv.writer(file)
-            writer.writerow([*anatomy.columns, anatomy.sensitive])
-            for page in table.rows():
-                table.holds(len(page.rows))
-                for row in page.rows:
-                    _, value = true_entry(table.sealer, row.eseq, row.place)
-                    writer.writerow(_texts([*row.cells, value]))
-                    done += 1
-            for waits in waiting_rows(table):
-                writer.writerow(_texts(waits.person))
-                done += 1
-        partial.replace(target)
-    except OSError as error:
-        raise OutsourceError(f"cannot write {target}: {error.strerror}") from None
-    finally:
-        partial.unlink(missing_ok=True)
-    return done
+    """Join all rows, page by page, and write them as CSV, those that wait for a group last; how many rows these are.
+
+    The file is for its owner only, and of one version of the table: it is begun again where that changes meanwhile.
+    """
+    for _ in range(_TRIES):
+        try:
+            with private_file(Path(path)) as file:
+                return _written(table, file)
+        except Conflict:
+            continue
+    raise Conflict("the table keeps changing while it is read; try again later")
 
 
-def _texts(cells: list[Cell] | tuple[Cell, ...]) -> list[str]:
+def _written(table: OutsourcedTable, file: TextIO) -> int:
+    about = table.about()
+    writer = csv.writer(file)
+    writer.writerow([*table.anatomy.columns, table.anatomy.sensitive])
+    seen: set[int] = set()
+    for page in table.rows():
+        table.holds(len(page.rows))
+        if page.version != about["version"]:
+            raise Conflict("the table has changed")
+        for row in page.rows:
+            seq, value = true_entry(table.sealer, row.eseq, row.place)
+            if seq in seen:
+                raise SealError
+            seen.add(seq)
+            writer.writerow(_texts((*row.cells, value)))
+    waiting = waiting_rows(table)
+    for waits in waiting:
+        writer.writerow(_texts(waits.person))
+    after = table.about()
+    if after["version"] != about["version"]:
+        raise Conflict("the table has changed")
+    if (len(seen), len(waiting)) != (after["rows"], after["pending"]):
+        raise OutsourceError(f"the server says that it has {after['rows']} rows and {after['pending']} that wait, but sent others")
+    return len(seen) + len(waiting)
+
+
+def _texts(cells: tuple[Cell, ...]) -> list[str]:
     return ["" if cell is None else cell for cell in cells]

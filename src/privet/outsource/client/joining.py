@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 import numpy as np
 import numpy.typing as npt
@@ -23,13 +23,14 @@ _TRIES = 10
 class TrueRows:
     """Joined rows: codes by attribute of the whole schema, classes, and which rows are for pruning.
 
-    ``version`` is that of the table they are of.
+    ``version`` is that of the table they are of; ``seqs`` are their sequence numbers.
     """
 
     version: int
     codes: list[Column]
     classes: Column
     pruning: npt.NDArray[np.bool_]
+    seqs: npt.NDArray[np.int64] = field(default_factory=lambda: np.empty(0, dtype=np.int64))
 
     def __len__(self) -> int:
         return len(self.classes)
@@ -61,20 +62,22 @@ def _joined(table: OutsourcedTable, pages: Iterable[Page]) -> TrueRows:
             raise Conflict("the table has changed")
         table.holds(held + sum(max(1, len(row.candidates)) for row in page.rows))
         told = [(row, *true_entry(table.sealer, row.eseq, row.place)) for row in page.rows]
-        parts.append(_encoded(table.anatomy, page.version, [(row, value) for row, _, value in told]))
+        parts.append(_encoded(table.anatomy, page.version, told))
         held += len(told)
         seen.update(seq for _, seq, _ in told)
         if len(seen) < held:
             raise SealError  # a row that is sent twice would count twice
     codes = [np.concatenate([part.codes[a] for part in parts]) for a in range(len(table.anatomy.schema.names))]
-    classes, pruning = np.concatenate([part.classes for part in parts]), np.concatenate([part.pruning for part in parts])
-    return TrueRows(parts[0].version, codes, classes, pruning)
+    seqs, classes, pruning = (np.concatenate([getattr(part, name) for part in parts]) for name in ("seqs", "classes", "pruning"))
+    return TrueRows(parts[0].version, codes, classes, pruning, seqs)
 
 
-def _encoded(anatomy: Anatomy, version: int, rows: list[tuple[CandidateRow, Cell]]) -> TrueRows:
-    cells = np.array([row.cells for row, _ in rows], dtype=object).reshape(len(rows), len(anatomy.columns))
+def _encoded(anatomy: Anatomy, version: int, rows: list[tuple[CandidateRow, int, Cell]]) -> TrueRows:
+    cells = np.array([row.cells for row, _, _ in rows], dtype=object).reshape(len(rows), len(anatomy.columns))
     frame = {name: cells[:, i] for i, name in enumerate(anatomy.columns)}
-    frame[anatomy.sensitive] = np.array([value for _, value in rows], dtype=object)
+    frame[anatomy.sensitive] = np.array([value for _, _, value in rows], dtype=object)
     encoded = encode(anatomy.schema, frame)
     assert encoded.classes is not None
-    return TrueRows(version, encoded.codes, encoded.classes, np.array([row.pruning for row, _ in rows], dtype=bool))
+    seqs = np.array([seq for _, seq, _ in rows], dtype=np.int64)
+    marks = np.array([row.pruning for row, _, _ in rows], dtype=bool)
+    return TrueRows(version, encoded.codes, encoded.classes, marks, seqs)

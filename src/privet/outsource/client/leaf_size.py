@@ -6,10 +6,12 @@ refined as a whole, and the one that is right most often on the pruning rows sta
 
 from __future__ import annotations
 
+import secrets
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from hashlib import blake2b
 
-from privet.errors import OutsourceError, ParameterError
+from privet.errors import OutsourceError, ParameterError, SealError
 from privet.outsource.client.learners import Collaborative
 from privet.outsource.client.subtrees import says
 from privet.outsource.client.table import OutsourcedTable, TreeSummary
@@ -20,11 +22,12 @@ SIZES = (2, 8, 32, 128, 512, 2048)
 
 @dataclass(frozen=True)
 class Tried:
-    """One threshold: its base tree, and the pruning rows that the refined tree gets right."""
+    """One threshold: its base tree, and the pruning rows that the refined tree gets right. ``covers`` stands for all rows it saw."""
 
     tree: TreeSummary
     right: int
     of: int
+    covers: int
 
 
 def choose_leaf_size(
@@ -42,13 +45,17 @@ def choose_leaf_size(
     if not sizes or any(isinstance(size, bool) or not isinstance(size, int) or size < 1 for size in sizes):
         raise ParameterError(f"sizes must be whole numbers of at least 1, got {sizes!r}")
     grown: list[TreeSummary] = []
+    secret = secrets.token_bytes(32)
     tried: list[Tried] = []
     best: Tried | None = None
     try:
         for done, size in enumerate(sorted(set(sizes))):
             progress(done, len(sizes))
             grown.append(table.grow(splits, size, max_depth))
-            tried.append(_try(table, grown[-1]))
+            tried.append(_try(table, grown[-1], secret))
+            if tried[-1].covers != tried[0].covers:
+                # A server that leaves out a row for one tree and not for another would see from the choice what it is about that row.
+                raise SealError
             if grown[-1].leaves == 1:
                 break  # larger thresholds give the same
         if not tried[-1].of:
@@ -61,16 +68,21 @@ def choose_leaf_size(
     return best, tried
 
 
-def _try(table: OutsourcedTable, tree: TreeSummary) -> Tried:
+def _try(table: OutsourcedTable, tree: TreeSummary, secret: bytes) -> Tried:
     learner = Collaborative(table, tree)
     labels = table.anatomy.schema.label.labels
-    right = of = 0
+    right = of = covers = 0
     for leaf in table.details(tree.id).sizes:
         rows = learner.rows(leaf)
         if not len(rows):
             continue
+        covers += sum(int.from_bytes(blake2b(seq, key=secret, digest_size=16).digest()) for seq in map(_bytes, rows.seqs.tolist()))
         codes, classes = rows.where(rows.pruning)
         said = says(learner.refine(leaf, rows), codes)
         right += sum(one == labels[c] for one, c in zip(said, classes.tolist(), strict=True))
         of += len(classes)
-    return Tried(tree, right, of)
+    return Tried(tree, right, of, covers)
+
+
+def _bytes(seq: int) -> bytes:
+    return seq.to_bytes(8, "big")

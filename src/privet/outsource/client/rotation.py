@@ -5,24 +5,46 @@ from __future__ import annotations
 import base64
 from collections.abc import Iterator
 
-from privet.errors import NotThere
+from privet.errors import Conflict, NotThere, OutsourceError
+from privet.outsource.cipher.sealing import Purpose
 from privet.outsource.client.learners import NAIVE
 from privet.outsource.client.table import OWNERS, CandidateRow, OutsourcedTable
 from privet.outsource.genuine import said
 
+#: Passes over everything; each but the last seals something anew, or sees a change.
+_TRIES = 100
+_AT_ONCE = 5000
+
 
 def rotate(table: OutsourcedTable) -> int:
-    """Seal anew what older keys of the ring sealed; how many texts that were. All of them, or an error."""
+    """Seal anew what older keys of the ring sealed; how many texts that were. All of them as of one version, or an error."""
     done = 0
-    for page in table.rows():
-        done += _reseal_rows(table, page.rows)
-    done += _reseal_pending(table)
-    for place, purpose, bound in _places(table):
+    for _ in range(_TRIES):
+        version, fresh, rows = table.about()["version"], 0, 0
+        for page in table.rows():
+            fresh += _reseal_rows(table, page.rows)
+            rows += len(page.rows)
+        fresh += _reseal_pending(table)
+        for place, purpose, bound in _places(table):
+            fresh += _reseal_place(table, place, purpose, bound)
+        done += fresh
+        about = table.about()
+        if not fresh and about["version"] == version:  # nothing was old, and nothing came meanwhile
+            if rows != about["rows"]:
+                raise OutsourceError(f"the server says that it has {about['rows']} rows, but sent {rows}; keep the older keys")
+            return done
+    raise Conflict("others keep changing the table; rotate again with --resume")
+
+
+def _reseal_place(table: OutsourcedTable, place: str, purpose: Purpose, bound: tuple[str | int, ...]) -> int:
+    try:
         version, sealed = table.fetch(place)
-        if not table.sealer.is_current(sealed):
-            table.store(place, table.sealer.seal(purpose, bound, table.sealer.open(purpose, bound, sealed)), version)  # type: ignore[arg-type]
-            done += 1
-    return done
+        if table.sealer.is_current(sealed):
+            return 0
+        table.store(place, table.sealer.seal(purpose, bound, table.sealer.open(purpose, bound, sealed)), version)
+    except (NotThere, Conflict):
+        return 1  # it has changed meanwhile: look again
+    return 1
 
 
 def check_key(table: OutsourcedTable) -> None:
@@ -44,14 +66,17 @@ def _reseal_rows(table: OutsourcedTable, page: list[CandidateRow]) -> int:
 
 def _reseal_pending(table: OutsourcedTable) -> int:
     version = table.about()["version"]
-    old = [(number, sealed) for number, sealed in table.pending() if not table.sealer.is_current(sealed)]
+    old = [(number, sealed) for number, sealed in table.pending() if not table.sealer.is_current(sealed)][:_AT_ONCE]
     fresh = [table.sealer.seal("pending", (), table.sealer.open("pending", (), sealed)) for _, sealed in old]
     if old:
-        table.change(version, remove_pending=[number for number, _ in old], pending=[base64.b64encode(one).decode() for one in fresh])
+        try:
+            table.change(version, remove_pending=[number for number, _ in old], pending=[base64.b64encode(one).decode() for one in fresh])
+        except Conflict:
+            return 1  # look again
     return len(old)
 
 
-def _places(table: OutsourcedTable) -> Iterator[tuple[str, str, tuple[str | int, ...]]]:
+def _places(table: OutsourcedTable) -> Iterator[tuple[str, Purpose, tuple[str | int, ...]]]:
     """Where something is sealed, what for, and what it is bound to."""
     for tree in table.about()["trees"]:
         for leaf in table.details(tree.id).refined:

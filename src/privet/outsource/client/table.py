@@ -5,13 +5,14 @@ from __future__ import annotations
 import base64
 import binascii
 import json
+import re
 import secrets
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from os import PathLike
 from typing import Any
 
-from privet.errors import Conflict, OutsourceError
+from privet.errors import Conflict, OutsourceError, SealError
 from privet.outsource.anatomy import Anatomy
 from privet.outsource.cells import Cell
 from privet.outsource.cipher import KeyRing, Sealer
@@ -111,6 +112,8 @@ class OutsourcedTable:
         self._sealer = None if ring is None else Sealer(ring, self.anatomy.id)
         if anatomy is not None and anatomy != self.anatomy:
             raise OutsourceError("the server describes another table than the owner does, so nothing is sent to it")
+        if ring is not None and ring.table not in (None, self.anatomy.id):
+            raise SealError
         if self._sealer is not None:
             check_anatomy(self._sealer, self.anatomy, self.fetch(OWNERS)[1])
         #: Whether the description is known to be the owner's.
@@ -151,7 +154,7 @@ class OutsourcedTable:
         """What the server says of itself, with an :class:`Anatomy` and :class:`TreeSummary` objects (newest first) in it."""
         told = self.link.get("/about")
         with _looking():
-            listed = [TreeSummary(**tree) for tree in told["trees"]]
+            listed = [_summary(tree) for tree in told["trees"]]
             whole = {name: _whole(told[name]) for name in ("rows", "values", "groups", "version", "pending", "sealed_limit")}
         return {**whole, "anatomy": Anatomy.from_json(told.get("anatomy")), "trees": listed}
 
@@ -172,7 +175,7 @@ class OutsourcedTable:
         """Let the server grow a base tree from the identifier table."""
         told = self._post("/trees", {"splits": splits, "leaf_size": leaf_size, "max_depth": max_depth})
         with _looking():
-            return TreeSummary(**told)
+            return _summary(told)
 
     def drop(self, tree: str) -> None:
         """Forget a base tree and its sub-trees."""
@@ -262,6 +265,7 @@ class OutsourcedTable:
             with _looking():
                 page = Page(_whole(told["version"]), [_candidate_row(self.anatomy, row) for row in told["rows"]])
                 after = _next(told["next"], after)
+                _require(bool(page.rows) or after is None)
             yield page
 
 
@@ -284,6 +288,15 @@ def _require(holds: bool) -> None:
 def _whole(value: Any) -> int:
     _require(type(value) is int and 0 <= value < 1 << 63)
     return value  # type: ignore[no-any-return]
+
+
+def _summary(told: dict[str, Any]) -> TreeSummary:
+    tree = TreeSummary(**told)
+    _require(re.fullmatch(r"[0-9a-f]{32}", tree.id) is not None and re.fullmatch(r"[0-9T:+.-]{10,40}", tree.made) is not None)
+    _require(tree.splits in ("multiway", "binary") and (tree.max_depth is None or _whole(tree.max_depth) >= 0))
+    for number in (tree.leaf_size, tree.leaves, tree.largest, tree.changed):
+        _whole(number)
+    return tree
 
 
 def _next(value: Any, after: int) -> int | None:

@@ -19,13 +19,13 @@ from typing import Any, TypeVar
 import numpy as np
 
 from privet.errors import Conflict, ParameterError, SchemaError
-from privet.outsource.cells import cells_of, codes_of
+from privet.outsource.cells import codes_of, people_cells
 from privet.outsource.client.table import OutsourcedTable
-from privet.outsource.client.waiting import Person, Waiting, planned, waiting_rows
+from privet.outsource.client.waiting import Person, Waiting, check_whole, planned, some, waiting_rows
 from privet.outsource.groups import random_groups
 from privet.outsource.halves import Halves
 from privet.outsource.sequence import true_entry
-from privet.outsource.split import Numbers, check_people, sealed_halves
+from privet.outsource.split import Numbers, check_diverse, check_people, sealed_halves
 from privet.schema.encode import encode
 
 _SENT_AT_ONCE = 5000
@@ -65,10 +65,12 @@ def insert(table: OutsourcedTable, frame: Any, batch: int | None = None) -> Flus
 
 def flush(table: OutsourcedTable) -> Flushed:
     """Make groups of the rows that wait, as many as can be made. A plan that was made before is published first."""
-    before = _publish(table)
-    _again(lambda: _draw(table))
-    drawn = _publish(table)
-    return Flushed(before.placed + drawn.placed, before.groups + drawn.groups, drawn.waiting)
+    done = _publish(table)
+    for _ in range(-(-done.waiting // _SENT_AT_ONCE)):  # many rows are planned some at a time
+        _again(lambda: _draw(table))
+        drawn = _publish(table)
+        done = Flushed(done.placed + drawn.placed, done.groups + drawn.groups, drawn.waiting)
+    return done
 
 
 def _draw(table: OutsourcedTable) -> None:
@@ -77,6 +79,7 @@ def _draw(table: OutsourcedTable) -> None:
     rows = waiting_rows(table)
     if not rows or any(row.plan is not None for row in rows):
         return  # another client has drawn meanwhile
+    rows = some(rows, _SENT_AT_ONCE)
     _check_newcomers(table, [row.person for row in rows], waiting=False)
     grouping = random_groups(codes_of(table.anatomy.sensitive_domain, [row.person[-1] for row in rows]), table.anatomy.l)
     numbers = Numbers.draw(table.anatomy, grouping.group[grouping.group >= 0])
@@ -95,12 +98,14 @@ def _published(table: OutsourcedTable) -> Flushed:
     ready = [(row, row.plan) for row in rows if row.plan is not None]
     if not ready:
         return Flushed(0, 0, len(rows))
+    check_whole([plan for _, plan in ready])
     *columns, values = ([row.person[c] for row, _ in ready] for c in range(len(table.anatomy.columns) + 1))
     numbers = Numbers(
         np.array([plan.gid for _, plan in ready], dtype=np.int64),
         np.array([plan.seq for _, plan in ready], dtype=np.int64),
         np.array([plan.pruning for _, plan in ready], dtype=bool),
     )
+    check_diverse(table.anatomy, numbers.gid, values)
     halves = sealed_halves(table.anatomy, table.sealer, columns, values, numbers)
     table.change(version, remove_pending=[row.number for row, _ in ready], **_added(halves))
     return Flushed(len(ready), len(set(numbers.gid.tolist())), len(rows) - len(ready))
@@ -146,8 +151,7 @@ def delete(table: OutsourcedTable, frame: Any) -> int:
 
 
 def _people(table: OutsourcedTable, frame: Any) -> list[Person]:
-    columns = cells_of(frame, [*table.anatomy.columns, table.anatomy.sensitive])
-    return list(zip(*columns, strict=True))
+    return list(zip(*people_cells(frame, table.anatomy), strict=True))
 
 
 def _check_fit(table: OutsourcedTable, frame: Any) -> None:

@@ -11,6 +11,7 @@ from __future__ import annotations
 import json
 import secrets
 import struct
+from collections import Counter
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -19,23 +20,26 @@ from privet.errors import SealError
 from privet.outsource.cells import Cell
 from privet.outsource.client.table import OutsourcedTable
 from privet.outsource.split import Numbers
+from privet.schema import Attribute, Categorical
 
 #: The cells of ``Anatomy.columns`` and the sensitive value.
 Person = tuple[Cell, ...]
 #: A row waits as a text of this many bytes, or a multiple: its length must not tell its value.
 _STEP = 1024
-_HEAD = struct.Struct(">B16sQQ")
+_HEAD = struct.Struct(">B16sQQI")
 _PLANNED, _PRUNING = 1, 2
+_NUMBER = 32  # of a number as text
 _shuffler = secrets.SystemRandom()
 
 
 @dataclass(frozen=True)
 class Plan:
-    """The numbers that a row will be published under."""
+    """The numbers that a row will be published under, and how many rows its group has: it is published whole or not at all."""
 
     gid: int
     seq: int
     pruning: bool
+    size: int
 
 
 @dataclass(frozen=True)
@@ -54,10 +58,12 @@ class Waiting:
 
     def sealed(self, table: OutsourcedTable) -> bytes:
         """Its text, of the same length with a plan and without."""
-        plan = self.plan or Plan(0, 0, False)
+        plan = self.plan or Plan(0, 0, False, 0)
         flags = (_PLANNED if self.plan else 0) | (_PRUNING if plan.pruning else 0)
-        text = _HEAD.pack(flags, self.id, plan.gid, plan.seq) + json.dumps(self.person, separators=(",", ":")).encode()
-        return table.sealer.seal("pending", (), text.ljust(-(-len(text) // _STEP) * _STEP))
+        text = _HEAD.pack(flags, self.id, plan.gid, plan.seq, plan.size) + _json(self.person)
+        # As long as if it held the longest value of all.
+        length = len(text) - len(_json(self.person[-1])) + max(len(_json(self.person[-1])), _longest(table.anatomy.sensitive_domain))
+        return table.sealer.seal("pending", (), text.ljust(-(-length // _STEP) * _STEP))
 
 
 def waiting_rows(table: OutsourcedTable) -> list[Waiting]:
@@ -71,16 +77,38 @@ def waiting_rows(table: OutsourcedTable) -> list[Waiting]:
 
 def planned(rows: list[Waiting], group: np.ndarray, numbers: Numbers) -> list[Waiting]:
     """The rows in a new order, those with a group (-1: none) with a plan."""
-    plans = iter(zip(numbers.gid.tolist(), numbers.seq.tolist(), numbers.pruning.tolist(), strict=True))
+    sizes = Counter(numbers.gid.tolist())
+    lines = zip(numbers.gid.tolist(), numbers.seq.tolist(), numbers.pruning.tolist(), strict=True)
+    plans = iter([(gid, seq, mark, sizes[gid]) for gid, seq, mark in lines])
     fresh = [replace(row, plan=Plan(*next(plans)) if at >= 0 else None, number=None) for row, at in zip(rows, group.tolist(), strict=True)]
     _shuffler.shuffle(fresh)
     return fresh
 
 
+def some(rows: list[Waiting], n_rows: int) -> list[Waiting]:
+    """So many of the rows, drawn at random; all where there are no more."""
+    return rows if len(rows) <= n_rows else _shuffler.sample(rows, n_rows)
+
+
+def check_whole(plans: list[Plan]) -> None:
+    """Raise unless every group is there as a whole: of a part of one, somebody could be told from their value."""
+    there = Counter(plan.gid for plan in plans)
+    if any(there[plan.gid] != plan.size for plan in plans):
+        raise SealError
+
+
+def _json(value: object) -> bytes:
+    return json.dumps(value, separators=(",", ":")).encode()
+
+
+def _longest(domain: Attribute) -> int:
+    return max(len(_json(label)) for label in domain.labels) if isinstance(domain, Categorical) else _NUMBER
+
+
 def _opened(table: OutsourcedTable, number: int, sealed: bytes) -> Waiting:
     text = table.sealer.open("pending", (), sealed)
-    flags, identity, gid, seq = _HEAD.unpack_from(text)
+    flags, identity, gid, seq, size = _HEAD.unpack_from(text)
     person = tuple(json.loads(text[_HEAD.size :]))
     if len(person) != len(table.anatomy.columns) + 1:
         raise SealError
-    return Waiting(person, identity, Plan(gid, seq, bool(flags & _PRUNING)) if flags & _PLANNED else None, number)
+    return Waiting(person, identity, Plan(gid, seq, bool(flags & _PRUNING), size) if flags & _PLANNED else None, number)
