@@ -9,11 +9,11 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from privet.anonymity import Groups
 from privet.errors import OutsourceError, ParameterError
 from privet.outsource.anatomy import Anatomy
-from privet.outsource.cells import Cell, codes_of, people_cells
+from privet.outsource.cells import Cell, people_cells
 from privet.outsource.cipher import KeyRing, Sealer
+from privet.outsource.diversity import undiverse_values
 from privet.outsource.genuine import seal_anatomy
 from privet.outsource.groups import random_groups
 from privet.outsource.halves import Halves, Identifiers, Int, Values
@@ -114,8 +114,7 @@ def sealed_halves(anatomy: Anatomy, sealer: Sealer, columns: list[list[Cell]], v
 
 def check_diverse(anatomy: Anatomy, gid: Int, values: list[Cell]) -> None:
     """Raise unless no value has more than one l-th of its group: looked at before anything leaves the house."""
-    groups = Groups.of(gid, codes_of(anatomy.sensitive_domain, values))
-    if (groups.largest * anatomy.l > groups.sizes).any():
+    if len(undiverse_values(anatomy, gid, values)):
         raise OutsourceError(f"a group is not {anatomy.l}-diverse, so nothing is published")
 
 

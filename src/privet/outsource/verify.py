@@ -18,6 +18,7 @@ from privet.errors import OutsourceError, SealError
 from privet.outsource.anatomy import Anatomy
 from privet.outsource.cells import Cell, codes_of
 from privet.outsource.cipher import KeyRing, Sealer
+from privet.outsource.diversity import undiverse_values
 from privet.outsource.genuine import check_anatomy
 from privet.outsource.halves import Halves, Identifiers, Int, Values
 from privet.outsource.sequence import Entry, place_of, true_entry
@@ -52,7 +53,7 @@ def verify(halves: Halves, ring: KeyRing | None = None) -> Verdict:
     groups = Groups.of(st.gid, codes_of(anatomy.sensitive_domain, st.value))
     if anatomy.sensitive_domain.size in groups.codes:
         problems.append(f"the sensitive table holds values that are not of the domain of {anatomy.sensitive!r}")
-    bad = np.flatnonzero(groups.largest * anatomy.l > groups.sizes)
+    bad = undiverse_values(anatomy, st.gid, st.value)
     if len(bad):
         worst = int(groups.ids[frequency_l_per_group(groups).argmin()])
         problems.append(f"{len(bad)} groups are not {anatomy.l}-diverse; the worst is group {worst}")

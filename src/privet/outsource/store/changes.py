@@ -15,8 +15,9 @@ import numpy as np
 from privet.errors import ParameterError
 from privet.outsource.anatomy import Anatomy
 from privet.outsource.cells import Cell, codes_of
+from privet.outsource.diversity import undiverse
 from privet.outsource.store.base import Change, Changed, Int, NewRow, OtherData, Room
-from privet.outsource.store.checks import MAX_ESEQ, encoded, fits, is_storable, undiverse
+from privet.outsource.store.checks import MAX_ESEQ, encoded, fits, is_storable
 from privet.outsource.store.sessions import Session
 from privet.outsource.store.tables import cell_names
 from privet.tree import Tree

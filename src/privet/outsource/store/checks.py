@@ -39,15 +39,6 @@ def is_storable(cell: Cell) -> bool:
     return cell is None or (len(cell) <= MAX_CELL and "\x00" not in cell)
 
 
-def undiverse(gids: Int, codes: Int, l: int) -> Int:  # noqa: E741
-    """The groups in which some value has more than one l-th of the entries."""
-    groups, group, sizes = np.unique(gids, return_inverse=True, return_counts=True)
-    pair = group * (int(codes.max(initial=0)) + 1) + codes
-    _, first, counts = np.unique(pair, return_index=True, return_counts=True)
-    of = group[first]
-    return np.asarray(groups[np.unique(of[counts * l > sizes[of]])], dtype=np.int64)
-
-
 def _objects(cells: Sequence[Any]) -> npt.NDArray[Any]:
     column = np.empty(len(cells), dtype=object)
     column[:] = cells

@@ -16,9 +16,10 @@ import numpy as np
 from privet.errors import OutsourceError
 from privet.outsource.anatomy import Anatomy
 from privet.outsource.cells import codes_of
+from privet.outsource.diversity import undiverse
 from privet.outsource.files import ANATOMY, IDENTIFIERS, VALUES, read_seal
 from privet.outsource.store.base import Int
-from privet.outsource.store.checks import MAX_ESEQ, fits, is_storable, undiverse
+from privet.outsource.store.checks import MAX_ESEQ, fits, is_storable
 from privet.outsource.store.sessions import BLOCK
 from privet.outsource.store.tables import FORMAT, NUMBERS, OWNERS, cell_names, statements
 

@@ -1,0 +1,27 @@
+"""Whether groups are l-diverse in the sense of Anatomy: no value has more than one l-th of the entries."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+import numpy.typing as npt
+
+from privet.anonymity import Groups
+from privet.outsource.anatomy import Anatomy
+from privet.outsource.cells import Cell, codes_of
+
+Int = npt.NDArray[np.int64]
+
+
+def undiverse(gid: Int, codes: Int, l: int) -> Int:  # noqa: E741 - its name everywhere
+    """The groups in which some value has more than one l-th of the entries."""
+    if not len(gid):
+        return np.empty(0, dtype=np.int64)
+    groups = Groups.of(gid, codes)
+    return groups.ids[groups.largest * l > groups.sizes]
+
+
+def undiverse_values(anatomy: Anatomy, gid: Int, values: Sequence[Cell]) -> Int:
+    """The same for the values of a table, compared by their codes: two ages of one bin are the same."""
+    return undiverse(gid, codes_of(anatomy.sensitive_domain, values), anatomy.l)
