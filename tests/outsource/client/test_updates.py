@@ -494,7 +494,7 @@ class TestLiesAboutTheTable:
             lambda told: told.update(id="0" * 32),
         ],
     )
-    def test_nothing_is_sent_to_it(self, own, monkeypatch, lie):
+    def test_nothing_is_sent_to_it(self, there, monkeypatch, lie):
         real = Link.get
         sent = []
 
@@ -507,10 +507,10 @@ class TestLiesAboutTheTable:
 
         monkeypatch.setattr(Link, "get", lying)
         with pytest.raises(SealError):
-            own.table()
+            there.table()
         assert sent == ["/about", "/sealed/anatomy"]
         with pytest.raises(OutsourceError, match="another table than the owner does"):
-            OutsourcedTable(f"http://127.0.0.1:{own.service.port}", own.token, anatomy=own.halves.anatomy)
+            OutsourcedTable(f"http://127.0.0.1:{there.service.port}", there.token, anatomy=there.halves.anatomy)
 
     def test_another_table_of_the_same_key(self, own, tmp_path):
         """A genuine description, but not of this table: its sensitive column is another."""
@@ -528,7 +528,7 @@ class TestLiesAboutTheTable:
         with own.table(bound) as table:
             assert table.anatomy == own.halves.anatomy
 
-    def test_attributes_in_another_order(self, own, monkeypatch):
+    def test_attributes_in_another_order(self, there, monkeypatch):
         real = Link.get
 
         def lying(self, path):
@@ -540,12 +540,12 @@ class TestLiesAboutTheTable:
 
         monkeypatch.setattr(Link, "get", lying)
         with pytest.raises(SealError):
-            own.table()
+            there.table()
 
-    def test_without_key_and_description_nothing_is_predicted(self, own):
-        with OutsourcedTable(f"http://127.0.0.1:{own.service.port}", own.token) as table:
+    def test_without_key_and_description_nothing_is_predicted(self, there):
+        with OutsourcedTable(f"http://127.0.0.1:{there.service.port}", there.token) as table:
             tree = table.grow()
             with pytest.raises(OutsourceError, match="could ask for any column"):
                 Baseline(table, tree).predict(NEW)
-        with OutsourcedTable(f"http://127.0.0.1:{own.service.port}", own.token, anatomy=own.halves.anatomy) as table:
+        with OutsourcedTable(f"http://127.0.0.1:{there.service.port}", there.token, anatomy=there.halves.anatomy) as table:
             assert len(Baseline(table, tree).predict(NEW)) == 60

@@ -33,7 +33,7 @@ from privet.outsource.store.base import (
     Training,
 )
 from privet.outsource.store.sessions import Session
-from privet.outsource.store.tables import FORMAT, cell_names
+from privet.outsource.store.tables import FORMAT, OWNERS, cell_names
 from privet.tree import Tree
 
 _SUMMARY = (
@@ -222,7 +222,7 @@ class SqlStore(ABC):
 
     def put_sealed(self, name: str, body: bytes, replaces: int | None, room: Room, data: int | None = None) -> int:
         with self.writing() as session:
-            ((others,),) = session.rows("SELECT count(*) FROM sealed WHERE name <> $1", (name,))
+            ((others,),) = session.rows("SELECT count(*) FROM sealed WHERE name NOT IN ($1, $2)", (name, OWNERS))
             if others >= room.names:
                 raise Full(f"there are {others} sealed objects, which is all that is allowed")
             _check_data(session, data)
