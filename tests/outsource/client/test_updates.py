@@ -206,8 +206,7 @@ class TestDelete:
         gone = self.gone(own)
         with own.table() as table:
             learner = Collaborative(table, table.grow("multiway"))
-            frame = gone.assign(age=gone["age"].astype(float))
-            learner.predict(frame)
+            learner.predict(gone)
             assert table.details(learner.tree.id).refined
             delete(table, gone)
             assert table.details(learner.tree.id).refined == {}
