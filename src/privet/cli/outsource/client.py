@@ -52,11 +52,11 @@ def status(url: str = URL, token_file: Path | None = TOKEN_FILE, ca: Path | None
     view = Table(title="Base trees, newest first", title_justify="left", box=box.SIMPLE_HEAD, pad_edge=False)
     for column in ("tree", "grown (UTC)", "splits"):
         view.add_column(column)
-    for column in ("leaf size", "leaves", "refined", "largest leaf", "rows changed since"):
+    for column in ("leaf size", "leaves", "refined", "largest", "changed"):
         view.add_column(column, justify="right")
     for tree, refined in trees:
         numbers = (tree.leaf_size, tree.leaves, refined, tree.largest, tree.changed)
-        view.add_row(tree.id[:8], tree.made[:19].replace("T", " "), tree.splits, *map(str, numbers))
+        view.add_row(tree.id[:8], tree.made[5:16].replace("T", " "), tree.splits, *map(str, numbers))
     console.print(view)
     console.print(STATEMENT, highlight=False, style="dim")
 
