@@ -9,6 +9,7 @@
 - :mod:`~privet.outsource.client.updates`: inserting and deleting people
 - :mod:`~privet.outsource.client.exporting`: getting the table back
 - :mod:`~privet.outsource.client.rotation`: sealing everything anew with a fresh key
+- :mod:`~privet.outsource.client.again`: beginning again where somebody else was faster
 - :mod:`~privet.outsource.client.meter`: what all this costs
 """
 

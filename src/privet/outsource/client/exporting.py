@@ -9,12 +9,11 @@ from typing import TextIO
 
 from privet.errors import Conflict, OutsourceError, SealError
 from privet.outsource.cells import Cell
+from privet.outsource.client.again import again
 from privet.outsource.client.table import OutsourcedTable
 from privet.outsource.client.waiting import waiting_rows
 from privet.outsource.private_files import private_file
 from privet.outsource.sequence import true_entry
-
-_TRIES = 10
 
 
 def export(table: OutsourcedTable, path: str | PathLike[str]) -> int:
@@ -22,13 +21,12 @@ def export(table: OutsourcedTable, path: str | PathLike[str]) -> int:
 
     The file is for its owner only, and of one version of the table: it is begun again where that changes meanwhile.
     """
-    for _ in range(_TRIES):
-        try:
-            with private_file(Path(path)) as file:
-                return _written(table, file)
-        except Conflict:
-            continue
-    raise Conflict("the table keeps changing while it is read; try again later")
+
+    def whole() -> int:
+        with private_file(Path(path)) as file:
+            return _written(table, file)
+
+    return again(whole)
 
 
 def _written(table: OutsourcedTable, file: TextIO) -> int:

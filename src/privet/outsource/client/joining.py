@@ -11,12 +11,11 @@ import numpy.typing as npt
 from privet.errors import Conflict, SealError
 from privet.outsource.anatomy import Anatomy
 from privet.outsource.cells import Cell
+from privet.outsource.client.again import again
 from privet.outsource.client.table import CandidateRow, OutsourcedTable, Page
 from privet.outsource.sequence import true_entry
 from privet.schema.encode import encode
 from privet.trees.exact.rows import Column
-
-_TRIES = 10
 
 
 @dataclass(frozen=True, eq=False)
@@ -45,12 +44,7 @@ def joined(table: OutsourcedTable, pages: Callable[[], Iterable[Page]]) -> TrueR
 
     Begins again where the table changes while it is read.
     """
-    for _ in range(_TRIES):
-        try:
-            return _joined(table, pages())
-        except Conflict:
-            continue
-    raise Conflict("the table keeps changing while it is read; try again later")
+    return again(lambda: _joined(table, pages()))
 
 
 def _joined(table: OutsourcedTable, pages: Iterable[Page]) -> TrueRows:

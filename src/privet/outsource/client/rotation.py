@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import base64
 from collections.abc import Iterator
 
 from privet.errors import Conflict, NotThere, OutsourceError
 from privet.outsource.cipher.sealing import Purpose
 from privet.outsource.client.learners import NAIVE
-from privet.outsource.client.table import OWNERS, CandidateRow, OutsourcedTable
+from privet.outsource.client.table import OWNERS, CandidateRow, OutsourcedTable, as_text
 from privet.outsource.genuine import said
 
 #: Passes over everything; each but the last seals something anew, or sees a change.
@@ -57,8 +56,8 @@ def _reseal_rows(table: OutsourcedTable, page: list[CandidateRow]) -> int:
     fresh: list[list[int | str]] = []
     for row in page:
         if not table.sealer.is_current(row.eseq):
-            again = table.sealer.seal("sequence", row.place, table.sealer.open("sequence", row.place, row.eseq))
-            fresh.append([row.row, base64.b64encode(again).decode()])
+            fresh_text = table.sealer.seal("sequence", row.place, table.sealer.open("sequence", row.place, row.eseq))
+            fresh.append([row.row, as_text(fresh_text)])
     if fresh:
         table.change_any(reseal=fresh)
     return len(fresh)
@@ -70,7 +69,7 @@ def _reseal_pending(table: OutsourcedTable) -> int:
     fresh = [table.sealer.seal("pending", (), table.sealer.open("pending", (), sealed)) for _, sealed in old]
     if old:
         try:
-            table.change(version, remove_pending=[number for number, _ in old], pending=[base64.b64encode(one).decode() for one in fresh])
+            table.change(version, remove_pending=[number for number, _ in old], pending=[as_text(one) for one in fresh])
         except Conflict:
             return 1  # look again
     return len(old)

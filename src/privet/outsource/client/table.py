@@ -12,10 +12,11 @@ from dataclasses import dataclass
 from os import PathLike
 from typing import Any
 
-from privet.errors import Conflict, OutsourceError, SealError
+from privet.errors import OutsourceError, SealError
 from privet.outsource.anatomy import Anatomy
 from privet.outsource.cells import Cell
 from privet.outsource.cipher import KeyRing, Sealer
+from privet.outsource.client.again import again
 from privet.outsource.client.meter import Meter
 from privet.outsource.genuine import check_anatomy
 from privet.outsource.sequence import Entry, Place, place_of
@@ -23,7 +24,6 @@ from privet.remote.transport import Link
 
 PAGE = 1000
 OWNERS = "/sealed/anatomy"
-_TRIES = 20
 
 
 @dataclass(frozen=True)
@@ -225,7 +225,7 @@ class OutsourcedTable:
         :class:`Conflict` where another version of it is there than the one to be replaced, or the table is of another version than
         the one that it was learnt from.
         """
-        self.link.put(place, json.dumps({"sealed": _text(sealed), "replaces": replaces, "data": data}).encode())
+        self.link.put(place, json.dumps({"sealed": as_text(sealed), "replaces": replaces, "data": data}).encode())
 
     def pending(self) -> list[tuple[int, bytes]]:
         """The sealed rows that wait for a group."""
@@ -245,13 +245,7 @@ class OutsourcedTable:
 
     def change_any(self, **changes: list[Any]) -> None:
         """Change the table, whatever version it is of by now: for what does not depend on the rest."""
-        for _ in range(_TRIES):
-            try:
-                self.change(self.about()["version"], **changes)
-            except Conflict:
-                continue
-            return
-        raise Conflict("others keep changing the table; try again later")
+        again(lambda: self.change(self.about()["version"], **changes))
 
     # -- how it is done ------------------------------------------------------------------------------------------------
 
@@ -325,5 +319,6 @@ def _bytes(text: str) -> bytes:
     return base64.b64decode(text, validate=True)
 
 
-def _text(data: bytes) -> str:
+def as_text(data: bytes) -> str:
+    """Bytes as they are sent."""
     return base64.b64encode(data).decode()

@@ -10,17 +10,16 @@ sealed anew. That some remain says that the most frequent value is among them; d
 
 from __future__ import annotations
 
-import base64
 from collections import Counter
-from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any, TypeVar
+from typing import Any
 
 import numpy as np
 
-from privet.errors import Conflict, ParameterError, SchemaError
+from privet.errors import ParameterError, SchemaError
 from privet.outsource.cells import codes_of, people_cells
-from privet.outsource.client.table import OutsourcedTable
+from privet.outsource.client.again import again
+from privet.outsource.client.table import OutsourcedTable, as_text
 from privet.outsource.client.waiting import Person, Waiting, check_whole, planned, some, waiting_rows
 from privet.outsource.groups import random_groups
 from privet.outsource.halves import Halves
@@ -29,8 +28,6 @@ from privet.outsource.split import Numbers, check_diverse, check_people, sealed_
 from privet.schema.encode import encode
 
 _SENT_AT_ONCE = 5000
-_TRIES = 20
-_T = TypeVar("_T")
 
 
 @dataclass(frozen=True)
@@ -58,7 +55,7 @@ def insert(table: OutsourcedTable, frame: Any, batch: int | None = None) -> Flus
     _check_newcomers(table, people)
     for start in range(0, len(people), _SENT_AT_ONCE):
         coming = [Waiting.new(person) for person in people[start : start + _SENT_AT_ONCE]]
-        table.change_any(pending=[_text(row.sealed(table)) for row in coming])
+        table.change_any(pending=[as_text(row.sealed(table)) for row in coming])
     waiting = len(waiting_rows(table))  # not a number that the server says
     return flush(table) if waiting >= batch else Flushed(0, 0, waiting)
 
@@ -67,7 +64,7 @@ def flush(table: OutsourcedTable) -> Flushed:
     """Make groups of the rows that wait, as many as can be made. A plan that was made before is published first."""
     done = _publish(table)
     for _ in range(-(-done.waiting // _SENT_AT_ONCE)):  # many rows are planned some at a time
-        _again(lambda: _draw(table))
+        again(lambda: _draw(table))
         drawn = _publish(table)
         done = Flushed(done.placed + drawn.placed, done.groups + drawn.groups, drawn.waiting)
     return done
@@ -83,13 +80,13 @@ def _draw(table: OutsourcedTable) -> None:
     _check_newcomers(table, [row.person for row in rows], waiting=False)
     grouping = random_groups(codes_of(table.anatomy.sensitive_domain, [row.person[-1] for row in rows]), table.anatomy.l)
     numbers = Numbers.draw(table.anatomy, grouping.group[grouping.group >= 0])
-    sealed = [_text(row.sealed(table)) for row in planned(rows, grouping.group, numbers)]
+    sealed = [as_text(row.sealed(table)) for row in planned(rows, grouping.group, numbers)]
     table.change(version, remove_pending=[row.number for row in rows], pending=sealed)
 
 
 def _publish(table: OutsourcedTable) -> Flushed:
     """Publish the plan that lies with the rows that wait, whoever drew it."""
-    return _again(lambda: _published(table))
+    return again(lambda: _published(table))
 
 
 def _published(table: OutsourcedTable) -> Flushed:
@@ -109,16 +106,6 @@ def _published(table: OutsourcedTable) -> Flushed:
     halves = sealed_halves(table.anatomy, table.sealer, columns, values, numbers)
     table.change(version, remove_pending=[row.number for row, _ in ready], **_added(halves))
     return Flushed(len(ready), len(set(numbers.gid.tolist())), len(rows) - len(ready))
-
-
-def _again(step: Callable[[], _T]) -> _T:
-    """Do a step that reads and then changes the table, again where somebody else changed it in between."""
-    for _ in range(_TRIES):
-        try:
-            return step()
-        except Conflict:
-            continue
-    raise Conflict("others keep changing the table; try again later")
 
 
 def delete(table: OutsourcedTable, frame: Any) -> int:
@@ -176,10 +163,6 @@ def _check_newcomers(table: OutsourcedTable, people: list[Person], *, waiting: b
 def _added(halves: Halves) -> dict[str, list[Any]]:
     it, st = halves.identifiers, halves.values
     marks, gids = it.pruning.tolist(), it.gid.tolist()
-    rows = [{"cells": it.row(i), "pruning": marks[i], "gid": gids[i], "eseq": _text(it.eseq[i])} for i in range(len(it))]
+    rows = [{"cells": it.row(i), "pruning": marks[i], "gid": gids[i], "eseq": as_text(it.eseq[i])} for i in range(len(it))]
     values = [list(entry) for entry in zip(st.seq.tolist(), st.gid.tolist(), st.value, strict=True)]
     return {"rows": rows, "values": values}
-
-
-def _text(data: bytes) -> str:
-    return base64.b64encode(data).decode()
