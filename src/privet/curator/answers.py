@@ -1,9 +1,9 @@
-"""What a curator answers: noisy numbers with the law of their noise, chosen splits, and what they cost."""
+"""What a curator answers: noisy numbers with the law of their noise, shares of them, chosen splits, and what they cost."""
 
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from fractions import Fraction
 from typing import Literal
 
@@ -48,6 +48,19 @@ class Numbers(Answer):
             p = math.exp(-1 / float(self.spread))
             return math.sqrt(2 * p) / -math.expm1(-1 / float(self.spread))
         return math.sqrt(float(self.spread))
+
+
+@dataclass(frozen=True, eq=False)
+class Share(Answer):
+    """Tables with one share of the noise that ``parties`` honest parties make together, to leave inside secure aggregation only.
+
+    ``cost`` is for the sum of at least so many shares; a share alone promises nothing, so ``private`` is False and the numbers are not
+    printed. ``spread`` is the Laplace scale of the sum's noise.
+    """
+
+    tables: tuple[npt.NDArray[np.int64], ...] = field(repr=False)
+    parties: int
+    spread: Fraction
 
 
 @dataclass(frozen=True, eq=False)

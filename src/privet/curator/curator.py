@@ -15,8 +15,8 @@ from privet.budget import NOTHING, Budget, Cost, Number, Unit, exact, exact_epsi
 from privet.cells import Cell, Cells, Split
 from privet.counts.base import CountSource, Rows, Table
 from privet.counts.open import open_table
-from privet.curator.answers import Choices, Drawn, Noise, Numbers, Preview
-from privet.curator.exact import children, confusion, scored
+from privet.curator.answers import Choices, Drawn, Noise, Numbers, Preview, Share
+from privet.curator.exact import children, confusion, perturbed, scored
 from privet.curator.plain import candidate_lists, checked_model, same_domain
 from privet.curator.score import RowScore
 from privet.errors import BudgetExceeded, LedgerError, ParameterError, PrivetError, QuestionError, TableError
@@ -26,6 +26,7 @@ from privet.mechanisms.gaussian import add_gaussian
 from privet.mechanisms.laplace import add_laplace
 from privet.mechanisms.randomness import Bits, SystemBits
 from privet.mechanisms.selection import Selection, select, selection_cost
+from privet.mechanisms.shares import add_laplace_share, check_shares
 from privet.model import Model
 from privet.question import Partition, Question
 from privet.schema import Schema
@@ -185,6 +186,25 @@ class Curator:
         """
         asked = self._as_question(question)
         return self._noisy(asked, [1] * len(asked.partitions), None, epsilon, rho, asked.describe())
+
+    def share(self, question: Question | Cells | Sequence[Cell], epsilon: Number, *, parties: int) -> Share:
+        """Class counts with one of ``parties`` shares of the noise of :meth:`count`, to leave this process inside secure aggregation only.
+
+        For the party itself, never for an analyst: a share alone promises nothing. Sensitivity: P in L1 for P partitions. Noise: shares
+        that make discrete Laplace of scale P/epsilon together. Neighbours: one row added or removed. Cost: pure epsilon, charged in full,
+        for the sum of the shares of at least ``parties`` honest parties.
+        """
+        asked = self._as_question(question)
+        check_shares("parties", parties)
+        amount, sensitivity = exact_epsilon("epsilon", epsilon), len(asked.partitions)
+        cost, spread = Cost.pure(amount), Fraction(sensitivity) / amount
+        _check_spread("epsilon", spread, _MAX_SPREAD)
+        what = f"share of class counts for secure aggregation, noise of {parties} honest parties together: {asked.describe()}"
+        entry = self._charge(cost, what)
+        noisy = perturbed(
+            self._exact(asked), lambda flat: add_laplace_share(self._bits, flat, amount, sensitivity=sensitivity, shares=parties)[0]
+        )
+        return Share(cost.promised(self.schema), cost, False, entry, noisy, parties, spread)
 
     def size(self, epsilon: Number | None = None, *, rho: Number | None = None) -> Numbers:
         """The noisy number of rows, as a table of one number. Sensitivity 1; cost and neighbours as in :meth:`count`."""
@@ -411,21 +431,23 @@ class Curator:
             amount = exact("rho", rho)
             cost = Cost.concentrated(amount)
             spread = Fraction(sum(bound**2 for bound in bounds)) / (2 * amount)
-        if spread > (_MAX_SPREAD if epsilon is not None else _MAX_SPREAD**2):
-            raise ParameterError(f"{'rho' if epsilon is None else 'epsilon'} is so small that the noise does not fit into 64 bits")
+        _check_spread("rho" if epsilon is None else "epsilon", spread, _MAX_SPREAD**2 if epsilon is None else _MAX_SPREAD)
         entry = self._charge(cost, what)
         tables = self._inside(measure)
-        flat = np.concatenate([table.reshape(-1) for table in tables])
         noise: Noise
         if epsilon is not None:
             noise = "discrete-laplace"
-            noisy, _ = add_laplace(self._bits, flat, amount, sensitivity=sum(bounds))
+            noisy = perturbed(tables, lambda flat: add_laplace(self._bits, flat, amount, sensitivity=sum(bounds))[0])
         else:
             noise = "discrete-gaussian"
-            noisy, _ = add_gaussian(self._bits, flat, amount, squared_sensitivity=sum(bound**2 for bound in bounds))
-        parts = np.split(noisy, np.cumsum([table.size for table in tables])[:-1])
-        shaped = tuple(part.reshape(table.shape) for part, table in zip(parts, tables, strict=True))
-        return Numbers(cost.promised(self.schema), cost, self.private, entry, shaped, noise, spread)
+            squared = sum(bound**2 for bound in bounds)
+            noisy = perturbed(tables, lambda flat: add_gaussian(self._bits, flat, amount, squared_sensitivity=squared)[0])
+        return Numbers(cost.promised(self.schema), cost, self.private, entry, noisy, noise, spread)
+
+
+def _check_spread(name: str, spread: Fraction, most: int) -> None:
+    if spread > most:
+        raise ParameterError(f"{name} is so small that the noise does not fit into 64 bits")
 
 
 def preview_of(ledger: Ledger, dataset: str, analyst: str, cost: Cost) -> Preview:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable, Sequence
 
 import numpy as np
 import numpy.typing as npt
@@ -35,3 +35,12 @@ def children(table: npt.NDArray[np.int64], split: Split) -> npt.NDArray[np.int64
     for code, child in enumerate(split.branch):
         out[:, child] += table[:, code]
     return out
+
+
+def perturbed(
+    tables: Sequence[npt.NDArray[np.int64]], add_noise: Callable[[npt.NDArray[np.int64]], npt.NDArray[np.int64]]
+) -> tuple[npt.NDArray[np.int64], ...]:
+    """All tables through a mechanism at once, in the shapes they had."""
+    noisy = add_noise(np.concatenate([table.reshape(-1) for table in tables]))
+    parts = np.split(noisy, np.cumsum([table.size for table in tables])[:-1])
+    return tuple(part.reshape(table.shape) for part, table in zip(parts, tables, strict=True))

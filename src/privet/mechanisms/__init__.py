@@ -4,6 +4,7 @@
 - :mod:`~privet.mechanisms.bernoulli`: exact coins of probability exp(-x)
 - :mod:`~privet.mechanisms.geometric`: exact geometric draws by a table
 - :mod:`~privet.mechanisms.laplace`: discrete Laplace noise, pure epsilon
+- :mod:`~privet.mechanisms.shares`: shares of it that several parties add, pure epsilon for their sum
 - :mod:`~privet.mechanisms.gaussian`: discrete Gaussian noise, zCDP
 - :mod:`~privet.mechanisms.selection`: permute-and-flip and the exponential mechanism
 - :mod:`~privet.mechanisms.criteria`: scores of splits with their ranges, for selection
