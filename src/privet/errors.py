@@ -40,6 +40,10 @@ class PrivacyWarning(UserWarning):
     """Something is allowed, but gives away more than any ledger knows."""
 
 
+class NoiseWarning(UserWarning):
+    """A model is mostly noise, and there is a better way to spend epsilon."""
+
+
 class PrivetError(Exception):
     """Root of every error raised on purpose."""
 

@@ -10,6 +10,7 @@ import numpy as np
 import numpy.typing as npt
 
 from privet.errors import ParameterError, QuestionError
+from privet.leaves import Evidence
 from privet.privacy import PrivacyStatement
 from privet.schema import Schema
 from privet.tree import Floats, Tree, domain_shares, summed_upwards
@@ -32,6 +33,8 @@ class Model:
         privacy: what the model gives away.
         settings: public parameters of the learner, for the card.
         noise: the standard deviation of each leaf count's noise; 0 for exact counts, and for scores, which are no counts.
+        evidence: the released leaf vectors that the trees' counts are made of, where more can be added later; one batch for
+            each single release that the privacy statement lists, in the same order.
     """
 
     learner: str
@@ -41,6 +44,7 @@ class Model:
     privacy: PrivacyStatement
     settings: Mapping[str, Any] = field(default_factory=dict)
     noise: float = 0.0
+    evidence: Evidence | None = None
 
     def __post_init__(self) -> None:
         if not self.trees or any(tree.schema.fingerprint != self.schema.fingerprint for tree in self.trees):
@@ -49,6 +53,14 @@ class Model:
             raise ParameterError(f"combine must be {COMBINES}, got {self.combine!r}")
         if self.combine == "scores" and self.noise:
             raise ParameterError(f"noise must be 0 where scores are added up, for there are no counts; got {self.noise!r}")
+
+        if self.evidence is not None and not self._fits(self.evidence):
+            raise QuestionError("the leaf vectors of a model must fit its trees, one batch for each release of its privacy statement")
+
+    def _fits(self, evidence: Evidence) -> bool:
+        shapes = [(tree.cells.n_cells, self.schema.n_classes) for tree in self.trees]
+        same = [table.shape for table in evidence.batches[0].tables] == shapes
+        return same and len(evidence.batches) == len(self.privacy.leaves)
 
     def importances(self) -> Floats:
         """How much each attribute explains, over all trees, from what is released only; adds up to 1.

@@ -4,14 +4,19 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
-from typing import Any
+from typing import Any, Literal, get_args
 
-from privet.budget import Cost, epsilon_for, sequential
-from privet.errors import PrivetError
+from privet.budget import Cost, epsilon_for, parallel, sequential
+from privet.errors import ParameterError, PrivetError
 from privet.schema import Schema
+
+#: How the people of several tables relate: nobody is in two of them, somebody may be, or all hold the same people.
+People = Literal["disjoint", "may-overlap", "same"]
+#: Statements of statements of statements are deep enough.
+MAX_DEPTH = 4
 
 
 @dataclass(frozen=True)
@@ -28,6 +33,12 @@ class PrivacyStatement:
 
     ``charges`` are for one row added or removed; :attr:`promised` is for the declared neighbours. ``private`` is false
     where no promise is made: no noise, a schema learnt from the data, or a test seed; ``reason`` then says why.
+
+    A model made from several tables has a statement of ``parts``, one per table: what each of them promises, and how their
+    ``people`` relate. One person then loses the largest of the parts if nobody is in two of them (parallel composition), and
+    their sum otherwise (sequential composition).
+
+    ``id`` names one release, so that nobody counts it twice; ``name`` is for people, such as that of a hospital.
     """
 
     charges: tuple[Charge, ...]
@@ -38,6 +49,10 @@ class PrivacyStatement:
     reason: str = ""
     delta: Fraction | None = None
     notes: tuple[str, ...] = ()
+    id: str = ""
+    name: str = ""
+    people: People | None = None
+    parts: tuple[PrivacyStatement, ...] = ()
 
     @classmethod
     def of(
@@ -49,20 +64,82 @@ class PrivacyStatement:
         reason: str = "",
         delta: Fraction | None = None,
         notes: Iterable[str] = (),
+        id: str = "",  # noqa: A002
+        name: str = "",
     ) -> PrivacyStatement:
         """The statement for a table with this schema."""
         facts = (schema.neighbours, schema.rows_per_person, schema.person is not None)
-        return cls(tuple(charges), *facts, private=private, reason=reason, delta=delta, notes=tuple(notes))
+        return cls(tuple(charges), *facts, private=private, reason=reason, delta=delta, notes=tuple(notes), id=id, name=name)
+
+    @classmethod
+    def together(cls, statements: Sequence[PrivacyStatement], people: People) -> PrivacyStatement:
+        """The statement of several releases that are used together. Their order does not matter.
+
+        Raises where one is given twice, or cannot be told from another, and where they are stated for different neighbours.
+        """
+        if people not in get_args(People):
+            raise ParameterError(f"people must be 'disjoint', 'may-overlap' or 'same', got {people!r}")
+        if not statements:
+            raise ParameterError("there must be at least one privacy statement")
+        if len(statements) == 1:
+            return statements[0]
+        if len({one.neighbours for one in statements}) > 1:
+            raise ParameterError("some of these promise for a person added or removed, others for one replaced; they must agree")
+        # The same rule inside and outside is one rule: whoever merges step by step gets what merging at once gives.
+        flat = [part for one in statements for part in (one.parts if one.people == people else (one,))]
+        parts = tuple(sorted(flat, key=lambda part: min(leaf.id for leaf in part.leaves)))
+        ids = [leaf.id for part in parts for leaf in part.leaves]
+        if not all(ids):
+            raise ParameterError("one of these was written without an identity, so that nobody can tell whether it is used twice")
+        if len(set(ids)) < len(ids):
+            named = next(leaf for part in parts for leaf in part.leaves if ids.count(leaf.id) > 1)
+            raise ParameterError(f"the release {named.called} is given twice; each may be used once")
+        if max(part.depth for part in parts) >= MAX_DEPTH:
+            raise ParameterError(f"people is said in more than {MAX_DEPTH} ways, one inside the other; merge all releases at once")
+        reasons = dict.fromkeys(part.reason for part in parts if not part.private)
+        return cls(
+            (),
+            parts[0].neighbours,
+            max(part.rows_per_person for part in parts),
+            any(part.person for part in parts),
+            private=all(part.private for part in parts),
+            reason="; ".join(reasons),
+            delta=min((part.delta for part in parts if part.delta is not None), default=None),
+            people=people,
+            parts=parts,
+        )
+
+    @property
+    def leaves(self) -> tuple[PrivacyStatement, ...]:
+        """The statements of single releases, in order; of a single release, itself."""
+        return tuple(leaf for part in self.parts for leaf in part.leaves) if self.parts else (self,)
+
+    @property
+    def depth(self) -> int:
+        """How deep parts are nested; 0 for a single release."""
+        return 1 + max(part.depth for part in self.parts) if self.parts else 0
+
+    @property
+    def called(self) -> str:
+        """The name of a single release, or the beginning of its id."""
+        return repr(self.name) if self.name else self.id[:12]
 
     @property
     def charged(self) -> Cost:
-        """What all charges cost together, for one row added or removed."""
+        """What all charges cost together, for one row added or removed; of several tables, for one row in each where people may be."""
+        if self.parts:
+            return self._composed(part.charged for part in self.parts)
         return sequential(charge.cost for charge in self.charges)
 
     @property
     def promised(self) -> Cost:
         """The same for the declared neighbours."""
+        if self.parts:
+            return self._composed(part.promised for part in self.parts)
         return self.charged.for_neighbours(self.rows_per_person, self.neighbours)
+
+    def _composed(self, costs: Iterable[Cost]) -> Cost:
+        return parallel(costs) if self.people == "disjoint" else sequential(costs)
 
     @property
     def epsilon(self) -> float:
@@ -77,13 +154,24 @@ class PrivacyStatement:
         """One sentence."""
         if not self.private:
             return f"NOT PRIVATE: {self.reason}"
-        whom = "one person" if self.rows_per_person > 1 or self.person else "one row"
+        whom = "one person" if self.rows_per_person > 1 or self.person or self.parts else "one row"
         change = "replaced by another" if self.neighbours == "replace" else "added or removed"
+        change += self._condition()
         if self.promised.epsilon is not None:
             return f"{rounded_up(self.epsilon)}-differentially private with {whom} {change}"
         pair = f"({rounded_up(self.epsilon)}, {float(self.delta or Fraction(1, 10**6)):.1g})"
         rho = rounded_up(float(self.promised.rho))
         return f"{pair}-differentially private with {whom} {change} (rho {rho})"
+
+    def _condition(self) -> str:
+        """What the promise of several tables rests on."""
+        said = {
+            None: "",
+            "disjoint": f", provided that nobody is in two of the {len(self.parts)} batches",
+            "may-overlap": f", even if they are in all {len(self.parts)} batches",
+            "same": f" in all {len(self.parts)} tables",
+        }
+        return said[self.people]
 
     def __str__(self) -> str:
         return self.describe()
@@ -102,12 +190,17 @@ class PrivacyStatement:
                 for c in self.charges
             ],
             "notes": list(self.notes),
+            **({"id": self.id} if self.id else {}),
+            **({"name": self.name} if self.name else {}),
+            **({"people": self.people, "parts": [part.to_json() for part in self.parts]} if self.parts else {}),
         }
 
     @classmethod
     def from_json(cls, data: Mapping[str, Any]) -> PrivacyStatement:
         """From a model file. Raises a PrivetError for anything else."""
         try:
+            if data.get("parts"):
+                return cls.together([cls.from_json(part) for part in data["parts"]], data["people"])
             charges = tuple(
                 Charge(str(c["what"]), Cost(None if c["epsilon"] is None else _amount(c["epsilon"]), _amount(c["rho"])))
                 for c in data["charges"]
@@ -123,6 +216,8 @@ class PrivacyStatement:
                 str(data["reason"]),
                 None if data["delta"] is None else _amount(data["delta"]),
                 tuple(str(note) for note in data["notes"]),
+                _text(data.get("id", "")),
+                _text(data.get("name", "")),
             )
         except (KeyError, TypeError, ValueError, AttributeError):
             raise PrivetError("the privacy statement is damaged") from None
@@ -142,3 +237,9 @@ def _amount(text: object) -> Fraction:
     if not isinstance(text, str) or not re.fullmatch(r"\d{1,1000}(/\d{1,1000})?", text) or re.search(r"/0*$", text):
         raise ValueError
     return Fraction(text)
+
+
+def _text(value: object) -> str:
+    if not isinstance(value, str) or len(value) > 200:
+        raise ValueError
+    return value

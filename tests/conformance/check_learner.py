@@ -127,7 +127,12 @@ def no_exact_count(make: Make, folder: Any) -> None:
         assert str(folder) not in text
         assert "seed" not in text
         assert "random_state" not in text
-        listed = [np.round(np.ravel(tree["counts"]), 6).tolist() for tree in json.loads(text)["trees"]]
+        document = json.loads(text)
+        if "leaves" in document:  # the counts of the leaves, batch by batch; the trees have none
+            counts = [table for batch in document["leaves"]["batches"] for table in batch["counts"]]
+        else:
+            counts = [tree["counts"] for tree in document["trees"]]
+        listed = [np.round([x for line in table for x in line], 6).tolist() for table in counts]
         labels = [tree for tree in listed if json.loads(text)["combine"] == "scores" and len(set(tree)) <= 2]
         assert all(0 <= x < 2 for tree in labels for x in tree)  # a label that was drawn, with a public strength: no number from the rows
         numbers.append([x for tree in listed if tree not in labels for x in tree])

@@ -20,6 +20,7 @@ from privet.counts.memory import MemoryTable
 from privet.curator import AnyCurator, Curator
 from privet.errors import ParameterError, PrivacyWarning, SchemaError
 from privet.evaluation import Evaluation, evaluate
+from privet.leaves import Evidence
 from privet.mechanisms.randomness import Bits, SeededBits, SystemBits
 from privet.model import Combine, Model
 from privet.privacy import Charge, PrivacyStatement
@@ -67,12 +68,13 @@ def root_below(square: Fraction) -> Fraction:
 
 
 class Growth(NamedTuple):
-    """What a learner has grown: trees, how they combine, public settings, and the deviation of each leaf count's noise."""
+    """What a learner has grown: trees, how they combine, public settings, the deviation of each leaf count's noise, leaf vectors."""
 
     trees: tuple[Tree, ...]
     combine: Combine
     settings: dict[str, Any]
     noise: float
+    evidence: Evidence | None = None
 
 
 class PrivateClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
@@ -104,27 +106,35 @@ class PrivateClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         without anybody noticing. :meth:`fit_from` with one curator counts them all. ``y`` may be left out where ``X`` holds the
         class column that the schema names.
         """
+        self._refuse_weights(sample_weight)
+        schema, X, y = self._checked(X, y)  # noqa: N806
+        self._fit_from(self._own_curator(schema, X, y))
+        return self
+
+    def _own_curator(self, schema: Schema, X: Any, y: Any, batch: int = 0) -> Curator:  # noqa: N803
+        """A curator of a table in memory with the epsilon of a fit as its budget. Batches of one test seed differ."""
+        bits = SystemBits() if self.random_state is None else SeededBits(self.random_state + batch * (1 << 64))
+        cost = self._cost()
+        promised = Cost.pure(1) if cost is None else cost.promised(schema)
+        budget = Budget(rho=promised.rho) if promised.epsilon is None else Budget(promised.epsilon)
+        return Curator(MemoryTable(X, y), schema, budget, public=cost is None, bits=bits)
+
+    def fit_from(self, curator: AnyCurator) -> Self:
+        """Train through a curator, which charges ``epsilon`` to its ledger. Any curator: memory, files, databases."""
+        self._refuse_seed()
+        self._fit_from(curator)
+        return self
+
+    def _refuse_seed(self) -> None:
+        if self.random_state is not None:
+            raise ParameterError("random_state goes with fit; a curator has a source of randomness of its own")
+
+    def _refuse_weights(self, sample_weight: Any) -> None:
         if sample_weight is not None:
             raise ParameterError(
                 "sample_weight is refused: a row of weight w would change counts by w, and the noise is scaled for 1. "
                 "Repeat or leave out rows instead, and account for a person's rows with rows_per_person"
             )
-        schema, X, y = self._checked(X, y)  # noqa: N806
-        bits = self._bits()
-        exactly = is_infinite(self.epsilon)
-        cost = self._cost()
-        promised = Cost.pure(1) if cost is None else cost.promised(schema)
-        budget = Budget(rho=promised.rho) if promised.epsilon is None else Budget(promised.epsilon)
-        curator = Curator(MemoryTable(X, y), schema, budget, public=exactly, bits=bits)
-        self._fit_from(curator)
-        return self
-
-    def fit_from(self, curator: AnyCurator) -> Self:
-        """Train through a curator, which charges ``epsilon`` to its ledger. Any curator: memory, files, databases."""
-        if self.random_state is not None:
-            raise ParameterError("random_state goes with fit; a curator has a source of randomness of its own")
-        self._fit_from(curator)
-        return self
 
     def _cost(self) -> Cost | None:
         """What a fit may cost; None for exact counts."""
@@ -166,10 +176,11 @@ class PrivateClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
             reason="; ".join(reasons),
             delta=delta,
             notes=[f"Chosen from public quantities: {why}."] if why else [],
+            id=release_id(curator.bits),
         )
         settings = {name: value for name, value in self.get_params(deep=False).items() if name in self._public_settings}
         settings |= growth.settings
-        self._adopt(Model(self._name, curator.schema, growth.trees, growth.combine, statement, settings, growth.noise))
+        self._adopt(Model(self._name, curator.schema, growth.trees, growth.combine, statement, settings, growth.noise, growth.evidence))
 
     @abstractmethod
     def _grow(self, curator: AnyCurator, purse: Purse) -> Growth:
@@ -260,8 +271,13 @@ class PrivateClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
             )
         raise SchemaError(f'schema must be a Schema, "from-data" or None, got {self.schema!r}')
 
-    def _bits(self) -> Bits:
-        return SystemBits() if self.random_state is None else SeededBits(self.random_state)
+    def _known_columns(self, X: Any, y: Any) -> tuple[Any, Any]:  # noqa: N803
+        """More rows of the columns that the first ones had."""
+        if y is None:
+            raise ValueError(f"{type(self).__name__} requires y to be passed, but the target y is None")
+        X, y = validate_data(self, X, y, reset=False, dtype=None, ensure_all_finite=False)  # noqa: N806
+        check_classification_targets(y)
+        return X, y
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
@@ -270,6 +286,11 @@ class PrivateClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         tags.input_tags.string = True
         tags.non_deterministic = True
         return tags
+
+
+def release_id(bits: Bits) -> str:
+    """A name that no other release has."""
+    return bits.words(2).tobytes().hex()
 
 
 def rows_of(curator: AnyCurator, purse: Purse) -> float:

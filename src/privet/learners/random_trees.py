@@ -3,18 +3,20 @@
 from __future__ import annotations
 
 from fractions import Fraction
-from typing import ClassVar, Literal
+from typing import Any, ClassVar, Literal, Self
 
 from privet.budget import Number
 from privet.curator import AnyCurator
 from privet.errors import ParameterError
 from privet.learners.base import Growth, PrivateClassifier, Purse, checked_whole, rows_of
+from privet.learners.batches import checked_people, counted_leaves, updated
+from privet.leaves import Evidence
 from privet.model import Combine
-from privet.question import Question
+from privet.privacy import People
 from privet.schema import Schema
-from privet.tree import Tree
+from privet.trees.from_leaves import trees_from
 from privet.trees.random import draw_forest, height_for
-from privet.trees.shrink import STRENGTH, shrunk
+from privet.trees.shrink import STRENGTH
 
 
 class RandomTreesClassifier(PrivateClassifier):
@@ -25,6 +27,10 @@ class RandomTreesClassifier(PrivateClassifier):
     Neighbours: one row added or removed. Cost: pure ``epsilon``, of which a twentieth pays for the number of rows where it is
     needed (``height="auto"``) and not declared.
 
+    More rows can be added later (:meth:`partial_fit`): the new rows are counted in the same leaves, with fresh noise, and added to
+    the released counts. Each batch costs its own ``epsilon``; what a person loses is the largest of them if nobody is in two
+    batches, and their sum otherwise (``people``).
+
     Args:
         epsilon, schema, random_state: see :class:`~privet.learners.base.PrivateClassifier`.
         n_trees: how many trees.
@@ -32,6 +38,8 @@ class RandomTreesClassifier(PrivateClassifier):
         combine: how trees add up: ``"probabilities"`` (class shares), ``"counts"`` (the papers' sum of counts) or ``"vote"`` (one
             vote per tree, as Hanisch does).
         shrink: how much thin leaves borrow from their ancestors, in standard deviations of their noise; 0 leaves counts as they are.
+        people: whether the batches of :meth:`partial_fit` are known to hold different people: ``"disjoint"``, which is the owner's
+            assertion, or ``"may-overlap"``.
     """
 
     _name: ClassVar[str] = "random-trees"
@@ -46,6 +54,7 @@ class RandomTreesClassifier(PrivateClassifier):
         height: int | Literal["auto"] = "auto",
         combine: Combine = "probabilities",
         shrink: float = STRENGTH,
+        people: People = "may-overlap",
         random_state: int | None = None,
     ) -> None:
         self.epsilon = epsilon
@@ -54,7 +63,38 @@ class RandomTreesClassifier(PrivateClassifier):
         self.height = height
         self.combine = combine
         self.shrink = shrink
+        self.people = people
         self.random_state = random_state
+
+    def partial_fit(self, X: Any, y: Any = None, classes: Any = None, sample_weight: Any = None) -> Self:  # noqa: N803
+        """Add a batch of rows in memory, with ``epsilon`` as its budget; the first batch is fitted.
+
+        ``classes`` is there for scikit-learn's sake: the schema lists the classes, and others are refused.
+        """
+        checked_people(self.people)
+        known = self.model_.schema if hasattr(self, "model_") else self.schema
+        if classes is not None and isinstance(known, Schema) and set(classes) != set(known.classes):
+            raise ParameterError(f"classes must be those of the schema ({', '.join(map(str, known.classes))}), got {list(classes)}")
+        if not hasattr(self, "model_"):
+            self.fit(X, y, sample_weight)
+        else:
+            self._refuse_weights(sample_weight)
+            if self._positional:
+                X, y = self._known_columns(X, y)  # noqa: N806
+            self._add(self._own_curator(self.model_.schema.declare(n_rows=None), X, y, len(self.model_.privacy.leaves)))
+        return self
+
+    def partial_fit_from(self, curator: AnyCurator) -> Self:
+        """Add a batch of rows through a curator, which charges ``epsilon`` to its ledger; the first batch is fitted."""
+        checked_people(self.people)
+        if not hasattr(self, "model_"):
+            return self.fit_from(curator)
+        self._refuse_seed()
+        self._add(curator)
+        return self
+
+    def _add(self, curator: AnyCurator) -> None:
+        self._adopt(updated(self.model_, curator, self.epsilon, self.people))
 
     def _grow(self, curator: AnyCurator, purse: Purse) -> Growth:
         checked_whole("n_trees", self.n_trees, 1)
@@ -62,16 +102,14 @@ class RandomTreesClassifier(PrivateClassifier):
             raise ParameterError(f"combine must be 'probabilities', 'counts' or 'vote', got {self.combine!r}")
         if not isinstance(self.shrink, int | float) or not 0 <= self.shrink < 1e6:
             raise ParameterError(f"shrink must be a number of at least 0, got {self.shrink!r}")
+        checked_people(self.people)
         if self.height == "auto":
             height = height_for(curator.schema, rows_of(curator, purse))
         else:
             checked_whole("height", self.height, 1)
             height = int(self.height)
         forest = draw_forest(curator.schema, self.n_trees, height, curator.bits)
-        answer = curator.count(Question.forest(forest), purse.take(Fraction(1)))
-        purse.paid(f"leaf counts of {self.n_trees} trees", answer.row_cost)
-        trees = tuple(
-            shrunk(cells, table, answer.deviation, self.shrink) if self.shrink else Tree.from_leaves(cells, table)
-            for cells, table in zip(forest, answer.tables, strict=True)
-        )
-        return Growth(trees, self.combine, {"height": height}, answer.deviation)
+        batch, cost = counted_leaves(curator, forest, purse.take(Fraction(1)))
+        purse.paid(f"leaf counts of {self.n_trees} trees", cost)
+        evidence = Evidence((batch,), self.shrink)
+        return Growth(trees_from(forest, evidence), self.combine, {"height": height}, batch.deviation, evidence)

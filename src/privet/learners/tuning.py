@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 from fractions import Fraction
 from typing import Any
 
@@ -45,6 +46,6 @@ def tune(candidates: Sequence[PrivateClassifier], curator: AnyCurator, epsilon: 
     charges.append(Charge(f"choice among {len(fitted)} candidates", choice.row_cost))
     best = fitted[index]
     model: Model = best.model_
-    statement = PrivacyStatement.of(curator.schema, charges, private=choice.private, reason=curator.reason)
-    best._adopt(Model(model.learner, model.schema, model.trees, model.combine, statement, model.settings, model.noise))
+    statement = PrivacyStatement.of(curator.schema, charges, private=choice.private, reason=curator.reason, id=model.privacy.id)
+    best._adopt(replace(model, privacy=statement))
     return best

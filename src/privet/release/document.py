@@ -7,18 +7,21 @@ before anything is built from them, and what was built must say exactly what the
 from __future__ import annotations
 
 import json
+import math
 from collections.abc import Mapping
 from fractions import Fraction
 from typing import Any, get_args
 
 import numpy as np
 
-from privet.errors import PrivetError
+from privet.errors import PrivetError, QuestionError
 from privet.model import COMBINES, Combine, Model
+from privet.release.leaves import evidence_from, evidence_to
 from privet.release.privacy import privacy_from
 from privet.release.problem import Damaged, require
-from privet.release.structure import LARGEST, LARGEST_SCORE, short_number, tree_from, tree_to
+from privet.release.structure import LARGEST, LARGEST_SCORE, short_number, structure_from, structure_to, tree_from, tree_to
 from privet.schema import Schema
+from privet.trees.from_leaves import trees_from
 
 VERSION = 1
 #: A schema of more attributes, or of more values and bins in all, is not built from a file.
@@ -38,6 +41,7 @@ _KEYS = (
     "privacy",
     "trees",
 )
+_OPTIONAL = ("leaves",)
 
 
 def canonical(value: Any) -> bytes:
@@ -54,6 +58,9 @@ def to_document(model: Model) -> dict[str, Any]:
     """The document of a model, without its checksum."""
     fits = all(tree.schema.fingerprint == model.schema.fingerprint for tree in model.trees)
     require(fits, "its trees are about another schema")
+    of_trees: dict[str, Any] = {"trees": [tree_to(tree) for tree in model.trees]}
+    if model.evidence is not None:
+        of_trees = {"trees": [structure_to(tree.cells) for tree in model.trees], "leaves": evidence_to(model.evidence)}
     return {
         "privet": "model",
         "version": VERSION,
@@ -64,7 +71,7 @@ def to_document(model: Model) -> dict[str, Any]:
         "settings": _plain(dict(model.settings)),
         "noise": short_number(float(model.noise)),
         "privacy": model.privacy.to_json(),
-        "trees": [tree_to(tree) for tree in model.trees],
+        **of_trees,
     }
 
 
@@ -73,7 +80,7 @@ def from_document(document: Mapping[str, Any]) -> Model:
     for key in _KEYS:
         require(key in document, f"{key!r} is missing")
     for key in document:
-        require(key in _KEYS, f"unknown key {key!r}")
+        require(key in _KEYS + _OPTIONAL, f"unknown key {key!r}")
     learner, combine, noise, trees = (document[key] for key in ("learner", "combine", "noise", "trees"))
     require(isinstance(learner, str) and 1 <= len(learner) <= 200, "learner must be a name of 1 to 200 characters")
     require(combine in get_args(Combine), f"combine must be {COMBINES}")
@@ -86,15 +93,19 @@ def from_document(document: Mapping[str, Any]) -> Model:
     require(isinstance(settings, dict) and _same(_plain(settings), settings), "settings must be an object")
     require(isinstance(trees, list) and 1 <= len(trees) <= MAX_TREES, f"trees must be a list of 1 to {MAX_TREES}")
     canonical(learner)
-    return Model(
-        learner=learner,
-        schema=schema,
-        trees=tuple(tree_from(schema, tree, number, LARGEST_SCORE if scores else LARGEST) for number, tree in enumerate(trees)),
-        combine=combine,
-        privacy=privacy_from(document["privacy"], canonical),
-        settings=settings,
-        noise=float(noise),
-    )
+    evidence = None
+    if "leaves" in document:
+        require(not scores, "scores are no counts, and have no leaf vectors")
+        forest = [structure_from(schema, tree, number) for number, tree in enumerate(trees)]
+        evidence = evidence_from(document["leaves"], forest)
+        require(math.isclose(evidence.deviation, noise, rel_tol=1e-9), "its noise is not that of its batches")
+        grown = trees_from(forest, evidence)
+    else:
+        grown = tuple(tree_from(schema, tree, number, LARGEST_SCORE if scores else LARGEST) for number, tree in enumerate(trees))
+    try:
+        return Model(learner, schema, grown, combine, privacy_from(document["privacy"], canonical), settings, float(noise), evidence)
+    except QuestionError as error:
+        raise Damaged(str(error)) from None
 
 
 def _schema_from(data: Any) -> Schema:

@@ -13,6 +13,8 @@ from privet.privacy import PrivacyStatement
 from privet.release.problem import Damaged, require
 
 MAX_CHARGES = 10_000
+#: A model made from more tables is not read.
+MAX_PARTS = 1000
 MAX_ROWS_PER_PERSON = 10**9
 #: What is promised must be a number that a reader can be shown.
 MAX_EPSILON = 10**15
@@ -26,15 +28,8 @@ _FRACTION = re.compile(r"[0-9]{1,600}(/[1-9][0-9]{0,599})?")
 
 def privacy_from(data: Any, canonical: Callable[[Any], bytes]) -> PrivacyStatement:
     """The statement that stands in a document, or :class:`Damaged`."""
-    require(isinstance(data, dict) and isinstance(data.get("charges"), list), "privacy must be an object with charges")
-    charges = data["charges"]
-    require(len(charges) <= MAX_CHARGES, f"privacy lists more than {MAX_CHARGES} charges")
-    require(all(isinstance(charge, dict) for charge in charges), "a charge must be an object")
-    rows = data.get("rows_per_person")
-    require(type(rows) is int and 1 <= rows <= MAX_ROWS_PER_PERSON, "rows_per_person is out of range")
-    amounts = [charge.get(unit) for charge in charges for unit in ("epsilon", "rho")] + [data.get("delta")]
     common = 1
-    for amount in amounts:
+    for amount in _amounts(data):
         if amount is not None:
             require(isinstance(amount, str) and _FRACTION.fullmatch(amount) is not None, "an amount of privacy is no fraction")
             common = math.lcm(common, Fraction(amount).denominator)
@@ -46,6 +41,25 @@ def privacy_from(data: Any, canonical: Callable[[Any], bytes]) -> PrivacyStateme
     require(canonical(statement.to_json()) == canonical(data), "its privacy statement is not as Privet writes it")
     _check_range(statement)
     return statement
+
+
+def _amounts(data: Any) -> list[Any]:
+    """All amounts of a statement and of its parts, checked for kind and number only."""
+    amounts: list[Any] = []
+    n_charges, open_ = 0, [data]
+    while open_:
+        one = open_.pop()
+        require(isinstance(one, dict) and isinstance(one.get("charges"), list), "privacy must be an object with charges")
+        charges, parts = one["charges"], one.get("parts", [])
+        require(isinstance(parts, list) and len(parts) + len(open_) <= MAX_PARTS, f"privacy has more than {MAX_PARTS} parts")
+        n_charges += len(charges)
+        require(n_charges <= MAX_CHARGES, f"privacy lists more than {MAX_CHARGES} charges")
+        require(all(isinstance(charge, dict) for charge in charges), "a charge must be an object")
+        rows = one.get("rows_per_person")
+        require(type(rows) is int and 1 <= rows <= MAX_ROWS_PER_PERSON, "rows_per_person is out of range")
+        amounts += [charge.get(unit) for charge in charges for unit in ("epsilon", "rho")] + [one.get("delta")]
+        open_ += parts
+    return amounts
 
 
 def _check_range(statement: PrivacyStatement) -> None:

@@ -2,8 +2,9 @@
 
 ``attribute``: the position of the attribute that each node tests, -1 for a leaf. ``branch``: for each inner node in turn,
 the node that each code leads to. ``counts``: the class counts of each node, or its class scores where the model adds up
-scores. Where a node's branches start and which cell a leaf is follow from these, so they are not written; a tree that was
-read has one cell per leaf, in the order of its leaves.
+scores; they are left out where the counts of the leaves stand elsewhere (:mod:`~privet.release.leaves`). Where a node's
+branches start and which cell a leaf is follow from these, so they are not written; a tree that was read has one cell per
+leaf, in the order of its leaves.
 """
 
 from __future__ import annotations
@@ -25,20 +26,32 @@ LARGEST = 2**53
 #: Scores are on a log scale: beyond this, one would drown all others.
 LARGEST_SCORE = 10_000
 
-_KEYS = {"attribute", "branch", "counts"}
+_STRUCTURE = {"attribute", "branch"}
+_KEYS = _STRUCTURE | {"counts"}
 Whole = npt.NDArray[np.int64]
 
 
 def tree_to(tree: Tree) -> dict[str, Any]:
     """The entry of one tree. Nodes that no value reaches are left out."""
-    kept = _reached(tree)
-    number = np.cumsum(kept) - 1
-    attribute = tree.cells.attribute[kept]
-    inner = np.flatnonzero(kept & (tree.cells.attribute >= 0))
-    branches = [_branches(tree, node) for node in inner.tolist()]
-    branch = number[np.concatenate(branches)] if branches else np.empty(0, dtype=np.int64)
+    kept = _reached(tree.cells)
     counts = [[short_number(count) for count in line] for line in tree.counts[kept].tolist()]
-    return {"attribute": attribute.tolist(), "branch": branch.tolist(), "counts": counts}
+    return {**_structure_to(tree.cells, kept), "counts": counts}
+
+
+def structure_to(cells: Cells) -> dict[str, Any]:
+    """The entry of a structure whose leaves are counted elsewhere, in the order of its cells. Every node must be reached."""
+    leaves = cells.cell[cells.attribute < 0]
+    kept = _reached(cells)
+    require(bool(kept.all()) and leaves.tolist() == list(range(cells.n_cells)), "its leaves are not numbered in order")
+    return _structure_to(cells, kept)
+
+
+def _structure_to(cells: Cells, kept: npt.NDArray[np.bool_]) -> dict[str, Any]:
+    number = np.cumsum(kept) - 1
+    inner = np.flatnonzero(kept & (cells.attribute >= 0))
+    branches = [_branches(cells, node) for node in inner.tolist()]
+    branch = number[np.concatenate(branches)] if branches else np.empty(0, dtype=np.int64)
+    return {"attribute": cells.attribute[kept].tolist(), "branch": branch.tolist()}
 
 
 def tree_from(schema: Schema, data: Any, number: int, largest: int = LARGEST) -> Tree:
@@ -49,6 +62,22 @@ def tree_from(schema: Schema, data: Any, number: int, largest: int = LARGEST) ->
         raise Damaged(f"tree {number}: {problem}") from None
 
 
+def structure_from(schema: Schema, data: Any, number: int) -> Cells:
+    """The structure of an entry without counts, or :class:`Damaged`."""
+    try:
+        require(isinstance(data, dict) and set(data) == _STRUCTURE, f"a structure must have exactly {', '.join(sorted(_STRUCTURE))}")
+        return _cells_from(schema, data)
+    except (Damaged, QuestionError) as problem:
+        raise Damaged(f"tree {number}: {problem}") from None
+
+
+def counts_from(value: Any, n_lines: int, n_classes: int) -> Whole:
+    """The whole class counts of so many leaves, or :class:`Damaged`."""
+    counts = _counts(value, n_lines, n_classes, LARGEST)
+    require(all(type(count) is int for line in value for count in line), "leaf counts must be whole numbers")
+    return counts.astype(np.int64)
+
+
 def short_number(value: float) -> int | float:
     """A whole number without its point; any other float as it is. Both read back as the same float."""
     return int(value) if value.is_integer() else value
@@ -56,6 +85,11 @@ def short_number(value: float) -> int | float:
 
 def _tree_from(schema: Schema, data: Any, largest: int) -> Tree:
     require(isinstance(data, dict) and set(data) == _KEYS, f"a tree must have exactly {', '.join(sorted(_KEYS))}")
+    cells = _cells_from(schema, data)
+    return Tree(cells, _counts(data["counts"], len(cells.attribute), schema.n_classes, largest))
+
+
+def _cells_from(schema: Schema, data: dict[str, Any]) -> Cells:
     attribute = _whole("attribute", data["attribute"], -1, len(schema.attributes) - 1)
     require(1 <= len(attribute) <= MAX_NODES, f"a tree must have 1 to {MAX_NODES} nodes")
     branch = _whole("branch", data["branch"], 1, len(attribute) - 1)
@@ -67,7 +101,7 @@ def _tree_from(schema: Schema, data: Any, largest: int) -> Tree:
     cell = np.where(leaf, np.cumsum(leaf) - 1, -1)
     cells = Cells(schema, attribute.astype(np.int32), offset, branch.astype(np.int32), cell.astype(np.int32), int(leaf.sum()))
     require(bool((cells.parents[1:] >= 0).all()), "a node hangs in the air")
-    return Tree(cells, _counts(data["counts"], len(attribute), schema.n_classes, largest))
+    return cells
 
 
 def _whole(name: str, value: Any, low: int, high: int) -> Whole:
@@ -85,16 +119,15 @@ def _counts(value: Any, n_nodes: int, n_classes: int, largest: int) -> npt.NDArr
     return np.array(numbers, dtype=np.float64).reshape(n_nodes, n_classes)
 
 
-def _branches(tree: Tree, node: int) -> Whole:
-    start = int(tree.cells.offset[node])
-    return tree.cells.branch[start : start + tree.schema.sizes[tree.cells.attribute[node]]].astype(np.int64)
+def _branches(cells: Cells, node: int) -> Whole:
+    start = int(cells.offset[node])
+    return cells.branch[start : start + cells.schema.sizes[cells.attribute[node]]].astype(np.int64)
 
 
-def _reached(tree: Tree) -> npt.NDArray[np.bool_]:
+def _reached(cells: Cells) -> npt.NDArray[np.bool_]:
     """Which nodes some row can reach."""
-    reached = tree.cells.parents >= 0
+    reached = cells.parents >= 0
     reached[0] = True
-    parents = tree.cells.parents
-    for node in range(1, tree.n_nodes):  # children come after their parents
-        reached[node] &= reached[parents[node]]
+    for node in range(1, len(reached)):  # children come after their parents
+        reached[node] &= reached[cells.parents[node]]
     return reached

@@ -7,6 +7,8 @@ node's noise as rows of its own. Shares are taken of non-negative counts.
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 import numpy.typing as npt
 
@@ -17,7 +19,7 @@ from privet.tree import Floats, Tree, node_counts, summed_upwards
 STRENGTH = 0.15
 
 
-def shrunk(cells: Cells, leaf_counts: npt.NDArray[np.int64], deviation: float, strength: float = STRENGTH) -> Tree:
+def shrunk(cells: Cells, leaf_counts: npt.NDArray[Any], deviation: float, strength: float = STRENGTH) -> Tree:
     """A tree whose counts are each node's noisy size times its shrunk class shares.
 
     Args:

@@ -1,0 +1,138 @@
+"""Leaf counts batch by batch: count one, add it to what was released, merge any number of them."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Sequence
+from dataclasses import replace
+
+from privet.budget import Cost, Number, exact_epsilon, is_infinite
+from privet.cells import Cells
+from privet.curator import AnyCurator
+from privet.errors import NoiseWarning, ParameterError, QuestionError
+from privet.learners.base import release_id
+from privet.leaves import Batch, Evidence, Weighting
+from privet.model import Model
+from privet.plan import Plan
+from privet.privacy import Charge, People, PrivacyStatement
+from privet.question import Question
+from privet.schema import Schema
+from privet.trees.from_leaves import trees_from
+
+LEARNER = "random-trees"
+
+
+def counted_leaves(curator: AnyCurator, forest: Sequence[Cells], epsilon: Number) -> tuple[Batch, Cost]:
+    """The noisy class counts of all leaves of a forest, and what they cost for one row added or removed.
+
+    Sensitivity: a row is in one leaf of each of the N trees, so N in L1; discrete Laplace noise of scale N/epsilon. Cost: pure epsilon.
+    """
+    answer = curator.count(Question.forest(forest), epsilon)
+    return Batch(answer.tables, answer.deviation), answer.row_cost
+
+
+def contribution(plan: Plan, curator: AnyCurator, epsilon: Number, name: str = "") -> Model:
+    """A model of one batch: the rows of one table, counted in the leaves of a plan.
+
+    Cost: pure ``epsilon``. Neighbours: one row added or removed.
+    """
+    if curator.schema.fingerprint != plan.schema.fingerprint:
+        raise QuestionError("the plan was drawn for another schema: attributes, values, target or classes differ")
+    if not is_infinite(epsilon):
+        exact_epsilon("epsilon", epsilon)
+    batch, cost = counted_leaves(curator, plan.forest, epsilon)
+    reasons = ["no noise was added (epsilon is infinite)"] if is_infinite(epsilon) else []
+    reasons += [] if curator.private else [curator.reason]
+    charge = Charge(f"leaf counts of {len(plan.forest)} trees", cost)
+    statement = PrivacyStatement.of(
+        curator.schema, [charge], private=not reasons, reason="; ".join(reasons), id=release_id(curator.bits), name=name
+    )
+    return released(plan, batch, statement, curator.schema)
+
+
+def released(plan: Plan, batch: Batch, statement: PrivacyStatement, schema: Schema | None = None) -> Model:
+    """The model of one batch of leaf counts. ``schema`` is the plan's domain with the facts of the batch's own table."""
+    own = plan.schema if schema is None else schema
+    return _model(own, plan, Evidence((batch,), plan.shrink), statement)
+
+
+def plan_of(model: Model) -> Plan:
+    """What other rows must be counted in, to be added to a model."""
+    if model.evidence is None:
+        raise ParameterError(f"a model of {model.learner!r} keeps no leaf vectors, so that nothing can be added to it; random-trees does")
+    return Plan(model.schema, tuple(tree.cells for tree in model.trees), model.combine, model.evidence.shrink, model.settings)
+
+
+def updated(model: Model, curator: AnyCurator, epsilon: Number, people: People, name: str = "") -> Model:
+    """A model with the rows of one more batch: fresh counts, fresh noise, added to the released ones.
+
+    Cost: pure ``epsilon`` for the new rows. A person loses the largest epsilon of the batches if nobody is in two of them
+    (parallel composition), and their sum otherwise.
+    """
+    checked_people(people)
+    plan = plan_of(model)
+    assert model.evidence is not None
+    # Whatever could refuse the result does so before anything is paid for.
+    PrivacyStatement.together([model.privacy, PrivacyStatement.of(curator.schema, [], private=True, id="new")], people)
+    return merged([model, contribution(plan, curator, epsilon, name)], people, model.evidence.weighting)
+
+
+def merged(models: Sequence[Model], people: People, weighting: Weighting = "by-noise") -> Model:
+    """One model of all batches of several models of one structure. Post-processing: it pays nothing, and sees no row.
+
+    The order does not matter. Its cost depends on the number of leaves and batches only. Refused are models of another structure,
+    schema or settings, and batches that are given twice. Warns where noise has outgrown the counts (:attr:`Evidence.worn`).
+    """
+    checked_people(people)
+    plans = [plan_of(model) for model in models]
+    if not plans:
+        raise ParameterError("there must be at least one model to merge")
+    for plan in plans[1:]:
+        if plan.schema.fingerprint != plans[0].schema.fingerprint:
+            raise QuestionError("the models are about different schemas: attributes, values, target or classes differ")
+        if plan.fingerprint != plans[0].fingerprint:
+            raise QuestionError(
+                f"the models have different structures ({plans[0].fingerprint[:12]} and {plan.fingerprint[:12]}): "
+                "leaf counts can be added only if all were counted for one plan"
+            )
+        if (plan.combine, plan.shrink) != (plans[0].combine, plans[0].shrink):
+            raise QuestionError("the models differ in how trees combine or how much thin leaves borrow; they must agree")
+    statement = PrivacyStatement.together([model.privacy for model in models], people)
+    batches = {
+        leaf.id: batch
+        for model in models
+        for leaf, batch in zip(model.privacy.leaves, model.evidence.batches, strict=True)  # type: ignore[union-attr]
+    }
+    evidence = Evidence(tuple(batches[leaf.id] for leaf in statement.leaves), plans[0].shrink, weighting)
+    if evidence.worn:
+        warnings.warn(evidence.worn, NoiseWarning, stacklevel=2)
+    schema = models[0].schema if len(models) == 1 else common_facts([model.schema for model in models])
+    return _model(schema, min(plans, key=lambda plan: str(plan.settings)), evidence, statement)
+
+
+def common_facts(schemas: Sequence[Schema]) -> Schema:
+    """One domain with the facts that hold for all tables: the most rows per person; how many rows there are is left open."""
+    first = schemas[0]
+    person = first.person if all(schema.person == first.person for schema in schemas) else None
+    rows = max(schema.rows_per_person for schema in schemas)
+    common = first.declare(n_rows=None, person=person, rows_per_person=rows)
+    return replace(common, from_data=any(schema.from_data for schema in schemas))
+
+
+def checked_people(people: str) -> None:
+    """Raise unless it says how the people of several batches relate."""
+    if people not in ("disjoint", "may-overlap"):
+        raise ParameterError(
+            f"people must be 'disjoint' (nobody is in two batches: epsilon is the largest of theirs) or 'may-overlap' (epsilon is "
+            f"their sum), got {people!r}"
+        )
+
+
+def _model(schema: Schema, plan: Plan, evidence: Evidence, statement: PrivacyStatement) -> Model:
+    trees = trees_from([_under(schema, cells) for cells in plan.forest], evidence)
+    return Model(LEARNER, schema, trees, plan.combine, statement, plan.settings, evidence.deviation, evidence)  # type: ignore[arg-type]
+
+
+def _under(schema: Schema, cells: Cells) -> Cells:
+    """The same structure, with this table's facts about rows and people."""
+    return cells if cells.schema == schema else replace(cells, schema=schema)
