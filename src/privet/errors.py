@@ -131,11 +131,11 @@ class Conflict(OutsourceError):
 
 
 class ModelError(PrivetError, ValueError):
-    """A model file cannot be written, read or trusted. Carries the path and a short reason."""
+    """A model file, or the file of a plan, cannot be written, read or trusted. Carries the path and a short reason."""
 
-    def __init__(self, path: str | PathLike[str], reason: str) -> None:
+    def __init__(self, path: str | PathLike[str], reason: str, kind: str = "model") -> None:
         self.path, self.reason = fspath(path), reason
-        super().__init__(f"model file {self.path}: {reason}")
+        super().__init__(f"{kind} file {self.path}: {reason}")
 
 
 class DatasetError(PrivetError):

@@ -19,6 +19,9 @@ Combine = Literal["counts", "probabilities", "vote", "scores"]
 #: The ways to combine, for messages.
 COMBINES = " or ".join(", ".join(map(repr, get_args(Combine))).rsplit(", ", 1))
 
+#: How loud a tree is that knows nothing about a row, where other trees may.
+WHISPER = 1e-6
+
 
 @dataclass(frozen=True, eq=False)
 class Model:
@@ -82,13 +85,22 @@ class Model:
         return total / total.sum() if total.sum() > 0 else total
 
     def contributions(self, tree: Tree) -> Floats:
-        """What each node of a tree adds to the sum over trees: counts, class shares, one vote, or scores."""
+        """What each node of a tree adds to the sum over trees: counts, class shares, one vote, or scores.
+
+        Where tables with different attributes were joined, a tree that cannot even answer its first test leaves the answer to
+        the trees that can: its root speaks so softly that it is heard only where no tree knows anything.
+        """
         if self.combine in ("counts", "scores"):
-            return tree.counts
-        if self.combine == "vote":
-            return np.asarray(np.eye(self.schema.n_classes)[tree.counts.argmax(axis=1)])
-        positive = np.maximum(tree.counts, 0.0)
-        return np.asarray(positive / np.maximum(positive.sum(axis=1, keepdims=True), 1e-12))
+            table = tree.counts
+        elif self.combine == "vote":
+            table = np.eye(self.schema.n_classes)[tree.counts.argmax(axis=1)]
+        else:
+            positive = np.maximum(tree.counts, 0.0)
+            table = positive / np.maximum(positive.sum(axis=1, keepdims=True), 1e-12)
+        if self.privacy.vertical and tree.n_nodes > 1:
+            table = np.array(table)
+            table[0] *= WHISPER
+        return np.asarray(table)
 
     def probabilities(self, codes: list[npt.NDArray[Any]]) -> Floats:
         """The probability of each class for each row of codes."""

@@ -115,6 +115,11 @@ class PrivacyStatement:
         return tuple(leaf for part in self.parts for leaf in part.leaves) if self.parts else (self,)
 
     @property
+    def vertical(self) -> bool:
+        """Whether tables with different attributes of the same people are behind it."""
+        return self.people == "same" or any(part.vertical for part in self.parts)
+
+    @property
     def depth(self) -> int:
         """How deep parts are nested; 0 for a single release."""
         return 1 + max(part.depth for part in self.parts) if self.parts else 0

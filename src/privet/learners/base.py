@@ -247,7 +247,7 @@ class PrivateClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
             X = {name: X[:, i] for i, name in enumerate(self.model_.schema.names)}  # noqa: N806
         elif isinstance(X, np.ndarray | list):
             validate_data(self, X, reset=False, dtype=None, ensure_all_finite=False, skip_check_array=True)
-        return encode(self.model_.schema, X, target=False).codes
+        return encode(self.model_.schema, X, target=False, partial=self.model_.privacy.vertical).codes
 
     # -- parameters ----------------------------------------------------------------------------------------------------
 

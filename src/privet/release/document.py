@@ -87,7 +87,7 @@ def from_document(document: Mapping[str, Any]) -> Model:
     scores = combine == "scores"
     require(type(noise) in (int, float) and 0 <= noise <= LARGEST, f"noise must be a number from 0 to {LARGEST}")
     require(not (scores and noise), "noise must be 0 where scores are added up")
-    schema = _schema_from(document["schema"])
+    schema = schema_from(document["schema"])
     require(document["fingerprint"] == schema.fingerprint, "its fingerprint is not that of its schema")
     settings = document["settings"]
     require(isinstance(settings, dict) and _same(_plain(settings), settings), "settings must be an object")
@@ -108,7 +108,8 @@ def from_document(document: Mapping[str, Any]) -> Model:
         raise Damaged(str(error)) from None
 
 
-def _schema_from(data: Any) -> Schema:
+def schema_from(data: Any) -> Schema:
+    """The schema of a document, or :class:`Damaged`."""
     require(isinstance(data, dict) and isinstance(data.get("attributes"), dict), "schema must be an object with attributes")
     attributes = data["attributes"]
     require(len(attributes) <= MAX_ATTRIBUTES, f"its schema has more than {MAX_ATTRIBUTES} attributes")

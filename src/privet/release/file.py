@@ -10,9 +10,10 @@ import hashlib
 import json
 import os
 import secrets
+from collections.abc import Callable
 from os import PathLike
 from pathlib import Path
-from typing import Any, NoReturn
+from typing import Any, NoReturn, TypeVar
 
 from privet.errors import ModelError
 from privet.model import Model
@@ -22,6 +23,8 @@ from privet.release.problem import Damaged, require
 
 #: A file of more bytes is not read, nor written.
 MAX_BYTES = 1 << 28
+
+Parsed = TypeVar("Parsed")
 
 _SEAL = b',"checksum":"'
 _SEALED = len(_SEAL) + 64 + len(b'"}')
@@ -37,23 +40,41 @@ def write_model(model: Model, path: str | PathLike[str]) -> None:
         parse(data)
     except Damaged as problem:
         raise ModelError(path, f"this model cannot be written: {_short(problem)}") from None
-    try:
-        _replace(Path(path), data)
-    except (OSError, ValueError) as error:
-        raise ModelError(path, f"it cannot be written: {_why(error)}") from None
+    write_sealed(data, path)
 
 
 def read_model(path: str | PathLike[str]) -> Model:
     """Read a model file, or raise :class:`ModelError`. It needs no data, and it runs nothing from the file."""
+    return read_sealed(path, parse)
+
+
+def parse(data: bytes) -> Model:
+    """The model in these bytes, or :class:`Damaged`."""
+    try:
+        return from_document(unseal(data, "model", VERSION))
+    except RecursionError:
+        raise Damaged("it is nested too deeply") from None
+
+
+def write_sealed(data: bytes, path: str | PathLike[str], kind: str = "model") -> None:
+    """Write a sealed file, as a whole or not at all."""
+    try:
+        _replace(Path(path), data)
+    except (OSError, ValueError) as error:
+        raise ModelError(path, f"it cannot be written: {_why(error)}", kind) from None
+
+
+def read_sealed(path: str | PathLike[str], parsed: Callable[[bytes], Parsed], kind: str = "model") -> Parsed:
+    """What a parser makes of a sealed file, or :class:`ModelError`."""
     try:
         with Path(path).open("rb") as handle:
             data = handle.read(MAX_BYTES + 1)
     except (OSError, ValueError) as error:
-        raise ModelError(path, f"it cannot be read: {_why(error)}") from None
+        raise ModelError(path, f"it cannot be read: {_why(error)}", kind) from None
     try:
-        return parse(data)
+        return parsed(data)
     except Damaged as problem:
-        raise ModelError(path, _short(problem)) from None
+        raise ModelError(path, _short(problem), kind) from None
 
 
 def seal(document: dict[str, Any]) -> bytes:
@@ -62,22 +83,19 @@ def seal(document: dict[str, Any]) -> bytes:
     return body[:-1] + _SEAL + hashlib.sha256(body).hexdigest().encode() + b'"}'
 
 
-def parse(data: bytes) -> Model:
-    """The model in these bytes, or :class:`Damaged`."""
+def unseal(data: bytes, kind: str, version: int) -> dict[str, Any]:
+    """The document in these bytes, without its checksum; or :class:`Damaged`."""
     require(len(data) <= MAX_BYTES, f"it has more than {MAX_BYTES} bytes")
     document = _loads(data)
-    require(isinstance(document, dict) and document.get("privet") == "model", 'it is no Privet model ("privet": "model" is missing)')
-    version = document.get("version")
-    if type(version) is not int or version != VERSION:
-        raise Damaged(f"its version is {version!r}, this Privet reads version {VERSION}; a newer Privet may read it")
+    require(isinstance(document, dict) and document.get("privet") == kind, f'it is no Privet {kind} ("privet": "{kind}" is missing)')
+    found = document.get("version")
+    if type(found) is not int or found != version:
+        raise Damaged(f"its version is {found!r}, this Privet reads version {version}; a newer Privet may read it")
     whole = hashlib.sha256(data[:-_SEALED] + b"}").hexdigest()
     sealed = data[-_SEALED:] == _SEAL + whole.encode() + b'"}'
     require(sealed, "its checksum does not fit: it was changed or damaged after it was written")
     del document["checksum"]
-    try:
-        return from_document(document)
-    except RecursionError:
-        raise Damaged("it is nested too deeply") from None
+    return dict(document)
 
 
 def _loads(data: bytes) -> Any:

@@ -41,14 +41,23 @@ class Encoded:
         return keep
 
 
-def encode(schema: Schema, table: object, y: object = None, *, target: bool = True) -> Encoded:
+def encode(schema: Schema, table: object, y: object = None, *, target: bool = True, partial: bool = False) -> Encoded:
     """Encode a pandas, Polars or Arrow table, a mapping of columns, or a two-dimensional array (columns in schema order).
 
-    The class column is ``y``, or the column of ``table`` that the schema names. ``target=False`` leaves it out.
+    The class column is ``y``, or the column of ``table`` that the schema names. ``target=False`` leaves it out. With ``partial``,
+    some attributes may be absent: nothing is known about them then.
     """
     columns = Columns(schema, table, y, with_target=target)
-    raise_if_any(columns.structure())
-    codes = [_codes(attribute, columns[name]) for name, attribute in schema.attributes.items()]
+    found = list(columns.structure())
+    absent = {name for name, what in found if what == "absent" and name in schema.attributes}
+    if partial and absent != set(schema.attributes):
+        found = [problem for problem in found if problem[0] not in absent]
+    raise_if_any(found)
+    known = {name: _codes(attribute, columns[name]) for name, attribute in schema.attributes.items() if name not in absent}
+    n_rows = max(map(len, known.values()))
+    codes = [
+        known[name] if name in known else np.full(n_rows, attribute.size, attribute.dtype) for name, attribute in schema.attributes.items()
+    ]
     classes = _codes(schema.label, columns[schema.target]) if target else None
     person = None if schema.person is None or not target else _identities(columns[schema.person])
     return Encoded(codes, classes, person)

@@ -1,0 +1,114 @@
+"""The plan of a federation: random structures, drawn once and published, in whose leaves every party counts its own rows."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from os import PathLike
+from typing import Any
+
+from privet.errors import ModelError, ParameterError
+from privet.learners.base import checked_whole
+from privet.mechanisms.randomness import Bits, SystemBits
+from privet.plan import Plan
+from privet.release.document import schema_from
+from privet.release.file import read_sealed, seal, unseal, write_sealed
+from privet.release.problem import Damaged, require
+from privet.release.structure import short_number, structure_from, structure_to
+from privet.schema import Schema
+from privet.trees.random import draw_forest, height_for
+from privet.trees.shrink import STRENGTH
+
+VERSION = 1
+MAX_TREES = 10_000
+COMBINES = ("probabilities", "counts", "vote")
+
+_KEYS = {"privet", "version", "schema", "structure", "combine", "shrink", "settings", "trees"}
+
+
+def draw_plan(
+    schema: Schema,
+    n_trees: int = 10,
+    *,
+    rows: int | None = None,
+    height: int | None = None,
+    combine: str = "probabilities",
+    shrink: float = STRENGTH,
+    bits: Bits | None = None,
+) -> Plan:
+    """Draw the structures of a forest. It sees no data and costs nothing.
+
+    Args:
+        schema: the public domain that all parties share.
+        n_trees: how many trees. Each party's epsilon is shared among them.
+        rows: about how many rows all parties have together, if that is public; sets the height of the trees.
+        height: the depth of every leaf, instead of ``rows``.
+        combine, shrink: see :class:`~privet.RandomTreesClassifier`.
+        bits: the source of randomness; tests pass a seeded one.
+    """
+    checked_whole("n_trees", n_trees, 1)
+    if n_trees > MAX_TREES:
+        raise ParameterError(f"n_trees must be at most {MAX_TREES}, got {n_trees}")
+    if combine not in COMBINES:
+        raise ParameterError(f"combine must be one of {', '.join(map(repr, COMBINES))}, got {combine!r}")
+    if (rows is None) == (height is None):
+        raise ParameterError("give either rows (about how many all parties have together) or height")
+    if height is None:
+        checked_whole("rows", rows, 1)
+        height = height_for(schema, float(rows or 1))
+    checked_whole("height", height, 1)
+    forest = draw_forest(schema, n_trees, height, SystemBits() if bits is None else bits)
+    settings = {"n_trees": n_trees, "combine": combine, "shrink": shrink, "height": height}
+    return Plan(schema, tuple(forest), combine, float(shrink), settings)
+
+
+def write_plan(plan: Plan, path: str | PathLike[str]) -> None:
+    """Write a plan file. An existing file is replaced as a whole or not at all."""
+    write_sealed(plan_to_bytes(plan), path, "plan")
+
+
+def read_plan(path: str | PathLike[str]) -> Plan:
+    """Read a plan file, or raise :class:`~privet.errors.ModelError`."""
+    return read_sealed(path, _parse, "plan")
+
+
+def plan_to_bytes(plan: Plan) -> bytes:
+    """The bytes of a plan file."""
+    return seal(
+        {
+            "privet": "plan",
+            "version": VERSION,
+            "schema": plan.schema.to_json(),
+            "structure": plan.fingerprint,
+            "combine": plan.combine,
+            "shrink": short_number(float(plan.shrink)),
+            "settings": dict(plan.settings),
+            "trees": [structure_to(cells) for cells in plan.forest],
+        }
+    )
+
+
+def plan_from_bytes(data: bytes) -> Plan:
+    """The plan in the bytes of a plan file that came over a wire."""
+    try:
+        return _parse(data)
+    except Damaged as problem:
+        raise ModelError("received", str(problem), "plan") from None
+
+
+def _parse(data: bytes) -> Plan:
+    document = unseal(data, "plan", VERSION)
+    require(set(document) == _KEYS, f"a plan must have exactly {', '.join(sorted(_KEYS))}")
+    schema, trees = schema_from(document["schema"]), document["trees"]
+    combine, shrink, settings = document["combine"], document["shrink"], document["settings"]
+    require(combine in COMBINES, f"combine must be one of {', '.join(COMBINES)}")
+    require(type(shrink) in (int, float) and 0 <= shrink < 10**6, "shrink must be a number of at least 0")
+    require(_plain_settings(settings), "settings must be an object of texts and numbers")
+    require(isinstance(trees, list) and 1 <= len(trees) <= MAX_TREES, f"trees must be a list of 1 to {MAX_TREES}")
+    forest = tuple(structure_from(schema, tree, number) for number, tree in enumerate(trees))
+    plan = Plan(schema, forest, combine, float(shrink), settings)
+    require(plan.fingerprint == document["structure"], "its fingerprint is not that of its structures")
+    return plan
+
+
+def _plain_settings(settings: Any) -> bool:
+    return isinstance(settings, Mapping) and all(isinstance(value, str | int | float) for value in settings.values())
