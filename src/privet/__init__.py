@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from privet import datasets as datasets
+    from privet import federation as federation
     from privet.budget import Budget as Budget
     from privet.budget import Cost as Cost
     from privet.cells import Cell as Cell
@@ -24,6 +25,7 @@ if TYPE_CHECKING:
     from privet.counts.open import open_table as open_table
     from privet.curator import Curator as Curator
     from privet.curator import RowScore as RowScore
+    from privet.errors import NoiseWarning as NoiseWarning
     from privet.errors import PrivacyWarning as PrivacyWarning
     from privet.errors import PrivetError as PrivetError
     from privet.learners import ForestClassifier as ForestClassifier
@@ -64,6 +66,7 @@ _HOMES = {
     "GibbsTreeClassifier": "privet.learners",
     "GreedyTreeClassifier": "privet.learners",
     "MemoryLedger": "privet.ledger",
+    "NoiseWarning": "privet.errors",
     "NoisyID3Classifier": "privet.learners",
     "Numeric": "privet.schema",
     "Partition": "privet.question",
@@ -89,12 +92,13 @@ _HOMES = {
 __all__ = [  # noqa: PLE0604 - the keys are strings
     *_HOMES,
     "datasets",
+    "federation",
 ]
 
 
 def __getattr__(name: str) -> Any:
-    if name == "datasets":
-        return import_module("privet.datasets")
+    if name in ("datasets", "federation"):
+        return import_module(f"privet.{name}")
     if name in _HOMES:
         return getattr(import_module(_HOMES[name]), name)
     raise AttributeError(f"module 'privet' has no attribute {name!r}")

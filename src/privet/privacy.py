@@ -38,7 +38,8 @@ class PrivacyStatement:
     ``people`` relate. One person then loses the largest of the parts if nobody is in two of them (parallel composition), and
     their sum otherwise (sequential composition).
 
-    ``id`` names one release, so that nobody counts it twice; ``name`` is for people, such as that of a hospital.
+    ``id`` names one release, so that nobody counts it twice; ``name`` is for people, such as that of a hospital. ``account`` is a
+    digest of the ledger's account that was charged: two releases of one account hold the same people, whatever is asserted.
     """
 
     charges: tuple[Charge, ...]
@@ -51,6 +52,7 @@ class PrivacyStatement:
     notes: tuple[str, ...] = ()
     id: str = ""
     name: str = ""
+    account: str = ""
     people: People | None = None
     parts: tuple[PrivacyStatement, ...] = ()
 
@@ -66,10 +68,12 @@ class PrivacyStatement:
         notes: Iterable[str] = (),
         id: str = "",  # noqa: A002
         name: str = "",
+        account: str = "",
     ) -> PrivacyStatement:
         """The statement for a table with this schema."""
         facts = (schema.neighbours, schema.rows_per_person, schema.person is not None)
-        return cls(tuple(charges), *facts, private=private, reason=reason, delta=delta, notes=tuple(notes), id=id, name=name)
+        said = {"private": private, "reason": reason, "delta": delta, "notes": tuple(notes)}
+        return cls(tuple(charges), *facts, **said, id=id, name=name, account=account)  # type: ignore[arg-type]
 
     @classmethod
     def together(cls, statements: Sequence[PrivacyStatement], people: People) -> PrivacyStatement:
@@ -94,6 +98,8 @@ class PrivacyStatement:
         if len(set(ids)) < len(ids):
             named = next(leaf for part in parts for leaf in part.leaves if ids.count(leaf.id) > 1)
             raise ParameterError(f"the release {named.called} is given twice; each may be used once")
+        if people == "disjoint":
+            _refuse_one_table(parts)
         if max(part.depth for part in parts) >= MAX_DEPTH:
             raise ParameterError(f"people is said in more than {MAX_DEPTH} ways, one inside the other; merge all releases at once")
         reasons = dict.fromkeys(part.reason for part in parts if not part.private)
@@ -197,6 +203,7 @@ class PrivacyStatement:
             "notes": list(self.notes),
             **({"id": self.id} if self.id else {}),
             **({"name": self.name} if self.name else {}),
+            **({"account": self.account} if self.account else {}),
             **({"people": self.people, "parts": [part.to_json() for part in self.parts]} if self.parts else {}),
         }
 
@@ -223,6 +230,7 @@ class PrivacyStatement:
                 tuple(str(note) for note in data["notes"]),
                 _text(data.get("id", "")),
                 _text(data.get("name", "")),
+                _text(data.get("account", "")),
             )
         except (KeyError, TypeError, ValueError, AttributeError):
             raise PrivetError("the privacy statement is damaged") from None
@@ -235,6 +243,20 @@ def rounded_up(value: float) -> str:
         digit = 10.0 ** (math.floor(math.log10(value)) - 5)
         text = f"{float(text) + digit:.6g}"
     return text
+
+
+def _refuse_one_table(parts: Sequence[PrivacyStatement]) -> None:
+    """Raise where two parts come from one table, so that their people cannot be disjoint."""
+    seen: dict[str, PrivacyStatement] = {}
+    for part in parts:
+        accounts = {leaf.account: leaf for leaf in part.leaves if leaf.account}
+        for account, leaf in accounts.items():
+            if account in seen:
+                raise ParameterError(
+                    f"the releases {seen[account].called} and {leaf.called} were charged to one account, that of one table: people cannot "
+                    "be 'disjoint', it must be 'may-overlap'"
+                )
+        seen |= accounts
 
 
 def _amount(text: object) -> Fraction:

@@ -498,7 +498,7 @@ class TestModelsAndParts:
                 return super().reach(codes)
 
         model = self.model()
-        spied = other(model, trees=(Spy(model.trees[0].cells, model.trees[0].counts),))
+        spied = other(model, trees=(Spy(model.trees[0].cells, model.trees[0].counts),), evidence=None)
         curator = make()
         for ask in (lambda: curator.confusion(spied, 1), lambda: curator.choose_model([spied], 1)):
             with pytest.raises(ParameterError, match="plain trees"):

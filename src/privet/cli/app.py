@@ -5,7 +5,7 @@ from __future__ import annotations
 import typer
 
 import privet
-from privet.cli import anonymity, count, curator, datasets, demo, fit, ledger, outsource, reproduce, schema, show
+from privet.cli import anonymity, batches, count, curator, datasets, demo, federation, fit, ledger, outsource, reproduce, schema, show
 
 app = typer.Typer(
     name="privet",
@@ -18,6 +18,9 @@ app.command("demo")(demo.demo)
 app.command("fit")(fit.fit)
 app.command("predict")(fit.predict)
 app.command("evaluate")(fit.evaluate)
+app.command("update")(batches.update)
+app.command("merge")(batches.merge)
+app.command("join")(batches.join)
 app.command("show")(show.show)
 app.command("plot")(show.plot)
 app.command("card")(show.card)
@@ -28,6 +31,7 @@ app.add_typer(schema.app, name="schema")
 app.add_typer(datasets.app, name="datasets")
 app.add_typer(ledger.app, name="ledger")
 app.add_typer(curator.app, name="curator")
+app.add_typer(federation.app, name="federation")
 app.add_typer(outsource.app, name="outsource")
 app.add_typer(reproduce.app, name="reproduce")
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import warnings
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -17,7 +18,7 @@ from privet.cli.places import ledger_beside
 from privet.cli.tables import budget_table, number
 from privet.counts.open import open_table
 from privet.curator import AnyCurator, Curator
-from privet.errors import ParameterError, SchemaError, TableError
+from privet.errors import NoiseWarning, ParameterError, SchemaError, TableError
 from privet.ledger import SQLiteLedger
 from privet.schema import Schema
 
@@ -44,14 +45,10 @@ class TablePlace:
     """A table of the owner, whose ledger lies beside it."""
 
     table: str
-    schema_file: Path
+    schema: Schema
     budget: str | None
     ledger: Path | None
     analyst: str
-
-    @cached_property
-    def schema(self) -> Schema:
-        return Schema.read(self.schema_file)
 
     def curator(self, epsilon: str) -> Curator:
         opened = open_table(self.table)
@@ -99,17 +96,20 @@ def place_of(
     analyst: str | None,
     dataset: str | None,
     token_file: Path | None,
+    known: Schema | None = None,
 ) -> Place:
-    """Where to ask, from the options of a command."""
+    """Where to ask, from the options of a command. ``known`` is the schema where no file is given."""
     if table.startswith(("http://", "https://")):
         if budget is not None or ledger is not None or analyst is not None:
             raise ParameterError("--budget, --ledger and --analyst are for a table; a curator at an address knows them by the token")
         return CuratorPlace(table, dataset, token_file, schema)
     if dataset is not None or token_file is not None:
         raise ParameterError("--dataset and --token-file are for a curator at an address, such as https://curator.example")
-    if schema is None:
+    if schema is None and known is None:
         raise ParameterError("--schema is needed for a table: the file that says what is public about it")
-    return TablePlace(table, schema, budget, ledger, "owner" if analyst is None else analyst)
+    public = known if schema is None else Schema.read(schema)
+    assert public is not None
+    return TablePlace(table, public, budget, ledger, "owner" if analyst is None else analyst)
 
 
 def token_of(path: Path) -> str:
@@ -132,6 +132,19 @@ def check_writable(path: Path) -> None:
     """Raise unless a file can be written there: nothing should be paid for and then lost."""
     if path.is_dir() or not path.parent.is_dir() or not os.access(path.parent, os.W_OK):
         raise TableError(f"cannot write {path}: its folder must exist and be writable, and it must not be a folder itself")
+
+
+@contextmanager
+def saying_warnings() -> Iterator[None]:
+    """Warnings about noise as one line on standard error, once the work is done."""
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always", NoiseWarning)
+        yield
+    for warning in caught:
+        if issubclass(warning.category, NoiseWarning):
+            Console(stderr=True, soft_wrap=True, highlight=False).print(f"privet: {warning.message}", style="yellow", markup=False)
+        else:
+            warnings.warn_explicit(warning.message, warning.category, warning.filename, warning.lineno)
 
 
 @contextmanager

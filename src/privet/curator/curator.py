@@ -20,7 +20,7 @@ from privet.curator.exact import children, confusion, perturbed, scored
 from privet.curator.plain import candidate_lists, checked_model, same_domain
 from privet.curator.score import RowScore
 from privet.errors import BudgetExceeded, LedgerError, ParameterError, PrivetError, QuestionError, TableError
-from privet.ledger import Entry, Ledger, MemoryLedger, left
+from privet.ledger import Entry, Ledger, MemoryLedger, account_digest, left
 from privet.mechanisms.criteria import criterion_named
 from privet.mechanisms.gaussian import add_gaussian
 from privet.mechanisms.laplace import add_laplace
@@ -117,6 +117,11 @@ class Curator:
                 f"the ledger holds a budget of {cap} for data set {self.dataset!r}, not {budget}; "
                 "leave it out here, or change it with the ledger's set_cap"
             )
+
+    @property
+    def account(self) -> str:
+        """A digest of the account that is charged, for releases: it tells whether two are about one table, and nothing else."""
+        return account_digest(self.ledger.identity, self.dataset)
 
     # -- money ---------------------------------------------------------------------------------------------------------
 

@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from privet.cells import Cells, Split, check_split
 from privet.errors import ParameterError, QuestionError
 from privet.model import Model
+from privet.privacy import PrivacyStatement
 from privet.schema import Schema
 from privet.tree import Tree
 
@@ -18,7 +19,8 @@ def same_domain(theirs: Schema, ours: Schema) -> bool:
 
 def checked_model(schema: Schema, model: Model) -> None:
     # A subclass could look at the rows it is asked about.
-    plain = type(model) is Model and all(type(tree) is Tree and type(tree.cells) is Cells for tree in model.trees)
+    plain = type(model) is Model and type(model.privacy) is PrivacyStatement
+    plain = plain and all(type(tree) is Tree and type(tree.cells) is Cells for tree in model.trees)
     if not plain:
         raise ParameterError(f"a model must be a released Model of plain trees, got {type(model).__name__}")
     if any(known.fingerprint != schema.fingerprint for known in (model.schema, *(tree.schema for tree in model.trees))):

@@ -177,6 +177,7 @@ class PrivateClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
             delta=delta,
             notes=[f"Chosen from public quantities: {why}."] if why else [],
             id=release_id(curator.bits),
+            account=curator.account,
         )
         settings = {name: value for name, value in self.get_params(deep=False).items() if name in self._public_settings}
         settings |= growth.settings

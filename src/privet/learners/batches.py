@@ -45,7 +45,13 @@ def contribution(plan: Plan, curator: AnyCurator, epsilon: Number, name: str = "
     reasons += [] if curator.private else [curator.reason]
     charge = Charge(f"leaf counts of {len(plan.forest)} trees", cost)
     statement = PrivacyStatement.of(
-        curator.schema, [charge], private=not reasons, reason="; ".join(reasons), id=release_id(curator.bits), name=name
+        curator.schema,
+        [charge],
+        private=not reasons,
+        reason="; ".join(reasons),
+        id=release_id(curator.bits),
+        name=name,
+        account=curator.account,
     )
     return released(plan, batch, statement, curator.schema)
 
@@ -73,7 +79,8 @@ def updated(model: Model, curator: AnyCurator, epsilon: Number, people: People, 
     plan = plan_of(model)
     assert model.evidence is not None
     # Whatever could refuse the result does so before anything is paid for.
-    PrivacyStatement.together([model.privacy, PrivacyStatement.of(curator.schema, [], private=True, id="new")], people)
+    new = PrivacyStatement.of(curator.schema, [], private=True, id="new", account=curator.account)
+    PrivacyStatement.together([model.privacy, new], people)
     return merged([model, contribution(plan, curator, epsilon, name)], people, model.evidence.weighting)
 
 

@@ -46,6 +46,7 @@ def tune(candidates: Sequence[PrivateClassifier], curator: AnyCurator, epsilon: 
     charges.append(Charge(f"choice among {len(fitted)} candidates", choice.row_cost))
     best = fitted[index]
     model: Model = best.model_
-    statement = PrivacyStatement.of(curator.schema, charges, private=choice.private, reason=curator.reason, id=model.privacy.id)
+    names = {"id": model.privacy.id, "account": curator.account}
+    statement = PrivacyStatement.of(curator.schema, charges, private=choice.private, reason=curator.reason, **names)  # type: ignore[arg-type]
     best._adopt(replace(model, privacy=statement))
     return best

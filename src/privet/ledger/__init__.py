@@ -9,7 +9,7 @@
 - :mod:`~privet.ledger.witness`: what was seen of a ledger, kept outside of it
 """
 
-from privet.ledger.base import Ledger, left
+from privet.ledger.base import Ledger, account_digest, left
 from privet.ledger.journal import Entry, Line, Receipt
 from privet.ledger.memory import MemoryLedger
 from privet.ledger.postgres import PostgresLedger
@@ -17,4 +17,16 @@ from privet.ledger.sqlite import SQLiteLedger
 from privet.ledger.verify import verify
 from privet.ledger.witness import Witness
 
-__all__ = ["Entry", "Ledger", "Line", "MemoryLedger", "PostgresLedger", "Receipt", "SQLiteLedger", "Witness", "left", "verify"]
+__all__ = [
+    "Entry",
+    "Ledger",
+    "Line",
+    "MemoryLedger",
+    "PostgresLedger",
+    "Receipt",
+    "SQLiteLedger",
+    "Witness",
+    "account_digest",
+    "left",
+    "verify",
+]

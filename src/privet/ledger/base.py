@@ -10,6 +10,7 @@ that was paid for can be recorded with it, once, so that a request that is sent 
 
 from __future__ import annotations
 
+import hashlib
 import math
 from collections.abc import Iterator
 from fractions import Fraction
@@ -78,6 +79,11 @@ class Ledger(Protocol):
 
     def recorded(self, analyst: str) -> int:
         """How many bytes the recorded answers of an analyst take."""
+
+
+def account_digest(identity: str, dataset: str) -> str:
+    """32 hexadecimal digits for the account of a data set in the ledger of this identity."""
+    return hashlib.sha256(f"{identity}\n{dataset}".encode()).hexdigest()[:32]
 
 
 def left(ledger: Ledger, dataset: str, analyst: str) -> Fraction:

@@ -36,7 +36,9 @@ def _title(model: Model) -> str:
 
 def _blocks(model: Model) -> list[Block]:
     promise = [*_protected(model), *reading(model.privacy), *charges(model.privacy)] if model.privacy.private else []
-    notes: list[Block] = [Heading("Notes"), Bullets(model.privacy.notes)] if model.privacy.notes else []
+    said = dict.fromkeys(note for one in (model.privacy, *model.privacy.leaves) for note in one.notes)
+    said |= {f"Build it anew: {model.evidence.worn}.": None} if model.evidence is not None and model.evidence.worn else {}
+    notes: list[Block] = [Heading("Notes"), Bullets(tuple(said)[:MAX_LISTED])] if said else []
     return [
         _banner(model),
         *_about(model),
@@ -89,7 +91,13 @@ def _consists(model: Model) -> str:
 def _protected(model: Model) -> list[Block]:
     privacy, rows = model.privacy, model.privacy.rows_per_person
     most = "one row" if rows == 1 else f"{rows} rows"
-    if privacy.person:
+    if privacy.parts:
+        kept = [leaf.called for leaf in privacy.leaves if not leaf.person]
+        unsaid = (
+            f" In {_listed(kept)}, no column says whose row it is: that nobody has more rows there than declared is the owner's assertion."
+        )
+        whom = f"Every single person, with all their rows, at most {most} in each table.{unsaid if kept else ''}"
+    elif privacy.person:
         whom = (
             "Every single person, with all their rows. Before anything was counted, the curator cut the table to at most "
             f"{most} of each person, and left out rows that belong to nobody."
@@ -104,7 +112,7 @@ def _protected(model: Model) -> list[Block]:
             "Every single row. This protects a person only if nobody has more than one row, which is the owner's assertion: "
             "no column says whose row it is, so it could not be enforced."
         )
-    unit = "person" if privacy.person or rows > 1 else "row"
+    unit = "person" if privacy.person or rows > 1 or privacy.parts else "row"
     if privacy.neighbours == "replace":
         what = (
             f"Exchanging all that one {unit} says for anything else would have given almost the same model. How many there are is public."

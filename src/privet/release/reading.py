@@ -9,11 +9,14 @@ from privet.budget import Cost, epsilon_for
 from privet.privacy import PrivacyStatement, rounded_up
 from privet.release.blocks import Block, Grid, Heading, Paragraph
 
+#: A card lists so many tables.
+MAX_LISTED = 40
+
 
 def reading(privacy: PrivacyStatement) -> list[Block]:
     """What the promised epsilon lets somebody learn, with two worked examples."""
     epsilon, replace = privacy.epsilon, privacy.neighbours == "replace"
-    whose = "person" if privacy.person or privacy.rows_per_person > 1 else "row"
+    whose = "person" if privacy.person or privacy.rows_per_person > 1 or privacy.parts else "row"
     question = f"which of two versions of one {whose} was used" if replace else f"whether one {whose} was in the table"
     first = (
         f"Epsilon is {rounded_up(epsilon)}. Whatever is in the model, it is at most {factor(epsilon)} times as likely with any one "
@@ -57,11 +60,29 @@ def factor(epsilon: float) -> str:
 
 def charges(privacy: PrivacyStatement) -> list[Block]:
     """Everything that was paid for, and the sums."""
-    rows = [(charge.what, *_amounts(charge.cost)) for charge in privacy.charges]
-    rows.append(("all together, for one row added or removed", *_amounts(privacy.charged)))
-    rows.append(("promised, for the neighbours above", *_amounts(privacy.promised)))
     text = "Each question to the table is paid for with privacy, and the amounts add up. These were asked:"
+    rows = [(charge.what, *_amounts(charge.cost)) for charge in privacy.charges]
+    if privacy.parts:
+        text = f"The model was made from several tables, and each was paid for by its own people. {_composition(privacy)}"
+        listed = privacy.leaves[:MAX_LISTED]
+        rows = [(f"{leaf.called}, for the neighbours above", *_amounts(leaf.promised)) for leaf in listed]
+        rows += [(f"… {len(privacy.leaves) - MAX_LISTED} more", "", "")] if len(privacy.leaves) > MAX_LISTED else []
+    else:
+        rows.append(("all together, for one row added or removed", *_amounts(privacy.charged)))
+    rows.append(("promised, for the neighbours above", *_amounts(privacy.promised)))
     return [Heading("What was paid"), Paragraph(text), Grid(("for", "epsilon", "rho"), tuple(rows), numeric=(1, 2))]
+
+
+def _composition(privacy: PrivacyStatement) -> str:
+    """How the promises of several tables make one."""
+    text = {
+        "disjoint": "The owners assert that nobody is in two of them, so that a person loses the largest amount. If somebody is, that "
+        "person loses the sum of the amounts of their tables.",
+        "may-overlap": "Somebody may be in all of them, so that a person loses the sum of the amounts.",
+        "same": "They hold different attributes of the same people, so that a person loses the sum of the amounts.",
+    }[privacy.people or "same"]
+    nested = any(part.parts for part in privacy.parts)
+    return f"{text} Some of them were put together before, with a rule of their own." if nested else text
 
 
 def _amounts(cost: Cost) -> tuple[str, str]:

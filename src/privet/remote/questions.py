@@ -46,6 +46,11 @@ class RemoteQuestions:
         return self._session.dataset
 
     @property
+    def account(self) -> str:
+        """A digest of the account that is charged; empty before the first charge."""
+        return self._session.account
+
+    @property
     def unit(self) -> Unit:
         """What the budget is counted in."""
         return self._session.unit

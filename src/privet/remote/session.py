@@ -12,6 +12,8 @@ from typing import TypeVar, get_args
 from urllib.parse import quote
 
 from privet.budget import Cost, Unit
+from privet.errors import ParameterError
+from privet.ledger import Receipt, account_digest
 from privet.remote.replies import Charged, charged_of, understood
 from privet.remote.transport import KEY, Json, Link
 from privet.schema import Schema
@@ -51,6 +53,15 @@ class Session:
         facts = self.link.get(self._path)
         with understood("description of the data set"):
             return cost_from(facts["spent"])
+
+    @property
+    def account(self) -> str:
+        """A digest of the account that is charged, from any receipt; empty where there is none yet."""
+        receipt = next(iter(self.receipts), "") or next((charged.receipt for charged in self.history()), "")
+        try:
+            return account_digest(Receipt.read(receipt).ledger, self.dataset)
+        except ParameterError:
+            return ""
 
     def history(self) -> Iterator[Charged]:
         """The analyst's charges, oldest first, page by page."""

@@ -1,0 +1,111 @@
+"""The plan: structures that are drawn once, and a file that nobody can change unnoticed."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+
+from privet import federation
+from privet.errors import ModelError, ParameterError
+from privet.federation.plan import plan_from_bytes, plan_to_bytes
+from privet.mechanisms.randomness import SeededBits, unlock_test_seeds
+from privet.release.file import seal
+from privet.schema import Schema
+from tests.federation.parties import SCHEMA, Counting, plan
+
+
+def test_a_plan_survives_its_file(tmp_path):
+    drawn = plan(combine="counts", shrink=0)
+    federation.write_plan(drawn, tmp_path / "plan.json")
+    again = federation.read_plan(tmp_path / "plan.json")
+    assert again.fingerprint == drawn.fingerprint
+    assert again.schema == drawn.schema
+    assert (again.combine, again.shrink, dict(again.settings)) == ("counts", 0, dict(drawn.settings))
+    assert plan_to_bytes(again) == plan_to_bytes(drawn)
+
+
+def test_plans_are_drawn_from_the_cryptographic_source():
+    bits = Counting()
+    plan(bits=bits)
+    assert bits.asked > 0
+    assert plan().fingerprint != plan().fingerprint
+
+
+def test_the_fingerprint_is_that_of_structure_and_domain():
+    with unlock_test_seeds():
+        one, same = (plan(bits=SeededBits(7)) for _ in range(2))
+        narrow = Schema(SCHEMA.attributes, "other", SCHEMA.classes)
+        foreign = federation.draw_plan(narrow, 3, height=2, bits=SeededBits(7))
+        declared = federation.draw_plan(SCHEMA.declare(n_rows=5, rows_per_person=2), 3, height=2, bits=SeededBits(7))
+    assert one.fingerprint == same.fingerprint == declared.fingerprint
+    assert foreign.fingerprint != one.fingerprint
+
+
+def test_rows_set_the_height():
+    assert federation.draw_plan(SCHEMA, 2, rows=1_000_000).settings["height"] == 1  # at most half of the attributes
+    wide = Schema({f"a{i}": SCHEMA.attributes["child"] for i in range(20)}, "c", ["n", "p"])
+    assert federation.draw_plan(wide, 2, rows=1000).settings["height"] == 8  # floor(log2 1000) - 1
+    assert federation.draw_plan(wide, 2, rows=100).settings["height"] == 5
+
+
+@pytest.mark.parametrize(
+    ("wrong", "reason"),
+    [
+        ({"rows": None}, "either rows"),
+        ({"rows": 5, "height": 2}, "either rows"),
+        ({"rows": 0}, "rows must be a whole number of at least 1, got 0"),
+        ({"height": 0}, "height must be a whole number of at least 1"),
+        ({"rows": 5, "n_trees": 0}, "n_trees must be a whole number"),
+        ({"rows": 5, "n_trees": 10_001}, "at most 10000, got 10001"),
+        ({"rows": 5, "combine": "scores"}, "combine must be one of"),
+    ],
+)
+def test_bad_parameters(wrong, reason):
+    with pytest.raises(ParameterError, match=reason):
+        federation.draw_plan(SCHEMA, **wrong)
+
+
+def document() -> dict:
+    whole = json.loads(plan_to_bytes(plan()))
+    del whole["checksum"]
+    return whole
+
+
+@pytest.mark.parametrize(
+    ("change", "reason"),
+    [
+        (lambda d: d.update(structure="0" * 64), "fingerprint is not that"),
+        (lambda d: d.update(trees=[]), "trees must be a list"),
+        (lambda d: d.update(trees=d["trees"][:1]), "fingerprint is not that"),
+        (lambda d: d["trees"][0].update(counts=[]), "exactly attribute, branch"),
+        (lambda d: d["trees"][0]["attribute"].append(-1), "tree 0"),
+        (lambda d: d.update(combine="scores"), "combine must be"),
+        (lambda d: d.update(shrink=-1), "shrink must be"),
+        (lambda d: d.update(settings=[1]), "settings must be"),
+        (lambda d: d.update(more=1), "exactly"),
+        (lambda d: d.update(privet="model"), "no Privet plan"),
+        (lambda d: d.update(version=2), "its version is 2"),
+        (lambda d: d["schema"].update(target=""), "schema is wrong"),
+    ],
+)
+def test_a_sealed_file_may_still_be_wrong(tmp_path, change, reason):
+    wrong = document()
+    change(wrong)
+    (tmp_path / "plan.json").write_bytes(seal(wrong))
+    with pytest.raises(ModelError, match=f"^plan file .*{reason}"):
+        federation.read_plan(tmp_path / "plan.json")
+
+
+def test_every_changed_byte_is_noticed(tmp_path):
+    data = plan_to_bytes(plan())
+    for place in range(0, len(data), 97):
+        with pytest.raises(ModelError, match="plan file received"):
+            plan_from_bytes(data[:place] + bytes([data[place] ^ 1]) + data[place + 1 :])
+
+
+def test_a_file_that_is_not_there(tmp_path):
+    with pytest.raises(ModelError, match="cannot be read: No such file"):
+        federation.read_plan(tmp_path / "plan.json")
+    with pytest.raises(ModelError, match="cannot be written"):
+        federation.write_plan(plan(), tmp_path / "no" / "plan.json")
