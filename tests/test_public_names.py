@@ -31,6 +31,7 @@ NAMES = [
     "PrivetError",
     "Question",
     "RandomTreesClassifier",
+    "ReleasedClassifier",
     "RowScore",
     "SQLiteLedger",
     "Schema",

@@ -35,6 +35,7 @@ if TYPE_CHECKING:
     from privet.learners import NoisyID3Classifier as NoisyID3Classifier
     from privet.learners import PrivetClassifier as PrivetClassifier
     from privet.learners import RandomTreesClassifier as RandomTreesClassifier
+    from privet.learners import ReleasedClassifier as ReleasedClassifier
     from privet.learners import tune as tune
     from privet.ledger import MemoryLedger as MemoryLedger
     from privet.ledger import SQLiteLedger as SQLiteLedger
@@ -75,6 +76,7 @@ _HOMES = {
     "PrivetClassifier": "privet.learners",
     "Question": "privet.question",
     "RandomTreesClassifier": "privet.learners",
+    "ReleasedClassifier": "privet.learners",
     "RowScore": "privet.curator",
     "SQLiteLedger": "privet.ledger",
     "Schema": "privet.schema",

@@ -80,7 +80,9 @@ class Evidence:
         If all batches are samples of one population, a leaf of share q has about n q rows of a batch of n rows, with sampling
         variance n q and noise of variance s^2. The weighted sum has the least variance for its expectation if a batch weighs
 
-            n / (s^2 + n q)     (inverse-variance weighting; q is that of a typical row's leaf, see :attr:`_typical_share`).
+            n / (s^2 + n q) = 1 / (s^2 / n + q)     (inverse-variance weighting),
+
+        where q is that of a typical row's leaf and class, see :attr:`_typical_share`.
 
         So batches weigh the same where sampling dominates, or where they are equally large and noisy, and n / s^2 where noise
         does. From released numbers only.
@@ -88,7 +90,7 @@ class Evidence:
         if self.weighting == "equal" or len(self.batches) == 1:
             return (1.0,) * len(self.batches)
         share = self._typical_share
-        found = [batch.n_rows / (batch.deviation**2 + max(batch.n_rows, 1.0) * share) for batch in self.batches]
+        found = [1 / (batch.deviation**2 / batch.n_rows + share) if batch.n_rows > 0 else 0.0 for batch in self.batches]
         largest = max(found)
         return tuple(one / largest for one in found) if largest > 0 else (1.0,) * len(found)
 

@@ -5,6 +5,8 @@
 - :mod:`~privet.learners.gibbs`: ``GibbsTreeClassifier`` and ``GibbsBoostClassifier``, trees drawn whole
 - :mod:`~privet.learners.recipe`: the public rule by which these choose
 - :mod:`~privet.learners.random_trees`: ``RandomTreesClassifier``, structures drawn before the data is seen
+- :mod:`~privet.learners.batches`: leaf counts of random trees, batch by batch
+- :mod:`~privet.learners.released`: ``ReleasedClassifier``, the face of a model that was read or put together
 - :mod:`~privet.learners.greedy_tree`: ``GreedyTreeClassifier``, splits chosen privately
 - :mod:`~privet.learners.forest`: ``ForestClassifier``, greedy trees that share the budget or the people
 - :mod:`~privet.learners.tuning`: ``tune``, the paid choice among settings
@@ -17,6 +19,7 @@ from privet.learners.gibbs import GibbsBoostClassifier, GibbsTreeClassifier
 from privet.learners.greedy_tree import GreedyTreeClassifier
 from privet.learners.noisy_id3 import NoisyID3Classifier
 from privet.learners.random_trees import RandomTreesClassifier
+from privet.learners.released import ReleasedClassifier
 from privet.learners.tuning import tune
 
 __all__ = [
@@ -27,5 +30,6 @@ __all__ = [
     "NoisyID3Classifier",
     "PrivetClassifier",
     "RandomTreesClassifier",
+    "ReleasedClassifier",
     "tune",
 ]
