@@ -18,7 +18,7 @@ from privet.release.document import to_document
 from privet.release.file import parse, seal
 from privet.release.problem import Damaged
 from privet.schema import Schema
-from tests.release.models import SCHEMA, gaussian_model, random_codes, small_model
+from tests.release.models import SCHEMA, gaussian_model, merged_model, random_codes, small_model
 from tests.release.scored import scored_model
 
 DOCUMENT = to_document(small_model())
@@ -213,6 +213,53 @@ def test_sealed_scores_but_wrong(path, value, reason, tmp_path):
     assert reason in reason_of(seal(changed(path, value, to_document(scored_model()))), tmp_path)
 
 
+MERGED = to_document(merged_model())
+
+
+@pytest.mark.parametrize(
+    ("path", "value", "reason"),
+    [
+        (("leaves",), [], "leaves must have exactly batches, shrink, weighting"),
+        (("leaves", "shrink"), -1, "shrink must be a number of at least 0"),
+        (("leaves", "shrink"), True, "shrink must be a number of at least 0"),
+        (("leaves", "weighting"), "heavy", "weighting must be"),
+        (("leaves", "batches"), [], "batches must be a list of 1 to 1000"),
+        (("leaves", "batches"), [{}] * 1001, "batches must be a list of 1 to 1000"),
+        (("leaves", "batches"), MERGED["leaves"]["batches"][:2], "noise is not that of its batches"),
+        (("leaves", "batches", 0), 1, "a batch must have exactly counts, deviation"),
+        (("leaves", "batches", 0, "deviation"), -1, "deviation must be"),
+        (("leaves", "batches", 0, "deviation"), 99.5, "noise is not that of its batches"),
+        (("leaves", "batches", 0, "counts"), [], "a batch must have counts of 2 trees"),
+        (("leaves", "batches", 0, "counts", 0), [], "counts must be a list of 6 lists of 3 numbers"),
+        (("leaves", "batches", 0, "counts", 0, 0, 0), 1.5, "leaf counts must be whole numbers"),
+        (("leaves", "batches", 0, "counts", 0, 0, 0), True, "counts must be numbers"),
+        (("leaves", "batches", 0, "counts", 0, 0, 0), 2**53 + 1, "counts must lie between"),
+        (("trees", 0, "counts"), [], "a structure must have exactly attribute, branch"),
+        (("combine",), "scores", "noise must be 0 where scores are added up"),
+        (("noise",), 1, "noise is not that of its batches"),
+        (("privacy", "parts"), MERGED["privacy"]["parts"][:1], "privacy statement is not as Privet writes it"),
+        (("privacy", "parts"), 5, "privacy has more than 1000 parts"),
+        (("privacy", "people"), "may-overlap", "privacy statement is not as Privet writes it"),
+        (("privacy", "people"), "unknown", "damaged"),
+        (("privacy", "parts", 0, "id"), "f" * 32, "privacy statement is not as Privet writes it"),
+        (("privacy", "parts", 0, "parts", 0, "id"), "f" * 201, "damaged"),
+        (("privacy", "parts", 0, "parts", 1, "id"), "0" * 32, "damaged"),
+        (("privacy", "private"), False, "privacy statement is not as Privet writes it"),
+        (("privacy", "parts", 1, "charges", 0, "epsilon"), "9" * 40, "out of range"),
+        (("privacy",), MERGED["privacy"]["parts"][0], "one batch for each release"),
+    ],
+)
+def test_sealed_leaf_vectors_but_wrong(path, value, reason, tmp_path):
+    assert reason in reason_of(seal(changed(path, value, MERGED)), tmp_path)
+
+
+def test_statements_nested_without_end_are_refused(tmp_path):
+    statement = MERGED["privacy"]
+    for _ in range(200):
+        statement = {**MERGED["privacy"], "parts": [statement, MERGED["privacy"]["parts"][1]]}
+    assert reason_of(seal(changed(("privacy",), statement, MERGED)), tmp_path)
+
+
 def test_scores_may_be_called_counts_but_not_counts_scores(tmp_path):
     """Counts with noise are refused as scores; without noise nothing tells them apart but their size."""
     assert "noise" in reason_of(seal(changed(("combine",), "scores")), tmp_path)
@@ -246,6 +293,8 @@ def places(value, path=()) -> list[tuple]:
 BASES = [
     DOCUMENT,
     to_document(scored_model()),
+    MERGED,
+    to_document(merged_model("may-overlap")),
     to_document(gaussian_model(SCHEMA.declare(n_rows=9, person="id", rows_per_person=2, neighbours="replace"))),
 ]
 NUMBERS = st.integers(-5, 12) | st.integers() | st.floats(allow_nan=False, allow_infinity=False)

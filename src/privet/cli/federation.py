@@ -7,9 +7,11 @@ from pathlib import Path
 import typer
 
 from privet.cli.batches import OWN_SCHEMA
+from privet.cli.federation_demo import demo
 from privet.cli.options import ANALYST, BUDGET, DATASET, JSON, LEDGER, TABLE, TOKEN_FILE
 
 app = typer.Typer(help="Several parties, one classifier: each counts its own rows, in its own place.", no_args_is_help=True)
+app.command("demo")(demo)
 
 
 @app.command("plan")
