@@ -187,8 +187,9 @@ class TestJoin:
             run(*fitted, "-o", f"{name}.json")
         done = run("join", "left.json", "right.json", "-o", "m.json")
         assert "2-differentially private with one person added or removed in all 2 tables" in done.out
-        run("predict", "m.json", "north.csv", "-o", "all.csv")
-        run("predict", "m.json", "left.csv", "-o", "half.csv")
+        assert "unknown" not in run("predict", "m.json", "north.csv", "-o", "all.csv").err
+        half = run("predict", "m.json", "left.csv", "-o", "half.csv")
+        assert "not in the table, and taken as unknown: age, child" in half.err
         assert len(Path("half.csv").read_text().splitlines()) == 301
 
     def test_one_model_is_not_enough(self, parts, run):

@@ -101,10 +101,19 @@ def _write_answers(loaded: Any, table: str, probabilities: bool, file: Any) -> i
     ) as bar:
         task = bar.add_task("classifying", total=None)
         for block in read_blocks(table):
+            if rows == 0:
+                _say_absent(loaded, list(block.columns), console)
             _answers(loaded, block, probabilities).to_csv(file, index=False, header=rows == 0)
             rows += len(block)
             bar.update(task, description=f"classified {rows:,} rows")
     return rows
+
+
+def _say_absent(loaded: Any, columns: list[str], console: Any) -> None:
+    """A joined model answers without some attributes; that they are absent may be a slip."""
+    absent = [name for name in loaded.model_.schema.names if name not in columns]
+    if absent and loaded.privacy_.vertical and len(absent) < len(loaded.model_.schema.names):
+        console.print(f"not in the table, and taken as unknown: {', '.join(absent)}", soft_wrap=True, highlight=False, markup=False)
 
 
 def _answers(loaded: Any, rows: Any, probabilities: bool) -> Any:
