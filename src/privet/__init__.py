@@ -35,8 +35,8 @@ if TYPE_CHECKING:
     from privet.learners import NoisyID3Classifier as NoisyID3Classifier
     from privet.learners import PrivetClassifier as PrivetClassifier
     from privet.learners import RandomTreesClassifier as RandomTreesClassifier
-    from privet.learners import ReleasedClassifier as ReleasedClassifier
     from privet.learners import tune as tune
+    from privet.learners.released import ReleasedClassifier as ReleasedClassifier
     from privet.ledger import MemoryLedger as MemoryLedger
     from privet.ledger import SQLiteLedger as SQLiteLedger
     from privet.mechanisms.randomness import SeededBits as SeededBits
@@ -76,7 +76,7 @@ _HOMES = {
     "PrivetClassifier": "privet.learners",
     "Question": "privet.question",
     "RandomTreesClassifier": "privet.learners",
-    "ReleasedClassifier": "privet.learners",
+    "ReleasedClassifier": "privet.learners.released",
     "RowScore": "privet.curator",
     "SQLiteLedger": "privet.ledger",
     "Schema": "privet.schema",

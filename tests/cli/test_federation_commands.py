@@ -194,3 +194,23 @@ class TestJoin:
 
     def test_one_model_is_not_enough(self, parts, run):
         assert "at least two models" in run("join", "north.json", "-o", "m.json", code=2).err
+
+
+class TestDemo:
+    def test_three_parties_in_three_processes(self, run, tmp_path):
+        told = json.loads(run("federation", "demo", "--json", "--epsilon", "2").out)
+        *alone, merged, pooled = told["accuracy"].values()
+        assert len(alone) == 3
+        assert merged > min(alone)
+        assert pooled > min(alone)
+        folder = tmp_path / "federation-out"
+        assert pv.load(folder / "merged.json").privacy_.epsilon == 2
+        for party in ("north", "south", "west"):
+            ledger = pv.SQLiteLedger(folder / f"{party}.duckdb.ledger.sqlite")
+            assert [ledger.spent(dataset).epsilon for dataset in ledger.datasets()] == [2]
+        again = json.loads(run("federation", "demo", "--json", "--epsilon", "2").out)  # in the same folder
+        assert list(again["accuracy"]) != list(told["accuracy"])  # other people, drawn at random
+
+    def test_a_bad_epsilon_is_refused_before_anything_is_written(self, run, tmp_path):
+        assert "epsilon must be" in run("federation", "demo", "--epsilon", "-1", code=2).err
+        assert not (tmp_path / "federation-out").exists()

@@ -12,7 +12,7 @@ import privet as pv
 from privet import learners
 from privet.budget import Budget
 from privet.curator import Curator
-from privet.errors import AccessError, BudgetExceeded, PrivacyError, SchemaError
+from privet.errors import AccessError, BudgetExceeded, ParameterError, PrivacyError, SchemaError
 from privet.learners.base import PrivateClassifier
 from privet.ledger import Receipt, verify
 from tests.remote.running import running
@@ -200,3 +200,31 @@ def test_a_revoked_token_and_another_schema_end_the_session(tmp_path):
             accounts.revoke("ada")
             with pytest.raises(AccessError):
                 curator.size(1)
+
+
+class TestSeveralTables:
+    """Batches that are counted behind HTTP."""
+
+    def test_updates_are_charged_there_and_one_table_is_not_two(self, service):
+        with service.connect("car") as first, service.connect("families") as other:
+            model = pv.RandomTreesClassifier(1, n_trees=3, height=2, people="disjoint").fit_from(first)
+            spent = first.spent.epsilon
+            with pytest.raises(ParameterError, match="charged to one account"):
+                model.partial_fit_from(first)
+            assert first.spent.epsilon == spent
+            with pytest.raises(ParameterError, match="must agree"):  # a person replaced there, added or removed here
+                model.partial_fit_from(other)
+            model.set_params(people="may-overlap").partial_fit_from(first)
+            assert first.spent.epsilon == spent + 1
+            assert model.privacy_.promised.epsilon == 2
+
+    def test_the_account_is_that_of_the_ledger(self, service):
+        from privet.ledger import account_digest
+
+        with service.connect("car") as curator:
+            curator.size(1)
+            assert curator.account == account_digest(Receipt.read(curator.receipts[0]).ledger, "car")
+        with service.connect("car") as again:  # known before the first question, from the history
+            assert again.account == curator.account
+        with service.connect("families") as other:
+            assert other.account != curator.account

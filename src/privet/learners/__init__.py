@@ -19,7 +19,6 @@ from privet.learners.gibbs import GibbsBoostClassifier, GibbsTreeClassifier
 from privet.learners.greedy_tree import GreedyTreeClassifier
 from privet.learners.noisy_id3 import NoisyID3Classifier
 from privet.learners.random_trees import RandomTreesClassifier
-from privet.learners.released import ReleasedClassifier
 from privet.learners.tuning import tune
 
 __all__ = [
@@ -30,6 +29,5 @@ __all__ = [
     "NoisyID3Classifier",
     "PrivetClassifier",
     "RandomTreesClassifier",
-    "ReleasedClassifier",
     "tune",
 ]
