@@ -43,6 +43,7 @@ def update(
     Example: [bold]privet update m.json new-people.csv --epsilon 1 --people disjoint -o m2.json[/bold]
     """
     from privet.cli.asking import check_writable, place_of, saying_warnings, working
+    from privet.errors import ParameterError
     from privet.learners.batches import checked_people, plan_of, updated
     from privet.release.file import read_model, write_model
 
@@ -50,6 +51,8 @@ def update(
     checked_people(people)
     old = read_model(model)
     known = plan_of(old).schema.declare(n_rows=None)
+    if schema is None and old.privacy.person and known.person is None:
+        raise ParameterError("--schema is needed: the tables of this model say in different columns whose row it is")
     curator = place_of(table, schema, budget, ledger, analyst, dataset, token_file, known).curator(epsilon)
     with saying_warnings(), working("counting"):
         new = updated(old, curator, epsilon, people, name)  # type: ignore[arg-type]
