@@ -71,7 +71,8 @@ def main() -> None:
             progress.advance(bar)
     from bench.federation.report import write
 
-    console.print(f"written: {write(results.table(tasks), options.output)}")
+    done = [task for task in tasks_of(list(EXPERIMENTS), options.quick) if results.done(task)]
+    console.print(f"written: {write(results.table(done), options.output)}")
 
 
 def parse() -> argparse.Namespace:
