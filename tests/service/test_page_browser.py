@@ -46,7 +46,8 @@ def url(home, monkeypatch):
         if number % 10:
             home.ledger.record(entry.number, b"{}")
     monkeypatch.undo()
-    server = uvicorn.Server(uvicorn.Config(create_app(home, FAST), host="127.0.0.1", port=0, log_level="warning", access_log=False))
+    config = uvicorn.Config(create_app(home, FAST), host="127.0.0.1", port=0, ws="none", log_level="warning", access_log=False)
+    server = uvicorn.Server(config)
     thread = threading.Thread(target=server.run)
     thread.start()
     until = time.monotonic() + 60

@@ -48,6 +48,9 @@ def listen(
     listener.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)  # else every answer waits for an acknowledgement, some 40 ms
     config = uvicorn.Config(
         app,
+        http="h11",  # one parser and one loop, whatever else is installed
+        ws="none",
+        loop="asyncio",
         log_level="warning",
         access_log=False,  # an address in a log could name a question
         server_header=False,
