@@ -12,7 +12,7 @@ from scipy import signal, stats
 from privet.errors import ParameterError
 from privet.mechanisms.laplace import magnitudes
 from privet.mechanisms.randomness import SeededBits, SystemBits, unlock_test_seeds
-from privet.mechanisms.shares import MAX_SHARES, add_laplace_share, laplace_share, negative_binomial
+from privet.mechanisms.shares import MAX_SHARES, add_laplace_share, deviation_of_shares, laplace_share, negative_binomial
 from tests.conformance.check_mechanism import ALPHA, SAMPLES, check_noise, choice_fit, fit, laplace_law
 
 LAWS = [(F(1, 3), 2), (F(1), 3), (F(10, 7), 5), (F(10), 2), (F(10), 16), (F(100), 16), (F(12345, 7), 4), (F(50), 1000)]
@@ -130,3 +130,11 @@ def test_bad_shares(bits, shares):
 def test_bad_scales(bits, scale):
     with pytest.raises(ParameterError, match="scale must be a positive fraction, got"):
         laplace_share(bits, 1, scale, 2)
+
+
+@pytest.mark.parametrize(("scale", "shares", "added"), [(F(10), 3, 3), (F(10), 3, 5), (F(1, 2), 2, 1)])
+def test_the_deviation_of_a_sum(bits, scale, shares, added):
+    total = sum(laplace_share(bits, SAMPLES, scale, shares) for _ in range(added))
+    assert deviation_of_shares(scale, shares, added) == pytest.approx(total.std(), rel=0.05)
+    one_curator = math.sqrt(np.sum(np.arange(-2000, 2001) ** 2 * laplace_law(float(scale))(np.arange(-2000, 2001))))
+    assert deviation_of_shares(scale, shares, shares) == pytest.approx(one_curator)

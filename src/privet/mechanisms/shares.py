@@ -12,6 +12,7 @@ NegBin(m/h, p) differences, for which epsilon is not promised.
 
 from __future__ import annotations
 
+import math
 from fractions import Fraction
 
 import numpy as np
@@ -49,6 +50,12 @@ def add_laplace_share(
     """
     noise = laplace_share(bits, counts.size, Fraction(sensitivity) / epsilon, shares)
     return counts + noise.reshape(counts.shape), Cost.pure(epsilon)
+
+
+def deviation_of_shares(scale: Fraction, shares: int, added: int) -> float:
+    """The standard deviation of the sum of ``added`` shares. Variances add up; that of ``shares`` of them is discrete Laplace's."""
+    p = math.exp(-1 / float(scale))
+    return math.sqrt(2 * p * added / shares) / -math.expm1(-1 / float(scale))
 
 
 def check_shares(name: str, shares: int) -> None:

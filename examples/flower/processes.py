@@ -1,0 +1,118 @@
+"""Flower on this machine: a SuperLink and SuperNodes as separate processes on loopback, all ended together."""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+import socket
+import subprocess
+import sys
+import time
+from collections.abc import Mapping
+from pathlib import Path
+from types import TracebackType
+from typing import NamedTuple
+
+APP = Path(__file__).parent / "app"
+_BIN = Path(sys.executable).parent
+
+
+class Ended(NamedTuple):
+    """How a run ended, and what the server app said."""
+
+    completed: bool
+    log: str
+
+
+class Flower:
+    """A SuperLink and one SuperNode per party. ``with Flower(folder) as flower: flower.join(...); flower.run(...)``."""
+
+    def __init__(self, folder: Path) -> None:
+        self.folder = folder
+        self._home = folder / "flower"
+        self._home.mkdir(parents=True)
+        self.processes: dict[str, subprocess.Popen[bytes]] = {}
+
+    def __enter__(self) -> Flower:
+        self._port = free_port()
+        connection = f'[superlink]\ndefault = "loopback"\n\n[superlink.loopback]\naddress = "127.0.0.1:{self._port}"\ninsecure = true\n'
+        (self._home / "config.toml").write_text(connection)
+        # TLS is for the world outside of this machine; apps run from what is installed here.
+        self._start("superlink", "flower-superlink", "--insecure", "--port", str(self._port), "--disable-runtime-dependency-installation")
+        self._wait_until_listening(self._port)
+        return self
+
+    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None) -> None:
+        for name in reversed(list(self.processes)):
+            self.end(name)
+
+    def join(self, name: str, config: Mapping[str, object]) -> None:
+        """Start the SuperNode of a party."""
+        settings = " ".join(f"{key}={json.dumps(value)}" for key, value in config.items())
+        where = ("--superlink", f"127.0.0.1:{self._port}", "--port", str(free_port()))
+        self._start(name, "flower-supernode", "--insecure", *where, "--node-config", settings)
+
+    def run(self, config: Mapping[str, object], timeout: float = 300.0) -> Ended:
+        """Run the app to its end."""
+        overrides = " ".join(f"{key}={json.dumps(value)}" for key, value in config.items())
+        log = self._flwr(timeout, "run", str(APP), "--run-config", overrides, "--stream")
+        newest = max(json.loads(self._flwr(60, "ls", "--format", "json"))["runs"], key=lambda run: run["pending-at"])
+        return Ended(newest["status"] == "finished:completed", log)
+
+    def log(self, name: str) -> str:
+        return (self._home / f"{name}.log").read_text(errors="replace")
+
+    def end(self, name: str, how: signal.Signals = signal.SIGTERM) -> None:
+        """End a process and everything that it started."""
+        process = self.processes.pop(name)
+        for sent in (how, signal.SIGKILL):
+            try:
+                os.killpg(process.pid, sent)
+            except ProcessLookupError:
+                break
+            try:
+                process.wait(10)
+            except subprocess.TimeoutExpired:
+                continue
+        process.wait()
+
+    def _start(self, name: str, *command: str) -> None:
+        with (self._home / f"{name}.log").open("wb") as log:
+            # A session of its own, so that everything that it starts can be ended with it.
+            self.processes[name] = subprocess.Popen(
+                [_BIN / command[0], *command[1:]], env=self._environment, stdout=log, stderr=subprocess.STDOUT, start_new_session=True
+            )
+
+    def _flwr(self, timeout: float, *command: str) -> str:
+        done = subprocess.run(
+            [_BIN / "flwr", *command], env=self._environment, capture_output=True, text=True, timeout=timeout, check=False
+        )
+        if done.returncode:
+            raise RuntimeError(f"flwr {command[0]} failed: {done.stdout}{done.stderr}")
+        return done.stdout
+
+    @property
+    def _environment(self) -> dict[str, str]:
+        return {
+            **os.environ,
+            "PATH": f"{_BIN}{os.pathsep}{os.environ.get('PATH', '')}",
+            "FLWR_HOME": str(self._home),
+            "FLWR_TELEMETRY_ENABLED": "0",
+            "FLWR_DISABLE_UPDATE_CHECK": "1",
+        }
+
+    def _wait_until_listening(self, port: int, timeout: float = 30.0) -> None:
+        until = time.monotonic() + timeout
+        while time.monotonic() < until:
+            with socket.socket() as probe:
+                if probe.connect_ex(("127.0.0.1", port)) == 0:
+                    return
+            time.sleep(0.1)
+        raise TimeoutError(f"no SuperLink within {timeout:g} seconds:\n{self.log('superlink')}")
+
+
+def free_port() -> int:
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        return int(probe.getsockname()[1])

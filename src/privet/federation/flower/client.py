@@ -1,0 +1,71 @@
+"""The client app: one party of the federation. Flower runs it where the table is."""
+
+from __future__ import annotations
+
+import logging
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from privet.errors import MissingDependency, PrivacyError, PrivetError
+from privet.federation.flower import masks
+from privet.federation.flower.encoding import WEIGHT, Encoding
+from privet.federation.flower.guard import Round, guarded
+from privet.federation.flower.party import Party, unknown_keys
+from privet.federation.flower.terms import Terms
+from privet.federation.plan import plan_from_bytes
+
+try:
+    from flwr.app import Context
+    from flwr.client import Client, NumPyClient
+    from flwr.clientapp import ClientApp
+except ImportError:
+    raise MissingDependency("flwr", "flower", "a Flower client") from None
+
+_log = logging.getLogger("privet.federation")
+
+
+class PartyClient(NumPyClient):
+    """Counts once per round. What it returns goes to Flower's SecAgg+ mod, in this process, and is masked there."""
+
+    def __init__(self, context: Context) -> None:
+        self._context = context
+
+    def fit(
+        self, parameters: list[npt.NDArray[Any]], config: dict[str, Any]
+    ) -> tuple[list[npt.NDArray[np.float64]], int, dict[str, bool | bytes | float | int | str]]:
+        try:
+            vector = _contribution(self._context, config)
+        except PrivetError as error:
+            # The owner reads why; the server learns the kind, for a message may name files and budgets.
+            _log.warning("this party does not contribute: %s", error)
+            kind = type(error).__name__
+        except Exception as error:  # noqa: BLE001
+            kind = type(error).__name__
+        else:
+            return [vector], WEIGHT, {}
+        raise PrivacyError(f"this party does not contribute ({kind})")
+
+
+def _contribution(context: Context, config: dict[str, Any]) -> npt.NDArray[np.float64]:
+    round_ = Round.noted(context)
+    terms = Terms.from_config(config)
+    if terms.contributions != round_.threshold:
+        raise PrivacyError(f"the sum opens from {round_.threshold} contributions on, and the terms say {terms.contributions}")
+    plan = plan_from_bytes(bytes(config.get("plan", b"")))
+    unknown_keys(context.node_config)
+    return Party.from_config(context.node_config).contribution(plan, terms, Encoding(round_.parties))
+
+
+def client_app() -> ClientApp:
+    """A party's app. Everything but SecAgg+ is refused, so that a share can never leave it unmasked."""
+    masks.install()
+    return ClientApp(_party, mods=[guarded])
+
+
+def _party(context: Context) -> Client:
+    return PartyClient(context).to_client()
+
+
+app = client_app()

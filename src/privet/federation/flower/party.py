@@ -1,0 +1,100 @@
+"""One party: its table, its ledger, and what it accepts. The party decides, not the server."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from fractions import Fraction
+from pathlib import Path
+
+import numpy as np
+import numpy.typing as npt
+
+from privet.budget import Budget, exact_epsilon
+from privet.curator import Curator
+from privet.errors import ParameterError, PrivacyError, QuestionError
+from privet.federation.flower.encoding import MAX_PARTIES, Encoding, flattened
+from privet.federation.flower.terms import Terms, checked_count, wanted
+from privet.ledger import SQLiteLedger
+from privet.plan import Plan
+from privet.question import Question
+from privet.schema import Schema
+
+_KEYS = {"table", "ledger", "epsilon", "colluding", "budget", "schema", "dataset", "plan"}
+
+
+@dataclass(frozen=True)
+class Party:
+    """What the owner of a table wrote into the configuration of its node.
+
+    Args:
+        table: what :func:`~privet.open_table` takes, such as ``duckdb:///clinic.db?table=people``.
+        ledger: the file of the ledger that is charged.
+        epsilon: the most that one round may cost, for one row added or removed.
+        colluding: from how many other parties, together with the server, this one wants to be protected.
+        budget: the cap of the data set in epsilon, if the ledger does not have one yet.
+        schema: a schema file with this table's own facts (rows per person, neighbours); by default the plan's are taken.
+        dataset: the name of the account in the ledger; by default the table's.
+        plan: the beginning of the fingerprint of the only plan that is accepted; by default any of the right domain.
+    """
+
+    table: str
+    ledger: str
+    epsilon: Fraction
+    colluding: int
+    budget: Budget | None = None
+    schema: str | None = None
+    dataset: str | None = None
+    plan: str = ""
+
+    @classmethod
+    def from_config(cls, config: Mapping[str, object]) -> Party:
+        """From the configuration of a Flower node."""
+        texts = {key: str(config[key]) for key in ("schema", "dataset", "plan") if config.get(key)}
+        return cls(
+            str(wanted(config, "table")),
+            str(wanted(config, "ledger")),
+            exact_epsilon("epsilon", str(wanted(config, "epsilon"))),
+            checked_count("colluding", wanted(config, "colluding"), 0, MAX_PARTIES),
+            Budget(str(config["budget"])) if config.get("budget") else None,
+            **texts,
+        )
+
+    def accept(self, plan: Plan, terms: Terms) -> Schema:
+        """The schema to count with, or an error that says what is not acceptable. Nothing is opened and nothing charged."""
+        if not plan.fingerprint.startswith(self.plan.lower()):
+            raise QuestionError(f"this party takes part in the plan {self.plan} only, not in {plan.fingerprint[:12]}")
+        own = plan.schema if self.schema is None else Schema.read(Path(self.schema))
+        if own.fingerprint != plan.schema.fingerprint:
+            raise QuestionError("the plan was drawn for another schema: attributes, values, target or classes differ")
+        if own.neighbours != plan.schema.neighbours or own.rows_per_person > plan.schema.rows_per_person:
+            raise QuestionError(
+                "the plan promises less than this table: neighbours must be the same, and rows_per_person at least the table's"
+            )
+        if terms.epsilon > self.epsilon:
+            raise PrivacyError(f"epsilon must be at most {self.epsilon} for this party, the server asks for {terms.epsilon}")
+        if terms.colluding < self.colluding:
+            raise PrivacyError(f"colluding must be at least {self.colluding} for this party, the server allows for {terms.colluding}")
+        return own
+
+    def contribution(self, plan: Plan, terms: Terms, encoding: Encoding) -> npt.NDArray[np.float64]:
+        """The party's share of the leaf counts, encoded. Charged first; it must not leave unmasked.
+
+        Sensitivity: a row is in one leaf of each of the N trees, so N in L1. Neighbours: one row added or removed. Cost: pure
+        epsilon, for the sum of at least ``terms.honest`` honest contributions.
+        """
+        schema = self.accept(plan, terms)
+        entries = sum(cells.n_cells for cells in plan.forest) * schema.n_classes
+        encoding.check_noise(Fraction(len(plan.forest)) / terms.epsilon, entries)
+        ledger = SQLiteLedger(self.ledger)
+        curator = Curator(self.table, schema, self.budget, ledger=ledger, dataset=self.dataset, analyst="federation")
+        if not curator.private:
+            raise PrivacyError(f"this party contributes nothing that is not private: {curator.reason}")
+        share = curator.share(Question.forest(plan.forest), terms.epsilon, parties=terms.honest)
+        return encoding.encode(encoding.clip(flattened(share.tables)))
+
+
+def unknown_keys(config: Mapping[str, object]) -> None:
+    """Refuse a misspelt setting: it would be left out in silence."""
+    if unknown := sorted(set(config) - _KEYS):
+        raise ParameterError(f"the node's configuration has no {unknown[0]!r}; there are {', '.join(sorted(_KEYS))}")

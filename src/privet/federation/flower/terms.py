@@ -1,0 +1,63 @@
+"""The terms of a round: what the server offers, in the words that are sent to every party."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from fractions import Fraction
+
+from privet.budget import exact_epsilon
+from privet.errors import ParameterError
+from privet.federation.flower.encoding import MAX_PARTIES
+
+
+@dataclass(frozen=True)
+class Terms:
+    """How much noise there is, and who may be trusted to add it.
+
+    Args:
+        epsilon: what the sum costs every party, for one row added or removed.
+        honest: how many honest contributions make up all of the noise; each adds one share of so many.
+        colluding: how many contributions are allowed for whose noise the server may know. With fewer than
+            ``honest + colluding`` contributions nothing is unmasked.
+    """
+
+    epsilon: Fraction
+    honest: int
+    colluding: int
+
+    def __post_init__(self) -> None:
+        checked_count("honest", self.honest, 1, MAX_PARTIES)
+        checked_count("colluding", self.colluding, 0, MAX_PARTIES)
+        checked_count("honest + colluding", self.contributions, 2, MAX_PARTIES)
+
+    @property
+    def contributions(self) -> int:
+        """The fewest that may be in the sum, and the threshold of SecAgg+: the keys of fewer parties open nothing."""
+        return self.honest + self.colluding
+
+    def to_config(self) -> dict[str, str | int]:
+        return {"epsilon": str(self.epsilon), "honest": self.honest, "colluding": self.colluding}
+
+    @classmethod
+    def from_config(cls, config: Mapping[str, object]) -> Terms:
+        """From the configuration of a Flower run or round."""
+        epsilon = wanted(config, "epsilon")
+        if isinstance(epsilon, bool) or not isinstance(epsilon, str | int | float):
+            raise ParameterError(f"epsilon must be a number, got {epsilon!r}")
+        honest, colluding = wanted(config, "honest"), wanted(config, "colluding")
+        return cls(exact_epsilon("epsilon", epsilon), honest, colluding)  # type: ignore[arg-type]
+
+
+def wanted(config: Mapping[str, object], key: str) -> object:
+    """A value that a configuration must have."""
+    if key not in config or config[key] == "":
+        raise ParameterError(f"the configuration needs {key!r}")
+    return config[key]
+
+
+def checked_count(name: str, value: object, low: int, high: int) -> int:
+    """A whole number within bounds."""
+    if isinstance(value, bool) or not isinstance(value, int) or not low <= value <= high:
+        raise ParameterError(f"{name} must be a whole number from {low} to {high}, got {value!r}")
+    return value

@@ -1,0 +1,66 @@
+"""Three parties with a third of the nursery data each, in DuckDB files, and the settings of a round."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+
+import duckdb
+import numpy as np
+import pytest
+
+from privet import datasets
+from privet.federation.plan import draw_plan, write_plan
+from privet.plan import Plan
+
+NURSERY = datasets.load("nursery")
+
+
+@dataclass
+class Federation:
+    """What parties and server have on their disks."""
+
+    home: Path
+    plan: Plan
+    nodes: dict[int, dict[str, object]]
+    run: dict[str, object]
+    tables: dict[int, np.ndarray]
+
+    @property
+    def output(self) -> Path:
+        return self.home / "model.json"
+
+    def ledger(self, node: int) -> Path:
+        return self.home / f"{node}.ledger.sqlite"
+
+
+@pytest.fixture
+def federation(tmp_path) -> Federation:
+    plan = draw_plan(NURSERY.schema, 4, height=3)
+    write_plan(plan, tmp_path / "plan.json")
+    nodes: dict[int, dict[str, object]] = {}
+    tables = {}
+    for part, node in enumerate((11, 22, 33)):
+        rows = NURSERY.table.iloc[part::3]
+        with duckdb.connect(tmp_path / f"{node}.db") as connection:
+            connection.register("given", rows)
+            connection.execute("CREATE TABLE people AS SELECT * FROM given")
+        tables[node] = rows
+        nodes[node] = {
+            "table": f"duckdb:////{str(tmp_path).lstrip('/')}/{node}.db?table=people",
+            "ledger": str(tmp_path / f"{node}.ledger.sqlite"),
+            "epsilon": "2",
+            "budget": "3",
+            "colluding": 0,
+        }
+    run = {
+        "plan": str(tmp_path / "plan.json"),
+        "epsilon": "2",
+        "honest": 2,
+        "colluding": 0,
+        "parties": 3,
+        "people": "disjoint",
+        "output": str(tmp_path / "model.json"),
+        "timeout": 5,
+    }
+    return Federation(tmp_path, plan, nodes, run, tables)
