@@ -189,16 +189,31 @@ class TestWeights:
         one, other = self.evidence((1000, 10_000.0), (1000, 20_000.0)).weights
         assert one == 1
         assert other == pytest.approx(1 / 4, rel=1e-3)
-        small, large = self.evidence((10, 1e4), (1000, 1e4)).weights
+        small, large = self.evidence((100, 300.0), (2000, 300.0)).weights
         assert large == 1
-        assert small == pytest.approx(1 / 100, rel=1e-3)
+        assert small == pytest.approx(1 / 20, rel=0.3)  # 300 deviations are much more than the rows of a leaf
+
+    def test_sizes_that_noise_explains_are_one_size(self):
+        assert self.evidence((10, 1e4), (1000, 1e4)).sizes == pytest.approx((5050, 5050))
+        assert self.evidence((10, 1e4), (1000, 1e4)).weights == pytest.approx((1, 1))
+        assert self.evidence((10, 0.01), (1000, 0.01)).sizes == pytest.approx((100, 10_000))
+        between = self.evidence((10, 300.0), (100, 300.0)).sizes  # 100 and 1000, each with noise of deviation 520
+        assert 100 < between[0] <= between[1] < 1000
+
+    def test_sizes_by_hand(self):
+        # Variances 3 s^2 = 27 and 108 around 100 and 200; precisions 1/27 and 1/108, mean 120, Q = 400/27 + 6400/108 = 74.07.
+        first, second = self.evidence((10, 3.0), (20, 6.0)).sizes
+        between = (74.0740740 - 1) / (1 / 27 + 1 / 108 - (1 / 27**2 + 1 / 108**2) / (1 / 27 + 1 / 108))
+        mean = (100 / (between + 27) + 200 / (between + 108)) / (1 / (between + 27) + 1 / (between + 108))
+        assert first == pytest.approx(mean + (100 - mean) * between / (between + 27), rel=1e-6)
+        assert second == pytest.approx(mean + (200 - mean) * between / (between + 108), rel=1e-6)
 
     def test_the_formula_by_hand(self):
         # 100 and 200 rows in six leaves and classes, in the proportion 4:1:2:1:1:1 of ten.
         evidence = self.evidence((10, 1.0), (20, 2.0))
         share = (24 * 30**2 - 6 * (1 + 4)) / 300**2
         expected = [100 / (1 + 100 * share), 200 / (4 + 200 * share)]
-        assert evidence.weights == pytest.approx([one / max(expected) for one in expected])
+        assert evidence.weights == pytest.approx([one / max(expected) for one in expected], rel=1e-3)
 
     def test_equal_weights_when_asked(self):
         assert self.evidence((10, 1.0), (1000, 50.0), weighting="equal").weights == (1, 1)
@@ -232,6 +247,15 @@ class TestWorn:
 
     def test_a_rebuild_would_be_noisier(self):
         assert Evidence((self.batch(2, 10.0),) * 3, 0).worn == ""  # deviation 17 is above the counts, but below 20
+        assert "standard deviation 20" in Evidence((self.batch(2, 10.0),) * 4, 0).worn  # as noisy, and of a sharper law
+
+    def test_batches_that_hardly_count_do_not_hide_it(self):
+        """Of nine equal batches eight weigh next to nothing: their rows are lost, and a rebuild would have them."""
+
+        class Light(Evidence):
+            weights = (1.0, *([1e-9] * 8))
+
+        assert "about 20" in Light((self.batch(2, 10.0),) * 9, 0).worn
 
     def test_counts_that_are_larger(self):
         assert Evidence((self.batch(50, 10.0),) * 9, 0).worn == ""
@@ -285,6 +309,22 @@ class TestVotes:
         models = [pv.GibbsTreeClassifier(5, SCHEMA).fit(rows(300)), pv.GreedyTreeClassifier(5, SCHEMA).fit(rows(300))]
         with pytest.raises(QuestionError, match="combine their trees in different ways"):
             federation.merge(models, "disjoint")
+
+
+class TestBorrowing:
+    """Thin leaves borrow more where noise dominates."""
+
+    @staticmethod
+    def evidence(strength, deviation, shrink=0.15):
+        return Evidence((Batch((np.full((4, 2), round(math.hypot(strength, deviation))),), deviation),), shrink)
+
+    @pytest.mark.parametrize(("strength", "deviation", "times"), [(1000, 10.0, 1), (1000, 999.0, 1), (1000, 3000.0, 3), (10, 10_000.0, 8)])
+    def test_in_proportion_to_noise_over_strength(self, strength, deviation, times):
+        assert self.evidence(strength, deviation).borrowing == pytest.approx(0.15 * times, rel=0.01)
+
+    def test_nothing_but_noise_borrows_the_most(self):
+        assert Evidence((Batch((np.zeros((4, 2)),), 5.0),), 0.15).borrowing == pytest.approx(1.2)
+        assert Evidence((Batch((np.zeros((4, 2)),), 5.0),), 0).borrowing == 0
 
 
 def test_merging_asks_for_no_row(parts, monkeypatch):

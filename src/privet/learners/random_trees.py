@@ -37,7 +37,8 @@ class RandomTreesClassifier(PrivateClassifier):
         height: the depth of every leaf, or ``"auto"``: min(floor(k/2), floor(log_b n) - 1).
         combine: how trees add up: ``"probabilities"`` (class shares), ``"counts"`` (the papers' sum of counts) or ``"vote"`` (one
             vote per tree, as Hanisch does).
-        shrink: how much thin leaves borrow from their ancestors, in standard deviations of their noise; 0 leaves counts as they are.
+        shrink: how much thin leaves borrow from their ancestors, in standard deviations of their noise, and more
+            where noise dominates (:attr:`~privet.leaves.Evidence.borrowing`); 0 leaves counts as they are.
         people: whether the batches of :meth:`partial_fit` are known to hold different people: ``"disjoint"``, which is the owner's
             assertion, or ``"may-overlap"``.
     """

@@ -68,6 +68,7 @@ def test_a_round_gives_the_sum_with_the_noise_of_one_curator(federation):
     saved = pv.load(federation.output)
     assert saved.privacy_.promised.epsilon == 2
     assert saved.privacy_.private
+    assert "Nobody is in the tables of two parties, as the parties assert" in saved.privacy_.notes[-1]
 
 
 def test_the_server_sees_no_share(federation):
@@ -96,6 +97,7 @@ def test_the_statement_says_whom_to_trust(federation):
         "So 1 of the parties may collude",
         "subtract their own counts and their own noise from the sum, and no more",
         "fewer than 2 contributions are honest",
+        "in the tables of all contributors",
     ):
         assert words in said
     assert model.privacy.promised.epsilon == 6, "somebody may be in all three tables"
