@@ -19,6 +19,7 @@ from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn, TimeRemainingColumn
 
 from bench.accuracy.folds import FOLDS
+from bench.accuracy.results import code_version
 from bench.federation import gibbs, horizontal, unequal, updates, vertical
 from bench.federation.problem import Problem
 from bench.federation.results import Results, Row, Task
@@ -57,7 +58,8 @@ def tasks_of(names: list[str], quick: bool) -> list[Task]:
 def main() -> None:
     options = parse()
     console = Console()
-    results = Results(options.cache / ("federation-quick.csv" if options.quick else "federation.csv"))
+    # What other sources found does not count.
+    results = Results(options.cache / f"federation-{code_version()}{'-quick' * options.quick}.csv")
     tasks = tasks_of(options.only, options.quick)
     problem = cache(Problem)
     columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TimeElapsedColumn(), TimeRemainingColumn())

@@ -39,7 +39,9 @@ def filled(page: str, tables: dict[str, str]) -> str:
 
 
 def updates_table(table: pd.DataFrame) -> list[str]:
-    return _by(table, ["data", "recipe"], "parties", lambda data, recipe: f"**{data}**, {RECIPES[recipe]}", "parts")
+    """All ways; that equal weights would do as well is in the file of means only."""
+    shown = table[~table.way.str.endswith("equal weights")]
+    return _by(shown, ["data", "recipe"], "parties", lambda data, recipe: f"**{data}**, {RECIPES[recipe]}", "parts")
 
 
 def warnings_table(table: pd.DataFrame) -> list[str]:
