@@ -16,6 +16,7 @@ import time
 from pathlib import Path
 
 import duckdb
+import numpy as np
 
 import privet as pv
 from privet.federation import contribute, draw_plan, merge, write_plan
@@ -25,7 +26,7 @@ sys.path.insert(0, str(Path(__file__).parent))
 from processes import Flower
 
 PARTIES = 3
-TEST_EVERY = 5  # every fifth row is for testing
+TEST_SHARE = 0.2
 
 
 def main(arguments: list[str] | None = None) -> int:
@@ -47,9 +48,11 @@ def main(arguments: list[str] | None = None) -> int:
 
 def federate(folder: Path, epsilon: str, trees: int) -> None:
     data = pv.datasets.load("nursery")
-    testing = data.table.index % TEST_EVERY == 0
+    draw = np.random.default_rng(1)  # who is where; noise and trees come from the operating system
+    testing = draw.random(len(data.table)) < TEST_SHARE
     train, test = data.table[~testing], data.table[testing]
-    tables = [train.iloc[party::PARTIES] for party in range(PARTIES)]
+    group = draw.integers(0, PARTIES, len(train))
+    tables = [train[group == party] for party in range(PARTIES)]
     plan = draw_plan(data.schema, trees, rows=len(train))
     folder.mkdir(parents=True, exist_ok=True)
     write_plan(plan, folder / "plan.json")

@@ -67,6 +67,13 @@ def test_a_party_is_killed_while_it_counts_and_a_run_with_too_few_writes_nothing
         ended = flower.run({**federation.run, "timeout": 60.0})
         killer.join()
         assert ended.completed, ended.log
+
+        dear = flower.run({**federation.run, "parties": 2, "epsilon": "2.5", "output": str(federation.home / "dear.json"), "timeout": 60.0})
+        assert not dear.completed
+        assert "nothing was unmasked and no model is written" in dear.log
+        assert "epsilon must be at most 2 for this party, the server asks for 5/2" in flower.log("11"), "its owner reads why"
+        assert "at most 2 for this party" not in flower.log("superlink") + dear.log, "and the server does not"
+    assert not (federation.home / "dear.json").exists()
     assert [charges(federation, node) for node in federation.nodes] == [1, 1, 0]
     model = pv.load(federation.output)
     assert model.privacy_.notes[0].startswith("The counts of 2 of 3 parties")
@@ -85,7 +92,7 @@ def test_the_example(tmp_path):
     assert done.returncode == 0, done.stdout + done.stderr
     found = {
         name: (float(accuracy), float(noise))
-        for name, accuracy, noise in re.findall(r"^(\w[^:]*?)  +(0\.\d+) +([\d.]+)$", done.stdout, re.M)
+        for name, accuracy, noise in re.findall(r"^(\w[^:\n]*?)  +(0\.\d+) +([\d.]+)$", done.stdout, re.M)
     }
     assert set(found) == {"pooled rows, one curator", "secure sum (Flower)", "merged contributions", "one party alone"}
     pooled, secure, merged = (found[name] for name in ("pooled rows, one curator", "secure sum (Flower)", "merged contributions"))

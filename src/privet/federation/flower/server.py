@@ -153,7 +153,7 @@ def model_of(plan: Plan, settings: Settings, total: Sum) -> Model:
         plan.schema,
         [charge] * (1 if settings.people == "disjoint" else total.contributions),
         private=True,
-        notes=trust.notes(settings.terms, settings.parties, total.contributions),
+        notes=trust.notes(settings.terms, settings.parties, total.contributions, settings.people),
         id=release_id(SystemBits()),
         name="secure sum",
     )

@@ -10,7 +10,13 @@ def most_colluding(terms: Terms, contributions: int) -> int:
     return min(contributions - terms.honest, terms.contributions - 1)
 
 
-def notes(terms: Terms, parties: int, contributions: int) -> tuple[str, ...]:
+_PEOPLE = {
+    "disjoint": "Nobody is in the tables of two parties, as the parties assert: a person changes one contribution.",
+    "may-overlap": "Somebody may be in the tables of all contributors, so the cost is added up over them.",
+}
+
+
+def notes(terms: Terms, parties: int, contributions: int, people: str) -> tuple[str, ...]:
     """What the promise rests on, for a round of so many parties of whom so many contributed."""
     return (
         f"The counts of {contributions} of {parties} parties were added up by Flower's SecAgg+: the server saw the sum, and no part of it. "
@@ -24,4 +30,5 @@ def notes(terms: Terms, parties: int, contributions: int) -> tuple[str, ...]:
         "that of one curator.",
         f"If fewer than {terms.honest} contributions are honest, only a part of that noise is left, a difference of negative binomial "
         "variables, and this epsilon is not promised. Neither is it if the server breaks the protocol, for example by inventing parties.",
+        _PEOPLE[people],
     )
