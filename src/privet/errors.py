@@ -40,6 +40,10 @@ class PrivacyWarning(UserWarning):
     """Something is allowed, but gives away more than any ledger knows."""
 
 
+class AbsentWarning(UserWarning):
+    """A model of several tables answers without some attributes, which may be a slip in a column's name."""
+
+
 class NoiseWarning(UserWarning):
     """A model is mostly noise, and there is a better way to spend epsilon."""
 

@@ -11,7 +11,7 @@ import json
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any, Literal, get_args
+from typing import Literal, get_args
 
 import numpy as np
 import numpy.typing as npt
@@ -22,8 +22,8 @@ from privet.errors import ParameterError, QuestionError
 Weighting = Literal["by-noise", "equal"]
 Whole = npt.NDArray[np.int64]
 Floats = npt.NDArray[np.float64]
-#: Thin leaves borrow at most so many times as much where noise dominates.
-MOST_BORROWING = 8.0
+#: Thin leaves borrow less than this many standard deviations.
+MAX_SHRINK = 10**6
 
 
 @dataclass(frozen=True, eq=False)
@@ -63,78 +63,33 @@ class Evidence:
 
     Args:
         batches: at least one, all about the same structure.
-        shrink: how much thin leaves borrow from their ancestors, in standard deviations of their noise; more where noise
-            dominates, see :attr:`borrowing`.
-        weighting: ``"by-noise"`` lets batches that are mostly noise weigh less (see :attr:`weights`), ``"equal"`` adds all alike.
+        shrink: how much thin leaves borrow from their ancestors, in standard deviations of their noise, where counts are above it.
+        weighting: the rule by which batches weigh: ``"by-noise"`` or ``"equal"``.
+        weights, borrowing: how much each batch counts, and how much thin leaves borrow: what followed from these by the rules of
+            :mod:`privet.trees.weighing` when the model was made. A file keeps both, so that it answers as it did when rules change.
     """
 
     batches: tuple[Batch, ...]
     shrink: float
-    weighting: Weighting = "by-noise"
+    weighting: Weighting
+    weights: tuple[float, ...]
+    borrowing: float
 
     def __post_init__(self) -> None:
         if self.weighting not in get_args(Weighting):
             raise ParameterError(f"weighting must be 'by-noise' or 'equal', got {self.weighting!r}")
-        if isinstance(self.shrink, bool) or not isinstance(self.shrink, int | float) or not 0 <= self.shrink < 1e6:
-            raise ParameterError(f"shrink must be a number of at least 0, got {self.shrink!r}")
+        if isinstance(self.shrink, bool) or not isinstance(self.shrink, int | float) or not 0 <= self.shrink < MAX_SHRINK:
+            raise ParameterError(f"shrink must be a number of at least 0 and below {MAX_SHRINK}, got {self.shrink!r}")
         shapes = {tuple(table.shape for table in batch.tables) for batch in self.batches}
-        if len(shapes) != 1:
-            raise QuestionError("batches of leaf counts must be about one structure")
-
-    @property
-    def weights(self) -> tuple[float, ...]:
-        """How much each batch counts; the largest is 1.
-
-        If all batches are samples of one population, a leaf of share q has about n q rows of a batch of n rows, with sampling
-        variance n q and noise of variance s^2. The weighted sum has the least variance for its expectation if a batch weighs
-
-            n / (s^2 + n q) = 1 / (s^2 / n + q)     (inverse-variance weighting),
-
-        where q is that of a typical row's leaf and class, see :attr:`_typical_share`.
-
-        So batches weigh the same where sampling dominates, or where they are equally large and noisy, and n / s^2 where noise
-        does. From released numbers only.
-        """
-        if self.weighting == "equal" or len(self.batches) == 1:
-            return (1.0,) * len(self.batches)
-        share = self._typical_share
-        found = [1 / (batch.deviation**2 / size + share) if size > 0 else 0.0 for batch, size in zip(self.batches, self.sizes, strict=True)]
-        largest = max(found)
-        return tuple(one / largest for one in found) if largest > 0 else (1.0,) * len(found)
-
-    @property
-    def sizes(self) -> tuple[float, ...]:
-        """About how many rows each batch has: noisy numbers, drawn towards their mean as far as noise explains how they differ.
-
-        A normal model with a variance between batches that is estimated by moments (DerSimonian and Laird 1986). Without it, equal
-        batches would weigh differently by chance.
-        """
-        found = np.array([batch.n_rows for batch in self.batches])
-        noise = np.array([batch.variance_of_n_rows for batch in self.batches])
-        if len(found) == 1 or not noise.all():  # exact counts need no help
-            return tuple(np.maximum(found, 0.0).tolist())
-        precision = 1 / noise
-        excess = float((precision * (found - np.average(found, weights=precision)) ** 2).sum()) - (len(found) - 1)
-        between = max(excess, 0.0) / float(precision.sum() - (precision**2).sum() / precision.sum())
-        mean = np.average(found, weights=1 / (between + noise))
-        return tuple(np.maximum(mean + (found - mean) * between / (between + noise), 0.0).tolist())
-
-    @property
-    def _typical_share(self) -> float:
-        """The sum of squared shares of the leaves and classes, less what noise adds to it on average, in a mean over trees."""
-        total = sum(self.sizes)
-        entries = self.batches[0].entries / len(self.batches[0].tables)
-        squares = sum(float((sum(tables).astype(np.float64) ** 2).sum()) for tables in self._by_tree()) / len(self.batches[0].tables)
-        noise = sum(batch.deviation**2 for batch in self.batches) * entries
-        return min(max((squares - noise) / max(total, 1.0) ** 2, 1 / entries), 1.0)
+        if len(shapes) != 1 or len(self.weights) != len(self.batches):
+            raise QuestionError("batches of leaf counts must be about one structure, and each must have a weight")
 
     @property
     def tables(self) -> list[Floats]:
         """The weighted sums of the leaf counts, per tree."""
-        weights = self.weights
         return [
-            np.asarray(sum(weight * table.astype(np.float64) for weight, table in zip(weights, tables, strict=True)))
-            for tables in self._by_tree()
+            np.asarray(sum(weight * table.astype(np.float64) for weight, table in zip(self.weights, tables, strict=True)))
+            for tables in zip(*(batch.tables for batch in self.batches), strict=True)
         ]
 
     @property
@@ -144,41 +99,9 @@ class Evidence:
 
     @property
     def strength(self) -> float:
-        """The root mean square of what rows account for in the weighted sums: noise of this variance is what is left without them."""
+        """The root mean square of what rows account for in the weighted sums: that of the sums, less the variance of their noise."""
         squares = sum(float((table**2).sum()) for table in self.tables) / self.batches[0].entries
         return math.sqrt(max(squares - self.deviation**2, 0.0))
-
-    @property
-    def borrowing(self) -> float:
-        """How much thin leaves borrow: ``shrink``, times the ratio of noise to :attr:`strength` where that is above 1, up to 8.
-
-        The ratio and its limit were chosen on public data sets: nothing changes where counts are above their noise.
-        """
-        strength = self.strength
-        ratio = self.deviation / strength if strength > 0 else math.inf
-        return self.shrink * min(max(ratio, 1.0), MOST_BORROWING)
-
-    @property
-    def worn(self) -> str:
-        """Why a model should be built anew, from released numbers only; empty where it should not.
-
-        Noise adds up with every batch. It has outgrown the counts where its deviation exceeds their :attr:`strength`; building
-        anew helps where that would have less noise even at half the epsilon of the least noisy batch: about twice its deviation.
-        """
-        anew = 2 * min(batch.deviation for batch in self.batches)
-        total = sum(self.sizes)
-        kept = sum(weight * size for weight, size in zip(self.weights, self.sizes, strict=True)) / total if total > 0 else 1.0
-        noise, strength = self.deviation / kept, self.strength / kept  # as if all rows counted in full, as they would anew
-        if len(self.batches) == 1 or noise <= strength or noise < anew * (1 - 1e-9):
-            return ""
-        return (
-            f"the noise of {len(self.batches)} batches has outgrown the counts: each sum has noise of standard deviation {noise:.3g}, and "
-            f"rows account for a root mean square of {strength:.3g}. Built anew from all rows at half the epsilon of a batch, it "
-            f"would be about {anew:.3g}"
-        )
-
-    def _by_tree(self) -> Any:
-        return zip(*(batch.tables for batch in self.batches), strict=True)
 
 
 def structure_fingerprint(forest: Sequence[Cells]) -> str:

@@ -17,6 +17,8 @@ from privet.schema import Schema
 People = Literal["disjoint", "may-overlap", "same"]
 #: Statements of statements of statements are deep enough.
 MAX_DEPTH = 4
+#: So many releases can be put together at most.
+MAX_RELEASES = 1000
 
 
 @dataclass(frozen=True)
@@ -93,6 +95,8 @@ class PrivacyStatement:
         flat = [part for one in statements for part in (one.parts if one.people == people else (one,))]
         parts = tuple(sorted(flat, key=lambda part: min(leaf.id for leaf in part.leaves)))
         ids = [leaf.id for part in parts for leaf in part.leaves]
+        if len(ids) > MAX_RELEASES:
+            raise ParameterError(f"at most {MAX_RELEASES} releases can be put together, these are {len(ids)}; build the model anew")
         if not all(ids):
             raise ParameterError("one of these was written without an identity, so that nobody can tell whether it is used twice")
         if len(set(ids)) < len(ids):
@@ -174,15 +178,21 @@ class PrivacyStatement:
         rho = rounded_up(float(self.promised.rho))
         return f"{pair}-differentially private with {whom} {change} (rho {rho})"
 
+    @property
+    def rests_on_disjoint(self) -> bool:
+        """Whether somewhere the people of several tables are asserted to be different ones."""
+        return self.people == "disjoint" or any(part.rests_on_disjoint for part in self.parts)
+
     def _condition(self) -> str:
-        """What the promise of several tables rests on."""
-        said = {
-            None: "",
-            "disjoint": f", provided that nobody is in two of the {len(self.parts)} batches",
-            "may-overlap": f", even if they are in all {len(self.parts)} batches",
-            "same": f" in all {len(self.parts)} tables",
-        }
-        return said[self.people]
+        """What the promise of several tables rests on, in full."""
+        if not self.parts:
+            return ""
+        many = len(self.leaves)
+        if self.depth > 1 and self.rests_on_disjoint:
+            return f", provided that nobody is in two of the {many} batches where they were asserted to be disjoint"
+        if self.people == "disjoint":
+            return f", provided that nobody is in two of the {many} batches"
+        return f" in all {many} tables" if self.people == "same" else f", even if they are in all {many} batches"
 
     def __str__(self) -> str:
         return self.describe()

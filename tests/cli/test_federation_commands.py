@@ -125,6 +125,8 @@ class TestRefused:
         pv.Schema(SCHEMA.attributes, "advice", ["yes", "no"]).write("other.json")
         refused = run("federation", "contribute", "north.csv", "-p", "plan.json", "-s", "other.json", "-e", "1", "-o", "x.json", code=2)
         assert "drawn for another schema" in refused.err
+        fresh = run("federation", "contribute", "south.parquet", "-p", "plan.json", "-s", "other.json", "-e", "1", "-o", "x.json", code=2)
+        assert "drawn for another schema" in fresh.err
         assert pv.SQLiteLedger("north.csv.ledger.sqlite").spent("north.csv").epsilon == 1
 
     @pytest.mark.parametrize(
@@ -237,6 +239,12 @@ class TestDemo:
         for party in ("north", "south", "west"):
             ledger = pv.SQLiteLedger(folder / f"{party}.duckdb.ledger.sqlite")
             assert [ledger.spent(dataset).epsilon for dataset in ledger.datasets()] == [2]
+
+    def test_a_folder_that_is_there_is_left_alone(self, run, tmp_path):
+        (tmp_path / "mine").mkdir()
+        (tmp_path / "mine" / "north.duckdb").write_text("precious")
+        assert "mine is there already" in run("federation", "demo", "-o", "mine", code=2).err
+        assert (tmp_path / "mine" / "north.duckdb").read_text() == "precious"
 
     def test_a_bad_epsilon_is_refused_before_anything_is_written(self, run, tmp_path):
         assert "epsilon must be" in run("federation", "demo", "--epsilon", "-1", code=2).err

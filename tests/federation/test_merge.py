@@ -16,11 +16,12 @@ from hypothesis import strategies as st
 import privet as pv
 from privet import federation
 from privet.errors import ModelError, NoiseWarning, ParameterError, QuestionError
-from privet.leaves import Batch, Evidence
+from privet.leaves import Batch
 from privet.privacy import PrivacyStatement
 from privet.release.file import read_model, write_model
 from privet.schema import Schema
 from privet.schema.encode import encode
+from privet.trees.weighing import sizes, weighed, worn
 from tests.federation.parties import SCHEMA, curator_of, part, plan, rows
 
 
@@ -177,9 +178,7 @@ class TestWeights:
     def evidence(*sizes_and_deviations, weighting="by-noise"):
         """Batches without noise in them, of the same shape as each other, that claim a deviation."""
         shares = np.array([[4, 1], [2, 1], [1, 1]])
-        return Evidence(
-            tuple(Batch((shares * size, shares * size), deviation) for size, deviation in sizes_and_deviations), 0.15, weighting
-        )
+        return weighed(tuple(Batch((shares * size, shares * size), deviation) for size, deviation in sizes_and_deviations), 0.15, weighting)
 
     def test_equal_batches_weigh_the_same(self):
         assert self.evidence((10, 3.0), (10, 3.0)).weights == (1, 1)
@@ -194,15 +193,15 @@ class TestWeights:
         assert small == pytest.approx(1 / 20, rel=0.3)  # 300 deviations are much more than the rows of a leaf
 
     def test_sizes_that_noise_explains_are_one_size(self):
-        assert self.evidence((10, 1e4), (1000, 1e4)).sizes == pytest.approx((5050, 5050))
+        assert sizes(self.evidence((10, 1e4), (1000, 1e4)).batches) == pytest.approx((5050, 5050))
         assert self.evidence((10, 1e4), (1000, 1e4)).weights == pytest.approx((1, 1))
-        assert self.evidence((10, 0.01), (1000, 0.01)).sizes == pytest.approx((100, 10_000))
-        between = self.evidence((10, 300.0), (100, 300.0)).sizes  # 100 and 1000, each with noise of deviation 520
+        assert sizes(self.evidence((10, 0.01), (1000, 0.01)).batches) == pytest.approx((100, 10_000))
+        between = sizes(self.evidence((10, 300.0), (100, 300.0)).batches)  # 100 and 1000, each with noise of deviation 520
         assert 100 < between[0] <= between[1] < 1000
 
     def test_sizes_by_hand(self):
         # Variances 3 s^2 = 27 and 108 around 100 and 200; precisions 1/27 and 1/108, mean 120, Q = 400/27 + 6400/108 = 74.07.
-        first, second = self.evidence((10, 3.0), (20, 6.0)).sizes
+        first, second = sizes(self.evidence((10, 3.0), (20, 6.0)).batches)
         between = (74.0740740 - 1) / (1 / 27 + 1 / 108 - (1 / 27**2 + 1 / 108**2) / (1 / 27 + 1 / 108))
         mean = (100 / (between + 27) + 200 / (between + 108)) / (1 / (between + 27) + 1 / (between + 108))
         assert first == pytest.approx(mean + (100 - mean) * between / (between + 27), rel=1e-6)
@@ -220,7 +219,7 @@ class TestWeights:
 
     def test_nothing_but_noise(self):
         empty = Batch((np.full((3, 2), -5), np.full((3, 2), -5)), 10.0)
-        assert Evidence((empty, empty), 0.15).weights == (1, 1)
+        assert weighed((empty, empty), 0.15).weights == (1, 1)
 
     def test_the_weighted_sum_is_less_noisy_for_what_it_says(self):
         """Noise over signal is never above that of the plain sum, and clearly below where parties differ."""
@@ -228,6 +227,18 @@ class TestWeights:
         equal = self.evidence((100, 5.0), (100, 100.0), weighting="equal")
         ratio = [evidence.deviation / evidence.tables[0].sum() for evidence in (by_noise, equal)]
         assert ratio[0] < 0.25 * ratio[1]
+
+    def test_a_file_keeps_the_weights_that_it_was_made_with(self, parts, tmp_path, monkeypatch):
+        """Better rules must not change, or refuse, what was released before."""
+        whole = federation.merge(parts, "disjoint")
+        write_model(whole, tmp_path / "m.json")
+        monkeypatch.setattr("privet.trees.weighing.sizes", lambda batches: [1.0] * len(batches))
+        monkeypatch.setattr("privet.trees.weighing.MOST_BORROWING", 1.0)
+        again = read_model(tmp_path / "m.json")
+        assert again.evidence.weights == whole.evidence.weights
+        assert again.evidence.borrowing == whole.evidence.borrowing
+        codes = encode(SCHEMA, rows(50), target=False).codes
+        np.testing.assert_array_equal(again.probabilities(codes), whole.probabilities(codes))
 
     def test_the_released_vectors_do_not_change(self, parts):
         light, heavy = (federation.merge(parts, "disjoint", weighting) for weighting in ("by-noise", "equal"))
@@ -242,26 +253,23 @@ class TestWorn:
 
     def test_noise_that_outgrew_the_counts(self):
         batches = [self.batch(2, 10.0)] * 9  # deviation 30 against counts of 18, and 20 for a rebuild
-        assert "standard deviation 30" in Evidence(tuple(batches), 0).worn
-        assert "about 20" in Evidence(tuple(batches), 0).worn
+        assert "standard deviation 30" in worn(weighed(tuple(batches), 0))
+        assert "about 20" in worn(weighed(tuple(batches), 0))
 
     def test_a_rebuild_would_be_noisier(self):
-        assert Evidence((self.batch(2, 10.0),) * 3, 0).worn == ""  # deviation 17 is above the counts, but below 20
-        assert "standard deviation 20" in Evidence((self.batch(2, 10.0),) * 4, 0).worn  # as noisy, and of a sharper law
+        assert worn(weighed((self.batch(2, 10.0),) * 3, 0)) == ""  # deviation 17 is above the counts, but below 20
+        assert "standard deviation 20" in worn(weighed((self.batch(2, 10.0),) * 4, 0))  # as noisy, and of a sharper law
 
     def test_batches_that_hardly_count_do_not_hide_it(self):
         """Of nine equal batches eight weigh next to nothing: their rows are lost, and a rebuild would have them."""
-
-        class Light(Evidence):
-            weights = (1.0, *([1e-9] * 8))
-
-        assert "about 20" in Light((self.batch(2, 10.0),) * 9, 0).worn
+        light = replace(weighed((self.batch(2, 10.0),) * 9, 0), weights=(1.0, *([1e-9] * 8)))
+        assert "about 20" in worn(light)
 
     def test_counts_that_are_larger(self):
-        assert Evidence((self.batch(50, 10.0),) * 9, 0).worn == ""
+        assert worn(weighed((self.batch(50, 10.0),) * 9, 0)) == ""
 
     def test_one_batch_is_not_worn(self):
-        assert Evidence((self.batch(0, 10.0),), 0).worn == ""
+        assert worn(weighed((self.batch(0, 10.0),), 0)) == ""
 
     def test_merging_warns_and_the_card_says_so(self, drawn, tmp_path):
         from privet.release.card import card_markdown
@@ -304,6 +312,13 @@ class TestVotes:
         whole = federation.merge(models, "disjoint")
         assert len(whole.trees) == 2
         assert whole.privacy.promised.epsilon == 5
+        for ours, theirs in zip(whole.trees, sorted(models, key=lambda one: one.privacy_.id), strict=True):
+            np.testing.assert_array_equal(ours.counts, theirs.model_.trees[0].counts)
+        third = pv.GreedyTreeClassifier(5, SCHEMA, max_depth=2).fit(rows(300, 99))
+        again = federation.merge([whole, third], "disjoint")  # in steps: no tree's counts grow
+        assert sorted(tree.counts[0].sum() for tree in again.trees) == pytest.approx(
+            sorted([*(tree.counts[0].sum() for tree in whole.trees), third.model_.trees[0].counts[0].sum()])
+        )
 
     def test_different_ways_to_combine_are_refused(self):
         models = [pv.GibbsTreeClassifier(5, SCHEMA).fit(rows(300)), pv.GreedyTreeClassifier(5, SCHEMA).fit(rows(300))]
@@ -316,15 +331,15 @@ class TestBorrowing:
 
     @staticmethod
     def evidence(strength, deviation, shrink=0.15):
-        return Evidence((Batch((np.full((4, 2), round(math.hypot(strength, deviation))),), deviation),), shrink)
+        return weighed((Batch((np.full((4, 2), round(math.hypot(strength, deviation))),), deviation),), shrink)
 
     @pytest.mark.parametrize(("strength", "deviation", "times"), [(1000, 10.0, 1), (1000, 999.0, 1), (1000, 3000.0, 3), (10, 10_000.0, 8)])
     def test_in_proportion_to_noise_over_strength(self, strength, deviation, times):
         assert self.evidence(strength, deviation).borrowing == pytest.approx(0.15 * times, rel=0.01)
 
     def test_nothing_but_noise_borrows_the_most(self):
-        assert Evidence((Batch((np.zeros((4, 2)),), 5.0),), 0.15).borrowing == pytest.approx(1.2)
-        assert Evidence((Batch((np.zeros((4, 2)),), 5.0),), 0).borrowing == 0
+        assert weighed((Batch((np.zeros((4, 2)),), 5.0),), 0.15).borrowing == pytest.approx(1.2)
+        assert weighed((Batch((np.zeros((4, 2)),), 5.0),), 0).borrowing == 0
 
 
 def test_merging_asks_for_no_row(parts, monkeypatch):

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 
 import pytest
 
@@ -59,11 +60,30 @@ def test_rows_set_the_height():
         ({"rows": 5, "n_trees": 0}, "n_trees must be a whole number"),
         ({"rows": 5, "n_trees": 10_001}, "at most 10000, got 10001"),
         ({"rows": 5, "combine": "scores"}, "combine must be one of"),
+        ({"rows": 5, "shrink": -1}, "shrink must be a number"),
+        ({"rows": 5, "shrink": True}, "shrink must be a number"),
+        ({"height": 1001}, "height must be at most 1000"),
     ],
 )
 def test_bad_parameters(wrong, reason):
     with pytest.raises(ParameterError, match=reason):
         federation.draw_plan(SCHEMA, **wrong)
+
+
+def test_what_could_not_be_read_is_not_written(tmp_path):
+    with pytest.raises(ModelError, match="this plan cannot be written: settings must be"):
+        federation.write_plan(replace(plan(), settings={"a": [1]}), tmp_path / "plan.json")
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_a_deep_chain_is_refused_quickly(tmp_path):
+    """Half a million levels of one node each would keep a reader busy for minutes."""
+    deep = document()
+    n = 20_000
+    deep["trees"] = [{"attribute": [2, -1] * n + [-1], "branch": [x for k in range(n) for x in (2 * k + 1, 2 * k + 2)]}]
+    (tmp_path / "plan.json").write_bytes(seal(deep))
+    with pytest.raises(ModelError, match="a structure may have 1000 levels at most"):
+        federation.read_plan(tmp_path / "plan.json")
 
 
 def document() -> dict:

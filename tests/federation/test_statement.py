@@ -64,6 +64,23 @@ def test_nested_rules_are_kept_apart():
     assert outer.depth == 2
 
 
+def test_a_nested_assertion_is_said():
+    """Two disjoint batches and one that may overlap with them: the 2 holds only if nobody is in both of the first two."""
+    inner = PrivacyStatement.together([single(1), single(2)], "disjoint")
+    outer = PrivacyStatement.together([inner, single(3)], "may-overlap")
+    assert outer.promised.epsilon == 2
+    said = outer.describe()
+    assert "nobody is in two of the 3 batches where they were asserted to be disjoint" in said
+    assert "even if" not in said
+    plain = PrivacyStatement.together([PrivacyStatement.together([single(1), single(2)], "may-overlap"), single(3)], "same")
+    assert plain.describe() == "3-differentially private with one person added or removed in all 3 tables"
+
+
+def test_too_many_releases_are_refused():
+    with pytest.raises(ParameterError, match="at most 1000 releases"):
+        PrivacyStatement.together([single(number) for number in range(1001)], "disjoint")
+
+
 def test_what_is_nested_too_deeply_is_refused():
     whole, rules = single(0), ["disjoint", "may-overlap"]
     for number in range(1, 5):

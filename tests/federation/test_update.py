@@ -112,6 +112,40 @@ def test_bad_parameters_of_an_update(change, reason):
     assert curator.ledger.entries() == []
 
 
+def test_people_are_cut_in_every_batch():
+    """A person of many rows counts with one, also where a batch came from elsewhere in between."""
+    schema = SCHEMA.declare(person="who", rows_per_person=1)
+    many = rows(60).assign(who="ada")
+    fitted = pv.RandomTreesClassifier(50, schema, n_trees=3, height=2).fit(many)
+    other = curator_of(rows(60).assign(pid="bob"), SCHEMA.declare(person="pid"))
+    fitted.partial_fit_from(other).partial_fit(many)
+    assert [batch.n_rows for batch in fitted.model_.evidence.batches] == pytest.approx([1, 1, 1], abs=1)
+    unknown = pv.RandomTreesClassifier(50, n_trees=3, height=2).fit_from(curator_of(many, schema)).partial_fit_from(other)
+    with pytest.raises(ParameterError, match="different columns whose row it is"):
+        unknown.partial_fit(many)
+
+
+@pytest.mark.parametrize("name", ["x" * 201, "two\nlines", 5, "\ud800"])
+def test_a_name_that_no_file_would_hold_is_refused_before_a_charge(name):
+    curator = curator_of(rows(50))
+    with pytest.raises(ParameterError, match="name must be text"):
+        federation.update(learner().fit(rows(50)).model_, curator, 1, "may-overlap", name)
+    with pytest.raises(ParameterError, match="name must be text"):
+        federation.contribute(federation.draw_plan(SCHEMA, 2, height=1), curator, 1, name)
+    assert curator.ledger.entries() == []
+
+
+def test_parts_of_one_table_are_not_another_table():
+    curator = curator_of(rows(200))
+    plan = federation.draw_plan(SCHEMA, 2, height=1)
+    with curator.snapshot():
+        half, _ = curator.split_people(2, 1)
+        some = federation.contribute(plan, half, 1)
+    whole = federation.contribute(plan, curator, 1)
+    with pytest.raises(ParameterError, match="charged to one account"):
+        federation.merge([some, whole], "disjoint")
+
+
 def test_classes_of_scikit_learn_must_be_those_of_the_schema():
     learner().partial_fit(rows(100), classes=["yes", "no"])
     with pytest.raises(ParameterError, match="classes must be those of the schema"):

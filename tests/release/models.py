@@ -71,9 +71,10 @@ def gaussian_model(schema: Schema = SCHEMA) -> Model:
 
 def merged_model(people: str = "disjoint") -> Model:
     """Leaf vectors of three batches, one of which is noisier."""
-    from privet.leaves import Batch, Evidence
+    from privet.leaves import Batch
     from privet.release.structure import tree_from, tree_to
     from privet.trees.from_leaves import trees_from
+    from privet.trees.weighing import weighed
 
     numbered = tree_from(SCHEMA, tree_to(small_tree()), 0).cells  # leaves in order, as files have them
     forest = [numbered, Cells.everything(SCHEMA).refine({0: Split.multiway(SCHEMA, "colour")})]
@@ -81,7 +82,7 @@ def merged_model(people: str = "disjoint") -> Model:
         Batch(tuple(np.arange(len(cells) * 3).reshape(len(cells), 3) * factor - 2 for cells in forest), deviation)
         for factor, deviation in ((1, 1.5), (2, 1.5), (3, 40.0))
     ]
-    evidence = Evidence(tuple(batches), 0.15)
+    evidence = weighed(batches, 0.15)
     parts = [statement(id=f"{number:032x}", name=f"party {number}", account=f"{number + 7:032x}") for number in range(3)]
     privacy = PrivacyStatement.together([PrivacyStatement.together(parts[:2], "may-overlap"), parts[2]], people)  # type: ignore[arg-type]
     facts = {"trees": trees_from(forest, evidence), "combine": "probabilities", "noise": evidence.deviation, "evidence": evidence}

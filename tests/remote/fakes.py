@@ -114,6 +114,7 @@ class Service:
         if operation == "":
             money = {"unit": curator.unit, "left": str(curator.left), "spent": cost_to(curator.spent)}
             told = {"name": "people", "schema": curator.schema.to_json(), "fingerprint": curator.schema.fingerprint}
+            told["account"] = curator.account
             return {**told, **money, "private": curator.private, "reason": curator.reason}
         if operation == "history":
             after = int(request.url.params["after"])

@@ -18,7 +18,7 @@ from privet.cli.places import ledger_beside
 from privet.cli.tables import budget_table, number
 from privet.counts.open import open_table
 from privet.curator import AnyCurator, Curator
-from privet.errors import NoiseWarning, ParameterError, SchemaError, TableError
+from privet.errors import AbsentWarning, NoiseWarning, ParameterError, SchemaError, TableError
 from privet.ledger import SQLiteLedger
 from privet.schema import Schema
 
@@ -136,15 +136,13 @@ def check_writable(path: Path) -> None:
 
 @contextmanager
 def saying_warnings() -> Iterator[None]:
-    """Warnings about noise as one line on standard error, once the work is done."""
+    """Warnings of ours as one line each on standard error, once the work is done."""
     with warnings.catch_warnings(record=True) as caught:
-        warnings.simplefilter("always", NoiseWarning)
+        for kind in (NoiseWarning, AbsentWarning):
+            warnings.simplefilter("always", kind)
         yield
-    for warning in caught:
-        if issubclass(warning.category, NoiseWarning):
-            Console(stderr=True, soft_wrap=True, highlight=False).print(f"privet: {warning.message}", style="yellow", markup=False)
-        else:
-            warnings.warn_explicit(warning.message, warning.category, warning.filename, warning.lineno)
+    for text in dict.fromkeys(str(warning.message) for warning in caught):
+        Console(stderr=True, soft_wrap=True, highlight=False).print(f"privet: {text}", style="yellow", markup=False)
 
 
 @contextmanager

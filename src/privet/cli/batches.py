@@ -44,7 +44,7 @@ def update(
     """
     from privet.cli.asking import check_writable, place_of, saying_warnings, working
     from privet.errors import ParameterError
-    from privet.learners.batches import checked_people, plan_of, updated
+    from privet.learners.batches import check_same_domain, checked_people, plan_of, updated
     from privet.release.file import read_model, write_model
 
     check_writable(output)
@@ -53,7 +53,9 @@ def update(
     known = plan_of(old).schema.declare(n_rows=None)
     if schema is None and old.privacy.person and known.person is None:
         raise ParameterError("--schema is needed: the tables of this model say in different columns whose row it is")
-    curator = place_of(table, schema, budget, ledger, analyst, dataset, token_file, known).curator(epsilon)
+    place = place_of(table, schema, budget, ledger, analyst, dataset, token_file, known)
+    check_same_domain(plan_of(old), place.schema)
+    curator = place.curator(epsilon)
     with saying_warnings(), working("counting"):
         new = updated(old, curator, epsilon, people, name)  # type: ignore[arg-type]
     write_model(new, output)

@@ -70,12 +70,14 @@ def contribute(
 
     from privet.cli.asking import check_writable, place_of, print_budget, working
     from privet.federation.plan import read_plan
-    from privet.learners.batches import contribution
+    from privet.learners.batches import check_same_domain, contribution
     from privet.release.file import write_model
 
     check_writable(output)
     agreed = read_plan(plan)
-    curator = place_of(table, schema, budget, ledger, analyst, dataset, token_file, agreed.schema.declare(n_rows=None)).curator(epsilon)
+    place = place_of(table, schema, budget, ledger, analyst, dataset, token_file, agreed.schema.declare(n_rows=None))
+    check_same_domain(agreed, place.schema)
+    curator = place.curator(epsilon)
     with working("counting"):
         part = contribution(agreed, curator, epsilon, party)
     write_model(part, output)

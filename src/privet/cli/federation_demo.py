@@ -97,13 +97,13 @@ def _divided(output: Path) -> tuple[dict[str, pd.DataFrame], pd.DataFrame]:
     party = np.where(apart, -1, shares[drawn % len(shares)])
     tables = {name: nursery.table[party == number] for number, name in enumerate(PARTIES)}
     try:
-        output.mkdir(parents=True, exist_ok=True)
+        output.mkdir(parents=True)
         for name, table in tables.items():
-            for old in output.glob(f"{name}.duckdb*"):  # of an earlier demonstration: its database and its ledger
-                old.unlink()
             with duckdb.connect(str(output / f"{name}.duckdb")) as connection:
                 connection.register("rows_of_party", table)
                 connection.execute("CREATE TABLE people AS SELECT * FROM rows_of_party")
+    except FileExistsError:
+        raise TableError(f"{output} is there already; remove it, or name another folder with --output") from None
     except (OSError, duckdb.Error):
         raise TableError(f"cannot write the databases of the parties to {output}") from None
     nursery.schema.declare(n_rows=None).write(output / "nursery.schema.json")

@@ -69,15 +69,17 @@ def predict(
     import sys
 
     import privet as pv
+    from privet.cli.asking import saying_warnings
     from privet.errors import TableError
 
     loaded = pv.load(model)
     if output is None:
-        _write_answers(loaded, table, probabilities, sys.stdout)
+        with saying_warnings():
+            _write_answers(loaded, table, probabilities, sys.stdout)
         return
     partial = output.with_name(output.name + ".part")
     try:
-        with partial.open("w", encoding="utf-8", newline="") as file:
+        with saying_warnings(), partial.open("w", encoding="utf-8", newline="") as file:
             rows = _write_answers(loaded, table, probabilities, file)
         partial.replace(output)
     except OSError as error:
@@ -101,19 +103,10 @@ def _write_answers(loaded: Any, table: str, probabilities: bool, file: Any) -> i
     ) as bar:
         task = bar.add_task("classifying", total=None)
         for block in read_blocks(table):
-            if rows == 0:
-                _say_absent(loaded, list(block.columns), console)
             _answers(loaded, block, probabilities).to_csv(file, index=False, header=rows == 0)
             rows += len(block)
             bar.update(task, description=f"classified {rows:,} rows")
     return rows
-
-
-def _say_absent(loaded: Any, columns: list[str], console: Any) -> None:
-    """A joined model answers without some attributes; that they are absent may be a slip."""
-    absent = [name for name in loaded.model_.schema.names if name not in columns]
-    if absent and loaded.privacy_.vertical and len(absent) < len(loaded.model_.schema.names):
-        console.print(f"not in the table, and taken as unknown: {', '.join(absent)}", soft_wrap=True, highlight=False, markup=False)
 
 
 def _answers(loaded: Any, rows: Any, probabilities: bool) -> Any:

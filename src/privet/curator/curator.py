@@ -105,7 +105,7 @@ class Curator:
         return other
 
     def _set_up(self, source: CountSource, schema: Schema, ledger: Ledger, dataset: str, analyst: str, bits: Bits) -> None:
-        self._source, self._bits = source, bits
+        self._source, self._bits, self._account = source, bits, ""
         self.schema, self.ledger, self.dataset, self.analyst = schema, ledger, dataset, analyst
 
     def _open_account(self, budget: Budget | None) -> None:
@@ -121,7 +121,7 @@ class Curator:
     @property
     def account(self) -> str:
         """A digest of the account that is charged, for releases: it tells whether two are about one table, and nothing else."""
-        return account_digest(self.ledger.identity, self.dataset)
+        return self._account or account_digest(self.ledger.identity, self.dataset)
 
     # -- money ---------------------------------------------------------------------------------------------------------
 
@@ -366,10 +366,13 @@ class Curator:
         sources = self._source.parts(n_parts, self._bits.words(4).tobytes())  # divides when it is first asked
         self._charge(Cost.pure(amount), f"{n_parts} disjoint groups of people")
         names = [f"{self.dataset} (part {number + 1} of {n_parts})" for number in range(n_parts)]
-        return [
+        parts = [
             Curator.over(source, self.schema, budget, ledger=MemoryLedger(), dataset=name, analyst=self.analyst, bits=self._bits)
             for source, name in zip(sources, names, strict=True)
         ]
+        for part in parts:
+            part._account = self.account  # whatever is released about them is about this table
+        return parts
 
     # -- how it is done ------------------------------------------------------------------------------------------------
 

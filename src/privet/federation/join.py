@@ -31,7 +31,7 @@ def join(models: Sequence[Model]) -> Model:
         raise ParameterError(f"join needs at least two models, got {len(models)}")
     statement = PrivacyStatement.together([model.privacy for model in models], "same")
     schema = _all_attributes([model.schema for model in models])
-    return together(models, [[_moved(tree.cells, schema) for tree in model.trees] for model in models], statement)
+    return together(models, [[_moved(tree.cells, schema) for tree in model.trees] for model in models], statement, vertical=True)
 
 
 def _all_attributes(schemas: Sequence[Schema]) -> Schema:

@@ -45,14 +45,13 @@ def _union(models: Sequence[Model], people: People) -> Model:
         return first
     ordered = sorted(models, key=lambda model: min(leaf.id for leaf in model.privacy.leaves))
     schema = common_facts([model.schema for model in ordered])
-    return together(ordered, [[replace(tree.cells, schema=schema) for tree in model.trees] for model in ordered], statement)
+    return together(ordered, [[replace(tree.cells, schema=schema) for tree in model.trees] for model in ordered], statement, vertical=False)
 
 
-def together(models: Sequence[Model], forests: Sequence[Sequence[Cells]], statement: PrivacyStatement) -> Model:
+def together(models: Sequence[Model], forests: Sequence[Sequence[Cells]], statement: PrivacyStatement, *, vertical: bool) -> Model:
     """All trees of several models as one, under the structures given, which are theirs in another schema.
 
-    Scores are log-odds: each model's are divided by the number of models, so that they are averaged (a logarithmic opinion pool)
-    and not taken for independent evidence.
+    Scores are log-odds: they are averaged over the models (a logarithmic opinion pool), and not taken for independent evidence.
     """
     combines = {model.combine for model in models}
     if len(combines) > 1:
@@ -60,22 +59,25 @@ def together(models: Sequence[Model], forests: Sequence[Sequence[Cells]], statem
             f"the models combine their trees in different ways ({', '.join(sorted(combines))}), which cannot be added up; "
             "train them with the same learner"
         )
-    share = 1 / _voices(models) if combines == {"scores"} else 1.0
+    voices = [_voices(model.privacy, vertical=vertical) for model in models]
+    shares = [one / sum(voices) for one in voices] if combines == {"scores"} else [1.0] * len(models)
     trees = tuple(
-        Tree(cells, tree.counts * (share * _voices([model])))
-        for model, forest in zip(models, forests, strict=True)
+        Tree(cells, tree.counts * share)
+        for model, forest, share in zip(models, forests, shares, strict=True)
         for cells, tree in zip(forest, model.trees, strict=True)
     )
     learners = sorted({model.learner for model in models})
-    settings = {"voices": _voices(models), "learners": learners}
+    settings = {"voices": sum(voices), "learners": learners}
     name = learners[0] if len(learners) == 1 else "ensemble"
     schema = trees[0].schema
     return Model(name, schema, trees, models[0].combine, statement, settings, max(model.noise for model in models))
 
 
-def _voices(models: Sequence[Model]) -> int:
-    """How many releases speak: a model of several counts as so many."""
-    return sum(len(model.privacy.leaves) for model in models)
+def _voices(statement: PrivacyStatement, *, vertical: bool) -> int:
+    """How many were put together in this way before: what is put together step by step weighs as if it were at once."""
+    if statement.parts and (statement.people == "same") == vertical:
+        return sum(_voices(part, vertical=vertical) for part in statement.parts)
+    return 1
 
 
 def checked_model(model: Model) -> Model:

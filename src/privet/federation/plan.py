@@ -9,7 +9,7 @@ from typing import Any
 from privet.errors import ModelError, ParameterError
 from privet.learners.base import checked_whole
 from privet.mechanisms.randomness import Bits, SystemBits
-from privet.plan import Plan
+from privet.plan import COMBINES, Plan
 from privet.release.document import schema_from
 from privet.release.file import read_sealed, seal, unseal, write_sealed
 from privet.release.problem import Damaged, require
@@ -20,7 +20,6 @@ from privet.trees.shrink import STRENGTH
 
 VERSION = 1
 MAX_TREES = 10_000
-COMBINES = ("probabilities", "counts", "vote")
 
 _KEYS = {"privet", "version", "schema", "structure", "combine", "shrink", "settings", "trees"}
 
@@ -48,8 +47,6 @@ def draw_plan(
     checked_whole("n_trees", n_trees, 1)
     if n_trees > MAX_TREES:
         raise ParameterError(f"n_trees must be at most {MAX_TREES}, got {n_trees}")
-    if combine not in COMBINES:
-        raise ParameterError(f"combine must be one of {', '.join(map(repr, COMBINES))}, got {combine!r}")
     if (rows is None) == (height is None):
         raise ParameterError("give either rows (about how many all parties have together) or height")
     if height is None:
@@ -58,12 +55,17 @@ def draw_plan(
     checked_whole("height", height, 1)
     forest = draw_forest(schema, n_trees, height, SystemBits() if bits is None else bits)
     settings = {"n_trees": n_trees, "combine": combine, "shrink": shrink, "height": height}
-    return Plan(schema, tuple(forest), combine, float(shrink), settings)
+    return Plan(schema, tuple(forest), combine, shrink, settings)
 
 
 def write_plan(plan: Plan, path: str | PathLike[str]) -> None:
-    """Write a plan file. An existing file is replaced as a whole or not at all."""
-    write_sealed(plan_to_bytes(plan), path, "plan")
+    """Write a plan file. An existing file is replaced as a whole or not at all. What could not be read back is not written."""
+    try:
+        data = plan_to_bytes(plan)
+        _parse(data)
+    except Damaged as problem:
+        raise ModelError(path, f"this plan cannot be written: {problem}", "plan") from None
+    write_sealed(data, path, "plan")
 
 
 def read_plan(path: str | PathLike[str]) -> Plan:
@@ -111,4 +113,6 @@ def _parse(data: bytes) -> Plan:
 
 
 def _plain_settings(settings: Any) -> bool:
-    return isinstance(settings, Mapping) and all(isinstance(value, str | int | float) for value in settings.values())
+    return (
+        isinstance(settings, Mapping) and len(settings) <= 20 and all(isinstance(value, str | int | float) for value in settings.values())
+    )

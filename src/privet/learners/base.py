@@ -18,7 +18,7 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 from privet.budget import Budget, Cost, Number, Unit, exact, is_infinite, rho_for
 from privet.counts.memory import MemoryTable
 from privet.curator import AnyCurator, Curator
-from privet.errors import ParameterError, PrivacyWarning, SchemaError
+from privet.errors import AbsentWarning, ParameterError, PrivacyWarning, SchemaError
 from privet.evaluation import Evaluation, evaluate
 from privet.leaves import Evidence
 from privet.mechanisms.randomness import Bits, SeededBits, SystemBits
@@ -113,7 +113,11 @@ class PrivateClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
 
     def _own_curator(self, schema: Schema, X: Any, y: Any, batch: int = 0) -> Curator:  # noqa: N803
         """A curator of a table in memory with the epsilon of a fit as its budget. Batches of one test seed differ."""
-        bits = SystemBits() if self.random_state is None else SeededBits(self.random_state + batch * (1 << 64))
+        bits = (
+            SystemBits()
+            if self.random_state is None
+            else SeededBits(self.random_state if batch == 0 else int(self.random_state) + (batch << 64))
+        )
         cost = self._cost()
         promised = Cost.pure(1) if cost is None else cost.promised(schema)
         budget = Budget(rho=promised.rho) if promised.epsilon is None else Budget(promised.epsilon)
@@ -248,7 +252,11 @@ class PrivateClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
             X = {name: X[:, i] for i, name in enumerate(self.model_.schema.names)}  # noqa: N806
         elif isinstance(X, np.ndarray | list):
             validate_data(self, X, reset=False, dtype=None, ensure_all_finite=False, skip_check_array=True)
-        return encode(self.model_.schema, X, target=False, partial=self.model_.privacy.vertical).codes
+        encoded = encode(self.model_.schema, X, target=False, partial=self.model_.privacy.vertical)
+        if encoded.absent:
+            names = ", ".join(encoded.absent)
+            warnings.warn(f"not in the table, and taken as unknown: {names}", AbsentWarning, stacklevel=4)
+        return encoded.codes
 
     # -- parameters ----------------------------------------------------------------------------------------------------
 

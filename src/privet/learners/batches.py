@@ -18,6 +18,7 @@ from privet.privacy import Charge, People, PrivacyStatement
 from privet.question import Question
 from privet.schema import Schema
 from privet.trees.from_leaves import trees_from
+from privet.trees.weighing import weighed, worn
 
 LEARNER = "random-trees"
 
@@ -36,10 +37,10 @@ def contribution(plan: Plan, curator: AnyCurator, epsilon: Number, name: str = "
 
     Cost: pure ``epsilon``. Neighbours: one row added or removed.
     """
-    if curator.schema.fingerprint != plan.schema.fingerprint:
-        raise QuestionError("the plan was drawn for another schema: attributes, values, target or classes differ")
+    check_same_domain(plan, curator.schema)
     if not is_infinite(epsilon):
         exact_epsilon("epsilon", epsilon)
+    _check_label(name)
     batch, cost = counted_leaves(curator, plan.forest, epsilon)
     reasons = ["no noise was added (epsilon is infinite)"] if is_infinite(epsilon) else []
     reasons += [] if curator.private else [curator.reason]
@@ -59,7 +60,7 @@ def contribution(plan: Plan, curator: AnyCurator, epsilon: Number, name: str = "
 def released(plan: Plan, batch: Batch, statement: PrivacyStatement, schema: Schema | None = None) -> Model:
     """The model of one batch of leaf counts. ``schema`` is the plan's domain with the facts of the batch's own table."""
     own = plan.schema if schema is None else schema
-    return _model(own, plan, Evidence((batch,), plan.shrink), statement)
+    return _model(own, plan, weighed([batch], plan.shrink), statement)
 
 
 def plan_of(model: Model) -> Plan:
@@ -76,6 +77,7 @@ def updated(model: Model, curator: AnyCurator, epsilon: Number, people: People, 
     (parallel composition), and their sum otherwise.
     """
     checked_people(people)
+    _check_label(name)
     plan = plan_of(model)
     assert model.evidence is not None
     # Whatever could refuse the result does so before anything is paid for.
@@ -88,7 +90,7 @@ def merged(models: Sequence[Model], people: People, weighting: Weighting = "by-n
     """One model of all batches of several models of one structure. Post-processing: it pays nothing, and sees no row.
 
     The order does not matter. Its cost depends on the number of leaves and batches only. Refused are models of another structure,
-    schema or settings, and batches that are given twice. Warns where noise has outgrown the counts (:attr:`Evidence.worn`).
+    schema or settings, and batches that are given twice. Warns where noise has outgrown the counts (:func:`~privet.trees.weighing.worn`).
     """
     checked_people(people)
     plans = [plan_of(model) for model in models]
@@ -110,9 +112,9 @@ def merged(models: Sequence[Model], people: People, weighting: Weighting = "by-n
         for model in models
         for leaf, batch in zip(model.privacy.leaves, model.evidence.batches, strict=True)  # type: ignore[union-attr]
     }
-    evidence = Evidence(tuple(batches[leaf.id] for leaf in statement.leaves), plans[0].shrink, weighting)
-    if evidence.worn:
-        warnings.warn(evidence.worn, NoiseWarning, stacklevel=2)
+    evidence = weighed([batches[leaf.id] for leaf in statement.leaves], plans[0].shrink, weighting)
+    if why := worn(evidence):
+        warnings.warn(why, NoiseWarning, stacklevel=2)
     schema = models[0].schema if len(models) == 1 else common_facts([model.schema for model in models])
     return _model(schema, min(plans, key=lambda plan: str(plan.settings)), evidence, statement)
 
@@ -124,6 +126,18 @@ def common_facts(schemas: Sequence[Schema]) -> Schema:
     rows = max(schema.rows_per_person for schema in schemas)
     common = first.declare(n_rows=None, person=person, rows_per_person=rows)
     return replace(common, from_data=any(schema.from_data for schema in schemas))
+
+
+def check_same_domain(plan: Plan, schema: Schema) -> None:
+    """Raise unless a table of this schema can be counted in the leaves of a plan."""
+    if schema.fingerprint != plan.schema.fingerprint:
+        raise QuestionError("the plan was drawn for another schema: attributes, values, target or classes differ")
+
+
+def _check_label(name: str) -> None:
+    """A name must fit into the file that will hold it: to find out after the charge would be too late."""
+    if not isinstance(name, str) or len(name) > 200 or not name.isprintable():
+        raise ParameterError(f"name must be text of at most 200 printable characters, got {name!r}")
 
 
 def checked_people(people: str) -> None:

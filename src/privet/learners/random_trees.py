@@ -10,13 +10,14 @@ from privet.curator import AnyCurator
 from privet.errors import ParameterError
 from privet.learners.base import Growth, PrivateClassifier, Purse, checked_whole, rows_of
 from privet.learners.batches import checked_people, counted_leaves, updated
-from privet.leaves import Evidence
+from privet.leaves import MAX_SHRINK
 from privet.model import Combine
 from privet.privacy import People
 from privet.schema import Schema
 from privet.trees.from_leaves import trees_from
 from privet.trees.random import draw_forest, height_for
 from privet.trees.shrink import STRENGTH
+from privet.trees.weighing import weighed
 
 
 class RandomTreesClassifier(PrivateClassifier):
@@ -38,7 +39,7 @@ class RandomTreesClassifier(PrivateClassifier):
         combine: how trees add up: ``"probabilities"`` (class shares), ``"counts"`` (the papers' sum of counts) or ``"vote"`` (one
             vote per tree, as Hanisch does).
         shrink: how much thin leaves borrow from their ancestors, in standard deviations of their noise, and more
-            where noise dominates (:attr:`~privet.leaves.Evidence.borrowing`); 0 leaves counts as they are.
+            where noise dominates (:func:`~privet.trees.weighing.weighed`); 0 leaves counts as they are.
         people: whether the batches of :meth:`partial_fit` are known to hold different people: ``"disjoint"``, which is the owner's
             assertion, or ``"may-overlap"``.
     """
@@ -80,9 +81,14 @@ class RandomTreesClassifier(PrivateClassifier):
             self.fit(X, y, sample_weight)
         else:
             self._refuse_weights(sample_weight)
-            if self._positional:
+            if getattr(self, "_positional", False):
                 X, y = self._known_columns(X, y)  # noqa: N806
-            self._add(self._own_curator(self.model_.schema.declare(n_rows=None), X, y, len(self.model_.privacy.leaves)))
+            schema = self.schema if isinstance(self.schema, Schema) else self.model_.schema
+            if self.privacy_.person and schema.person is None:
+                raise ParameterError(
+                    "the batches before say in different columns whose row it is; give a schema that names the column of these"
+                )
+            self._add(self._own_curator(schema.declare(n_rows=None), X, y, len(self.privacy_.leaves)))
         return self
 
     def partial_fit_from(self, curator: AnyCurator) -> Self:
@@ -101,8 +107,8 @@ class RandomTreesClassifier(PrivateClassifier):
         checked_whole("n_trees", self.n_trees, 1)
         if self.combine not in ("probabilities", "counts", "vote"):
             raise ParameterError(f"combine must be 'probabilities', 'counts' or 'vote', got {self.combine!r}")
-        if not isinstance(self.shrink, int | float) or not 0 <= self.shrink < 1e6:
-            raise ParameterError(f"shrink must be a number of at least 0, got {self.shrink!r}")
+        if isinstance(self.shrink, bool) or not isinstance(self.shrink, int | float) or not 0 <= self.shrink < MAX_SHRINK:
+            raise ParameterError(f"shrink must be a number of at least 0 and below {MAX_SHRINK}, got {self.shrink!r}")
         checked_people(self.people)
         if self.height == "auto":
             height = height_for(curator.schema, rows_of(curator, purse))
@@ -112,5 +118,5 @@ class RandomTreesClassifier(PrivateClassifier):
         forest = draw_forest(curator.schema, self.n_trees, height, curator.bits)
         batch, cost = counted_leaves(curator, forest, purse.take(Fraction(1)))
         purse.paid(f"leaf counts of {self.n_trees} trees", cost)
-        evidence = Evidence((batch,), self.shrink)
+        evidence = weighed([batch], self.shrink)
         return Growth(trees_from(forest, evidence), self.combine, {"height": height}, batch.deviation, evidence)

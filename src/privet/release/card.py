@@ -8,6 +8,7 @@ from privet.release.labels import class_labels
 from privet.release.parts import Parts, says_classes, vote
 from privet.release.reading import charges, reading
 from privet.schema import Attribute, Categorical, Schema, text_of
+from privet.trees.weighing import worn
 
 #: A card lists so many values of an attribute.
 MAX_LISTED = 40
@@ -37,7 +38,8 @@ def _title(model: Model) -> str:
 def _blocks(model: Model) -> list[Block]:
     promise = [*_protected(model), *reading(model.privacy), *charges(model.privacy)] if model.privacy.private else []
     said = dict.fromkeys(note for one in (model.privacy, *model.privacy.leaves) for note in one.notes)
-    said |= {f"Build it anew: {model.evidence.worn}.": None} if model.evidence is not None and model.evidence.worn else {}
+    why = "" if model.evidence is None else worn(model.evidence)
+    said |= {f"Build it anew: {why}.": None} if why else {}
     notes: list[Block] = [Heading("Notes"), Bullets(tuple(said)[:MAX_LISTED])] if said else []
     return [
         _banner(model),

@@ -5,13 +5,12 @@ from __future__ import annotations
 from typing import Any, get_args
 
 from privet.cells import Cells
-from privet.leaves import Batch, Evidence, Weighting
+from privet.leaves import MAX_SHRINK, Batch, Evidence, Weighting
+from privet.privacy import MAX_RELEASES
 from privet.release.problem import require
 from privet.release.structure import LARGEST, counts_from, short_number
 
-MAX_BATCHES = 1000
-
-_KEYS = {"shrink", "weighting", "batches"}
+_KEYS = {"shrink", "borrowing", "weighting", "weights", "batches"}
 _BATCH = {"deviation", "counts"}
 
 
@@ -19,7 +18,9 @@ def evidence_to(evidence: Evidence) -> dict[str, Any]:
     """The entry of leaf vectors: per batch and tree, a list of class counts for each leaf."""
     return {
         "shrink": short_number(float(evidence.shrink)),
+        "borrowing": short_number(float(evidence.borrowing)),
         "weighting": evidence.weighting,
+        "weights": [short_number(float(weight)) for weight in evidence.weights],
         "batches": [
             {"deviation": short_number(float(batch.deviation)), "counts": [table.tolist() for table in batch.tables]}
             for batch in evidence.batches
@@ -30,11 +31,17 @@ def evidence_to(evidence: Evidence) -> dict[str, Any]:
 def evidence_from(data: Any, forest: list[Cells]) -> Evidence:
     """The leaf vectors of an entry, or :class:`~privet.release.problem.Damaged`."""
     require(isinstance(data, dict) and set(data) == _KEYS, f"leaves must have exactly {', '.join(sorted(_KEYS))}")
-    shrink, weighting, batches = data["shrink"], data["weighting"], data["batches"]
-    require(type(shrink) in (int, float) and 0 <= shrink < 10**6, "shrink must be a number of at least 0")
+    weighting, weights, batches = data["weighting"], data["weights"], data["batches"]
+    for key in ("shrink", "borrowing"):
+        require(type(data[key]) in (int, float) and 0 <= data[key] < 10 * MAX_SHRINK, f"{key} must be a number of at least 0")
+    require(data["shrink"] < MAX_SHRINK, f"shrink must be below {MAX_SHRINK}")
     require(weighting in get_args(Weighting), "weighting must be 'by-noise' or 'equal'")
-    require(isinstance(batches, list) and 1 <= len(batches) <= MAX_BATCHES, f"batches must be a list of 1 to {MAX_BATCHES}")
-    return Evidence(tuple(_batch_from(batch, forest) for batch in batches), float(shrink), weighting)
+    require(isinstance(batches, list) and 1 <= len(batches) <= MAX_RELEASES, f"batches must be a list of 1 to {MAX_RELEASES}")
+    require(isinstance(weights, list) and len(weights) == len(batches), "there must be one weight per batch")
+    require(all(type(weight) in (int, float) and 0 <= weight <= 1 for weight in weights), "weights must lie between 0 and 1")
+    require(max(weights) == 1, "the largest weight must be 1")
+    read = tuple(_batch_from(batch, forest) for batch in batches)
+    return Evidence(read, float(data["shrink"]), weighting, tuple(map(float, weights)), float(data["borrowing"]))
 
 
 def _batch_from(data: Any, forest: list[Cells]) -> Batch:

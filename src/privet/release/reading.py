@@ -81,8 +81,12 @@ def _composition(privacy: PrivacyStatement) -> str:
         "may-overlap": "Somebody may be in all of them, so that a person loses the sum of the amounts.",
         "same": "They hold different attributes of the same people, so that a person loses the sum of the amounts.",
     }[privacy.people or "same"]
-    nested = any(part.parts for part in privacy.parts)
-    return f"{text} Some of them were put together before, with a rule of their own." if nested else text
+    inside = [part for part in privacy.parts if part.parts]
+    if any(part.rests_on_disjoint for part in inside):
+        text += " Some were put together before. Where nobody is in two of those, as their owners assert, they count with their largest."
+    elif inside:
+        text += " Some were put together before, and such a group counts with its sum."
+    return text
 
 
 def _amounts(cost: Cost) -> tuple[str, str]:

@@ -20,6 +20,7 @@ from privet.errors import QuestionError
 from privet.release.problem import Damaged, require
 from privet.schema import Schema
 from privet.tree import Tree
+from privet.trees.random import MAX_HEIGHT
 
 #: Counts and noise are at most this: whole numbers up to here are exact in floating point.
 LARGEST = 2**53
@@ -66,7 +67,9 @@ def structure_from(schema: Schema, data: Any, number: int) -> Cells:
     """The structure of an entry without counts, or :class:`Damaged`."""
     try:
         require(isinstance(data, dict) and set(data) == _STRUCTURE, f"a structure must have exactly {', '.join(sorted(_STRUCTURE))}")
-        return _cells_from(schema, data)
+        cells = _cells_from(schema, data)
+        require(int(cells.depths.max()) <= MAX_HEIGHT, f"a structure may have {MAX_HEIGHT} levels at most")
+        return cells
     except (Damaged, QuestionError) as problem:
         raise Damaged(f"tree {number}: {problem}") from None
 

@@ -47,7 +47,7 @@ class RemoteQuestions:
 
     @property
     def account(self) -> str:
-        """A digest of the account that is charged; empty before the first charge."""
+        """A digest of the account that is charged."""
         return self._session.account
 
     @property

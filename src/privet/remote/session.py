@@ -12,8 +12,6 @@ from typing import TypeVar, get_args
 from urllib.parse import quote
 
 from privet.budget import Cost, Unit
-from privet.errors import ParameterError
-from privet.ledger import Receipt, account_digest
 from privet.remote.replies import Charged, charged_of, understood
 from privet.remote.transport import KEY, Json, Link
 from privet.schema import Schema
@@ -37,6 +35,7 @@ class Session:
             self.schema = Schema.from_json(facts["schema"])
             self.unit: Unit = facts["unit"]
             self.private, self.reason = facts["private"] is True, str(facts["reason"])
+            self.account = str(facts["account"])
             if self.schema.fingerprint != facts["fingerprint"] or self.unit not in get_args(Unit):
                 raise ValueError
 
@@ -53,15 +52,6 @@ class Session:
         facts = self.link.get(self._path)
         with understood("description of the data set"):
             return cost_from(facts["spent"])
-
-    @property
-    def account(self) -> str:
-        """A digest of the account that is charged, from any receipt; empty where there is none yet."""
-        receipt = next(iter(self.receipts), "") or next((charged.receipt for charged in self.history()), "")
-        try:
-            return account_digest(Receipt.read(receipt).ledger, self.dataset)
-        except ParameterError:
-            return ""
 
     def history(self) -> Iterator[Charged]:
         """The analyst's charges, oldest first, page by page."""

@@ -25,11 +25,15 @@ Codes = npt.NDArray[Any]
 
 @dataclass(frozen=True)
 class Encoded:
-    """The code columns of a table, in schema order, each of the smallest type; ``classes`` where there is a target."""
+    """The code columns of a table, in schema order, each of the smallest type; ``classes`` where there is a target.
+
+    ``absent`` names the attributes that the table does not have, where that was allowed.
+    """
 
     codes: list[Codes]
     classes: Codes | None
     person: npt.NDArray[np.intp] | None
+    absent: tuple[str, ...] = ()
 
     def known(self, schema: Schema) -> npt.NDArray[np.bool_]:
         """Which rows have a known code in every column, and a person where people are told apart."""
@@ -60,7 +64,7 @@ def encode(schema: Schema, table: object, y: object = None, *, target: bool = Tr
     ]
     classes = _codes(schema.label, columns[schema.target]) if target else None
     person = None if schema.person is None or not target else _identities(columns[schema.person])
-    return Encoded(codes, classes, person)
+    return Encoded(codes, classes, person, tuple(name for name in schema.names if name in absent))
 
 
 def encode_entries(attributes: Iterable[Attribute], columns: Iterable[Sequence[Any]]) -> list[Codes]:

@@ -24,7 +24,7 @@ from privet.counts.open import open_table
 from privet.curator import Curator
 from privet.curator.curator import preview_of
 from privet.errors import AccessError, KeyReused, ParameterError, PrivetError, QuestionError, SchemaError, TableError
-from privet.ledger import Entry, Ledger, Receipt, left
+from privet.ledger import Entry, Ledger, Receipt, account_digest, left
 from privet.ledger.base import same_request
 from privet.service import requests
 from privet.service.accounts import Dataset
@@ -135,6 +135,7 @@ class Desk:
             "name": dataset.name,
             "schema": schema.to_json(),
             "fingerprint": schema.fingerprint,
+            "account": account_digest(self.home.ledger.identity, dataset.name),
             **self._money(dataset.name, analyst, grant.expires),
             "spent": cost_to(self.home.ledger.spent(dataset.name, analyst)),
             "private": not schema.from_data,

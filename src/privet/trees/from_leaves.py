@@ -12,8 +12,8 @@ from privet.trees.shrink import shrunk
 
 def trees_from(forest: Sequence[Cells], evidence: Evidence) -> tuple[Tree, ...]:
     """The trees of a forest with these leaf counts."""
-    deviation, borrowing = evidence.deviation, evidence.borrowing
+    deviation = evidence.deviation
     return tuple(
-        shrunk(cells, table, deviation, borrowing) if evidence.shrink else Tree.from_leaves(cells, table)
+        shrunk(cells, table, deviation, evidence.borrowing) if evidence.shrink else Tree.from_leaves(cells, table)
         for cells, table in zip(forest, evidence.tables, strict=True)
     )

@@ -19,6 +19,8 @@ from privet.mechanisms.randomness import Bits, uniform_below
 from privet.schema import Numeric, Schema
 
 MAX_LEAVES = 1 << 20
+#: Counts are added up level by level.
+MAX_HEIGHT = 1000
 
 
 def height_for(schema: Schema, n_rows: float) -> int:
@@ -33,6 +35,8 @@ def height_for(schema: Schema, n_rows: float) -> int:
 
 def draw_forest(schema: Schema, n_trees: int, height: int, bits: Bits) -> list[Cells]:
     """The structures of a forest."""
+    if height > MAX_HEIGHT:
+        raise ParameterError(f"height must be at most {MAX_HEIGHT}, got {height}")
     return [draw_tree(schema, height, bits) for _ in range(n_trees)]
 
 
