@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 import duckdb
-import numpy as np
+import pandas as pd
 import pytest
 
 from privet import datasets
@@ -24,7 +24,7 @@ class Federation:
     plan: Plan
     nodes: dict[int, dict[str, object]]
     run: dict[str, object]
-    tables: dict[int, np.ndarray]
+    tables: dict[int, pd.DataFrame]
 
     @property
     def output(self) -> Path:
@@ -39,7 +39,7 @@ def federation(tmp_path) -> Federation:
     plan = draw_plan(NURSERY.schema, 4, height=3)
     write_plan(plan, tmp_path / "plan.json")
     nodes: dict[int, dict[str, object]] = {}
-    tables = {}
+    tables: dict[int, pd.DataFrame] = {}
     for part, node in enumerate((11, 22, 33)):
         rows = NURSERY.table.iloc[part::3]
         with duckdb.connect(tmp_path / f"{node}.db") as connection:

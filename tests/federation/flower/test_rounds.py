@@ -167,7 +167,7 @@ def test_a_party_with_another_domain_or_more_rows_per_person_refuses(federation,
     assert spent(federation, 11) == 0
 
 
-def test_an_error_of_the_engine_tells_nothing(federation, monkeypatch):
+def test_an_error_of_the_engine_tells_nothing(federation, monkeypatch, caplog):
     def fail(*args, **kwargs):
         raise ValueError("Ada, 37, ill")
 
@@ -177,6 +177,8 @@ def test_an_error_of_the_engine_tells_nothing(federation, monkeypatch):
         run(federation, grid)
     assert len(errors(grid)) == 3
     assert all("(ValueError)" in error and "Ada" not in error for error in errors(grid))
+    assert "this party does not contribute: ValueError" in caplog.text
+    assert "Ada" not in caplog.text
 
 
 class TestNothingLeavesUnmasked:

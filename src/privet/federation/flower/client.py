@@ -12,7 +12,7 @@ from privet.errors import MissingDependency, PrivacyError, PrivetError
 from privet.federation.flower import masks
 from privet.federation.flower.encoding import WEIGHT, Encoding
 from privet.federation.flower.guard import Round, guarded
-from privet.federation.flower.party import Party, unknown_keys
+from privet.federation.flower.party import Party
 from privet.federation.flower.terms import Terms
 from privet.federation.plan import plan_from_bytes
 
@@ -37,12 +37,11 @@ class PartyClient(NumPyClient):
     ) -> tuple[list[npt.NDArray[np.float64]], int, dict[str, bool | bytes | float | int | str]]:
         try:
             vector = _contribution(self._context, config)
-        except PrivetError as error:
-            # The owner reads why; the server learns the kind, for a message may name files and budgets.
-            _log.warning("this party does not contribute: %s", error)
-            kind = type(error).__name__
         except Exception as error:  # noqa: BLE001
+            # The owner reads why, unless an engine says it, which may quote rows. The server learns the kind only: messages name
+            # files and budgets.
             kind = type(error).__name__
+            _log.warning("this party does not contribute: %s", error if isinstance(error, PrivetError) else kind)
         else:
             return [vector], WEIGHT, {}
         raise PrivacyError(f"this party does not contribute ({kind})")
@@ -54,7 +53,6 @@ def _contribution(context: Context, config: dict[str, Any]) -> npt.NDArray[np.fl
     if terms.contributions != round_.threshold:
         raise PrivacyError(f"the sum opens from {round_.threshold} contributions on, and the terms say {terms.contributions}")
     plan = plan_from_bytes(bytes(config.get("plan", b"")))
-    unknown_keys(context.node_config)
     return Party.from_config(context.node_config).contribution(plan, terms, Encoding(round_.parties))
 
 

@@ -49,7 +49,9 @@ class Party:
 
     @classmethod
     def from_config(cls, config: Mapping[str, object]) -> Party:
-        """From the configuration of a Flower node."""
+        """From the configuration of a Flower node. A misspelt setting is refused: it would be left out in silence."""
+        if unknown := sorted(set(config) - _KEYS):
+            raise ParameterError(f"the node's configuration has no {unknown[0]!r}; there are {', '.join(sorted(_KEYS))}")
         texts = {key: str(config[key]) for key in ("schema", "dataset", "plan") if config.get(key)}
         return cls(
             str(wanted(config, "table")),
@@ -92,9 +94,3 @@ class Party:
             raise PrivacyError(f"this party contributes nothing that is not private: {curator.reason}")
         share = curator.share(Question.forest(plan.forest), terms.epsilon, parties=terms.honest)
         return encoding.encode(encoding.clip(flattened(share.tables)))
-
-
-def unknown_keys(config: Mapping[str, object]) -> None:
-    """Refuse a misspelt setting: it would be left out in silence."""
-    if unknown := sorted(set(config) - _KEYS):
-        raise ParameterError(f"the node's configuration has no {unknown[0]!r}; there are {', '.join(sorted(_KEYS))}")
