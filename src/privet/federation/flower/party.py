@@ -15,6 +15,7 @@ from privet.curator import Curator
 from privet.errors import ParameterError, PrivacyError, QuestionError
 from privet.federation.flower.encoding import MAX_PARTIES, Encoding, flattened
 from privet.federation.flower.terms import Terms, checked_count, wanted
+from privet.learners.batches import check_same_domain
 from privet.ledger import SQLiteLedger
 from privet.plan import Plan
 from privet.question import Question
@@ -67,8 +68,7 @@ class Party:
         if not plan.fingerprint.startswith(self.plan.lower()):
             raise QuestionError(f"this party takes part in the plan {self.plan} only, not in {plan.fingerprint[:12]}")
         own = plan.schema if self.schema is None else Schema.read(Path(self.schema))
-        if own.fingerprint != plan.schema.fingerprint:
-            raise QuestionError("the plan was drawn for another schema: attributes, values, target or classes differ")
+        check_same_domain(plan, own)
         if own.neighbours != plan.schema.neighbours or own.rows_per_person > plan.schema.rows_per_person:
             raise QuestionError(
                 "the plan promises less than this table: neighbours must be the same, and rows_per_person at least the table's"
