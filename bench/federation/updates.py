@@ -6,6 +6,7 @@ from bench.federation.forests import by_recipe, plan_for
 from bench.federation.problem import Problem, divided
 from bench.federation.results import Row
 from privet.learners.batches import contribution
+from privet.trees.weighing import worn
 
 SETS = ("nursery", "mushroom")
 PARTS = (2, 4, 6, 8, 10)
@@ -35,6 +36,6 @@ def run(problem: Problem, repeat: int, fold: int) -> list[Row]:
                 for recipe, model in by_recipe(models, weighting):
                     assert model.evidence is not None
                     said = {"recipe": recipe, "way": way if weighting == "by-noise" else f"{way}, equal weights", "parties": m}
-                    found = {"accuracy": problem.accuracy(model, test), "warns": int(bool(model.evidence.worn))}
+                    found = {"accuracy": problem.accuracy(model, test), "warns": int(bool(worn(model.evidence)))}
                     rows.append(said | {"epsilon": EPSILON} | found)
     return rows

@@ -8,10 +8,11 @@ import numpy as np
 import pandas as pd
 import pytest
 
+from bench.federation import gibbs, horizontal, unequal, updates, vertical
 from bench.federation.forests import by_recipe, plan_for, secure_sum
 from bench.federation.problem import Problem, divided
 from bench.federation.report import filled, unequal_table, warnings_table
-from bench.federation.results import Results
+from bench.federation.results import COLUMNS, Results
 from bench.federation.summary import means, paired, told
 from privet.learners.batches import contribution
 
@@ -64,6 +65,21 @@ def test_accuracy_is_that_of_the_rows_asked_about(car):
     shares = exact.probabilities([column[test] for column in car._encoded.codes])
     labels = np.array(car.schema.classes)[shares.argmax(axis=1)]
     assert car.accuracy(exact, test) == (labels == car.data.y.iloc[test].to_numpy()).mean()
+
+
+@pytest.mark.parametrize("experiment", [updates, horizontal, unequal, vertical, gibbs])
+def test_every_experiment_measures_every_way_once(car, experiment, monkeypatch):
+    for name, few in {"PARTS": (2, 4), "PARTIES": (2,), "EPSILONS": (1.0, 0.5, 0.25, 0.1)}.items():
+        if hasattr(experiment, name):
+            monkeypatch.setattr(experiment, name, few)
+    found = pd.DataFrame(experiment.run(car, 0, 0)).reindex(columns=COLUMNS)
+    keys = ["case", "recipe", "way", "parties", "epsilon"]
+    assert not found.duplicated(keys).any()
+    ways = found.groupby([key for key in keys if key != "way"], dropna=False).way.nunique()
+    assert ways.nunique() == 1
+    assert ways.iloc[0] >= 4
+    assert found.accuracy.between(0, 1).all()
+    assert found.accuracy.max() > 0.5
 
 
 def test_an_interrupted_run_goes_on(tmp_path):
