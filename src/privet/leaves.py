@@ -49,7 +49,7 @@ class Batch:
     @property
     def n_rows(self) -> float:
         """About how many rows were counted, from the noisy counts alone: every row is in one leaf of each tree."""
-        return sum(float(table.sum()) for table in self.tables) / len(self.tables)
+        return sum(float(table.sum(dtype=np.float64)) for table in self.tables) / len(self.tables)
 
     @property
     def variance_of_n_rows(self) -> float:

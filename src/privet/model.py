@@ -99,7 +99,7 @@ class Model:
             table = positive / np.maximum(positive.sum(axis=1, keepdims=True), 1e-12)
         if self.privacy.vertical and tree.n_nodes > 1:
             table = np.array(table)
-            table[0] *= WHISPER
+            table[0] *= WHISPER / max(float(np.abs(table[0]).sum()), 1.0)
         return np.asarray(table)
 
     def probabilities(self, codes: list[npt.NDArray[Any]]) -> Floats:

@@ -88,6 +88,8 @@ class PrivacyStatement:
         if not statements:
             raise ParameterError("there must be at least one privacy statement")
         if len(statements) == 1:
+            if statements[0].people not in (None, people):
+                raise ParameterError(f"people is stated already as {statements[0].people!r} in what is given alone, got {people!r}")
             return statements[0]
         if len({one.neighbours for one in statements}) > 1:
             raise ParameterError("some of these promise for a person added or removed, others for one replaced; they must agree")
@@ -169,7 +171,7 @@ class PrivacyStatement:
         """One sentence."""
         if not self.private:
             return f"NOT PRIVATE: {self.reason}"
-        whom = "one person" if self.rows_per_person > 1 or self.person or self.parts else "one row"
+        whom = f"one {self.unit}"
         change = "replaced by another" if self.neighbours == "replace" else "added or removed"
         change += self._condition()
         if self.promised.epsilon is not None:
@@ -177,6 +179,11 @@ class PrivacyStatement:
         pair = f"({rounded_up(self.epsilon)}, {float(self.delta or Fraction(1, 10**6)):.1g})"
         rho = rounded_up(float(self.promised.rho))
         return f"{pair}-differentially private with {whom} {change} (rho {rho})"
+
+    @property
+    def unit(self) -> Literal["person", "row"]:
+        """Whom the promise is for: a person, if every table says what a person is, and otherwise a row."""
+        return "person" if all(leaf.person or leaf.rows_per_person > 1 for leaf in self.leaves) else "row"
 
     @property
     def rests_on_disjoint(self) -> bool:
@@ -192,7 +199,9 @@ class PrivacyStatement:
             return f", provided that nobody is in two of the {many} batches where they were asserted to be disjoint"
         if self.people == "disjoint":
             return f", provided that nobody is in two of the {many} batches"
-        return f" in all {many} tables" if self.people == "same" else f", even if they are in all {many} batches"
+        if self.people == "same":
+            return f" in all {many} tables"
+        return f", even if they are in all {many} batches" if self.unit == "person" else f", even one in each of the {many} batches"
 
     def __str__(self) -> str:
         return self.describe()

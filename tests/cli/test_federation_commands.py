@@ -51,7 +51,7 @@ def parts(folder, run):
 
 def test_from_a_plan_to_a_model(parts, run, folder):
     done = run("merge", *parts, "--people", "disjoint", "-o", "m.json")
-    assert "1-differentially private with one person added or removed, provided that nobody is in two of the 3 batches" in done.out
+    assert "1-differentially private with one row added or removed, provided that nobody is in two of the 3 batches" in done.out
     assert all(party in done.out for party in TABLES)
     run("predict", "m.json", "north.csv", "-o", "p.csv")
     assert len(Path("p.csv").read_text().splitlines()) == 301
@@ -71,7 +71,7 @@ def test_machines_are_told_each_ones_epsilon(parts, run):
     told = json.loads(run("merge", *parts, "again.json", "-o", "m.json", "--json").out)
     assert told["epsilon"] == 3.5
     assert {batch["name"]: batch["epsilon"] for batch in told["batches"]} == {"north": 1, "south": 1, "west": 1, "again": 0.5}
-    assert max(batch["weight"] for batch in told["batches"]) == 1
+    assert max(batch["weight"] for batch in told["batches"]) > 1 > min(batch["weight"] for batch in told["batches"]) > 0
 
 
 def test_each_party_pays_from_its_own_ledger(parts, folder):
@@ -148,7 +148,7 @@ class TestUpdate:
     def test_new_rows_are_added(self, folder, run):
         run("fit", "north.csv", "-s", "s.json", "-e", "1", "-l", "random-trees", "-o", "m.json")
         done = run("update", "m.json", "south.parquet", "-e", "1/2", "--people", "disjoint", "--name", "spring", "-o", "m2.json")
-        assert "1-differentially private with one person" in done.out
+        assert "1-differentially private with one row" in done.out
         assert "spring" in done.out
         assert pv.SQLiteLedger("south.parquet.ledger.sqlite").spent("south.parquet").epsilon == pytest.approx(0.5)
         assert len(pv.load("m2.json").privacy_.leaves) == 2
@@ -217,7 +217,7 @@ class TestJoin:
             fitted = ["fit", f"{name}.csv", "-s", f"{name}.schema.json", "-e", "1", "-l", "random-trees", "--set", "height=1"]
             run(*fitted, "-o", f"{name}.json")
         done = run("join", "left.json", "right.json", "-o", "m.json")
-        assert "2-differentially private with one person added or removed in all 2 tables" in done.out
+        assert "2-differentially private with one row added or removed in all 2 tables" in done.out
         assert "unknown" not in run("predict", "m.json", "north.csv", "-o", "all.csv").err
         half = run("predict", "m.json", "left.csv", "-o", "half.csv")
         assert "not in the table, and taken as unknown: age, child" in half.err

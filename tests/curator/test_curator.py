@@ -488,6 +488,7 @@ class TestModelsAndParts:
         from dataclasses import replace as other
 
         from privet.model import Model
+        from privet.privacy import PrivacyStatement
         from privet.tree import Tree
 
         seen = []
@@ -504,6 +505,15 @@ class TestModelsAndParts:
             with pytest.raises(ParameterError, match="plain trees"):
                 ask()
         assert seen == []
+
+        class Sly(PrivacyStatement):
+            pass
+
+        leaf = model.privacy
+        sly = Sly(leaf.charges, leaf.neighbours, leaf.rows_per_person, leaf.person, private=True, id="f" * 32)
+        nested = other(model, privacy=PrivacyStatement.together([leaf, sly], "may-overlap"), evidence=None)
+        with pytest.raises(ParameterError, match="plain trees"):
+            curator.confusion(nested, 1)
         foreign = Schema(dict(SCHEMA.attributes), "class", SCHEMA.classes[::-1])
         with pytest.raises(QuestionError, match="about its schema"):
             Model("x", foreign, model.trees, "counts", model.privacy)

@@ -44,7 +44,7 @@ def test_the_union_classifies_rows_with_all_attributes(kind, tmp_path):
 def test_the_charge_is_the_sum():
     whole = federation.join([fitted(LEFT, F(1, 2)), fitted(RIGHT, F(1, 3))])
     assert whole.privacy.promised.epsilon == F(5, 6)
-    assert whole.privacy.describe() == "0.833334-differentially private with one person added or removed in all 2 tables"
+    assert whole.privacy.describe() == "0.833334-differentially private with one row added or removed in all 2 tables"
     more = federation.join([whole, fitted(RIGHT, 1)])
     assert more.privacy.promised.epsilon == F(11, 6)
     assert len(more.privacy.leaves) == 3
@@ -68,6 +68,18 @@ def test_a_row_of_which_nothing_is_known_gets_the_prior():
     nothing = pd.DataFrame({"form": [None], "age": [None], "child": [None]}, dtype=object)
     known = pv.ReleasedClassifier(whole).predict_proba(nothing)[0]
     assert known[0] == pytest.approx((rows(2000)["advice"] == "no").mean(), abs=0.1)
+
+
+def test_many_rows_do_not_speak_where_nothing_is_known():
+    """With summed counts, a party of millions whose attributes are absent must not outvote a leaf of few."""
+    from dataclasses import replace
+
+    left, right = (fitted(schema, 20, 400, n_trees=1, height=1, combine="counts", shrink=0).model_ for schema in (LEFT, RIGHT))
+    huge = replace(left, trees=tuple(replace(tree, counts=tree.counts * 1e9) for tree in left.trees), evidence=None)
+    whole = federation.join([huge, right])
+    with pytest.warns(AbsentWarning):
+        said = predicts(whole, rows(72)[["age", "child"]])
+    np.testing.assert_array_equal(said, predicts(right, rows(72)))
 
 
 def test_some_attribute_must_be_there_and_others_must_fit():

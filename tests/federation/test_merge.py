@@ -91,7 +91,7 @@ def test_the_statement_lists_every_party(parts):
     whole = federation.merge(parts, "may-overlap")
     assert {leaf.name: leaf.promised.epsilon for leaf in whole.privacy.leaves} == {"north": 1, "south": F(1, 2), "west": 2, "east": 3}
     assert whole.privacy.promised.epsilon == F(13, 2)
-    assert whole.privacy.describe() == "6.5-differentially private with one person added or removed, even if they are in all 4 batches"
+    assert whole.privacy.describe() == "6.5-differentially private with one row added or removed, even one in each of the 4 batches"
 
 
 def test_a_merged_model_survives_its_file(parts, tmp_path):
@@ -186,11 +186,10 @@ class TestWeights:
 
     def test_where_noise_dominates_a_batch_weighs_rows_over_variance(self):
         one, other = self.evidence((1000, 10_000.0), (1000, 20_000.0)).weights
-        assert one == 1
-        assert other == pytest.approx(1 / 4, rel=1e-3)
+        assert other / one == pytest.approx(1 / 4, rel=1e-3)
+        assert one + other == pytest.approx(2)
         small, large = self.evidence((100, 300.0), (2000, 300.0)).weights
-        assert large == 1
-        assert small == pytest.approx(1 / 20, rel=0.3)  # 300 deviations are much more than the rows of a leaf
+        assert small / large == pytest.approx(1 / 20, rel=0.3)  # 300 deviations are much more than the rows of a leaf
 
     def test_sizes_that_noise_explains_are_one_size(self):
         assert sizes(self.evidence((10, 1e4), (1000, 1e4)).batches) == pytest.approx((5050, 5050))
@@ -212,7 +211,8 @@ class TestWeights:
         evidence = self.evidence((10, 1.0), (20, 2.0))
         share = (24 * 30**2 - 6 * (1 + 4)) / 300**2
         expected = [100 / (1 + 100 * share), 200 / (4 + 200 * share)]
-        assert evidence.weights == pytest.approx([one / max(expected) for one in expected], rel=1e-3)
+        kept = (100 * expected[0] + 200 * expected[1]) / 300
+        assert evidence.weights == pytest.approx([one / kept for one in expected], rel=1e-3)
 
     def test_equal_weights_when_asked(self):
         assert self.evidence((10, 1.0), (1000, 50.0), weighting="equal").weights == (1, 1)
@@ -259,11 +259,6 @@ class TestWorn:
     def test_a_rebuild_would_be_noisier(self):
         assert worn(weighed((self.batch(2, 10.0),) * 3, 0)) == ""  # deviation 17 is above the counts, but below 20
         assert "standard deviation 20" in worn(weighed((self.batch(2, 10.0),) * 4, 0))  # as noisy, and of a sharper law
-
-    def test_batches_that_hardly_count_do_not_hide_it(self):
-        """Of nine equal batches eight weigh next to nothing: their rows are lost, and a rebuild would have them."""
-        light = replace(weighed((self.batch(2, 10.0),) * 9, 0), weights=(1.0, *([1e-9] * 8)))
-        assert "about 20" in worn(light)
 
     def test_counts_that_are_larger(self):
         assert worn(weighed((self.batch(50, 10.0),) * 9, 0)) == ""

@@ -22,6 +22,8 @@ def test_a_plan_survives_its_file(tmp_path):
     again = federation.read_plan(tmp_path / "plan.json")
     assert again.fingerprint == drawn.fingerprint
     assert again.schema == drawn.schema
+    declared = federation.draw_plan(SCHEMA.declare(n_rows=9, person="who", rows_per_person=3), 1, height=1).schema
+    assert declared == SCHEMA  # what a table declares about its people is no part of a plan
     assert (again.combine, again.shrink, dict(again.settings)) == ("counts", 0, dict(drawn.settings))
     assert plan_to_bytes(again) == plan_to_bytes(drawn)
 

@@ -73,7 +73,23 @@ def test_a_nested_assertion_is_said():
     assert "nobody is in two of the 3 batches where they were asserted to be disjoint" in said
     assert "even if" not in said
     plain = PrivacyStatement.together([PrivacyStatement.together([single(1), single(2)], "may-overlap"), single(3)], "same")
-    assert plain.describe() == "3-differentially private with one person added or removed in all 3 tables"
+    assert plain.describe() == "3-differentially private with one row added or removed in all 3 tables"
+
+
+def test_a_row_does_not_become_a_person():
+    rows = PrivacyStatement.together([single(1), single(2)], "disjoint")
+    people = PrivacyStatement.together([single(1, rows=2), single(2, rows=3)], "disjoint")
+    mixed = PrivacyStatement.together([single(1, rows=2), single(2)], "disjoint")
+    assert [one.unit for one in (rows, people, mixed)] == ["row", "person", "row"]
+    assert "one row added or removed" in rows.describe()
+    assert "one person added or removed" in people.describe()
+
+
+def test_what_is_given_alone_keeps_its_rule():
+    both = PrivacyStatement.together([single(1), single(2)], "disjoint")
+    assert PrivacyStatement.together([both], "disjoint") == both
+    with pytest.raises(ParameterError, match="stated already as 'disjoint'"):
+        PrivacyStatement.together([both], "may-overlap")
 
 
 def test_too_many_releases_are_refused():
@@ -144,7 +160,7 @@ def test_neither_order_nor_steps_matter(order, cut, people):
     assert stepwise == at_once
 
 
-@given(st.lists(st.fractions(F(1, 100), 5), min_size=2, max_size=6), st.sampled_from(["disjoint", "may-overlap"]))
+@given(st.lists(st.fractions(F(1, 100), 5), min_size=3, max_size=6), st.sampled_from(["disjoint", "may-overlap"]))
 def test_statements_survive_their_file(epsilons, people):
     parts = [single(number, epsilon) for number, epsilon in enumerate(epsilons)]
     whole = PrivacyStatement.together([PrivacyStatement.together(parts[:2], people), *parts[2:]], "may-overlap")

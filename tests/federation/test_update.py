@@ -157,7 +157,7 @@ def test_classes_of_scikit_learn_must_be_those_of_the_schema():
 def test_a_learner_that_keeps_no_leaf_vectors_cannot_be_updated():
     drawn = pv.GibbsTreeClassifier(1, SCHEMA).fit(rows(100))
     assert not hasattr(drawn, "partial_fit")
-    with pytest.raises(ParameterError, match="'gibbs-tree' keeps no leaf vectors"):
+    with pytest.raises(ParameterError, match=r"gibbs-tree\) keeps no leaf vectors"):
         updated(drawn.model_, curator_of(rows(100)), 1, "disjoint")
 
 

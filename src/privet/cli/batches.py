@@ -44,7 +44,8 @@ def update(
     """
     from privet.cli.asking import check_writable, place_of, saying_warnings, working
     from privet.errors import ParameterError
-    from privet.learners.batches import check_same_domain, checked_people, plan_of, updated
+    from privet.learners.batches import check_same_domain, checked_people, plan_of
+    from privet.learners.batches import update as with_update
     from privet.release.file import read_model, write_model
 
     check_writable(output)
@@ -57,7 +58,7 @@ def update(
     check_same_domain(plan_of(old), place.schema)
     curator = place.curator(epsilon)
     with saying_warnings(), working("counting"):
-        new = updated(old, curator, epsilon, people, name)  # type: ignore[arg-type]
+        new = with_update(old, curator, epsilon, people, name)  # type: ignore[arg-type]
     write_model(new, output)
     _say(new, output, as_json)
 
@@ -116,20 +117,23 @@ def _say(model: Model, output: Path, as_json: bool) -> None:
     """What the model is made of, and what it promises."""
     import json
 
+    from privet.cli.tables import finite
+
     statement, leaves, evidence = model.privacy, model.privacy.leaves, model.evidence
     weights = [1.0] * len(leaves) if evidence is None else evidence.weights
     if as_json:
         batches = [
-            {"name": leaf.name, "id": leaf.id, "epsilon": leaf.epsilon, "weight": weight}
+            {"name": leaf.name, "id": leaf.id, "epsilon": finite(leaf.epsilon), "weight": weight}
             for leaf, weight in zip(leaves, weights, strict=True)
         ]
-        out = {"model": str(output), "private": statement.private, "epsilon": statement.epsilon, "people": statement.people}
+        out = {"model": str(output), "private": statement.private, "epsilon": finite(statement.epsilon), "people": statement.people}
         typer.echo(json.dumps({**out, "batches": batches}))
         return
     from rich import box
     from rich.console import Console
     from rich.table import Table
 
+    from privet.privacy import rounded_up
     from privet.release.labels import visible
 
     view = Table(title=f"{output}: {model.learner}, {len(model.trees)} trees", title_justify="left", box=box.SIMPLE_HEAD, pad_edge=False)
@@ -137,7 +141,7 @@ def _say(model: Model, output: Path, as_json: bool) -> None:
     for column in ("epsilon", "noise", "weight") if evidence is not None else ("epsilon",):
         view.add_column(column, justify="right")
     for place, (leaf, weight) in enumerate(zip(leaves, weights, strict=True)):
-        cells = [visible(leaf.name) or leaf.id[:12], f"{leaf.epsilon:.6g}"]
+        cells = [visible(leaf.name) or leaf.id[:12], rounded_up(leaf.epsilon) if leaf.private else "none"]
         if evidence is not None:
             cells += [f"{evidence.batches[place].deviation:.4g}", f"{weight:.3f}"]
         view.add_row(*cells)

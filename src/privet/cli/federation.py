@@ -69,6 +69,7 @@ def contribute(
     import json
 
     from privet.cli.asking import check_writable, place_of, print_budget, working
+    from privet.cli.tables import finite
     from privet.federation.plan import read_plan
     from privet.learners.batches import check_same_domain, contribution
     from privet.release.file import write_model
@@ -83,7 +84,7 @@ def contribute(
     write_model(part, output)
     statement = part.privacy
     if as_json:
-        out = {"contribution": str(output), "plan": agreed.fingerprint, "id": statement.id, "epsilon": statement.epsilon}
+        out = {"contribution": str(output), "plan": agreed.fingerprint, "id": statement.id, "epsilon": finite(statement.epsilon)}
         typer.echo(json.dumps({**out, "private": statement.private, "left": str(curator.left)}))
         return
     from rich.console import Console

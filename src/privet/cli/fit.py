@@ -37,6 +37,7 @@ def fit(
     import privet as pv
     from privet.cli.asking import check_writable, place_of, print_budget, working
     from privet.cli.learners import learner_named
+    from privet.cli.tables import finite
 
     check_writable(output)
     chosen = learner_named(learner, epsilon, setting)
@@ -46,7 +47,7 @@ def fit(
     pv.save(chosen, output)
     statement = chosen.privacy_
     if as_json:
-        out = {"model": str(output), "private": statement.private, "epsilon": statement.epsilon, "left": str(curator.left)}
+        out = {"model": str(output), "private": statement.private, "epsilon": finite(statement.epsilon), "left": str(curator.left)}
         typer.echo(json.dumps(out))
         return
     from rich.console import Console

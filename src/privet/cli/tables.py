@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Collection, Sequence
 from typing import TYPE_CHECKING, Any
 
@@ -19,6 +20,11 @@ if TYPE_CHECKING:
 def number(value: Any) -> str:
     """A short decimal."""
     return f"{float(value):.6g}"
+
+
+def finite(epsilon: float) -> float | None:
+    """For JSON, which has no infinity: None where nothing is promised."""
+    return epsilon if math.isfinite(epsilon) else None
 
 
 def ledger_table(entries: list[Entry], unanswered: Collection[int] = ()) -> Table:

@@ -19,7 +19,7 @@ def same_domain(theirs: Schema, ours: Schema) -> bool:
 
 def checked_model(schema: Schema, model: Model) -> None:
     # A subclass could look at the rows it is asked about.
-    plain = type(model) is Model and type(model.privacy) is PrivacyStatement
+    plain = type(model) is Model and _plain_statement(model.privacy)
     plain = plain and all(type(tree) is Tree and type(tree.cells) is Cells for tree in model.trees)
     if not plain:
         raise ParameterError(f"a model must be a released Model of plain trees, got {type(model).__name__}")
@@ -40,3 +40,7 @@ def candidate_lists(schema: Schema, candidates: Sequence[Split] | Sequence[Seque
         for split in splits:
             check_split(schema, split)
     return lists
+
+
+def _plain_statement(statement: object) -> bool:
+    return type(statement) is PrivacyStatement and all(map(_plain_statement, statement.parts))

@@ -11,6 +11,6 @@ from privet.federation.join import join
 from privet.federation.merge import merge
 from privet.federation.plan import draw_plan, read_plan, write_plan
 from privet.learners.batches import contribution as contribute
-from privet.learners.batches import updated as update
+from privet.learners.batches import update
 
 __all__ = ["contribute", "draw_plan", "join", "merge", "read_plan", "update", "write_plan"]

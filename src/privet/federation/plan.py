@@ -37,7 +37,8 @@ def draw_plan(
     """Draw the structures of a forest. It sees no data and costs nothing.
 
     Args:
-        schema: the public domain that all parties share.
+        schema: the public domain that all parties share, and whether a person is added or replaced. What it declares about rows and
+            people is left out: every party says that of its own table.
         n_trees: how many trees. Each party's epsilon is shared among them.
         rows: about how many rows all parties have together, if that is public; sets the height of the trees.
         height: the depth of every leaf, instead of ``rows``.
@@ -53,6 +54,8 @@ def draw_plan(
         checked_whole("rows", rows, 1)
         height = height_for(schema, float(rows or 1))
     checked_whole("height", height, 1)
+    # Whose row it is, and how many somebody has, is for each party to say about its own table.
+    schema = schema.declare(n_rows=None, person=None, rows_per_person=1)
     forest = draw_forest(schema, n_trees, height, SystemBits() if bits is None else bits)
     settings = {"n_trees": n_trees, "combine": combine, "shrink": shrink, "height": height}
     return Plan(schema, tuple(forest), combine, shrink, settings)

@@ -66,7 +66,10 @@ def released(plan: Plan, batch: Batch, statement: PrivacyStatement, schema: Sche
 def plan_of(model: Model) -> Plan:
     """What other rows must be counted in, to be added to a model."""
     if model.evidence is None:
-        raise ParameterError(f"a model of {model.learner!r} keeps no leaf vectors, so that nothing can be added to it; random-trees does")
+        raise ParameterError(
+            f"this model ({model.learner}) keeps no leaf vectors, so that no counts can be added to it; random trees that were trained, "
+            "contributed or merged do"
+        )
     return Plan(model.schema, tuple(tree.cells for tree in model.trees), model.combine, model.evidence.shrink, model.settings)
 
 
@@ -74,24 +77,41 @@ def updated(model: Model, curator: AnyCurator, epsilon: Number, people: People, 
     """A model with the rows of one more batch: fresh counts, fresh noise, added to the released ones.
 
     Cost: pure ``epsilon`` for the new rows. A person loses the largest epsilon of the batches if nobody is in two of them
-    (parallel composition), and their sum otherwise.
+    (parallel composition), and their sum otherwise. It does not warn: see :func:`warn_if_worn`.
     """
     checked_people(people)
     _check_label(name)
+    model = getattr(model, "model_", model)
     plan = plan_of(model)
     assert model.evidence is not None
     # Whatever could refuse the result does so before anything is paid for.
-    new = PrivacyStatement.of(curator.schema, [], private=True, id="new", account=curator.account)
+    new = PrivacyStatement.of(curator.schema, [], private=True, id="new", name=name or "of the new rows", account=curator.account)
     PrivacyStatement.together([model.privacy, new], people)
-    return merged([model, contribution(plan, curator, epsilon, name)], people, model.evidence.weighting)
+    return _merged([model, contribution(plan, curator, epsilon, name)], people, model.evidence.weighting)
+
+
+def update(model: Model, curator: AnyCurator, epsilon: Number, people: People, name: str = "") -> Model:
+    """The same, with a warning where noise has outgrown the counts."""
+    return warn_if_worn(updated(model, curator, epsilon, people, name))
+
+
+def warn_if_worn(model: Model) -> Model:
+    """Warn where noise has outgrown the counts of a model (:func:`~privet.trees.weighing.worn`)."""
+    if model.evidence is not None and (why := worn(model.evidence)):
+        warnings.warn(why, NoiseWarning, stacklevel=3)
+    return model
 
 
 def merged(models: Sequence[Model], people: People, weighting: Weighting = "by-noise") -> Model:
     """One model of all batches of several models of one structure. Post-processing: it pays nothing, and sees no row.
 
     The order does not matter. Its cost depends on the number of leaves and batches only. Refused are models of another structure,
-    schema or settings, and batches that are given twice. Warns where noise has outgrown the counts (:func:`~privet.trees.weighing.worn`).
+    schema, combination or shrinkage, and batches that are given twice. Warns where noise has outgrown the counts.
     """
+    return warn_if_worn(_merged(models, people, weighting))
+
+
+def _merged(models: Sequence[Model], people: People, weighting: Weighting) -> Model:
     checked_people(people)
     plans = [plan_of(model) for model in models]
     if not plans:
@@ -113,8 +133,6 @@ def merged(models: Sequence[Model], people: People, weighting: Weighting = "by-n
         for leaf, batch in zip(model.privacy.leaves, model.evidence.batches, strict=True)  # type: ignore[union-attr]
     }
     evidence = weighed([batches[leaf.id] for leaf in statement.leaves], plans[0].shrink, weighting)
-    if why := worn(evidence):
-        warnings.warn(why, NoiseWarning, stacklevel=2)
     schema = models[0].schema if len(models) == 1 else common_facts([model.schema for model in models])
     return _model(schema, min(plans, key=lambda plan: str(plan.settings)), evidence, statement)
 

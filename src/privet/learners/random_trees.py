@@ -9,7 +9,7 @@ from privet.budget import Number
 from privet.curator import AnyCurator
 from privet.errors import ParameterError
 from privet.learners.base import Growth, PrivateClassifier, Purse, checked_whole, rows_of
-from privet.learners.batches import checked_people, counted_leaves, updated
+from privet.learners.batches import checked_people, counted_leaves, updated, warn_if_worn
 from privet.leaves import MAX_SHRINK
 from privet.model import Combine
 from privet.privacy import People
@@ -102,6 +102,7 @@ class RandomTreesClassifier(PrivateClassifier):
 
     def _add(self, curator: AnyCurator) -> None:
         self._adopt(updated(self.model_, curator, self.epsilon, self.people))
+        warn_if_worn(self.model_)
 
     def _grow(self, curator: AnyCurator, purse: Purse) -> Growth:
         checked_whole("n_trees", self.n_trees, 1)

@@ -95,10 +95,8 @@ def _protected(model: Model) -> list[Block]:
     most = "one row" if rows == 1 else f"{rows} rows"
     if privacy.parts:
         kept = [leaf.called for leaf in privacy.leaves if not leaf.person]
-        unsaid = (
-            f" In {_listed(kept)}, no column says whose row it is: that nobody has more rows there than declared is the owner's assertion."
-        )
-        whom = f"Every single person, with all their rows, at most {most} in each table.{unsaid if kept else ''}"
+        unsaid = f" In {_listed(kept)}, no column says whose row it is: that nobody has more rows there than that is the owner's assertion."
+        whom = f"Every single person, with at most {most} in each table.{unsaid if kept else ''}"
     elif privacy.person:
         whom = (
             "Every single person, with all their rows. Before anything was counted, the curator cut the table to at most "
@@ -114,7 +112,7 @@ def _protected(model: Model) -> list[Block]:
             "Every single row. This protects a person only if nobody has more than one row, which is the owner's assertion: "
             "no column says whose row it is, so it could not be enforced."
         )
-    unit = "person" if privacy.person or rows > 1 or privacy.parts else "row"
+    unit = privacy.unit
     if privacy.neighbours == "replace":
         what = (
             f"Exchanging all that one {unit} says for anything else would have given almost the same model. How many there are is public."

@@ -10,6 +10,9 @@ from privet.privacy import MAX_RELEASES
 from privet.release.problem import require
 from privet.release.structure import LARGEST, counts_from, short_number
 
+#: All rows count once on average, so that a batch among few rows may count more than once.
+MAX_WEIGHT = 10**6
+
 _KEYS = {"shrink", "borrowing", "weighting", "weights", "batches"}
 _BATCH = {"deviation", "counts"}
 
@@ -38,8 +41,8 @@ def evidence_from(data: Any, forest: list[Cells]) -> Evidence:
     require(weighting in get_args(Weighting), "weighting must be 'by-noise' or 'equal'")
     require(isinstance(batches, list) and 1 <= len(batches) <= MAX_RELEASES, f"batches must be a list of 1 to {MAX_RELEASES}")
     require(isinstance(weights, list) and len(weights) == len(batches), "there must be one weight per batch")
-    require(all(type(weight) in (int, float) and 0 <= weight <= 1 for weight in weights), "weights must lie between 0 and 1")
-    require(max(weights) == 1, "the largest weight must be 1")
+    in_range = all(type(weight) in (int, float) and 0 <= weight <= MAX_WEIGHT for weight in weights)
+    require(in_range and any(weights), f"weights must lie between 0 and {MAX_WEIGHT}, and not all be 0")
     read = tuple(_batch_from(batch, forest) for batch in batches)
     return Evidence(read, float(data["shrink"]), weighting, tuple(map(float, weights)), float(data["borrowing"]))
 

@@ -9,12 +9,12 @@ from fractions import Fraction
 from typing import Any
 
 from privet.errors import PrivetError
-from privet.privacy import PrivacyStatement
+from privet.privacy import MAX_RELEASES, PrivacyStatement
 from privet.release.problem import Damaged, require
 
 MAX_CHARGES = 10_000
 #: A model made from more tables is not read.
-MAX_PARTS = 1000
+MAX_PARTS = 2 * MAX_RELEASES
 MAX_ROWS_PER_PERSON = 10**9
 #: What is promised must be a number that a reader can be shown.
 MAX_EPSILON = 10**15
@@ -46,12 +46,13 @@ def privacy_from(data: Any, canonical: Callable[[Any], bytes]) -> PrivacyStateme
 def _amounts(data: Any) -> list[Any]:
     """All amounts of a statement and of its parts, checked for kind and number only."""
     amounts: list[Any] = []
-    n_charges, open_ = 0, [data]
+    n_charges, n_parts, open_ = 0, 0, [data]
     while open_:
         one = open_.pop()
         require(isinstance(one, dict) and isinstance(one.get("charges"), list), "privacy must be an object with charges")
         charges, parts = one["charges"], one.get("parts", [])
-        require(isinstance(parts, list) and len(parts) + len(open_) <= MAX_PARTS, f"privacy has more than {MAX_PARTS} parts")
+        n_parts += len(parts) if isinstance(parts, list) else MAX_PARTS + 1
+        require(n_parts <= MAX_PARTS, f"privacy has more than {MAX_PARTS} parts")
         n_charges += len(charges)
         require(n_charges <= MAX_CHARGES, f"privacy lists more than {MAX_CHARGES} charges")
         require(all(isinstance(charge, dict) for charge in charges), "a charge must be an object")

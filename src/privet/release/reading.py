@@ -16,7 +16,7 @@ MAX_LISTED = 40
 def reading(privacy: PrivacyStatement) -> list[Block]:
     """What the promised epsilon lets somebody learn, with two worked examples."""
     epsilon, replace = privacy.epsilon, privacy.neighbours == "replace"
-    whose = "person" if privacy.person or privacy.rows_per_person > 1 or privacy.parts else "row"
+    whose = privacy.unit
     question = f"which of two versions of one {whose} was used" if replace else f"whether one {whose} was in the table"
     first = (
         f"Epsilon is {rounded_up(epsilon)}. Whatever is in the model, it is at most {factor(epsilon)} times as likely with any one "

@@ -22,7 +22,8 @@ def weighed(batches: Sequence[Batch], shrink: float, weighting: Weighting = "by-
         n / (s^2 + n q) = 1 / (s^2 / n + q)     (inverse-variance weighting),
 
     where q is that of a typical row's leaf and class. So batches weigh the same where sampling dominates, or where they are equally
-    large and noisy, and n / s^2 where noise does. The largest weight is 1.
+    large and noisy, and n / s^2 where noise does. Weights are scaled so that all rows count once on average: the sums are about
+    those of all rows.
 
     Thin leaves borrow ``shrink``, times the ratio of noise to strength where that is above 1.
     """
@@ -31,8 +32,8 @@ def weighed(batches: Sequence[Batch], shrink: float, weighting: Weighting = "by-
     if weighting == "by-noise" and len(batches) > 1:
         rows, share = sizes(batches), _typical_share(plain)
         found = [1 / (batch.deviation**2 / n + share) if n > 0 else 0.0 for batch, n in zip(batches, rows, strict=True)]
-        largest = max(found)
-        evidence = replace(plain, weights=tuple(one / largest for one in found)) if largest > 0 else plain
+        kept = sum(weight * n for weight, n in zip(found, rows, strict=True))
+        evidence = replace(plain, weights=tuple(one * sum(rows) / kept for one in found)) if kept > 0 else plain
     strength = evidence.strength
     ratio = evidence.deviation / strength if strength > 0 else MOST_BORROWING if evidence.deviation else 1.0
     return replace(evidence, borrowing=shrink * min(max(ratio, 1.0), MOST_BORROWING))
@@ -46,7 +47,7 @@ def sizes(batches: Sequence[Batch]) -> list[float]:
     """
     found = np.array([batch.n_rows for batch in batches])
     noise = np.array([batch.variance_of_n_rows for batch in batches])
-    if len(found) > 1 and noise.all():  # exact counts need no help
+    if len(found) > 1 and noise.min() > 1e-100:  # exact counts need no help
         precision = 1 / noise
         excess = float((precision * (found - np.average(found, weights=precision)) ** 2).sum()) - (len(found) - 1)
         between = max(excess, 0.0) / float(precision.sum() - (precision**2).sum() / precision.sum())
@@ -61,13 +62,10 @@ def worn(evidence: Evidence) -> str:
     Noise adds up with every batch. It has outgrown the counts where its deviation exceeds their strength; building anew helps
     where that would have no more noise even at half the epsilon of the least noisy batch: about twice its deviation.
     """
-    batches, rows = evidence.batches, sizes(evidence.batches)
-    kept = sum(weight * n for weight, n in zip(evidence.weights, rows, strict=True)) / sum(rows) if sum(rows) > 0 else 1.0
+    batches = evidence.batches
     anew = 2 * min(batch.deviation for batch in batches)
-    if len(batches) == 1 or kept <= 0:
-        return ""
-    noise, strength = evidence.deviation / kept, evidence.strength / kept  # as if all rows counted in full, as they would anew
-    if noise <= strength or noise < anew * (1 - 1e-9):
+    noise, strength = evidence.deviation, evidence.strength
+    if len(batches) == 1 or noise <= strength or noise < anew * (1 - 1e-9):
         return ""
     return (
         f"the noise of {len(batches)} batches has outgrown the counts: each sum has noise of standard deviation {noise:.3g}, and "
