@@ -38,7 +38,7 @@ EXPERIMENTS = {
     "horizontal": Experiment(horizontal.run, horizontal.SETS, 2),
     "unequal": Experiment(unequal.run, unequal.SETS, 2),
     "vertical": Experiment(vertical.run, vertical.SETS, 10),
-    "gibbs": Experiment(gibbs.run, gibbs.SETS, 2),
+    "gibbs": Experiment(gibbs.run, gibbs.SETS, 1),
 }
 
 

@@ -13,7 +13,6 @@ from privet.budget import Number
 from privet.curator import Curator, Share
 from privet.errors import NoiseWarning
 from privet.learners.base import release_id
-from privet.learners.batches import merged, released
 from privet.leaves import Batch, Weighting
 from privet.mechanisms.randomness import SystemBits
 from privet.model import Model
@@ -21,6 +20,7 @@ from privet.plan import Plan
 from privet.privacy import Charge, PrivacyStatement
 from privet.question import Question
 from privet.schema import Schema
+from privet.trees.batches import merged, released
 from privet.trees.random import draw_forest, height_for
 from privet.trees.shrink import STRENGTH
 

@@ -9,7 +9,7 @@ from bench.federation.problem import Problem, divided
 from bench.federation.results import Row
 from privet import PrivetClassifier
 from privet.federation import merge
-from privet.learners.batches import contribution
+from privet.trees.batches import contribution
 
 SETS = ("nursery", "adult")
 PARTIES = (2, 4, 8)

@@ -9,7 +9,7 @@ import numpy as np
 from bench.federation.forests import by_recipe, plan_for, secure_sum
 from bench.federation.problem import Problem, divided
 from bench.federation.results import Row
-from privet.learners.batches import contribution
+from privet.trees.batches import contribution
 
 SETS = ("nursery", "mushroom", "adult")
 PARTIES = (2, 4, 8, 16)

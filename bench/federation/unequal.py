@@ -5,7 +5,7 @@ from __future__ import annotations
 from bench.federation.forests import by_recipe, plan_for
 from bench.federation.problem import Problem, divided
 from bench.federation.results import Row
-from privet.learners.batches import contribution
+from privet.trees.batches import contribution
 
 SETS = ("nursery", "mushroom", "adult")
 SIZES, EPSILONS = (1, 2, 4, 8), (1.0, 0.5, 0.25, 0.1)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from bench.federation.forests import by_recipe, plan_for
 from bench.federation.problem import Problem, divided
 from bench.federation.results import Row
-from privet.learners.batches import contribution
+from privet.trees.batches import contribution
 from privet.trees.weighing import worn
 
 SETS = ("nursery", "mushroom")

@@ -11,8 +11,8 @@ from bench.federation.problem import Problem
 from bench.federation.results import Row
 from privet.budget import Number
 from privet.federation import join
-from privet.learners.batches import contribution
 from privet.model import Model
+from privet.trees.batches import contribution
 
 SETS = ("votes",)
 EPSILONS = (0.01, 0.1, 0.25, 0.5, 0.75, 1.0, 2.0, 3.0, 4.0, 5.0, math.inf)
