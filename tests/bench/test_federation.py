@@ -14,7 +14,7 @@ from bench.federation.problem import Problem, divided
 from bench.federation.report import filled, unequal_table, warnings_table
 from bench.federation.results import COLUMNS, Results
 from bench.federation.summary import means, paired, told
-from privet.learners.batches import contribution
+from privet.trees.batches import contribution
 
 
 @pytest.fixture(scope="module")

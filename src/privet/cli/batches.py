@@ -44,9 +44,9 @@ def update(
     """
     from privet.cli.asking import check_writable, place_of, saying_warnings, working
     from privet.errors import ParameterError
-    from privet.learners.batches import check_same_domain, checked_people, plan_of
-    from privet.learners.batches import update as with_update
     from privet.release.file import read_model, write_model
+    from privet.trees.batches import check_same_domain, checked_people, plan_of
+    from privet.trees.batches import update as with_update
 
     check_writable(output)
     checked_people(people)

@@ -71,8 +71,8 @@ def contribute(
     from privet.cli.asking import check_writable, place_of, print_budget, working
     from privet.cli.tables import finite
     from privet.federation.plan import read_plan
-    from privet.learners.batches import check_same_domain, contribution
     from privet.release.file import write_model
+    from privet.trees.batches import check_same_domain, contribution
 
     check_writable(output)
     agreed = read_plan(plan)

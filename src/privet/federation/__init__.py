@@ -10,7 +10,7 @@ No party sees another's rows: what travels is released models, and what a person
 from privet.federation.join import join
 from privet.federation.merge import merge
 from privet.federation.plan import draw_plan, read_plan, write_plan
-from privet.learners.batches import contribution as contribute
-from privet.learners.batches import update
+from privet.trees.batches import contribution as contribute
+from privet.trees.batches import update
 
 __all__ = ["contribute", "draw_plan", "join", "merge", "read_plan", "update", "write_plan"]

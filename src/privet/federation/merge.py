@@ -7,17 +7,17 @@ from dataclasses import replace
 
 from privet.cells import Cells
 from privet.errors import ParameterError, QuestionError
-from privet.learners.batches import checked_people, common_facts, merged
 from privet.leaves import Weighting
 from privet.model import Model
 from privet.privacy import People, PrivacyStatement
 from privet.tree import Tree
+from privet.trees.batches import checked_people, common_facts, merged
 
 
 def merge(models: Sequence[Model], people: People, weighting: Weighting = "by-noise") -> Model:
     """One model from models of the same domain and different rows. Post-processing: it sees no row, and pays nothing.
 
-    Models that keep leaf vectors of one plan are added up, batch by batch (:func:`~privet.learners.batches.merged`). Models without,
+    Models that keep leaf vectors of one plan are added up, batch by batch (:func:`~privet.trees.batches.merged`). Models without,
     such as drawn trees, vote together: their class shares or counts are added, their scores averaged, with one voice per model.
     The order does not matter, and neither does the number of rows.
 

@@ -6,8 +6,8 @@ from collections.abc import Mapping
 from os import PathLike
 from typing import Any
 
+from privet.checks import checked_whole
 from privet.errors import ModelError, ParameterError
-from privet.learners.base import checked_whole
 from privet.mechanisms.randomness import Bits, SystemBits
 from privet.plan import COMBINES, Plan
 from privet.release.document import schema_from

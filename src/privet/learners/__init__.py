@@ -5,7 +5,6 @@
 - :mod:`~privet.learners.gibbs`: ``GibbsTreeClassifier`` and ``GibbsBoostClassifier``, trees drawn whole
 - :mod:`~privet.learners.recipe`: the public rule by which these choose
 - :mod:`~privet.learners.random_trees`: ``RandomTreesClassifier``, structures drawn before the data is seen
-- :mod:`~privet.learners.batches`: leaf counts of random trees, batch by batch
 - :mod:`~privet.learners.released`: ``ReleasedClassifier``, the face of a model that was read or put together
 - :mod:`~privet.learners.greedy_tree`: ``GreedyTreeClassifier``, splits chosen privately
 - :mod:`~privet.learners.forest`: ``ForestClassifier``, greedy trees that share the budget or the people

@@ -21,13 +21,14 @@ from privet.curator import AnyCurator, Curator
 from privet.errors import AbsentWarning, ParameterError, PrivacyWarning, SchemaError
 from privet.evaluation import Evaluation, evaluate
 from privet.leaves import Evidence
-from privet.mechanisms.randomness import Bits, SeededBits, SystemBits
+from privet.mechanisms.randomness import SeededBits, SystemBits
 from privet.model import Combine, Model
 from privet.privacy import Charge, PrivacyStatement
 from privet.schema import Schema
 from privet.schema.encode import encode
 from privet.schema.from_data import schema_from_data
 from privet.tree import Tree
+from privet.trees.batches import release_id
 
 #: The share of epsilon that pays for the number of rows where it is not declared.
 SIZE_SHARE = Fraction(1, 20)
@@ -297,11 +298,6 @@ class PrivateClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         return tags
 
 
-def release_id(bits: Bits) -> str:
-    """A name that no other release has."""
-    return bits.words(2).tobytes().hex()
-
-
 def rows_of(curator: AnyCurator, purse: Purse) -> float:
     """The number of rows: declared public, or paid for and noisy."""
     if curator.schema.n_rows is not None:
@@ -309,12 +305,6 @@ def rows_of(curator: AnyCurator, purse: Purse) -> float:
     answer = curator.size(**{purse.unit: purse.take(SIZE_SHARE)})
     purse.paid("number of rows", answer.row_cost)
     return max(float(answer.tables[0][0]), 1.0)
-
-
-def checked_whole(name: str, value: object, low: int) -> None:
-    """Raise unless the parameter is a whole number of at least ``low``."""
-    if isinstance(value, bool) or not isinstance(value, int | np.integer) or value < low:
-        raise ParameterError(f"{name} must be a whole number of at least {low}, got {value!r}")
 
 
 def _label_type(schema: Schema) -> type | None:

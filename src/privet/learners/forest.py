@@ -6,9 +6,10 @@ from fractions import Fraction
 from typing import ClassVar, Literal
 
 from privet.budget import Cost, Number
+from privet.checks import checked_whole
 from privet.curator import AnyCurator
 from privet.errors import ParameterError
-from privet.learners.base import Growth, PrivateClassifier, Purse, checked_whole, rows_of
+from privet.learners.base import Growth, PrivateClassifier, Purse, rows_of
 from privet.learners.greedy_tree import check_greedy, chosen_depth
 from privet.model import Combine
 from privet.schema import Schema

@@ -6,9 +6,10 @@ from fractions import Fraction
 from typing import ClassVar, Literal
 
 from privet.budget import Number
+from privet.checks import checked_whole
 from privet.curator import AnyCurator
 from privet.errors import ParameterError
-from privet.learners.base import Growth, PrivateClassifier, Purse, checked_whole, rows_of
+from privet.learners.base import Growth, PrivateClassifier, Purse, rows_of
 from privet.learners.recipe import checked_depth, recipe_for
 from privet.schema import Schema
 from privet.trees.gibbs import calibrated, draw_boosted

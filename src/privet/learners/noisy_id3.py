@@ -5,8 +5,9 @@ from __future__ import annotations
 from typing import ClassVar
 
 from privet.budget import Number
+from privet.checks import checked_whole
 from privet.curator import AnyCurator
-from privet.learners.base import Growth, PrivateClassifier, Purse, checked_whole
+from privet.learners.base import Growth, PrivateClassifier, Purse
 from privet.schema import Schema
 from privet.trees.noisy_id3 import grow_noisy_id3
 

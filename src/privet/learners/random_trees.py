@@ -6,14 +6,15 @@ from fractions import Fraction
 from typing import Any, ClassVar, Literal, Self
 
 from privet.budget import Number
+from privet.checks import checked_whole
 from privet.curator import AnyCurator
 from privet.errors import ParameterError
-from privet.learners.base import Growth, PrivateClassifier, Purse, checked_whole, rows_of
-from privet.learners.batches import checked_people, counted_leaves, updated, warn_if_worn
+from privet.learners.base import Growth, PrivateClassifier, Purse, rows_of
 from privet.leaves import MAX_SHRINK
 from privet.model import Combine
 from privet.privacy import People
 from privet.schema import Schema
+from privet.trees.batches import checked_people, counted_leaves, updated, warn_if_worn
 from privet.trees.from_leaves import trees_from
 from privet.trees.random import draw_forest, height_for
 from privet.trees.shrink import STRENGTH

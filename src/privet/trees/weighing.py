@@ -33,7 +33,8 @@ def weighed(batches: Sequence[Batch], shrink: float, weighting: Weighting = "by-
         rows, share = sizes(batches), _typical_share(plain)
         found = [1 / (batch.deviation**2 / n + share) if n > 0 else 0.0 for batch, n in zip(batches, rows, strict=True)]
         kept = sum(weight * n for weight, n in zip(found, rows, strict=True))
-        evidence = replace(plain, weights=tuple(one * sum(rows) / kept for one in found)) if kept > 0 else plain
+        alike = max(found) - min(found) <= 1e-12 * max(found)  # sums of whole numbers stay whole
+        evidence = plain if alike else replace(plain, weights=tuple(one * sum(rows) / kept for one in found))
     strength = evidence.strength
     ratio = evidence.deviation / strength if strength > 0 else MOST_BORROWING if evidence.deviation else 1.0
     return replace(evidence, borrowing=shrink * min(max(ratio, 1.0), MOST_BORROWING))

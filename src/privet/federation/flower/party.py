@@ -15,11 +15,11 @@ from privet.curator import Curator
 from privet.errors import ParameterError, PrivacyError, QuestionError
 from privet.federation.flower.encoding import MAX_PARTIES, Encoding, flattened
 from privet.federation.flower.terms import Terms, checked_count, wanted
-from privet.learners.batches import check_same_domain
 from privet.ledger import SQLiteLedger
 from privet.plan import Plan
 from privet.question import Question
 from privet.schema import Schema
+from privet.trees.batches import check_same_domain
 
 _KEYS = {"table", "ledger", "epsilon", "colluding", "budget", "schema", "dataset", "plan"}
 

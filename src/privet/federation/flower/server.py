@@ -18,8 +18,6 @@ from privet.federation.flower import masks, trust
 from privet.federation.flower.encoding import MAX_PARTIES, MODULUS, WEIGHT, Encoding
 from privet.federation.flower.terms import Terms, checked_count, wanted
 from privet.federation.plan import plan_to_bytes, read_plan
-from privet.learners.base import release_id
-from privet.learners.batches import checked_people, released
 from privet.leaves import Batch
 from privet.mechanisms.randomness import SystemBits
 from privet.mechanisms.shares import deviation_of_shares
@@ -27,6 +25,7 @@ from privet.model import Model
 from privet.plan import Plan
 from privet.privacy import Charge, PrivacyStatement
 from privet.release.saving import save
+from privet.trees.batches import checked_people, release_id, released
 
 try:
     from flwr.app import Context

@@ -10,8 +10,8 @@ from privet.budget import Cost, Number, exact_epsilon, is_infinite
 from privet.cells import Cells
 from privet.curator import AnyCurator
 from privet.errors import NoiseWarning, ParameterError, QuestionError
-from privet.learners.base import release_id
 from privet.leaves import Batch, Evidence, Weighting
+from privet.mechanisms.randomness import Bits
 from privet.model import Model
 from privet.plan import Plan
 from privet.privacy import Charge, People, PrivacyStatement
@@ -21,6 +21,11 @@ from privet.trees.from_leaves import trees_from
 from privet.trees.weighing import weighed, worn
 
 LEARNER = "random-trees"
+
+
+def release_id(bits: Bits) -> str:
+    """A name that no other release has."""
+    return bits.words(2).tobytes().hex()
 
 
 def counted_leaves(curator: AnyCurator, forest: Sequence[Cells], epsilon: Number) -> tuple[Batch, Cost]:
