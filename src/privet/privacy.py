@@ -19,6 +19,8 @@ People = Literal["disjoint", "may-overlap", "same"]
 MAX_DEPTH = 4
 #: So many releases can be put together at most.
 MAX_RELEASES = 1000
+#: Fractions with many unlike denominators would add up to numbers that take forever.
+MAX_DENOMINATOR_BITS = 4096
 
 
 @dataclass(frozen=True)
@@ -42,6 +44,7 @@ class PrivacyStatement:
 
     ``id`` names one release, so that nobody counts it twice; ``name`` is for people, such as that of a hospital. ``account`` is a
     digest of the ledger's account that was charged: two releases of one account hold the same people, whatever is asserted.
+    ``assumes`` is what else the promise rests on, to be read after "provided that".
     """
 
     charges: tuple[Charge, ...]
@@ -55,6 +58,7 @@ class PrivacyStatement:
     id: str = ""
     name: str = ""
     account: str = ""
+    assumes: str = ""
     people: People | None = None
     parts: tuple[PrivacyStatement, ...] = ()
 
@@ -71,11 +75,12 @@ class PrivacyStatement:
         id: str = "",  # noqa: A002
         name: str = "",
         account: str = "",
+        assumes: str = "",
     ) -> PrivacyStatement:
         """The statement for a table with this schema."""
         facts = (schema.neighbours, schema.rows_per_person, schema.person is not None)
         said = {"private": private, "reason": reason, "delta": delta, "notes": tuple(notes)}
-        return cls(tuple(charges), *facts, **said, id=id, name=name, account=account)  # type: ignore[arg-type]
+        return cls(tuple(charges), *facts, **said, id=id, name=name, account=account, assumes=assumes)  # type: ignore[arg-type]
 
     @classmethod
     def together(cls, statements: Sequence[PrivacyStatement], people: People) -> PrivacyStatement:
@@ -108,6 +113,9 @@ class PrivacyStatement:
             _refuse_one_table(parts)
         if max(part.depth for part in parts) >= MAX_DEPTH:
             raise ParameterError(f"people is said in more than {MAX_DEPTH} ways, one inside the other; merge all releases at once")
+        denominators = [amount.denominator for part in parts for leaf in part.leaves for amount in leaf._amounts()]
+        if math.lcm(*denominators).bit_length() > MAX_DENOMINATOR_BITS:
+            raise ParameterError("the epsilons of these releases have too many digits to be added up; use rounder ones")
         reasons = dict.fromkeys(part.reason for part in parts if not part.private)
         return cls(
             (),
@@ -120,6 +128,12 @@ class PrivacyStatement:
             people=people,
             parts=parts,
         )
+
+    def _amounts(self) -> list[Fraction]:
+        """All amounts of a single release."""
+        costs = [charge.cost for charge in self.charges]
+        listed = [*(cost.epsilon for cost in costs), *(cost.rho for cost in costs), self.delta]
+        return [amount for amount in listed if amount is not None]
 
     @property
     def leaves(self) -> tuple[PrivacyStatement, ...]:
@@ -191,17 +205,17 @@ class PrivacyStatement:
         return self.people == "disjoint" or any(part.rests_on_disjoint for part in self.parts)
 
     def _condition(self) -> str:
-        """What the promise of several tables rests on, in full."""
-        if not self.parts:
-            return ""
-        many = len(self.leaves)
-        if self.depth > 1 and self.rests_on_disjoint:
-            return f", provided that nobody is in two of the {many} batches where they were asserted to be disjoint"
-        if self.people == "disjoint":
-            return f", provided that nobody is in two of the {many} batches"
+        """What the promise rests on, in full."""
+        many, reach, provided = len(self.leaves), "", []
         if self.people == "same":
-            return f" in all {many} tables"
-        return f", even if they are in all {many} batches" if self.unit == "person" else f", even one in each of the {many} batches"
+            reach = f" in all {many} tables"
+        elif self.people == "may-overlap" and not self.rests_on_disjoint:
+            reach = f", even if they are in all {many} batches" if self.unit == "person" else f", even one in each of the {many} batches"
+        if self.rests_on_disjoint:
+            where = " where they were asserted to be disjoint" if self.depth > 1 else ""
+            provided.append(f"nobody is in two of the {many} batches{where}")
+        provided += dict.fromkeys(leaf.assumes for leaf in self.leaves if leaf.assumes)
+        return reach + (f", provided that {', and that '.join(provided)}" if provided else "")
 
     def __str__(self) -> str:
         return self.describe()
@@ -223,6 +237,7 @@ class PrivacyStatement:
             **({"id": self.id} if self.id else {}),
             **({"name": self.name} if self.name else {}),
             **({"account": self.account} if self.account else {}),
+            **({"assumes": self.assumes} if self.assumes else {}),
             **({"people": self.people, "parts": [part.to_json() for part in self.parts]} if self.parts else {}),
         }
 
@@ -250,6 +265,7 @@ class PrivacyStatement:
                 _text(data.get("id", "")),
                 _text(data.get("name", "")),
                 _text(data.get("account", "")),
+                _text(data.get("assumes", ""), 1000),
             )
         except (KeyError, TypeError, ValueError, AttributeError):
             raise PrivetError("the privacy statement is damaged") from None
@@ -285,7 +301,7 @@ def _amount(text: object) -> Fraction:
     return Fraction(text)
 
 
-def _text(value: object) -> str:
-    if not isinstance(value, str) or len(value) > 200:
+def _text(value: object, most: int = 200) -> str:
+    if not isinstance(value, str) or len(value) > most:
         raise ValueError
     return value

@@ -217,6 +217,16 @@ class TestWeights:
     def test_equal_weights_when_asked(self):
         assert self.evidence((10, 1.0), (1000, 50.0), weighting="equal").weights == (1, 1)
 
+    @pytest.mark.parametrize("noisy", [1e3, 1e8, 1e12])
+    def test_noise_of_very_different_scales(self, noisy):
+        """A batch of which nothing is known adds next to nothing, whatever size it seems to have."""
+        shares = np.array([[4, 1], [2, 1], [1, 1]])
+        for seeming in (-1, 1):
+            batches = [Batch((shares * 20,), 1e-4), Batch((shares * seeming * int(noisy),), noisy)]
+            evidence = weighed(batches, 0.15)
+            assert all(math.isfinite(weight) and 0 <= weight <= 10 for weight in evidence.weights)
+            assert evidence.weights[0] > 0
+
     def test_nothing_but_noise(self):
         empty = Batch((np.full((3, 2), -5), np.full((3, 2), -5)), 10.0)
         assert weighed((empty, empty), 0.15).weights == (1, 1)

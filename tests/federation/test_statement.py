@@ -165,3 +165,19 @@ def test_statements_survive_their_file(epsilons, people):
     parts = [single(number, epsilon) for number, epsilon in enumerate(epsilons)]
     whole = PrivacyStatement.together([PrivacyStatement.together(parts[:2], people), *parts[2:]], "may-overlap")
     assert PrivacyStatement.from_json(whole.to_json()) == whole
+
+
+def test_assumptions_are_said_also_where_releases_are_put_together():
+    trusting = single(1, assumes="at least 2 of 3 parties are honest")
+    assert trusting.describe().endswith("added or removed, provided that at least 2 of 3 parties are honest")
+    both = PrivacyStatement.together([trusting, single(2)], "disjoint")
+    assert "nobody is in two of the 2 batches, and that at least 2 of 3 parties are honest" in both.describe()
+    sum_ = PrivacyStatement.together([trusting, single(2)], "may-overlap")
+    assert sum_.describe().endswith("even one in each of the 2 batches, provided that at least 2 of 3 parties are honest")
+    assert PrivacyStatement.from_json(both.to_json()) == both
+
+
+def test_epsilons_that_cannot_be_added_up_are_refused():
+    odd = [single(number, F(1, 10**100 + 1 + 2 * number)) for number in range(20)]
+    with pytest.raises(ParameterError, match="too many digits to be added up"):
+        PrivacyStatement.together(odd, "may-overlap")

@@ -228,7 +228,7 @@ MERGED = to_document(merged_model())
         (("leaves", "batches"), MERGED["leaves"]["batches"][:2], "one weight per batch"),
         (("leaves", "weights"), [1, 1, 1], "noise is not that of its batches"),
         (("leaves", "weights"), [1, 0.5], "one weight per batch"),
-        (("leaves", "weights", 0), -1, "weights must lie between 0 and 1000000"),
+        (("leaves", "weights", 0), -1, "weights must lie between 0 and 1000"),
         (("leaves", "weights"), [0, 0, 0], "not all be 0"),
         (("leaves", "borrowing"), "much", "borrowing must be a number of at least 0"),
         (("leaves", "batches", 0), 1, "a batch must have exactly counts, deviation"),

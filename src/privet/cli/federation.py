@@ -78,6 +78,8 @@ def contribute(
     agreed = read_plan(plan)
     place = place_of(table, schema, budget, ledger, analyst, dataset, token_file, agreed.schema.declare(n_rows=None))
     check_same_domain(agreed, place.schema)
+    if schema is None and not table.startswith(("http://", "https://")):
+        typer.echo("without --schema, every row is taken for a person of its own", err=True)
     curator = place.curator(epsilon)
     with working("counting"):
         part = contribution(agreed, curator, epsilon, party)

@@ -18,7 +18,7 @@ def merge(models: Sequence[Model], people: People, weighting: Weighting = "by-no
     """One model from models of the same domain and different rows. Post-processing: it sees no row, and pays nothing.
 
     Models that keep leaf vectors of one plan are added up, batch by batch (:func:`~privet.trees.batches.merged`). Models without,
-    such as drawn trees, vote together: their class shares or counts are added, their scores averaged, with one voice per model.
+    such as drawn trees, vote together: their class shares or counts are added tree by tree, their scores averaged with one voice per model.
     The order does not matter, and neither does the number of rows.
 
     Cost, for one person: the largest epsilon of the models if ``people`` is ``"disjoint"`` (parallel composition), their sum if

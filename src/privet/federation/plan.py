@@ -57,7 +57,7 @@ def draw_plan(
     # Whose row it is, and how many somebody has, is for each party to say about its own table.
     schema = schema.declare(n_rows=None, person=None, rows_per_person=1)
     forest = draw_forest(schema, n_trees, height, SystemBits() if bits is None else bits)
-    settings = {"n_trees": n_trees, "combine": combine, "shrink": shrink, "height": height}
+    settings = {"n_trees": int(n_trees), "combine": combine, "shrink": shrink, "height": int(height)}
     return Plan(schema, tuple(forest), combine, shrink, settings)
 
 

@@ -10,8 +10,8 @@ from privet.privacy import MAX_RELEASES
 from privet.release.problem import require
 from privet.release.structure import LARGEST, counts_from, short_number
 
-#: All rows count once on average, so that a batch among few rows may count more than once.
-MAX_WEIGHT = 10**6
+#: All rows count once on average, so that a batch among noisier ones may count more than once.
+MAX_WEIGHT = 1000
 
 _KEYS = {"shrink", "borrowing", "weighting", "weights", "batches"}
 _BATCH = {"deviation", "counts"}

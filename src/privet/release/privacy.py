@@ -9,7 +9,7 @@ from fractions import Fraction
 from typing import Any
 
 from privet.errors import PrivetError
-from privet.privacy import MAX_RELEASES, PrivacyStatement
+from privet.privacy import MAX_DENOMINATOR_BITS, MAX_RELEASES, PrivacyStatement
 from privet.release.problem import Damaged, require
 
 MAX_CHARGES = 10_000
@@ -20,8 +20,6 @@ MAX_ROWS_PER_PERSON = 10**9
 MAX_EPSILON = 10**15
 MAX_RHO_ALONE = 10**4
 SMALLEST_DELTA = Fraction(1, 10**100)
-#: Fractions with many unlike denominators would add up to numbers that take forever.
-MAX_DENOMINATOR_BITS = 4096
 
 _FRACTION = re.compile(r"[0-9]{1,600}(/[1-9][0-9]{0,599})?")
 
@@ -39,7 +37,8 @@ def privacy_from(data: Any, canonical: Callable[[Any], bytes]) -> PrivacyStateme
     except PrivetError as error:
         raise Damaged(str(error)) from None
     require(canonical(statement.to_json()) == canonical(data), "its privacy statement is not as Privet writes it")
-    _check_range(statement)
+    for one in (statement, *statement.leaves):
+        _check_range(one)
     return statement
 
 

@@ -90,7 +90,8 @@ def updated(model: Model, curator: AnyCurator, epsilon: Number, people: People, 
     plan = plan_of(model)
     assert model.evidence is not None
     # Whatever could refuse the result does so before anything is paid for.
-    new = PrivacyStatement.of(curator.schema, [], private=True, id="new", name=name or "of the new rows", account=curator.account)
+    charge = Charge("leaf counts", Cost.pure(1 if is_infinite(epsilon) else epsilon))
+    new = PrivacyStatement.of(curator.schema, [charge], private=True, id="new", name=name or "of the new rows", account=curator.account)
     PrivacyStatement.together([model.privacy, new], people)
     return _merged([model, contribution(plan, curator, epsilon, name)], people, model.evidence.weighting)
 

@@ -11,6 +11,8 @@ from privet.leaves import Batch, Evidence, Weighting
 
 #: Thin leaves borrow at most so many times as much where noise dominates. Chosen on public data sets.
 MOST_BORROWING = 8.0
+#: No batch counts more often than this.
+MOST_WEIGHT = 10.0
 
 
 def weighed(batches: Sequence[Batch], shrink: float, weighting: Weighting = "by-noise") -> Evidence:
@@ -22,8 +24,8 @@ def weighed(batches: Sequence[Batch], shrink: float, weighting: Weighting = "by-
         n / (s^2 + n q) = 1 / (s^2 / n + q)     (inverse-variance weighting),
 
     where q is that of a typical row's leaf and class. So batches weigh the same where sampling dominates, or where they are equally
-    large and noisy, and n / s^2 where noise does. Weights are scaled so that all rows count once on average: the sums are about
-    those of all rows.
+    large and noisy, and n / s^2 where noise does. Weights are scaled so that all rows count once on average, and none more than ten
+    times: the sums are about those of all rows.
 
     Thin leaves borrow ``shrink``, times the ratio of noise to strength where that is above 1.
     """
@@ -34,7 +36,9 @@ def weighed(batches: Sequence[Batch], shrink: float, weighting: Weighting = "by-
         found = [1 / (batch.deviation**2 / n + share) if n > 0 else 0.0 for batch, n in zip(batches, rows, strict=True)]
         kept = sum(weight * n for weight, n in zip(found, rows, strict=True))
         alike = max(found) - min(found) <= 1e-12 * max(found)  # sums of whole numbers stay whole
-        evidence = plain if alike else replace(plain, weights=tuple(one * sum(rows) / kept for one in found))
+        # Where noise makes up most of the rows there seem to be, counts are not blown up to their number.
+        scale = min(sum(rows) / kept, MOST_WEIGHT / max(found)) if kept > 0 else 1.0
+        evidence = plain if alike else replace(plain, weights=tuple(one * scale for one in found))
     strength = evidence.strength
     ratio = evidence.deviation / strength if strength > 0 else MOST_BORROWING if evidence.deviation else 1.0
     return replace(evidence, borrowing=shrink * min(max(ratio, 1.0), MOST_BORROWING))
@@ -51,7 +55,7 @@ def sizes(batches: Sequence[Batch]) -> list[float]:
     if len(found) > 1 and noise.min() > 1e-100:  # exact counts need no help
         precision = 1 / noise
         excess = float((precision * (found - np.average(found, weights=precision)) ** 2).sum()) - (len(found) - 1)
-        between = max(excess, 0.0) / float(precision.sum() - (precision**2).sum() / precision.sum())
+        between = max(excess, 0.0) / float((precision * (1 - precision / precision.sum())).sum())
         mean = np.average(found, weights=1 / (between + noise))
         found = mean + (found - mean) * between / (between + noise)
     return [max(float(rows), 0.0) for rows in found]
