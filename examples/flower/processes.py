@@ -10,6 +10,7 @@ import subprocess
 import sys
 import time
 from collections.abc import Mapping
+from contextlib import suppress
 from pathlib import Path
 from types import TracebackType
 from typing import NamedTuple
@@ -64,22 +65,22 @@ class Flower:
         return (self._home / f"{name}.log").read_text(errors="replace")
 
     def end(self, name: str, how: signal.Signals = signal.SIGTERM) -> None:
-        """End a process and everything that it started."""
+        """End a process and everything that it started: apps have sessions of their own, and outlive it for some seconds."""
         process = self.processes.pop(name)
-        for sent in (how, signal.SIGKILL):
-            try:
-                os.killpg(process.pid, sent)
-            except ProcessLookupError:
-                break
-            try:
-                process.wait(10)
-            except subprocess.TimeoutExpired:
-                continue
-        process.wait()
+        started = descendants(process.pid)
+        process.send_signal(how)
+        for child in started:
+            with suppress(ProcessLookupError):
+                os.kill(child, signal.SIGKILL)
+        try:
+            process.wait(10)
+        except subprocess.TimeoutExpired:
+            process.kill()
+            process.wait()
 
     def _start(self, name: str, *command: str) -> None:
         with (self._home / f"{name}.log").open("wb") as log:
-            # A session of its own, so that everything that it starts can be ended with it.
+            # A session of its own: Ctrl-C comes to this process alone, which ends the others.
             self.processes[name] = subprocess.Popen(
                 [_BIN / command[0], *command[1:]], env=self._environment, stdout=log, stderr=subprocess.STDOUT, start_new_session=True
             )
@@ -110,6 +111,16 @@ class Flower:
                     return
             time.sleep(0.1)
         raise TimeoutError(f"no SuperLink within {timeout:g} seconds:\n{self.log('superlink')}")
+
+
+def descendants(ancestor: int) -> list[int]:
+    """The processes below this one."""
+    listed = subprocess.run(["ps", "-eo", "pid=,ppid="], capture_output=True, text=True, check=True).stdout
+    parents = {int(child): int(parent) for child, parent in (line.split() for line in listed.splitlines())}
+    found = [ancestor]
+    for known in found:  # grows while it is read
+        found += [child for child, parent in parents.items() if parent == known]
+    return found[1:]
 
 
 def free_port() -> int:
