@@ -1,8 +1,9 @@
 """Privet as a Flower app: parties add up their counts by Flower's secure aggregation, and only the sum is seen.
 
-Needs ``privet[flower]``. Nothing here imports Flower before it is used.
+Needs ``privet[flower]``; only the two apps import Flower.
 
-- :mod:`~privet.federation.flower.terms`: what a round is about, and what each party accepts
+- :mod:`~privet.federation.flower.terms`: what a round is about, as the server offers it
+- :mod:`~privet.federation.flower.party`: one party: its table, its ledger, what it accepts
 - :mod:`~privet.federation.flower.encoding`: how whole numbers pass through SecAgg+ exactly
 - :mod:`~privet.federation.flower.masks`: masks that are as secret as their seeds
 - :mod:`~privet.federation.flower.guard`: what a party checks at every stage of SecAgg+
