@@ -56,13 +56,14 @@ def federate(folder: Path, epsilon: str, trees: int) -> None:
     plan = draw_plan(data.schema, trees, rows=len(train))
     folder.mkdir(parents=True, exist_ok=True)
     write_plan(plan, folder / "plan.json")
+    data.schema.write(folder / "schema.json")
 
     began = time.monotonic()
     with Flower(folder) as flower:
         for party, table in enumerate(tables):
             flower.join(f"party{party}", party_config(folder, party, table, epsilon))
         run = {"plan": str(folder / "plan.json"), "output": str(folder / "model.json"), "epsilon": epsilon}
-        ended = flower.run({**run, "honest": PARTIES, "colluding": 0, "parties": PARTIES, "people": "disjoint"})
+        ended = flower.run({**run, "honest": PARTIES - 1, "colluding": 1, "parties": PARTIES, "people": "disjoint"})
     if not ended.completed:
         raise SystemExit(f"the run failed:\n{ended.log}")
     say(f"A secure sum of {PARTIES} parties, in separate processes: {time.monotonic() - began:.0f} s")
@@ -92,10 +93,11 @@ def party_config(folder: Path, party: int, table: object, epsilon: str) -> dict[
         connection.execute("CREATE TABLE people AS SELECT * FROM given")
     return {
         "table": f"duckdb:////{str(path.resolve()).lstrip('/')}?table=people",
+        "schema": str(folder / "schema.json"),
         "ledger": str(folder / f"party{party}.ledger.sqlite"),
         "budget": epsilon,
         "epsilon": epsilon,
-        "colluding": 0,
+        "colluding": 1,
     }
 
 

@@ -7,6 +7,7 @@
 - :mod:`~privet.plots.terms`: ``draw_terms``, the scores for each value of the attributes
 - :mod:`~privet.plots.accuracy`: ``accuracy_over_epsilon``, box plots per learner and epsilon
 - :mod:`~privet.plots.boxes`: ``draw_boxes``, box plots of a measure by experiment and learner
+- :mod:`~privet.plots.curves`: ``draw_curves``, means with errors over a number, in panels
 - :mod:`~privet.plots.attack`: ``draw_attack``, what an attack on an outsourced table learns
 - :mod:`~privet.plots.heatmap`: ``heatmap``, the mean of a result over two parameters
 - :mod:`~privet.plots.anonymity`: ``draw_anonymity``, class sizes, l and t
@@ -20,9 +21,20 @@ from privet.plots.accuracy import accuracy_over_epsilon
 from privet.plots.anonymity import draw_anonymity
 from privet.plots.attack import draw_attack
 from privet.plots.boxes import draw_boxes
+from privet.plots.curves import draw_curves
 from privet.plots.heatmap import heatmap
 from privet.plots.style import save_figure
 from privet.plots.terms import draw_terms
 from privet.plots.tree import draw_tree
 
-__all__ = ["accuracy_over_epsilon", "draw_anonymity", "draw_attack", "draw_boxes", "draw_terms", "draw_tree", "heatmap", "save_figure"]
+__all__ = [
+    "accuracy_over_epsilon",
+    "draw_anonymity",
+    "draw_attack",
+    "draw_boxes",
+    "draw_curves",
+    "draw_terms",
+    "draw_tree",
+    "heatmap",
+    "save_figure",
+]

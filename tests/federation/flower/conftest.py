@@ -38,6 +38,7 @@ class Federation:
 def federation(tmp_path) -> Federation:
     plan = draw_plan(NURSERY.schema, 4, height=3)
     write_plan(plan, tmp_path / "plan.json")
+    NURSERY.schema.write(tmp_path / "schema.json")
     nodes: dict[int, dict[str, object]] = {}
     tables: dict[int, pd.DataFrame] = {}
     for part, node in enumerate((11, 22, 33)):
@@ -48,16 +49,17 @@ def federation(tmp_path) -> Federation:
         tables[node] = rows
         nodes[node] = {
             "table": f"duckdb:////{str(tmp_path).lstrip('/')}/{node}.db?table=people",
+            "schema": str(tmp_path / "schema.json"),
             "ledger": str(tmp_path / f"{node}.ledger.sqlite"),
             "epsilon": "2",
             "budget": "3",
-            "colluding": 0,
+            "colluding": 1,
         }
     run = {
         "plan": str(tmp_path / "plan.json"),
         "epsilon": "2",
-        "honest": 2,
-        "colluding": 0,
+        "honest": 1,
+        "colluding": 1,
         "parties": 3,
         "people": "disjoint",
         "output": str(tmp_path / "model.json"),

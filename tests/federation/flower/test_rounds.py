@@ -13,6 +13,7 @@ from flwr.clientapp import ClientApp
 from scipy import stats
 
 import privet as pv
+from privet.budget import Cost
 from privet.curator import Curator
 from privet.errors import ParameterError, PrivacyError
 from privet.federation.flower import server
@@ -55,16 +56,16 @@ def spent(federation, node) -> float:
 
 
 def test_a_round_gives_the_sum_with_the_noise_of_one_curator(federation):
-    model = run(federation, honest=3)
+    model = run(federation, honest=2)
     vector = np.concatenate([table.reshape(-1) for table in model.evidence.batches[0].tables])
     noise = vector - exact_sum(federation)
-    deviation = deviation_of_shares(2, 3, 3)
+    deviation = deviation_of_shares(2, 2, 3)
     assert model.noise == pytest.approx(deviation)
     assert 0.7 * deviation < noise.std() < 1.3 * deviation
     assert noise.any()
     assert [spent(federation, node) for node in federation.nodes] == [2, 2, 2]
     entry = SQLiteLedger(federation.ledger(11)).entries()[0]
-    assert "share of class counts for secure aggregation, noise of 3 honest parties together" in entry.what
+    assert "share of class counts for secure aggregation, noise of 2 honest parties together" in entry.what
     saved = pv.load(federation.output)
     assert saved.privacy_.promised.epsilon == 2
     assert saved.privacy_.private
@@ -100,7 +101,9 @@ def test_the_statement_says_whom_to_trust(federation):
         "in the tables of all contributors",
     ):
         assert words in said
-    assert model.privacy.promised.epsilon == 6, "somebody may be in all three tables"
+    assert model.privacy.promised == Cost.pure(6), "somebody may be in all three tables, and moves one noise by three rows"
+    assert model.privacy.describe().endswith("provided that at least 2 of 3 contributions are honest and the server follows the protocol")
+    assert "nobody is in the tables of two parties, at least 1 of 3" in run(federation, epsilon="1").privacy.describe()
 
 
 def test_a_party_that_drops_out_while_counting_is_left_out(federation):
@@ -115,11 +118,11 @@ def test_a_party_that_drops_out_while_counting_is_left_out(federation):
 @pytest.mark.parametrize(
     ("honest", "colluding", "drops"),
     [
-        (3, 0, {22: "collect_masked_vectors"}),
         (2, 1, {22: "collect_masked_vectors"}),
-        (2, 0, {11: "collect_masked_vectors", 22: "collect_masked_vectors"}),
-        (2, 0, {22: "share_keys"}),
-        (2, 0, {11: "unmask", 22: "unmask"}),
+        (1, 2, {22: "collect_masked_vectors"}),
+        (1, 1, {11: "collect_masked_vectors", 22: "collect_masked_vectors"}),
+        (1, 1, {22: "share_keys"}),
+        (1, 1, {11: "unmask", 22: "unmask"}),
     ],
 )
 def test_with_too_few_there_is_no_model(federation, honest, colluding, drops):
@@ -132,7 +135,8 @@ def test_with_too_few_there_is_no_model(federation, honest, colluding, drops):
     ("changes", "kind", "why"),
     [
         ({"epsilon": "1.9"}, "PrivacyError", "epsilon must be at most 19/10 for this party, the server asks for 2"),
-        ({"colluding": 1}, "PrivacyError", "colluding must be at least 1 for this party, the server allows for 0"),
+        ({"colluding": 2}, "PrivacyError", "colluding must be at least 2 for this party, the server allows for 1"),
+        ({"schema": ""}, "ParameterError", "needs 'schema'"),
         ({"plan": "0123456789"}, "QuestionError", "takes part in the plan 0123456789 only"),
         ({"budget": "1"}, "BudgetExceeded", "asked epsilon 2, left epsilon 1"),
         ({"table": "duckdb:////nowhere/secret.db?table=people"}, "TableError", "secret"),
@@ -154,12 +158,30 @@ def test_a_party_refuses_and_tells_the_server_the_kind_only(federation, caplog, 
     assert "The counts of 2 of 3 parties" in model.privacy.notes[0]
 
 
+def test_a_party_says_on_how_many_it_relies(federation, caplog):
+    grid = grid_of(federation, honest=1)
+    with pytest.raises(PrivacyError, match="no model is written"):
+        run(federation, grid, honest=2)
+    assert "honest must be at most 1 for this party, the server relies on 2" in caplog.text
+    assert spent(federation, 11) == 0
+
+
+def test_people_with_several_rows_cost_every_table_as_much(federation):
+    """A table of two rows per person is charged twice, and takes part only where the model promises for two."""
+    own = federation.home / "two.json"
+    federation.plan.schema.declare(rows_per_person=2).write(own)
+    model = run(federation, grid_of(federation, schema=str(own), budget="9"), rows_per_person=2)
+    assert [spent(federation, node) for node in federation.nodes] == [4, 2, 2]
+    assert model.privacy.promised.epsilon == 4
+    assert model.privacy.rows_per_person == model.schema.rows_per_person == 2
+
+
 def test_a_party_with_another_domain_or_more_rows_per_person_refuses(federation, caplog):
     wider = federation.home / "wider.json"
     federation.plan.schema.declare(rows_per_person=2).write(wider)
     other = federation.home / "other.json"
     pv.datasets.load("car").schema.write(other)
-    for path, why in ((wider, "the plan promises less than this table"), (other, "drawn for another schema")):
+    for path, why in ((wider, "the model would promise less than this table"), (other, "drawn for another schema")):
         grid = grid_of(federation, schema=str(path))
         run(federation, grid, epsilon="1")
         assert "this party does not contribute (QuestionError)" in errors(grid)[0]
@@ -240,9 +262,9 @@ class TestNothingLeavesUnmasked:
             self.ask(federation, RecordDict({"secaggplus_configs": ConfigRecord({**right, name: value})}))
 
     def test_terms_must_be_those_of_the_threshold(self, federation, monkeypatch, caplog):
-        """A server that says 'honest 3' to all, and lets two parties open the sum, would get too little noise."""
+        """A server that says 'honest 2' to all, and lets two parties open the sum, would get too little noise."""
         original = server.Terms.to_config
-        monkeypatch.setattr(server.Terms, "to_config", lambda self: {**original(self), "honest": 3})
+        monkeypatch.setattr(server.Terms, "to_config", lambda self: {**original(self), "honest": 2})
         grid = grid_of(federation)
         with pytest.raises(PrivacyError):
             run(federation, grid)
@@ -263,9 +285,10 @@ class TestNothingLeavesUnmasked:
     ("changes", "why"),
     [
         ({"parties": 1}, "parties must be a whole number from 2"),
-        ({"honest": 3, "colluding": 1}, "parties must be at least honest"),
+        ({"honest": 3}, "parties must be at least honest"),
         ({"honest": 0}, "honest must be a whole number from 1"),
-        ({"honest": 1, "colluding": 0}, r"honest \+ colluding must be a whole number from 2"),
+        ({"colluding": 0}, "colluding must be a whole number from 1"),
+        ({"rows_per_person": 0}, "rows_per_person must be a whole number from 1"),
         ({"people": "unknown"}, "people must be"),
         ({"timeout": 0}, "timeout must be a number of seconds, got 0"),
         ({"epsilon": "-1"}, "epsilon"),

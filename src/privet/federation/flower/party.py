@@ -21,7 +21,7 @@ from privet.question import Question
 from privet.schema import Schema
 from privet.trees.batches import check_same_domain
 
-_KEYS = {"table", "ledger", "epsilon", "colluding", "budget", "schema", "dataset", "plan"}
+_KEYS = {"table", "schema", "ledger", "epsilon", "colluding", "honest", "budget", "dataset", "plan"}
 
 
 @dataclass(frozen=True)
@@ -30,21 +30,23 @@ class Party:
 
     Args:
         table: what :func:`~privet.open_table` takes, such as ``duckdb:///clinic.db?table=people``.
+        schema: the schema file of this table: the plan's domain, and this table's own facts (whose row it is, rows per person).
         ledger: the file of the ledger that is charged.
         epsilon: the most that one round may cost, for one row added or removed.
         colluding: from how many other parties, together with the server, this one wants to be protected.
+        honest: on how many honest contributions the promise may rest at most; by default on any number.
         budget: the cap of the data set in epsilon, if the ledger does not have one yet.
-        schema: a schema file with this table's own facts (rows per person, neighbours); by default the plan's are taken.
         dataset: the name of the account in the ledger; by default the table's.
         plan: the beginning of the fingerprint of the only plan that is accepted; by default any of the right domain.
     """
 
     table: str
+    schema: str
     ledger: str
     epsilon: Fraction
     colluding: int
+    honest: int = MAX_PARTIES
     budget: Budget | None = None
-    schema: str | None = None
     dataset: str | None = None
     plan: str = ""
 
@@ -53,12 +55,14 @@ class Party:
         """From the configuration of a Flower node. A misspelt setting is refused: it would be left out in silence."""
         if unknown := sorted(set(config) - _KEYS):
             raise ParameterError(f"the node's configuration has no {unknown[0]!r}; there are {', '.join(sorted(_KEYS))}")
-        texts = {key: str(config[key]) for key in ("schema", "dataset", "plan") if config.get(key)}
+        texts = {key: str(config[key]) for key in ("dataset", "plan") if config.get(key)}
         return cls(
             str(wanted(config, "table")),
+            str(wanted(config, "schema")),
             str(wanted(config, "ledger")),
             exact_epsilon("epsilon", str(wanted(config, "epsilon"))),
-            checked_count("colluding", wanted(config, "colluding"), 0, MAX_PARTIES),
+            checked_count("colluding", wanted(config, "colluding"), 1, MAX_PARTIES),
+            checked_count("honest", config.get("honest", MAX_PARTIES), 1, MAX_PARTIES),
             Budget(str(config["budget"])) if config.get("budget") else None,
             **texts,
         )
@@ -67,16 +71,19 @@ class Party:
         """The schema to count with, or an error that says what is not acceptable. Nothing is opened and nothing charged."""
         if not plan.fingerprint.startswith(self.plan.lower()):
             raise QuestionError(f"this party takes part in the plan {self.plan} only, not in {plan.fingerprint[:12]}")
-        own = plan.schema if self.schema is None else Schema.read(Path(self.schema))
+        own = Schema.read(Path(self.schema))
         check_same_domain(plan, own)
-        if own.neighbours != plan.schema.neighbours or own.rows_per_person > plan.schema.rows_per_person:
+        if own.neighbours != plan.schema.neighbours or own.rows_per_person > terms.rows_per_person:
             raise QuestionError(
-                "the plan promises less than this table: neighbours must be the same, and rows_per_person at least the table's"
+                f"the model would promise less than this table: neighbours must be the plan's, and rows_per_person at most that of the "
+                f"terms, {terms.rows_per_person}; the table has {own.rows_per_person}"
             )
         if terms.epsilon > self.epsilon:
             raise PrivacyError(f"epsilon must be at most {self.epsilon} for this party, the server asks for {terms.epsilon}")
         if terms.colluding < self.colluding:
             raise PrivacyError(f"colluding must be at least {self.colluding} for this party, the server allows for {terms.colluding}")
+        if terms.honest > self.honest:
+            raise PrivacyError(f"honest must be at most {self.honest} for this party, the server relies on {terms.honest}")
         return own
 
     def contribution(self, plan: Plan, terms: Terms, encoding: Encoding) -> npt.NDArray[np.float64]:

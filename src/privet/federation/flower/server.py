@@ -44,7 +44,7 @@ class Settings:
 
     Args:
         plan: the plan file that ``privet federation plan`` wrote.
-        terms: epsilon, honest, colluding.
+        terms: epsilon, honest, colluding, rows_per_person.
         parties: how many parties there are.
         output: where the model goes.
         people: ``"disjoint"`` if nobody is in the tables of two parties, otherwise ``"may-overlap"``.
@@ -141,23 +141,28 @@ def secure_sum(grid: Grid, context: Context, plan: Plan, settings: Settings) -> 
 def model_of(plan: Plan, settings: Settings, total: Sum) -> Model:
     """The model of a sum, with the trust model in its privacy statement.
 
-    Cost: pure epsilon if nobody is in two tables, otherwise once per contribution. Neighbours: one row added or removed, in each of them.
+    Cost: pure epsilon if nobody is in two tables, otherwise epsilon times the contributions. Neighbours: one row added or removed,
+    in each of them.
     """
     shapes = [(cells.n_cells, plan.schema.n_classes) for cells in plan.forest]
     tables = np.split(total.vector, np.cumsum([rows * classes for rows, classes in shapes])[:-1])
     scale = Fraction(len(plan.forest)) / settings.terms.epsilon
     deviation = deviation_of_shares(scale, settings.terms.honest, total.contributions)
-    charge = Charge(f"leaf counts of {len(plan.forest)} trees, in a secure sum", Cost.pure(settings.terms.epsilon))
+    # Somebody in all tables moves one noise by so many rows: group privacy, for which rho grows with the square.
+    tables_of_a_person = 1 if settings.people == "disjoint" else total.contributions
+    charge = Charge(f"leaf counts of {len(plan.forest)} trees, in a secure sum", Cost.pure(settings.terms.epsilon * tables_of_a_person))
+    schema = plan.schema.declare(rows_per_person=settings.terms.rows_per_person)
     statement = PrivacyStatement.of(
-        plan.schema,
-        [charge] * (1 if settings.people == "disjoint" else total.contributions),
+        schema,
+        [charge],
         private=True,
         notes=trust.notes(settings.terms, settings.parties, total.contributions, settings.people),
         id=release_id(SystemBits()),
         name="secure sum",
+        assumes=trust.assumes(settings.terms, total.contributions, settings.people),
     )
     batch = Batch(tuple(table.reshape(shape) for table, shape in zip(tables, shapes, strict=True)), deviation)
-    return released(plan, batch, statement)
+    return released(plan, batch, statement, schema)
 
 
 def run(grid: Grid, context: Context) -> Model:

@@ -18,17 +18,20 @@ class Terms:
     Args:
         epsilon: what the sum costs every party, for one row added or removed.
         honest: how many honest contributions make up all of the noise; each adds one share of so many.
-        colluding: how many contributions are allowed for whose noise the server may know. With fewer than
-            ``honest + colluding`` contributions nothing is unmasked.
+        colluding: how many contributions are allowed for whose noise somebody may know. At least one: every party knows its own, and
+            can take it off the published sum. With fewer than ``honest + colluding`` contributions nothing is unmasked.
+        rows_per_person: how many rows one person may have in a table, for whom the model is to promise.
     """
 
     epsilon: Fraction
     honest: int
     colluding: int
+    rows_per_person: int = 1
 
     def __post_init__(self) -> None:
         checked_count("honest", self.honest, 1, MAX_PARTIES)
-        checked_count("colluding", self.colluding, 0, MAX_PARTIES)
+        checked_count("colluding", self.colluding, 1, MAX_PARTIES)
+        checked_count("rows_per_person", self.rows_per_person, 1, 10**9)
         checked_count("honest + colluding", self.contributions, 2, MAX_PARTIES)
 
     @property
@@ -37,7 +40,8 @@ class Terms:
         return self.honest + self.colluding
 
     def to_config(self) -> dict[str, str | int]:
-        return {"epsilon": str(self.epsilon), "honest": self.honest, "colluding": self.colluding}
+        counts = {"honest": self.honest, "colluding": self.colluding, "rows_per_person": self.rows_per_person}
+        return {"epsilon": str(self.epsilon), **counts}
 
     @classmethod
     def from_config(cls, config: Mapping[str, object]) -> Terms:
@@ -45,8 +49,8 @@ class Terms:
         epsilon = wanted(config, "epsilon")
         if isinstance(epsilon, bool) or not isinstance(epsilon, str | int | float):
             raise ParameterError(f"epsilon must be a number, got {epsilon!r}")
-        honest, colluding = wanted(config, "honest"), wanted(config, "colluding")
-        return cls(exact_epsilon("epsilon", epsilon), honest, colluding)  # type: ignore[arg-type]
+        counts = (wanted(config, "honest"), wanted(config, "colluding"), config.get("rows_per_person", 1))
+        return cls(exact_epsilon("epsilon", epsilon), *counts)  # type: ignore[arg-type]
 
 
 def wanted(config: Mapping[str, object], key: str) -> object:

@@ -16,6 +16,12 @@ _PEOPLE = {
 }
 
 
+def assumes(terms: Terms, contributions: int, people: str) -> str:
+    """What the promise rests on, in half a sentence."""
+    apart = "nobody is in the tables of two parties, " if people == "disjoint" else ""
+    return f"{apart}at least {terms.honest} of {contributions} contributions are honest and the server follows the protocol"
+
+
 def notes(terms: Terms, parties: int, contributions: int, people: str) -> tuple[str, ...]:
     """What the promise rests on, for a round of so many parties of whom so many contributed."""
     return (
@@ -25,7 +31,8 @@ def notes(terms: Terms, parties: int, contributions: int, people: str) -> tuple[
         f"so {parties - terms.contributions} of the {parties} parties may drop out.",
         f"Each contribution holds one of {terms.honest} shares of discrete Laplace noise: the noise of any {terms.honest} honest parties "
         "is that of one curator, and the promise rests on it alone. "
-        f"So {most_colluding(terms, contributions)} of the parties may collude with the server.",
+        f"So {most_colluding(terms, contributions)} of the parties may collude, with the server or with one another; "
+        "whoever contributed counts as one, for it knows its own noise.",
         "Colluding parties can subtract their own counts and their own noise from the sum, and no more; the noise that is left is still "
         "that of one curator.",
         f"If fewer than {terms.honest} contributions are honest, only a part of that noise is left, a difference of negative binomial "
