@@ -50,7 +50,7 @@ class BitSets:
         columns: dict[int, list[str]] = {}  # by attribute: the columns of its table of bit sets
         words: list[str] = []
         for t, cells in enumerate(self._trees):
-            sets = _compatible_leaves(cells)
+            sets = compatible_leaves(cells)
             for w in range(self._words(cells)):
                 terms = []
                 for a, table in sets.items():
@@ -117,7 +117,7 @@ class BitSets:
         return tables
 
 
-def _compatible_leaves(cells: Cells) -> dict[int, npt.NDArray[np.uint64]]:
+def compatible_leaves(cells: Cells) -> dict[int, npt.NDArray[np.uint64]]:
     """By tested attribute: for each code, the set of leaves that a row with that code can still reach, as words."""
     sizes = cells.schema.sizes
     leaf_number = np.cumsum(cells.attribute < 0) - 1

@@ -11,6 +11,7 @@ import numpy.typing as npt
 
 from privet.cells import Cells
 from privet.counts.base import Tables, check_totals, split_tables
+from privet.counts.masks import Masks
 from privet.question import Question
 
 NO_WEIGHTS = np.empty(0, dtype=np.int64)
@@ -43,6 +44,8 @@ class Counting:
             np.array([1 if name is None else schema.attributes[name].size for name in by], dtype=np.int64),
             np.array([starts[p] for p in order], dtype=np.int64),
         )
+        self._trees = trees
+        self._masks: Masks | None = None
         self._out = np.zeros(question.entries, dtype=np.int64)
         self._uncovered = np.zeros(len(order), dtype=np.int64)
         self._rows = 0
@@ -52,18 +55,21 @@ class Counting:
         from privet.counts.kernels import BLOCK, count_rows
 
         n_rows = len(classes)
+        if self._masks is None:  # what comes first tells what comes: sources feed blocks of one size
+            self._masks = Masks(self._trees, n_rows)
+        masks = self._masks.arrays
         self._rows += int(weights.sum()) if len(weights) else n_rows
         n_classes = self._question.schema.n_classes
         work = n_rows * len(self._order)
         most = max(1, min(os.cpu_count() or 1, n_rows // BLOCK, work // (16 * BLOCK), _MAX_THREAD_MEMORY // (8 * len(self._out))))
         cuts = np.linspace(0, n_rows, most + 1).astype(int).tolist()
         if most == 1:
-            count_rows(codes, classes, weights, 0, n_rows, n_classes, *self._structure, self._out, self._uncovered)
+            count_rows(codes, classes, weights, 0, n_rows, n_classes, *self._structure, *masks, self._out, self._uncovered)
             return
 
         def part(i: int) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.int64]]:
             out, uncovered = np.zeros_like(self._out), np.zeros_like(self._uncovered)
-            count_rows(codes, classes, weights, cuts[i], cuts[i + 1], n_classes, *self._structure, out, uncovered)
+            count_rows(codes, classes, weights, cuts[i], cuts[i + 1], n_classes, *self._structure, *masks, out, uncovered)
             return out, uncovered
 
         with ThreadPoolExecutor(most) as pool:

@@ -7,32 +7,58 @@ from typing import Any
 import numpy as np
 from numba import njit
 
-BLOCK = 4096  # rows whose codes stay in the cache while every tree looks at them
+BLOCK = 8192  # rows whose codes stay in the cache while every tree looks at them
+
+_DE_BRUIJN = np.uint64(0x03F79D71B4CB0A89)
+_FIRST_SIX = np.uint64(58)
 
 
 @njit(nogil=True, cache=True)  # type: ignore[untyped-decorator]
 def count_rows(
     codes: Any, classes: Any, weights: Any, start: int, stop: int, n_classes: int,
     tree_start: Any, attribute: Any, offset: Any, branch_start: Any, branch: Any, cell: Any,
-    part_start: Any, by: Any, size: Any, base: Any, out: Any, uncovered: Any,
+    part_start: Any, by: Any, size: Any, base: Any,
+    group_start: Any, group_attribute: Any, stride: Any,
+    entry_start: Any, entry_group: Any, entry_table: Any, table: Any, leaf_start: Any, leaf_cell: Any, position: Any,
+    out: Any, uncovered: Any,
 ) -> None:  # fmt: skip
     """Add the rows from start to stop to ``out``.
 
     Tree t has the nodes ``tree_start[t]`` to ``tree_start[t + 1]`` of the flat arrays, and the partitions
     ``part_start[t]`` to ``part_start[t + 1]``; partition p is split by attribute ``by[p]`` of ``size[p]`` values
     (by -1: not at all) and its table begins at ``base[p]``. No weights: every row counts once.
+
+    A tree with entries ``entry_start[t]`` to ``entry_start[t + 1]`` looks its leaves up (:mod:`privet.counts.masks`); one without
+    is walked.
     """
     reached = np.empty(BLOCK, dtype=np.int64)
+    left = np.empty(BLOCK, dtype=np.uint64)
+    joint = np.empty((len(group_start) - 1, BLOCK), dtype=np.uint32)
     for low in range(start, stop, BLOCK):
         high = min(low + BLOCK, stop)
+        _join(codes, low, high, group_start, group_attribute, stride, joint)
         for t in range(len(tree_start) - 1):
-            root, first = tree_start[t], branch_start[t]
-            for row in range(low, high):
-                node = root
-                while attribute[node] >= 0:
-                    node = root + branch[first + offset[node] + codes[attribute[node], row]]
-                reached[row - low] = cell[node]
+            if entry_start[t] == entry_start[t + 1]:
+                root, first = tree_start[t], branch_start[t]
+                for row in range(low, high):
+                    node = root
+                    while attribute[node] >= 0:
+                        node = root + branch[first + offset[node] + codes[attribute[node], row]]
+                    reached[row - low] = cell[node]
+            else:
+                _intersect(entry_start[t], entry_start[t + 1], high - low, entry_group, entry_table, table, joint, left)
+                leaf = leaf_cell[leaf_start[t] : leaf_start[t + 1]]
+                for i in range(high - low):
+                    reached[i] = leaf[position[(left[i] * _DE_BRUIJN) >> _FIRST_SIX]]
             for p in range(part_start[t], part_start[t + 1]):
+                if len(weights) == 0 and by[p] < 0:
+                    for row in range(low, high):
+                        here = reached[row - low]
+                        if here < 0:
+                            uncovered[p] += 1
+                        else:
+                            out[base[p] + here * n_classes + classes[row]] += 1
+                    continue
                 for row in range(low, high):
                     here = reached[row - low]
                     weight = weights[row] if len(weights) else 1
@@ -42,3 +68,31 @@ def count_rows(
                         out[base[p] + here * n_classes + classes[row]] += weight
                     else:
                         out[base[p] + (here * size[p] + codes[by[p], row]) * n_classes + classes[row]] += weight
+
+
+@njit(nogil=True, cache=True)  # type: ignore[untyped-decorator]
+def _join(codes: Any, low: int, high: int, group_start: Any, group_attribute: Any, stride: Any, joint: Any) -> None:
+    """The joint codes of every group of attributes."""
+    for g in range(len(group_start) - 1):
+        line = joint[g]
+        for i in range(high - low):
+            line[i] = codes[group_attribute[group_start[g]], low + i]
+        for place in range(group_start[g] + 1, group_start[g + 1]):
+            column, step = codes[group_attribute[place]], stride[place]
+            for i in range(high - low):
+                line[i] += column[low + i] * step
+
+
+@njit(nogil=True, cache=True)  # type: ignore[untyped-decorator]
+def _intersect(low: int, high: int, n: int, entry_group: Any, entry_table: Any, table: Any, joint: Any, left: Any) -> None:
+    """The leaves of a tree that are compatible with all joint codes of a row, two groups at a time."""
+    for entry in range(low, high, 2):
+        other = min(entry + 1, high - 1)
+        first, second = joint[entry_group[entry]], joint[entry_group[other]]
+        one, two = table[entry_table[entry] :], table[entry_table[other] :]
+        if entry == low:
+            for i in range(n):
+                left[i] = one[first[i]] & two[second[i]]
+        else:
+            for i in range(n):
+                left[i] &= one[first[i]] & two[second[i]]
