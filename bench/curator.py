@@ -34,7 +34,7 @@ from rich.table import Table
 
 from privet.budget import Budget
 from privet.counts.base import CountSource
-from privet.counts.duckdb import DuckDBSource
+from privet.counts.duckdb_source import DuckDBSource
 from privet.counts.open import open_table
 from privet.question import Question
 from privet.schema import Categorical, Numeric, Schema

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import os
+import tempfile
+from dataclasses import replace
 from pathlib import Path
 
 import duckdb
@@ -11,9 +13,9 @@ import pandas as pd
 import pytest
 
 from privet.cells import Cells, Split
-from privet.counts import duckdb as module
-from privet.counts.bitsets import BitSets
-from privet.counts.duckdb import DuckDBTable, encoded_rows, grouped_statement, used_codes
+from privet.counts import duckdb_source as module
+from privet.counts.duckdb import DuckDBTable
+from privet.counts.duckdb_codes import encoded_statement, reading_statement
 from privet.counts.open import open_table
 from privet.counts.sql import quoted
 from privet.errors import ParameterError, SchemaMismatch, TableError
@@ -53,22 +55,13 @@ def table() -> DuckDBTable:
     return made
 
 
-def level() -> Question:
-    cells = Cells.everything(SCHEMA).refine({0: Split.value(SCHEMA, "form", 1)}).refine({1: Split.threshold(SCHEMA, "age", 2)})
-    return Question.level(cells, ["rooms", "age"])
-
-
 def sql_of(name: str) -> tuple[str, dict]:
-    statement, encoded = encoded_rows(table(), SCHEMA)
-    if name == "encoded":
-        return f"WITH {', '.join(statement.tables)} {encoded}", statement.parameters
-    if name == "grouped":
-        return grouped_statement(used_codes(level()), statement, encoded), statement.parameters
-    question = level() if name == "level" else Question.forest([level().partitions[0].cells, Cells.everything(SCHEMA)])
-    return BitSets(question).statement(statement, encoded), statement.parameters
+    schema = SCHEMA if name == "people" else replace(SCHEMA, person=None)
+    statement, sql, *_ = (encoded_statement if name == "people" else reading_statement)(table(), schema)
+    return sql, {**statement.parameters, "secret": "..."}
 
 
-@pytest.mark.parametrize("name", ["encoded", "level", "forest", "grouped"])
+@pytest.mark.parametrize("name", ["people", "rows"])
 def test_snapshot(name):
     sql, parameters = sql_of(name)
     text = sql.replace(" FROM ", "\n  FROM ").replace(" LEFT JOIN ", "\n  LEFT JOIN ").replace("), ", "),\n") + "\n"
@@ -80,7 +73,7 @@ def test_snapshot(name):
 
 
 def test_no_value_of_the_schema_stands_in_the_text():
-    for name in ("encoded", "level", "forest", "grouped"):
+    for name in ("people", "rows"):
         sql, _ = sql_of(name)
         for value in ("complete", "foster", "other", "1.7", "people.parquet", "unknown"):
             assert value not in sql.replace('"', " ").replace("t. class", "")
@@ -150,16 +143,16 @@ def test_columns_of_other_types_are_refused_by_name(tmp_path):
         open_table(path).check_structure(schema)
 
 
-@pytest.mark.parametrize("question", ["level", "forest", "grouped"])
+@pytest.mark.parametrize("question", ["level", "forest", "many cells"])
 def test_a_question_is_one_statement(question, tmp_path, monkeypatch):
     frame = pd.DataFrame({"street": ["s1", "s2"] * 50, "side": ["left"] * 100, "label": ["no", "yes"] * 50})
     frame.to_parquet(tmp_path / "t.parquet")
-    schema = wide_schema(20_000 if question == "grouped" else 300)
+    schema = wide_schema(20_000 if question == "many cells" else 300)
     streets = Cells.everything(schema).refine({0: Split.multiway(schema, "street")})
     asked = {
         "level": Question.level(Cells.everything(schema), schema.names),
         "forest": Question.forest([random_tree(schema, 1, seed) for seed in range(3)]),
-        "grouped": Question.of(streets),
+        "many cells": Question.of(streets),
     }[question]
     source = open_table(tmp_path / "t.parquet").source(schema)
     source._table.columns  # noqa: B018 - described once, before any question
@@ -171,4 +164,16 @@ def test_a_question_is_one_statement(question, tmp_path, monkeypatch):
     with source.snapshot():
         source.count(asked)
         source.count(asked)
-    assert len(statements) == 4  # one more to keep the rows, once
+    assert len(statements) == 2  # one more to keep the rows, once
+
+
+def test_what_does_not_fit_into_memory_goes_to_encrypted_files_of_our_own(tmp_path):
+    pd.DataFrame({"a": ["x"], "class": ["no"]}).to_parquet(tmp_path / "t.parquet")
+    with open_table(tmp_path / "t.parquet").cursor() as cursor:
+        folder, encrypted, limit = cursor.execute(
+            "SELECT current_setting('temp_directory'), current_setting('temp_file_encryption'), current_setting('memory_limit')"
+        ).fetchone()
+    assert Path(folder).is_relative_to(tempfile.gettempdir())
+    assert Path(folder).stat().st_mode & 0o077 == 0
+    assert encrypted is True
+    assert limit == "4.0 GiB"

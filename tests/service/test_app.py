@@ -117,7 +117,7 @@ def test_without_a_key_every_request_is_its_own(ada, home):
 
 
 def test_a_charge_that_was_never_answered_is_answered_later_for_the_same_charge(ada, home, monkeypatch):
-    from privet.counts.duckdb import DuckDBSource
+    from privet.counts.duckdb_source import DuckDBSource
     from privet.errors import TableError
 
     def fails(self, question):
@@ -456,7 +456,7 @@ def test_a_stranger_is_turned_away_before_anything_they_send_is_read(home):
 
 def test_an_analyst_has_few_requests_under_way(home, monkeypatch):
     """A slow question sent many times holds up whoever sent it, and nobody else."""
-    from privet.counts.duckdb import DuckDBSource
+    from privet.counts.duckdb_source import DuckDBSource
 
     go, asked = threading.Event(), threading.Event()
     count = DuckDBSource.count
@@ -537,7 +537,7 @@ def test_no_cache_keeps_an_answer(ada):
 
 def test_a_snapshot_counts_until_its_thread_has_left_it(home, monkeypatch):
     """Ending one while its question is still worked on makes no room for more work."""
-    from privet.counts.duckdb import DuckDBSource
+    from privet.counts.duckdb_source import DuckDBSource
 
     go, asked, count = threading.Event(), threading.Semaphore(0), DuckDBSource.count
 

@@ -24,7 +24,7 @@ ASKED = {"epsilon": "1/4"}
 FAULTS = """
 from pathlib import Path
 import duckdb
-from privet.counts.duckdb import DuckDBSource
+from privet.counts.duckdb_source import DuckDBSource
 from privet.errors import LedgerError
 from privet.ledger import SQLiteLedger, Witness
 def fail(owner, name, error):

@@ -99,7 +99,7 @@ def test_kill_9_under_load(tmp_path, rounds):
 CRASHES = """
 import os, signal
 from pathlib import Path
-from privet.counts.duckdb import DuckDBSource
+from privet.counts.duckdb_source import DuckDBSource
 from privet.ledger import SQLiteLedger, Witness
 def crash_at(owner, name, moment, before=True):
     inner = getattr(owner, name)
@@ -166,7 +166,7 @@ SLOW = """
 import time
 from contextlib import contextmanager
 from pathlib import Path
-from privet.counts.duckdb import DuckDBSource
+from privet.counts.duckdb_source import DuckDBSource
 count, snapshot = DuckDBSource.count, DuckDBSource.snapshot
 def slowly(self, question):
     Path({folder!r}, "counting").touch()

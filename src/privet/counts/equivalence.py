@@ -14,7 +14,9 @@ from typing import TYPE_CHECKING
 import numpy as np
 import numpy.typing as npt
 
-from privet.counts.duckdb import DuckDBTable, execute, kind_of
+from privet.counts.duckdb import DuckDBTable
+from privet.counts.duckdb_codes import kind_of
+from privet.counts.duckdb_connection import execute
 from privet.counts.open import open_table
 from privet.counts.postgres import PostgresTable
 from privet.counts.postgres_codes import kind_of as kind_on_server

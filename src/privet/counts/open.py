@@ -11,7 +11,8 @@ from urllib.parse import parse_qs, unquote, urlsplit
 
 from privet.counts.base import Table
 from privet.counts.csv_lines import csv_relation
-from privet.counts.duckdb import DuckDBTable, execute, table_of_database
+from privet.counts.duckdb import DuckDBTable, table_of_database
+from privet.counts.duckdb_connection import execute
 from privet.counts.memory import MemoryTable
 from privet.counts.postgres import PostgresTable, table_of_server
 from privet.errors import TableError

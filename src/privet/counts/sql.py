@@ -15,6 +15,9 @@ from privet.schema import Schema
 from privet.schema.attributes import Attribute, Categorical, Kind, Numeric
 from privet.schema.problems import What
 
+#: Values that are searched one after the other; more are joined.
+MAX_SEARCHED = 32
+
 
 def quoted(name: str) -> str:
     """A name as an SQL identifier, whatever characters it has."""
@@ -39,31 +42,43 @@ class Statement:
 
 def code_expression(statement: Statement, attribute: Attribute, column: str, kind: Kind, name: str) -> str:
     """The code of a column's value, as :mod:`privet.schema.encode` would give it. ``name`` is unique in the statement."""
-    quoted_column = f"t.{quoted(column)}"
     if isinstance(attribute, Numeric):
-        return _numeric(statement, attribute, quoted_column, kind, name)
-    return _categorical(statement, attribute, quoted_column, kind, name)
+        return _numeric(statement, attribute, f"t.{quoted(column)}", kind, name)
+    return _categorical(statement, attribute, column, kind, name)
+
+
+def place_expression(statement: Statement, lookup: Mapping[Any, int], column: str, kind: Kind, name: str) -> str:
+    """The place (from 1) of a column's value among those that are looked up; null where it is none of them."""
+    listed = f"CAST({statement.bind(f'{name}_values', list(lookup))} AS {_type(kind)}[])"
+    return f"list_position({listed}, {_exact(column, kind)})"
+
+
+def _exact(column: str, kind: Kind) -> str:
+    """A column's value to be compared. A collation would let one row match two values, and count twice."""
+    return f"CAST(t.{quoted(column)} AS {_type(kind)})" + (' COLLATE "binary"' if kind == "text" else "")
+
+
+def _type(kind: Kind) -> str:
+    return "VARCHAR" if kind == "text" else "DOUBLE"
 
 
 def _categorical(statement: Statement, attribute: Categorical, column: str, kind: Kind, name: str) -> str:
-    lookup = attribute.lookup(kind)
+    lookup, value = attribute.lookup(kind), f"t.{quoted(column)}"
     if kind == "bool":
         yes, no = (lookup.get(truth, attribute.unknown_code) for truth in (True, False))
-        return f"CASE WHEN {column} THEN {yes} WHEN NOT {column} THEN {no} ELSE {attribute.missing_code} END"
-    sql_type = "VARCHAR" if kind == "text" else "DOUBLE"
-    value = f"CAST({column} AS {sql_type})"
-    is_null = f"{column} IS NULL" if kind == "text" else f"{column} IS NULL OR isnan({value})"
-    values = statement.bind(f"{name}_values", list(lookup))
-    codes = statement.bind(f"{name}_codes", list(lookup.values()))
-    statement.tables.append(
-        f"{name} AS (SELECT unnest(CAST({values} AS {sql_type}[])) AS value, unnest(CAST({codes} AS INTEGER[])) AS code)"
-    )
-    # A collation would let one row match two values, and count twice.
-    exactly = ' COLLATE "binary"' if kind == "text" else ""
-    statement.joins.append(f"LEFT JOIN {name} ON {value}{exactly} = {name}.value")
+        return f"CASE WHEN {value} THEN {yes} WHEN NOT {value} THEN {no} ELSE {attribute.missing_code} END"
+    codes = f"CAST({statement.bind(f'{name}_codes', list(lookup.values()))} AS INTEGER[])"
+    if len(lookup) <= MAX_SEARCHED:
+        code = f"{codes}[{place_expression(statement, lookup, column, kind, name)}]"
+    else:
+        listed = f"CAST({statement.bind(f'{name}_values', list(lookup))} AS {_type(kind)}[])"
+        statement.tables.append(f"{name} AS (SELECT unnest({listed}) AS value, unnest({codes}) AS code)")
+        statement.joins.append(f"LEFT JOIN {name} ON {_exact(column, kind)} = {name}.value")
+        code = f"{name}.code"
     if attribute.missing_code == attribute.unknown_code:
-        return f"coalesce({name}.code, {attribute.unknown_code})"
-    return f"CASE WHEN {is_null} THEN {attribute.missing_code} ELSE coalesce({name}.code, {attribute.unknown_code}) END"
+        return f"coalesce({code}, {attribute.unknown_code})"
+    is_null = f"{value} IS NULL" if kind == "text" else f"{value} IS NULL OR isnan(CAST({value} AS DOUBLE))"
+    return f"CASE WHEN {is_null} THEN {attribute.missing_code} ELSE coalesce({code}, {attribute.unknown_code}) END"
 
 
 def text_number(column: str) -> str:
@@ -71,12 +86,15 @@ def text_number(column: str) -> str:
     return f"CASE WHEN NOT contains({column}, '_') THEN TRY_CAST({column} AS DOUBLE) END"
 
 
+def number_of(column: str, kind: Kind) -> str:
+    """A column as numbers."""
+    if kind == "text":
+        return text_number(column)
+    return f"CAST(CAST({column} AS INTEGER) AS DOUBLE)" if kind == "bool" else f"CAST({column} AS DOUBLE)"
+
+
 def _numeric(statement: Statement, attribute: Numeric, column: str, kind: Kind, name: str) -> str:
-    number = {
-        "text": text_number(column),
-        "bool": f"CAST(CAST({column} AS INTEGER) AS DOUBLE)",
-        "number": f"CAST({column} AS DOUBLE)",
-    }[kind]
+    number = number_of(column, kind)
     cuts = [statement.bind(f"{name}_{i}", edge) for i, edge in enumerate(attribute.cuts[1:-1], start=1)]
 
     def search(low: int, high: int) -> str:

@@ -1,0 +1,148 @@
+"""Statements for DuckDB: what a table's columns hold, and its rows as codes."""
+
+from __future__ import annotations
+
+import secrets
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from typing import Any, Protocol
+
+import numpy as np
+import numpy.typing as npt
+
+from privet.counts.sql import (
+    MAX_SEARCHED,
+    Statement,
+    code_expression,
+    code_type,
+    number_of,
+    place_expression,
+    quoted,
+    text_number,
+    with_tables,
+)
+from privet.schema import Attribute, Categorical, Numeric, Schema
+from privet.schema.attributes import Kind
+from privet.schema.problems import What
+
+
+class Relation(Protocol):
+    """What a statement reads: SQL of our own with its bound values, or a quoted name, and the type of each column."""
+
+    @property
+    def relation(self) -> str: ...
+    @property
+    def parameters(self) -> dict[str, Any]: ...
+    @property
+    def columns(self) -> dict[str, str]: ...
+
+
+def kind_of(sql_type: str) -> Kind | None:
+    """What a DuckDB column holds; None where it cannot match."""
+    family = sql_type.partition("(")[0]
+    if family in ("VARCHAR", "ENUM", '"NULL"'):  # the last: a column that holds nothing at all
+        return "text"
+    if family == "BOOLEAN":
+        return "bool"
+    numbers = {"TINYINT", "SMALLINT", "INTEGER", "BIGINT", "HUGEINT", "FLOAT", "DOUBLE", "DECIMAL"}
+    return "number" if family in numbers or family.removeprefix("U") in numbers else None
+
+
+def encoded_rows(table: Relation, schema: Schema) -> tuple[Statement, str]:
+    """A SELECT of the code columns c0, c1, ... and the class y, of the rows that count."""
+    statement = Statement(dict(table.parameters))
+    columns, conditions = [], []
+    for alias, column, attribute in _columns_of(schema):
+        kind = kind_of(table.columns[column])
+        assert kind is not None
+        code = code_expression(statement, attribute, column, kind, f"d_{alias}")
+        columns.append(f"CAST({code} AS {code_type(attribute)}) AS {alias}")
+        if attribute.size in (attribute.unknown_code, attribute.missing_code):
+            conditions.append(f"{alias} < {attribute.size}")
+    person = "" if schema.person is None else f", {_identity(table, schema.person)} AS person"
+    inner = f"SELECT {', '.join(columns)}{person} FROM {table.relation} AS t {' '.join(statement.joins)}"
+    kept = f"SELECT * FROM ({inner}) WHERE {' AND '.join(conditions) or 'true'}"
+    if schema.person is not None:
+        order = ", ".join(alias for alias, _, _ in _columns_of(schema))
+        kept += " AND person IS NOT NULL"
+        kept += f" QUALIFY row_number() OVER (PARTITION BY person ORDER BY {order}) <= {int(schema.rows_per_person)}"
+    statement.joins = []
+    return statement, kept
+
+
+def encoded_statement(table: Relation, schema: Schema) -> tuple[Statement, str]:
+    """The encoded rows, each with a number for its person that tells nobody who it is."""
+    statement, encoded = encoded_rows(table, schema)
+    who = f"md5_number_lower({statement.bind('secret', secrets.token_hex(32))} || CAST(person AS VARCHAR))"
+    codes = ", ".join([*(f"c{a}" for a in range(len(schema.names))), "y"])
+    return statement, f"{with_tables(statement.tables)}SELECT {codes}, {who} AS who FROM ({encoded})"
+
+
+@dataclass(frozen=True)
+class Reading:
+    """A column as it comes out of DuckDB, and how it becomes codes there: what DuckDB does best, and the rest in NumPy."""
+
+    sql: str
+    decode: Callable[[npt.NDArray[Any]], npt.NDArray[Any]]
+
+
+def reading(statement: Statement, attribute: Attribute, column: str, kind: Kind, name: str) -> Reading:
+    """Numbers come as they are. Of few values, the place in the list comes: DuckDB then looks at each entry of a dictionary once."""
+    quoted_column = f"t.{quoted(column)}"
+    if isinstance(attribute, Numeric):
+        return Reading(number_of(quoted_column, kind), attribute.codes_of)
+    lookup = attribute.lookup(kind)
+    if kind == "bool" or len(lookup) > MAX_SEARCHED or attribute.missing_code != attribute.unknown_code:
+        code = code_expression(statement, attribute, column, kind, name)
+        return Reading(f"CAST({code} AS {code_type(attribute)})", lambda codes: codes)
+    place = f"greatest({place_expression(statement, lookup, column, kind, name)}, 0)"  # which is 0 for null
+    table = np.array([attribute.unknown_code, *lookup.values()], dtype=attribute.dtype)
+    return Reading(f"CAST({place} AS UTINYINT)", lambda places: table[places])
+
+
+def reading_statement(table: Relation, schema: Schema) -> tuple[Statement, str, list[Reading]]:
+    """All rows of a table whose people are not named: the columns c0, c1, ... and y as they are read."""
+    statement = Statement(dict(table.parameters))
+    readings = []
+    for alias, column, attribute in _columns_of(schema):
+        kind = kind_of(table.columns[column])
+        assert kind is not None
+        readings.append(reading(statement, attribute, column, kind, f"d_{alias}"))
+    aliases = [alias for alias, _, _ in _columns_of(schema)]
+    columns = ", ".join(f"{one.sql} AS {alias}" for one, alias in zip(readings, aliases, strict=True))
+    sql = f"{with_tables(statement.tables)}SELECT {columns} FROM {table.relation} AS t {' '.join(statement.joins)}"
+    return statement, sql, readings
+
+
+def _columns_of(schema: Schema) -> list[tuple[str, str, Attribute]]:
+    attributes: list[tuple[str, str, Attribute]] = [(f"c{a}", name, schema.attributes[name]) for a, name in enumerate(schema.names)]
+    return [*attributes, ("y", schema.target, schema.label)]
+
+
+def problem_tests(statement: Statement, attribute: Attribute, column: str, kind: Kind, name: str) -> Iterator[tuple[What, str]]:
+    """Conditions that hold for a row that does not fit."""
+    quoted_column = f"t.{quoted(column)}"
+    expected = attribute.on_unknown is not None
+    if isinstance(attribute, Numeric):
+        number = text_number(quoted_column) if kind == "text" else f"CAST({quoted_column} AS DOUBLE)"
+        if kind == "text" and attribute.missing is None:
+            yield "not a number", f"{quoted_column} IS NOT NULL AND {number} IS NULL"
+        if not expected:
+            low, high = statement.bind(f"{name}_low", attribute.low), statement.bind(f"{name}_high", attribute.high)
+            yield "out of range", f"NOT isnan({number}) AND ({number} < {low} OR {number} > {high})"
+        if attribute.missing is None and attribute.on_unknown != "drop":
+            yield "null", f"{quoted_column} IS NULL OR isnan({number})"
+        return
+    if not expected and attribute.other is None:
+        strict = Categorical(attribute.values)
+        code = code_expression(statement, strict, column, kind, name)
+        not_null = f"{quoted_column} IS NOT NULL" + (f" AND NOT isnan(CAST({quoted_column} AS DOUBLE))" if kind == "number" else "")
+        yield "unlisted", f"{not_null} AND {code} = {strict.size}"
+        if attribute.missing is None:
+            yield "null", f"NOT ({not_null})"
+
+
+def _identity(table: Relation, column: str) -> str:
+    """Whose row it is; text is compared as it is, whatever collation the column has."""
+    text = kind_of(table.columns[column]) == "text"
+    return f'CAST(t.{quoted(column)} AS VARCHAR) COLLATE "binary"' if text else f"t.{quoted(column)}"

@@ -1,0 +1,145 @@
+"""Exact counts by DuckDB.
+
+One statement answers a whole question: DuckDB reads the table and looks values up, and the codes stream into the counting loops, which
+count a whole level or forest in one pass. Within a snapshot the table is read once, and counted from the rows that were kept.
+"""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from privet.counts.base import Division, Rows, Tables
+from privet.counts.counting import NO_WEIGHTS, Counting
+from privet.counts.duckdb_codes import Reading, encoded_statement, reading_statement
+from privet.counts.duckdb_connection import chunks, execute
+from privet.counts.kept import NOBODY, Encoded, KeptRows, kept_rows
+from privet.errors import TableError
+from privet.progress import is_watched, polled, tell
+from privet.question import Question
+from privet.schema import Schema
+
+if TYPE_CHECKING:
+    from privet.counts.duckdb import DuckDBTable
+
+_CHUNK_BYTES = 1 << 22  # of codes that are taken at a time
+_VECTOR = 2048  # rows that DuckDB hands out together
+
+
+class DuckDBSource:
+    """Exact counts by DuckDB. Within a snapshot, the rows are encoded once and kept, and counted from there."""
+
+    def __init__(self, table: DuckDBTable, schema: Schema) -> None:
+        self._table, self._schema = table, schema
+        self._snapshots = 0  # that are open, one in another
+        self._kept: KeptRows | None = None
+        self._divided: Division | None = None  # of this snapshot
+        self._lock = threading.RLock()
+
+    @contextmanager
+    def snapshot(self) -> Iterator[None]:
+        """Keep the encoded rows (:mod:`~privet.counts.kept`), so that all questions see the same rows.
+
+        They are read by the first question, after its charge.
+        """
+        with self._lock:
+            self._snapshots += 1
+            try:
+                yield
+            finally:
+                self._snapshots -= 1
+                if self._snapshots == 0:
+                    self._divided = None
+                    if self._kept is not None:
+                        self._kept.close()
+                        self._kept = None
+
+    def count(self, question: Question) -> Tables:
+        counting = Counting(question)
+        for rows in self.rows():
+            counting.add(*rows)
+        return counting.tables()
+
+    def rows(self) -> Iterator[Rows]:
+        if self._in_snapshot:
+            yield from self._rows.blocks()
+            return
+        for codes, classes, _ in self._read("counting"):
+            yield codes, classes, NO_WEIGHTS
+
+    @property
+    def _in_snapshot(self) -> bool:
+        with self._lock:  # other threads wait until the snapshot of one has ended
+            return self._snapshots > 0
+
+    def parts(self, n_parts: int, key: bytes) -> Sequence[DuckDBPart]:
+        """Parts of this snapshot. They are good until it ends or the rows are divided anew: who is in which part is then forgotten."""
+        with self._lock:
+            if not self._snapshots:
+                raise TableError("a table is divided within a snapshot, so that everybody stays in one part")
+            self._divided = Division(n_parts, key)
+            return [DuckDBPart(self, part, self._divided) for part in range(n_parts)]
+
+    @property
+    def _rows(self) -> KeptRows:
+        """The rows of this snapshot."""
+        with self._lock:
+            if self._kept is None:
+                self._kept = kept_rows(self._schema, self._read("reading the table"))
+            return self._kept
+
+    def _read(self, what: str) -> Iterator[Encoded]:
+        """The rows that count, block by block, in one statement; a number for each person where people are named."""
+        named = self._schema.person is not None
+        if named:
+            statement, sql = encoded_statement(self._table, self._schema)
+            readings = [Reading(name, lambda codes: codes) for name in (*self._schema.names, self._schema.target)]
+        else:
+            statement, sql, readings = reading_statement(self._table, self._schema)
+        sizes = np.array([*self._schema.sizes, self._schema.n_classes])
+        codes_type = np.result_type(*(attribute.dtype for attribute in self._schema.attributes.values()))
+        vectors = max(1, min(128, _CHUNK_BYTES // (_VECTOR * len(sizes))))
+        total, done = self._table.rows_roughly() if is_watched() else 0, 0
+        with self._table.cursor() as cursor:
+            with polled(what, lambda: cursor.query_progress() / 100):  # until the first rows come
+                execute(cursor, sql, statement.parameters, self._table.name)
+            for chunk in chunks(cursor, vectors, self._table.name):
+                columns = [chunk[name].to_numpy() for name in chunk.columns]
+                codes = np.empty((len(sizes) - 1, len(chunk)), dtype=codes_type)
+                keep = np.ones(len(chunk), dtype=bool)
+                for line, column, one, size in zip(codes, columns, readings, sizes, strict=False):
+                    line[:] = one.decode(column)
+                    keep &= line < size
+                classes = readings[-1].decode(columns[len(codes)])
+                keep &= classes < sizes[-1]
+                who = columns[-1].astype(np.uint64) if named else NOBODY
+                if not keep.all():
+                    codes, classes, who = np.ascontiguousarray(codes[:, keep]), classes[keep], who[keep] if named else NOBODY
+                yield codes, classes, who
+                done += len(chunk)
+                tell(what, done / total if total else None)
+
+
+class DuckDBPart(DuckDBSource):
+    """One of several random parts of a snapshot."""
+
+    def __init__(self, whole: DuckDBSource, part: int, division: Division) -> None:
+        super().__init__(whole._table, whole._schema)
+        self._whole, self._part, self._division = whole, part, division
+
+    def rows(self) -> Iterator[Rows]:
+        # In another snapshot, or divided otherwise, somebody could be in two parts that were paid for once.
+        if self._whole._divided is not self._division:
+            raise TableError("this part of the table is gone: its snapshot has ended, or the table was divided anew")
+        yield from self._whole._rows.part(self._division, self._part)
+
+    @contextmanager
+    def snapshot(self) -> Iterator[None]:
+        yield  # that of the whole
+
+    def parts(self, n_parts: int, key: bytes) -> Sequence[DuckDBPart]:  # noqa: ARG002
+        raise TableError("a part of a table cannot be divided further")

@@ -1,0 +1,62 @@
+"""How far long work has come, for whoever watches: what is being done, and which share of it is done where that is known.
+
+Shares only, never a number of rows: what is on a screen ends up in a log.
+"""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from contextvars import ContextVar
+
+#: Told what is being done, and the share (0 to 1) that is done; None where it is not known.
+Watcher = Callable[[str, float | None], None]
+
+_watcher: ContextVar[Watcher | None] = ContextVar("privet_watcher", default=None)
+_EVERY = 0.2  # seconds
+
+
+@contextmanager
+def watched(watcher: Watcher) -> Iterator[None]:
+    """Inside this block, the watcher is told. It may be called from another thread."""
+    token = _watcher.set(watcher)
+    try:
+        yield
+    finally:
+        _watcher.reset(token)
+
+
+def is_watched() -> bool:
+    """Whether anybody is told."""
+    return _watcher.get() is not None
+
+
+def tell(what: str, share: float | None = None) -> None:
+    """Tell whoever watches."""
+    watcher = _watcher.get()
+    if watcher is not None:
+        watcher(what, None if share is None else min(max(share, 0.0), 1.0))
+
+
+@contextmanager
+def polled(what: str, share: Callable[[], float]) -> Iterator[None]:
+    """While this block runs, ask again and again how far it is. A negative share is not known yet."""
+    watcher = _watcher.get()
+    if watcher is None:
+        yield
+        return
+    over = threading.Event()
+
+    def poll() -> None:
+        while not over.wait(_EVERY):
+            now = share()
+            watcher(what, None if now < 0 else min(now, 1.0))
+
+    thread = threading.Thread(target=poll, name="privet-progress", daemon=True)
+    thread.start()
+    try:
+        yield
+    finally:
+        over.set()
+        thread.join()
