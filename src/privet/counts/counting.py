@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 
@@ -10,12 +11,19 @@ import numpy as np
 import numpy.typing as npt
 
 from privet.cells import Cells
-from privet.counts.base import Tables, check_totals, split_tables
-from privet.counts.masks import Masks
+from privet.counts.base import Tables, check_totals
+from privet.counts.histograms import Histograms
+from privet.counts.leaf_bits import STRIP, LeafBits, fitting
 from privet.question import Question
 
 NO_WEIGHTS = np.empty(0, dtype=np.int64)
+#: With fewer rows, making tables to look leaves up would take longer than walking.
+FEWEST_ROWS = 20_000
+#: With more classes, a block has too few rows of each to add them up together.
+MOST_CLASSES = 256
 _MAX_THREAD_MEMORY = 1 << 28  # bytes for the private tables of all threads
+
+_Answer = dict[int, tuple[npt.NDArray[np.int64], int]]  # by partition: its table, and the rows in none of its cells
 
 
 class Counting:
@@ -23,68 +31,107 @@ class Counting:
 
     def __init__(self, question: Question) -> None:
         self._question = question
-        schema = question.schema
-        groups: dict[int, tuple[Cells, list[int]]] = {}
-        for p, partition in enumerate(question.partitions):
-            groups.setdefault(id(partition.cells), (partition.cells, []))[1].append(p)
-        trees = [cells for cells, _ in groups.values()]
-        order = [p for _, parts in groups.values() for p in parts]
-        starts = np.concatenate([[0], np.cumsum([partition.entries for partition in question.partitions])])
-        by = [question.partitions[p].by for p in order]
-        self._order = order
-        self._structure = (
-            _starts([len(cells.attribute) for cells in trees]),
-            np.concatenate([cells.attribute for cells in trees]),
-            np.concatenate([cells.offset for cells in trees]),
-            _starts([len(cells.branch) for cells in trees]),
-            np.concatenate([cells.branch for cells in trees]),
-            np.concatenate([cells.cell for cells in trees]),
-            _starts([len(parts) for _, parts in groups.values()]),
-            np.array([-1 if name is None else schema.index(name) for name in by], dtype=np.int64),
-            np.array([1 if name is None else schema.attributes[name].size for name in by], dtype=np.int64),
-            np.array([starts[p] for p in order], dtype=np.int64),
-        )
-        self._trees = trees
-        self._masks: Masks | None = None
-        self._out = np.zeros(question.entries, dtype=np.int64)
-        self._uncovered = np.zeros(len(order), dtype=np.int64)
+        self._by_weights: dict[bool, list[_Leaves | _Rows]] = {}
         self._rows = 0
 
     def add(self, codes: npt.NDArray[Any], classes: npt.NDArray[Any], weights: npt.NDArray[np.int64] = NO_WEIGHTS) -> None:
         """Count these rows: ``codes`` has one line per attribute of the schema (unused ones may hold anything)."""
-        from privet.counts.kernels import BLOCK, count_rows
-
-        n_rows = len(classes)
-        if self._masks is None:  # what comes first tells what comes: sources feed blocks of one size
-            self._masks = Masks(self._trees, n_rows)
-        masks = self._masks.arrays
-        self._rows += int(weights.sum()) if len(weights) else n_rows
-        n_classes = self._question.schema.n_classes
-        work = n_rows * len(self._order)
-        most = max(1, min(os.cpu_count() or 1, n_rows // BLOCK, work // (16 * BLOCK), _MAX_THREAD_MEMORY // (8 * len(self._out))))
-        cuts = np.linspace(0, n_rows, most + 1).astype(int).tolist()
-        if most == 1:
-            count_rows(codes, classes, weights, 0, n_rows, n_classes, *self._structure, *masks, self._out, self._uncovered)
-            return
-
-        def part(i: int) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.int64]]:
-            out, uncovered = np.zeros_like(self._out), np.zeros_like(self._uncovered)
-            count_rows(codes, classes, weights, cuts[i], cuts[i + 1], n_classes, *self._structure, *masks, out, uncovered)
-            return out, uncovered
-
-        with ThreadPoolExecutor(most) as pool:
-            for out, uncovered in pool.map(part, range(most)):
-                self._out += out
-                self._uncovered += uncovered
+        weighted = len(weights) > 0
+        self._rows += int(weights.sum()) if weighted else len(classes)
+        if weighted not in self._by_weights:  # what comes first tells what comes: sources feed blocks of one size
+            self._by_weights[weighted] = _ways(self._question, len(classes), weighted)
+        for way in self._by_weights[weighted]:
+            way.add(codes, classes, weights)
 
     def tables(self) -> Tables:
         """The counts so far."""
-        tables = split_tables(self._question, self._out)
-        uncovered = np.empty_like(self._uncovered)
-        uncovered[self._order] = self._uncovered
-        check_totals(tables, uncovered.tolist(), self._rows)
+        found: _Answer = {}
+        for ways in self._by_weights.values():
+            for way in ways:
+                for p, (table, outside) in way.answer().items():
+                    found[p] = (found[p][0] + table, found[p][1] + outside) if p in found else (table, outside)
+        shapes = [partition.shape for partition in self._question.partitions]
+        tables = [found[p][0] if p in found else np.zeros(shape, dtype=np.int64) for p, shape in enumerate(shapes)]
+        uncovered = [found[p][1] if p in found else 0 for p in range(len(shapes))]
+        check_totals(tables, uncovered, self._rows)
         return tables
 
 
-def _starts(lengths: list[int]) -> npt.NDArray[np.int64]:
-    return np.concatenate([[0], np.cumsum(lengths)]).astype(np.int64)
+def _ways(question: Question, n_rows: int, weighted: bool) -> list[_Leaves | _Rows]:
+    """How to count the trees of a question: leaves by their bits where that is possible, the others row by row."""
+    asked: dict[int, tuple[Cells, list[int]]] = {}
+    for p, partition in enumerate(question.partitions):
+        asked.setdefault(id(partition.cells), (partition.cells, []))[1].append(p)
+    trees = list(asked.values())
+    plain: list[int] = []
+    if n_rows >= FEWEST_ROWS and not weighted and question.schema.n_classes <= MOST_CLASSES:
+        unsplit = [t for t, (_, parts) in enumerate(trees) if all(question.partitions[p].by is None for p in parts)]
+        plain = [unsplit[i] for i in fitting([trees[t][0] for t in unsplit])]
+    others = [t for t in range(len(trees)) if t not in set(plain)]
+    ways: list[_Leaves | _Rows] = []
+    if plain:
+        ways.append(_Leaves([trees[t] for t in plain], question.schema.n_classes))
+    if others:
+        ways.append(_Rows(question, [trees[t] for t in others], n_rows >= FEWEST_ROWS))
+    return ways
+
+
+class _Leaves:
+    """Trees whose leaves are counted by their bits."""
+
+    def __init__(self, trees: list[tuple[Cells, list[int]]], n_classes: int) -> None:
+        self._bits = LeafBits([cells for cells, _ in trees])
+        self._parts = [parts for _, parts in trees]
+        self._counts = np.zeros((n_classes, self._bits.n_strips * STRIP), dtype=np.int64)
+
+    def add(self, codes: npt.NDArray[Any], classes: npt.NDArray[Any], _: npt.NDArray[np.int64]) -> None:
+        from privet.counts.leaf_counts import count_leaves
+
+        def count(low: int, high: int, counts: npt.NDArray[np.int64]) -> None:
+            count_leaves(codes, classes, low, high, *self._bits.arrays, counts)
+
+        _in_parts(count, len(classes), self._bits.n_strips, self._counts)
+
+    def answer(self) -> _Answer:
+        found = zip(self._parts, self._bits.tables(self._counts), strict=True)
+        return {p: answer for parts, answer in found for p in parts}
+
+
+class _Rows:
+    """Trees whose rows are counted one by one."""
+
+    def __init__(self, question: Question, trees: list[tuple[Cells, list[int]]], look_up: bool) -> None:
+        self._parts = [parts for _, parts in trees]
+        by = [[-1 if (name := question.partitions[p].by) is None else question.schema.index(name) for p in parts] for parts in self._parts]
+        split = [(cells, attributes) for (cells, _), attributes in zip(trees, by, strict=True)]
+        self._histograms = Histograms(split, question.schema.n_classes, look_up)
+        self._counts = np.zeros(self._histograms.n_counts, dtype=np.int64)
+
+    def add(self, codes: npt.NDArray[Any], classes: npt.NDArray[Any], weights: npt.NDArray[np.int64]) -> None:
+        from privet.counts.kernels import count_rows
+
+        def count(low: int, high: int, counts: npt.NDArray[np.int64]) -> None:
+            count_rows(codes, classes, weights, low, high, *self._histograms.arrays, counts)
+
+        _in_parts(count, len(classes), self._histograms.n_histograms, self._counts)
+
+    def answer(self) -> _Answer:
+        found = zip(self._parts, self._histograms.tables(self._counts), strict=True)
+        return {p: answer for parts, answers in found for p, answer in zip(parts, answers, strict=True)}
+
+
+def _in_parts(count: Callable[[int, int, npt.NDArray[np.int64]], None], n_rows: int, steps: int, counts: npt.NDArray[np.int64]) -> None:
+    """Add the rows to the counts, in threads with counts of their own where so many steps for each row are worth it."""
+    from privet.counts.kernels import BLOCK
+
+    work = n_rows * steps // (16 * BLOCK)
+    most = max(1, min(os.cpu_count() or 1, n_rows // BLOCK, work, _MAX_THREAD_MEMORY // max(1, counts.nbytes)))
+    if most == 1:
+        count(0, n_rows, counts)
+        return
+    own = [np.zeros_like(counts) for _ in range(most)]
+    ends = [n_rows * part // most for part in range(most + 1)]
+    with ThreadPoolExecutor(most) as pool:
+        list(pool.map(count, ends[:-1], ends[1:], own))
+    for part in own:
+        counts += part

@@ -1,0 +1,138 @@
+"""All leaves of a forest as one string of bits: which of them a row reaches is looked up for hundreds of leaves at a time.
+
+A leaf is reached by a product of sets of codes, one per attribute. So each code of an attribute is compatible with some leaves, and
+a row reaches those that are compatible with all of its codes: one of every tree. The leaves of all trees are laid end to end and
+cut into strips of 256. Attributes are put together into groups of few joint codes (:mod:`privet.counts.joint`); a table per strip and
+group says which leaves of the strip are compatible with each joint code. The compiled loop (:mod:`privet.counts.leaf_counts`)
+intersects these sets and counts how many rows have each bit.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from privet.cells import Cells
+from privet.counts.joint import JointCodes, starts
+
+#: Joint codes of a group, so that the tables of a strip stay in the nearest cache. Larger attributes are groups of their own; no
+#: attribute has more values than 16 bits can hold.
+MOST_CODES = 256
+#: Trees of more leaves are walked: so many strips take longer.
+MOST_LEAVES = 4096
+#: Bytes of all tables, and of what they are made from.
+MOST_BYTES = 1 << 26
+
+STRIP = 256
+
+
+class LeafBits:
+    """The tables of some trees that :func:`fitting` has chosen."""
+
+    def __init__(self, trees: Sequence[Cells]) -> None:
+        self._trees = trees
+        attributes = sorted({a for cells in trees for a in cells.used})
+        self._ends = starts([_n_leaves(cells) for cells in trees])
+        self.n_strips = -(-int(self._ends[-1]) // STRIP)
+        # Bits of no leaf are set: they exclude nothing.
+        sets = packed(compatible(trees, attributes), self.n_strips * STRIP, rest=True)
+        joint = JointCodes(attributes, trees[0].schema.sizes, MOST_CODES)
+        tables = [joint_table(joint.codes(g), sets).reshape(-1, self.n_strips, STRIP // 64) for g in range(len(joint.groups))]
+        entries: list[list[tuple[int, int]]] = []
+        filled, used = 0, []
+        for s in range(self.n_strips):
+            # A group that excludes no leaf of the strip need not be looked up; one must be, to have bits at all.
+            telling = [g for g, table in enumerate(tables) if not (table[:, s] == ~np.uint64(0)).all()] or [0]
+            entries.append([])
+            for g in telling:
+                entries[-1].append((g, filled))
+                used.append(tables[g][:, s].ravel())
+                filled += len(used[-1])
+        self.arrays: tuple[npt.NDArray[Any], ...] = (
+            *joint.arrays,
+            starts([len(pairs) for pairs in entries]),
+            np.array([g for pairs in entries for g, _ in pairs], dtype=np.int64),
+            np.array([start for pairs in entries for _, start in pairs], dtype=np.uint64),
+            np.concatenate([*used, np.empty(0, dtype=np.uint64)]),
+        )
+
+    def tables(self, counts: npt.NDArray[np.int64]) -> list[tuple[npt.NDArray[np.int64], int]]:
+        """For each tree the classes in its cells, and the rows in none, from the rows of each class with each bit."""
+        found = []
+        for low, high, cells in zip(self._ends[:-1], self._ends[1:], self._trees, strict=True):
+            table = np.zeros((len(cells) + 1, len(counts)), dtype=np.int64)
+            np.add.at(table, cells.cell[cells.attribute < 0], counts[:, low:high].T)  # the last line is that of no cell, -1
+            found.append((table[:-1], int(table[-1].sum())))
+        return found
+
+
+def fitting(trees: Sequence[Cells]) -> list[int]:
+    """Which trees have tables of a moderate size, all together: first come, first served."""
+    chosen: list[int] = []
+    attributes: set[int] = set()
+    n_nodes = 0
+    for t, cells in enumerate(trees):
+        if not (1 < _n_leaves(cells) <= MOST_LEAVES and cells.used):
+            continue
+        sizes = cells.schema.sizes
+        tested = attributes.union(cells.used)
+        nodes = n_nodes + len(cells.attribute)
+        n_joint = sum(JointCodes(sorted(tested), sizes, MOST_CODES).n_codes)
+        if nodes * max(sum(sizes[a] for a in tested), n_joint // 8) <= MOST_BYTES:
+            chosen.append(t)
+            attributes, n_nodes = tested, nodes
+    return chosen
+
+
+def _n_leaves(cells: Cells) -> int:
+    return int((cells.attribute < 0).sum())
+
+
+def compatible(trees: Sequence[Cells], attributes: Sequence[int]) -> dict[int, npt.NDArray[np.bool_]]:
+    """By attribute: whether a row with this code (line) can reach this leaf of all trees (column)."""
+    sizes = np.array(trees[0].schema.sizes, dtype=np.int64)
+    first = starts([len(cells.attribute) for cells in trees])
+    attribute = np.concatenate([cells.attribute for cells in trees])
+    parent = np.concatenate([np.where(cells.parents < 0, -1, cells.parents + low) for cells, low in zip(trees, first, strict=False)])
+    depth = np.concatenate([cells.depths for cells in trees])
+    # A column for every code of every attribute, a line for every node: what its parent's test lets through ...
+    column = dict(zip(attributes, starts([int(sizes[a]) for a in attributes]).tolist(), strict=False))
+    tested_in = np.repeat(attributes, sizes[list(attributes)])
+    possible = tested_in != attribute[parent][:, None]
+    possible[parent < 0] = False  # only a root is reached without a test
+    possible[first[:-1]] = True
+    for cells, low in zip(trees, first, strict=False):
+        inner = np.flatnonzero(cells.attribute >= 0)
+        size = sizes[cells.attribute[inner]]
+        code = np.arange(size.sum()) - np.repeat(np.cumsum(size) - size, size)
+        target = cells.branch[np.repeat(cells.offset[inner], size) + code]
+        start = np.array([column[a] for a in cells.attribute[inner].tolist()], dtype=np.int64)
+        possible[low + target, np.repeat(start, size) + code] = True
+    # ... and the tests before.
+    for level in range(1, int(depth.max()) + 1):
+        nodes = np.flatnonzero(depth == level)
+        possible[nodes] &= possible[parent[nodes]]
+    leaves = possible[attribute < 0].T
+    return {a: leaves[start : start + sizes[a]] for a, start in column.items()}
+
+
+def packed(sets: dict[int, npt.NDArray[np.bool_]], n_bits: int, *, rest: bool) -> dict[int, npt.NDArray[np.uint64]]:
+    """Lines of booleans as words, first entry lowest, and the rest of so many bits set or not."""
+    words = {}
+    for a, lines in sets.items():
+        padded = np.full((len(lines), n_bits), rest)
+        padded[:, : lines.shape[1]] = lines
+        words[a] = np.packbits(padded, axis=1, bitorder="little").view("<u8").astype(np.uint64)
+    return words
+
+
+def joint_table(codes: dict[int, npt.NDArray[np.int64]], sets: dict[int, npt.NDArray[np.uint64]]) -> npt.NDArray[np.uint64]:
+    """Per joint code of a group: the leaves that are compatible with all of its codes, where there are any sets for them."""
+    table = np.full((len(next(iter(codes.values()))), next(iter(sets.values())).shape[1]), ~np.uint64(0), dtype=np.uint64)
+    for a, code in codes.items():
+        if a in sets:
+            table &= sets[a][code]
+    return table

@@ -1,0 +1,169 @@
+"""How many rows of each class reach each leaf of a forest, from the tables of :mod:`privet.counts.leaf_bits`.
+
+No row is looked at alone after its sets are intersected. Sixteen rows at a time are added up at all 256 places at once, with one
+bit of the sum in each of five words (carry-save adders; Harley and Seal, see Mula, Kurz and Lemire, "Faster population counts
+using AVX2 instructions", 2018). What is carried over, a sixteenth of the rows, is added up in the same way.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numba import njit
+
+from privet.counts.kernels import BLOCK, join
+from privet.counts.vectors import BITS, WORDS, add, both, load, store
+
+_CHUNK = 256  # rows whose sets stay in the nearest cache
+_CHAINS = 4
+_STEP = np.uint64(WORDS)
+_BYTES = np.uint64(8 * 16 * WORDS)  # of sixteen rows
+_PLACES = tuple(np.uint64(WORDS * row) for row in range(16))
+
+
+@njit(nogil=True, cache=True)  # type: ignore[untyped-decorator]
+def count_leaves(
+    codes: Any, classes: Any, start: int, stop: int,
+    group_start: Any, group_attribute: Any, stride: Any, entry_start: Any, entry_group: Any, entry_table: Any, table: Any, out: Any,
+) -> None:  # fmt: skip
+    """Add the rows from start to stop to ``out``, which has a line per class and a column per bit.
+
+    Strip s is looked up in the entries ``entry_start[s]`` to ``entry_start[s + 1]``: by the joint codes of group ``entry_group[e]``, in
+    the table from word ``entry_table[e]`` on.
+    """
+    n_classes = len(out)
+    joint = np.empty((len(group_start) - 1, BLOCK), dtype=np.uint16)
+    order = np.empty(BLOCK, dtype=np.uint16)
+    ends = np.empty(n_classes + 1, dtype=np.int64)
+    left = np.empty(_CHUNK * WORDS, dtype=np.uint64)
+    sums = np.zeros(4 * WORDS, dtype=np.uint64)
+    carried = np.empty((BLOCK // 16 + 16) * WORDS, dtype=np.uint64)
+    for low in range(start, stop, BLOCK):
+        high = min(low + BLOCK, stop)
+        join(codes, low, high, group_start, group_attribute, stride, joint)
+        _sort(classes[low:high], n_classes, order, ends)
+        for s in range(len(entry_start) - 1):
+            for c in range(n_classes):
+                n_carried = np.int64(0)
+                for first in range(ends[c], ends[c + 1], _CHUNK):
+                    rows = order[first : min(first + _CHUNK, ends[c + 1])]
+                    _intersect(rows, entry_start[s], entry_start[s + 1], entry_group, entry_table, table, joint, left)
+                    n_carried += _add_up(left, len(rows), sums, carried, n_carried)
+                _finish(sums, carried, n_carried, out[c], s * BITS)
+
+
+@njit(nogil=True)  # type: ignore[untyped-decorator]
+def _sort(classes: Any, n_classes: int, order: Any, ends: Any) -> None:
+    """The rows in the order of their classes, in four chains: where two rows in a row are of one class, the second must wait."""
+    n = len(classes)
+    next_ = np.zeros((_CHAINS, n_classes), dtype=np.int64)
+    quarter = n // _CHAINS
+    one, two, three, four = next_[0], next_[1], next_[2], next_[3]
+    for i in range(quarter):
+        one[classes[i]] += 1
+        two[classes[quarter + i]] += 1
+        three[classes[2 * quarter + i]] += 1
+        four[classes[3 * quarter + i]] += 1
+    for i in range(_CHAINS * quarter, n):
+        four[classes[i]] += 1
+    total = 0
+    for c in range(n_classes):
+        ends[c] = total
+        for chain in range(_CHAINS):
+            total, next_[chain, c] = total + next_[chain, c], total
+    ends[n_classes] = total
+    for i in range(quarter):
+        _place(i, classes, one, order)
+        _place(quarter + i, classes, two, order)
+        _place(2 * quarter + i, classes, three, order)
+        _place(3 * quarter + i, classes, four, order)
+    for i in range(_CHAINS * quarter, n):
+        _place(i, classes, four, order)
+
+
+@njit(nogil=True)  # type: ignore[untyped-decorator]
+def _place(i: int, classes: Any, next_: Any, order: Any) -> None:
+    c = classes[i]
+    order[next_[c]] = i
+    next_[c] += 1
+
+
+@njit(nogil=True)  # type: ignore[untyped-decorator]
+def _intersect(rows: Any, low: int, high: int, entry_group: Any, entry_table: Any, table: Any, joint: Any, left: Any) -> None:
+    """The leaves that are compatible with all joint codes of a row: four groups first, then two at a time.
+
+    Where there are fewer, the last one is looked up again, which changes nothing.
+    """
+    tables, target = np.uint64(table.ctypes.data), np.uint64(left.ctypes.data)
+    last = high - 1
+    b, c, d = min(low + 1, last), min(low + 2, last), min(low + 3, last)
+    code_a, code_b, code_c, code_d = joint[entry_group[low]], joint[entry_group[b]], joint[entry_group[c]], joint[entry_group[d]]
+    at_a, at_b, at_c, at_d = entry_table[low], entry_table[b], entry_table[c], entry_table[d]
+    for i in range(len(rows)):
+        row = rows[i]
+        one = both(load(tables, at_a + code_a[row] * _STEP), load(tables, at_b + code_b[row] * _STEP))
+        two = both(load(tables, at_c + code_c[row] * _STEP), load(tables, at_d + code_d[row] * _STEP))
+        store(target, np.uint64(i) * _STEP, both(one, two))
+    for entry in range(low + 4, high, 2):
+        other = min(entry + 1, last)
+        code_a, code_b = joint[entry_group[entry]], joint[entry_group[other]]
+        at_a, at_b = entry_table[entry], entry_table[other]
+        for i in range(len(rows)):
+            row = rows[i]
+            two = both(load(tables, at_a + code_a[row] * _STEP), load(tables, at_b + code_b[row] * _STEP))
+            store(target, np.uint64(i) * _STEP, both(load(target, np.uint64(i) * _STEP), two))
+
+
+@njit(nogil=True)  # type: ignore[untyped-decorator]
+def _add_up(words: Any, n: int, sums: Any, carried: Any, first: int) -> int:
+    """Add n rows to the four bits of ``sums``; what is carried over goes to ``carried``. Returns how many sixteens that were."""
+    sixteens = (n + 15) >> 4
+    for word in range(n * WORDS, sixteens * 16 * WORDS):
+        words[word] = 0
+    source, target, kept = np.uint64(words.ctypes.data), np.uint64(carried.ctypes.data), np.uint64(sums.ctypes.data)
+    p = _PLACES
+    ones, twos, fours, eights = load(kept, p[0]), load(kept, p[1]), load(kept, p[2]), load(kept, p[3])
+    for k in range(sixteens):
+        at = source + np.uint64(k) * _BYTES
+        ones, two = add(ones, load(at, p[0]), load(at, p[1]))
+        ones, other = add(ones, load(at, p[2]), load(at, p[3]))
+        twos, four = add(twos, two, other)
+        ones, two = add(ones, load(at, p[4]), load(at, p[5]))
+        ones, other = add(ones, load(at, p[6]), load(at, p[7]))
+        twos, second = add(twos, two, other)
+        fours, eight = add(fours, four, second)
+        ones, two = add(ones, load(at, p[8]), load(at, p[9]))
+        ones, other = add(ones, load(at, p[10]), load(at, p[11]))
+        twos, four = add(twos, two, other)
+        ones, two = add(ones, load(at, p[12]), load(at, p[13]))
+        ones, other = add(ones, load(at, p[14]), load(at, p[15]))
+        twos, second = add(twos, two, other)
+        fours, last = add(fours, four, second)
+        eights, sixteen = add(eights, eight, last)
+        store(target, np.uint64(first + k) * _STEP, sixteen)
+    store(kept, p[0], ones)
+    store(kept, p[1], twos)
+    store(kept, p[2], fours)
+    store(kept, p[3], eights)
+    return sixteens
+
+
+@njit(nogil=True)  # type: ignore[untyped-decorator]
+def _finish(sums: Any, carried: Any, n: int, out: Any, first: int) -> None:
+    """Add the sums, and what was carried over from them, to the counts; start anew."""
+    place = 0
+    while True:
+        for word in range(WORDS):
+            for bit in range(64):
+                number = np.uint64(0)
+                for power in range(4):
+                    number += ((sums[power * WORDS + word] >> np.uint64(bit)) & np.uint64(1)) << np.uint64(power)
+                out[first + word * 64 + bit] += np.int64(number) << place
+        for i in range(len(sums)):
+            sums[i] = 0
+        if n == 0:
+            return
+        sixteens = _add_up(carried, n, sums, carried, np.int64(0))
+        n = sixteens if n > 1 else 0  # one row carries nothing
+        place += 4
