@@ -25,26 +25,26 @@ def fit(
     analyst: str | None = ANALYST,
     dataset: str | None = DATASET,
     token_file: Path | None = TOKEN_FILE,
+    anew: bool = typer.Option(False, "--anew", help="Give up a fit that was interrupted, and begin again; what it has cost is spent."),
     as_json: bool = JSON,
 ) -> None:
     """Train a private classifier on a table and write it to a file. The charge is recorded in a ledger first.
+
+    A fit of a table that was interrupted goes on when the same command is given again: what it has paid for is not paid again.
 
     Example: [bold]privet fit people.csv --schema people.schema.json --epsilon 1 -o m.json[/bold], or through a curator:
     [bold]privet fit https://curator.example --dataset people --epsilon 1 -o m.json[/bold]
     """
     import json
 
-    import privet as pv
-    from privet.cli.asking import check_writable, place_of, print_budget, working
+    from privet.cli.asking import check_writable, place_of, print_budget
     from privet.cli.learners import learner_named
     from privet.cli.tables import finite
 
     check_writable(output)
     chosen = learner_named(learner, epsilon, setting)
     curator = place_of(table, schema, budget, ledger, analyst, dataset, token_file).curator(epsilon)
-    with working(f"training {learner}"):
-        chosen.fit_from(curator)
-    pv.save(chosen, output)
+    _fit_to(chosen, curator, learner, output, anew=anew)
     statement = chosen.privacy_
     if as_json:
         out = {"model": str(output), "private": statement.private, "epsilon": finite(statement.epsilon), "left": str(curator.left)}
@@ -55,6 +55,34 @@ def fit(
     console = Console()
     console.print(f"{output}: {learner}, {len(chosen.model_.trees)} tree(s); {statement.describe()}", soft_wrap=True, highlight=False)
     print_budget(console, curator)
+
+
+def _fit_to(chosen: Any, curator: Any, name: str, output: Path, *, anew: bool) -> None:
+    """Train, and write the model. A fit of a table can go on where it was interrupted."""
+    import privet as pv
+    from privet.cli.asking import working
+    from privet.cli.bars import work_bars
+    from privet.curator import Curator
+    from privet.resume import ResumableCurator, Unfinished
+
+    if not isinstance(curator, Curator):
+        with working(f"training {name}"):
+            chosen.fit_from(curator)
+        pv.save(chosen, output)
+        return
+    place = output.with_name(output.name + ".unfinished")
+    if anew:
+        place.unlink(missing_ok=True)
+    settings = {key: str(value) for key, value in sorted(chosen.get_params(deep=False).items())}
+    facts = [curator.account, curator.analyst, curator.schema.fingerprint, name, *(f"{key}={value}" for key, value in settings.items())]
+    unfinished = Unfinished.begin(place, *facts)
+    with work_bars(f"training {name}") as paid:
+        resumable = ResumableCurator(curator, unfinished, paid)
+        if unfinished.was_begun:
+            typer.echo(f"privet: going on with the fit that was interrupted; {resumable.answered} answer(s) are paid for", err=True)
+        chosen.fit_from(resumable)
+    pv.save(chosen, output)
+    unfinished.finish()
 
 
 def predict(

@@ -11,11 +11,9 @@ import hashlib
 import json
 import logging
 import threading
-from collections.abc import Callable
 from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import dataclass, replace
 from fractions import Fraction
-from typing import Any
 
 import privet
 from privet.budget import Budget, Cost, exact_epsilon
@@ -26,6 +24,7 @@ from privet.curator.curator import preview_of
 from privet.errors import AccessError, KeyReused, ParameterError, PrivetError, QuestionError, SchemaError, TableError
 from privet.ledger import Entry, Ledger, Receipt, account_digest, left
 from privet.ledger.base import same_request
+from privet.ledger.keyed import KeyedLedger
 from privet.service import requests
 from privet.service.accounts import Dataset
 from privet.service.admission import Admission
@@ -60,30 +59,6 @@ class Request:
     asked: requests.Asked
     key: str
     digest: str
-
-
-class KeyedLedger:
-    """A ledger as one request sees it: what it charges, it charges under the request's key. The witness sees every charge."""
-
-    def __init__(self, ledger: Ledger, request: Request, seen: Callable[[Entry], None]) -> None:
-        self._ledger, self._request, self._seen = ledger, request, seen
-        self.entry: Entry | None = None
-
-    def charge(self, dataset: str, analyst: str, cost: Cost, what: str, *, key: str = "", request: str = "") -> Entry:
-        assert not key
-        assert not request
-        asked = self._request
-        self.entry = self._ledger.charge(dataset, analyst, cost, what, key=asked.key, request=asked.digest)
-        self._seen(self.entry)
-        return self.entry
-
-    @property
-    def before(self) -> Entry | None:
-        """What was charged for this request when it was sent before."""
-        return self._ledger.charged(self._request.analyst, self._request.key)
-
-    def __getattr__(self, name: str) -> Any:
-        return getattr(self._ledger, name)
 
 
 class Desk:
@@ -245,7 +220,7 @@ class Desk:
         replay = self._recorded(book, request)
         if replay is not None:
             return replay
-        keyed = KeyedLedger(book, request, self._seen if part is None else _unseen)
+        keyed = KeyedLedger(book, request.analyst, request.key, request.digest, self._seen if part is None else _unseen)
         if snapshot is not None and snapshot.failed and keyed.before is None:  # its connection may be dead: charge nothing more for it
             raise SnapshotGone("a question in this snapshot could not be answered; send that one again, or begin a new snapshot")
         self._check_room(request.analyst)

@@ -1,0 +1,94 @@
+"""``privet fit`` that was killed goes on when the same command is given again."""
+
+from __future__ import annotations
+
+import os
+import signal
+import subprocess
+import sys
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from privet.ledger import SQLiteLedger
+from privet.schema import Categorical, Schema
+
+KILLED = """
+import os, signal, sys
+from privet.ledger import SQLiteLedger
+record = SQLiteLedger.record
+def dies(self, number, answer):
+    kept = record(self, number, answer)
+    if len(self.entries()) == 2:
+        os.kill(os.getpid(), signal.SIGKILL)
+    return kept
+SQLiteLedger.record = dies
+from privet.cli import main
+sys.argv = ["privet", *sys.argv[1:]]
+main()
+"""
+
+
+@pytest.fixture
+def files(tmp_path):
+    rng = np.random.default_rng(0)
+    a, b = rng.choice(list("xyz"), 300), rng.choice(list("pqrs"), 300)
+    frame = pd.DataFrame({"a": a, "b": b, "c": np.where(a == "x", "yes", "no")})
+    frame.to_csv(tmp_path / "t.csv", index=False)
+    Schema({"a": Categorical(list("xyz")), "b": Categorical(list("pqrs"))}, "c", ["no", "yes"], n_rows=300).write(tmp_path / "s.json")
+    return tmp_path
+
+
+def command(files, *more):
+    fit = ["fit", str(files / "t.csv"), "--schema", str(files / "s.json"), "--epsilon", "1", "-o", str(files / "m.json")]
+    return [*fit, "-l", "gibbs-boost", "--set", "rounds=4", *more]
+
+
+def entries(files):
+    ledger = SQLiteLedger(files / "t.csv.ledger.sqlite")
+    found = ledger.entries("t.csv")
+    ledger.close()
+    return found
+
+
+def kill(files):
+    killed = subprocess.run([sys.executable, "-c", KILLED, *command(files)], capture_output=True, env=os.environ, timeout=120)
+    assert killed.returncode == -signal.SIGKILL, killed.stderr.decode()
+    assert not (files / "m.json").exists()
+    assert (files / "m.json.unfinished").exists()
+
+
+def test_a_killed_fit_goes_on(files, privet):
+    kill(files)
+    paid = entries(files)
+    assert len(paid) == 2
+    ran = privet(*command(files))
+    assert ran.code == 0, ran.err
+    assert "going on with the fit that was interrupted; 2 answer(s) are paid for" in ran.err
+    lines = entries(files)
+    assert lines[:2] == paid
+    assert sum(line.cost.epsilon for line in lines) == 1
+    assert (files / "m.json").exists()
+    assert not (files / "m.json.unfinished").exists()
+
+
+def test_other_options_are_refused_unless_begun_anew(files, privet):
+    kill(files)
+    other = command(files, "--set", "rounds=3")
+    ran = privet(*other)
+    assert ran.code == 2
+    assert "m.json.unfinished belongs to a fit that was interrupted" in ran.err
+    assert len(entries(files)) == 2
+    ran = privet(*other, "--anew")
+    assert ran.code == 0, ran.err
+    assert "going on" not in ran.err
+    assert len(entries(files)) == 2 + 3
+
+
+def test_a_fit_that_was_finished_is_finished(files, privet):
+    assert privet(*command(files)).code == 0
+    ran = privet(*command(files))
+    assert ran.code == 0
+    assert "going on" not in ran.err
+    assert len(entries(files)) == 8

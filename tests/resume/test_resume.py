@@ -1,0 +1,226 @@
+"""A fit that was interrupted goes on, pays nothing twice, and never gets two answers for one charge."""
+
+from __future__ import annotations
+
+import json
+from contextlib import closing
+from fractions import Fraction
+
+import numpy as np
+import pandas as pd
+import pytest
+
+import privet as pv
+from privet.budget import Budget
+from privet.counts.duckdb_source import DuckDBSource
+from privet.errors import BudgetExceeded, ModelError, ParameterError
+from privet.ledger import SQLiteLedger
+from privet.release.document import to_document
+from privet.resume import ResumableCurator, Unfinished
+from privet.schema import Categorical, Numeric, Schema
+
+SCHEMA = Schema(
+    {"a": Categorical(["x", "y", "z"]), "b": Categorical(list("pqrs")), "n": Numeric(0, 10, bins=5)}, "c", ["no", "yes"], n_rows=400
+)
+
+
+class Crash(BaseException):
+    """The process ends here."""
+
+
+@pytest.fixture
+def table(tmp_path):
+    rng = np.random.default_rng(0)
+    a, b = rng.choice(list("xyz"), 400), rng.choice(list("pqrs"), 400)
+    label = np.where((a == "x") ^ (rng.random(400) < 0.1), "yes", "no")
+    path = tmp_path / "t.parquet"
+    pd.DataFrame({"a": a, "b": b, "n": rng.random(400) * 10, "c": label}).to_parquet(path)
+    return path
+
+
+@pytest.fixture
+def fit(table, tmp_path):
+    """Fit as the command line does, with a process that may have crashed before."""
+
+    def fitted(learner, budget=1, paid=lambda _: None):
+        with closing(SQLiteLedger(tmp_path / "ledger.sqlite")) as ledger:
+            curator = pv.Curator(table, SCHEMA, Budget(budget), ledger=ledger)
+            unfinished = Unfinished.begin(tmp_path / "m.unfinished", curator.account, repr(learner))
+            learner.fit_from(ResumableCurator(curator, unfinished, paid))
+            unfinished.finish()
+        return learner
+
+    return fitted
+
+
+def entries(tmp_path):
+    with closing(SQLiteLedger(tmp_path / "ledger.sqlite")) as ledger:
+        return ledger.entries("t.parquet"), ledger.spent("t.parquet").epsilon
+
+
+LEARNERS = {
+    "random trees": lambda: pv.RandomTreesClassifier(1, n_trees=3),
+    "boosted": lambda: pv.GibbsBoostClassifier(1, rounds=4),
+    "greedy": lambda: pv.GreedyTreeClassifier(1, max_depth=2),
+    "default": lambda: pv.PrivetClassifier(1),
+}
+
+
+def crash_at(monkeypatch, owner, name, turn, *, after=False):
+    """The nth call of a method does not come back."""
+    original, calls = getattr(owner, name), iter(range(1000))
+
+    def method(self, *arguments, **named):
+        mine = next(calls) == turn
+        if mine and not after:
+            raise Crash
+        answer = original(self, *arguments, **named)
+        if mine:
+            raise Crash
+        return answer
+
+    monkeypatch.setattr(owner, name, method)
+
+
+PLACES = {
+    "before the charge": (SQLiteLedger, "charge", False),
+    "after the charge": (SQLiteLedger, "charge", True),
+    "before the answer is recorded": (SQLiteLedger, "record", False),
+    "after the answer is recorded": (SQLiteLedger, "record", True),
+}
+
+
+@pytest.mark.parametrize("learner", LEARNERS)
+@pytest.mark.parametrize("place", PLACES)
+@pytest.mark.parametrize("turn", [0, 1])
+def test_a_crash_costs_nothing(learner, place, turn, fit, tmp_path, monkeypatch):
+    owner, name, after = PLACES[place]
+    with monkeypatch.context() as patch:
+        crash_at(patch, owner, name, turn, after=after)
+        try:
+            fit(LEARNERS[learner]())
+        except Crash:
+            assert (tmp_path / "m.unfinished").exists()
+        else:
+            assert turn == 1
+            assert len(entries(tmp_path)[0]) == 1, "there was but one question"
+            return
+    before, _ = entries(tmp_path)
+    model = fit(LEARNERS[learner]())
+    after_all, spent = entries(tmp_path)
+    assert after_all[: len(before)] == before
+    assert spent == model.privacy_.epsilon - Fraction(sum((c.cost.epsilon for c in model.privacy_.charges if "set aside" in c.what), 0))
+    assert not (tmp_path / "m.unfinished").exists()
+
+
+def released(learner):
+    """All that a model says but the name of the release, which is drawn last."""
+    return json.dumps(to_document(learner.model_)).replace(learner.privacy_.id, "...")
+
+
+@pytest.mark.parametrize("learner", LEARNERS)
+def test_answers_come_out_as_they_were(learner, fit, tmp_path, monkeypatch):
+    """The model is made of what was recorded before the crash: the last moment before it is finished."""
+    with monkeypatch.context() as patch:
+        patch.setattr(Unfinished, "finish", lambda self: None)
+        first = fit(LEARNERS[learner]())
+        again = fit(LEARNERS[learner]())
+    assert released(again) == released(first)
+    lines, spent = entries(tmp_path)
+    assert spent <= 1
+    assert len({line.key for line in lines}) == len(lines)
+    third = fit(LEARNERS[learner]())  # still the same work, as nobody finished it
+    assert released(third) == released(first)
+
+
+def test_another_fit_is_another_answer(fit, tmp_path):
+    first, again = (fit(pv.RandomTreesClassifier(Fraction(1, 2), n_trees=3)) for _ in range(2))
+    assert entries(tmp_path)[1] == 1
+    assert first.privacy_.id != again.privacy_.id
+
+
+def test_no_two_answers_for_one_charge(fit, tmp_path, monkeypatch):
+    """Whatever was recorded is what counts, even if the process had gone on with something else in memory."""
+    original, told = SQLiteLedger.record, []
+
+    def raced(self, number, answer):
+        told.append(original(self, number, answer))
+        return told[-1]
+
+    monkeypatch.setattr(SQLiteLedger, "record", raced)
+    crash_at(monkeypatch, SQLiteLedger, "record", 0, after=True)
+    with pytest.raises(Crash):
+        fit(pv.RandomTreesClassifier(1, n_trees=3))
+    with closing(SQLiteLedger(tmp_path / "ledger.sqlite")) as ledger:
+        (entry,) = ledger.entries("t.parquet")
+        assert ledger.answer(entry.number) == told[0]
+    counts = np.concatenate([np.ravel(table["numbers"]) for table in json.loads(told[0])["tables"]])
+    model = fit(pv.RandomTreesClassifier(1, n_trees=3))
+    (batch,) = model.model_.evidence.batches
+    np.testing.assert_array_equal(np.concatenate([np.ravel(vector) for vector in batch.tables]), counts)
+
+
+def test_a_budget_that_is_just_enough_is_enough_after_a_crash(fit, tmp_path, monkeypatch):
+    with monkeypatch.context() as patch:
+        crash_at(patch, SQLiteLedger, "record", 1, after=True)
+        with pytest.raises(Crash):
+            fit(pv.GibbsBoostClassifier(1, rounds=4), budget=1)
+    _, spent = entries(tmp_path)
+    assert 0 < spent < 1
+    fit(pv.GibbsBoostClassifier(1, rounds=4), budget=1)
+    with pytest.raises(BudgetExceeded):
+        fit(pv.GibbsBoostClassifier(1, rounds=4), budget=1)
+
+
+def test_other_work_is_refused_and_loses_nothing(fit, tmp_path, monkeypatch):
+    with monkeypatch.context() as patch:
+        crash_at(patch, DuckDBSource, "count", 0)
+        with pytest.raises(Crash):
+            fit(pv.RandomTreesClassifier(1, n_trees=3))
+    content = (tmp_path / "m.unfinished").read_bytes()
+    with pytest.raises(ParameterError, match=r"m\.unfinished belongs to a fit that was interrupted.*--anew"):
+        fit(pv.RandomTreesClassifier(1, n_trees=4))
+    assert (tmp_path / "m.unfinished").read_bytes() == content
+
+
+def test_a_damaged_file_is_refused(fit, tmp_path, monkeypatch):
+    with monkeypatch.context() as patch:
+        crash_at(patch, DuckDBSource, "count", 0)
+        with pytest.raises(Crash):
+            fit(pv.RandomTreesClassifier(1, n_trees=3))
+    data = bytearray((tmp_path / "m.unfinished").read_bytes())
+    data[data.index(b'"drawn":"') + 12] ^= 1
+    (tmp_path / "m.unfinished").write_bytes(bytes(data))
+    with pytest.raises(ModelError, match="checksum"):
+        fit(pv.RandomTreesClassifier(1, n_trees=3))
+
+
+def test_work_that_asks_otherwise_is_refused(fit, tmp_path, monkeypatch):
+    """Another version of a learner, say: its question would get the answer to another one."""
+    with monkeypatch.context() as patch:
+        crash_at(patch, SQLiteLedger, "record", 0, after=True)
+        with pytest.raises(Crash):
+            fit(pv.RandomTreesClassifier(1, n_trees=3))
+    with monkeypatch.context() as patch:
+        patch.setattr("privet.learners.random_trees.height_for", lambda schema, rows: 2)
+        patch.setattr(pv.RandomTreesClassifier, "__repr__", lambda self: "RandomTreesClassifier(epsilon=1, n_trees=3)", raising=False)
+        with pytest.raises(ParameterError, match="does not ask what it asked"):
+            fit(pv.RandomTreesClassifier(1, n_trees=3))
+
+
+def test_the_file_holds_no_noise_and_no_count(fit, tmp_path, monkeypatch):
+    """Only words that structure was drawn with, and none where none was drawn."""
+    with monkeypatch.context() as patch:
+        crash_at(patch, SQLiteLedger, "record", 1, after=True)
+        with pytest.raises(Crash):
+            fit(pv.GibbsBoostClassifier(1, rounds=4))
+    document = json.loads((tmp_path / "m.unfinished").read_text())
+    assert set(document) == {"privet", "version", "key", "work", "drawn", "checksum"}
+    assert document["drawn"] == ""
+
+
+def test_whoever_looks_is_told_what_is_paid_for(fit):
+    shares = []
+    fit(pv.GibbsBoostClassifier(1, rounds=4), paid=shares.append)
+    assert shares == sorted(shares)
+    assert 0 < shares[0] < shares[-1] <= 1
