@@ -59,7 +59,7 @@ class MemorySource:
 
     @cached_property
     def _matrix(self) -> _Matrix:
-        return _matrix(self._schema, encode(self._schema, self._table, self._y))
+        return _matrix(self._schema, encode(self._schema, self._table, self._y, matrix=True))
 
     def count(self, question: Question) -> Tables:
         counting = Counting(question)
@@ -93,27 +93,39 @@ class MemoryPart(MemorySource):
         stream = hashlib.shake_256(self._key).digest(4 * (int(who.max()) + 1 if len(who) else 0))
         mine = np.flatnonzero(np.frombuffer(stream, dtype=np.uint32)[who] % self._n_parts == self._part)
         person = None if whole.person is None else whole.person[mine]
-        return _Matrix(whole.codes[:, mine], whole.classes[mine], person)
+        return _Matrix(np.take(whole.codes, mine, axis=1), whole.classes[mine], person)  # its lines stay contiguous
 
 
 def _matrix(schema: Schema, encoded: Encoded) -> _Matrix:
     assert encoded.classes is not None
-    keep = np.flatnonzero(encoded.known(schema))
+    assert encoded.matrix is not None
+    keep = encoded.known(schema)
     if encoded.person is not None:
-        keep = _rows_of_each_person(encoded, keep, schema.rows_per_person)
-    codes = np.empty((len(encoded.codes), len(keep)), dtype=np.result_type(*(column.dtype for column in encoded.codes)))
-    for line, column in zip(codes, encoded.codes, strict=True):
-        line[:] = column[keep]
+        _keep_rows_of_each_person(encoded, keep, schema.rows_per_person)
+    if keep.all():
+        return _Matrix(encoded.matrix, encoded.classes, encoded.person)
+    codes = _compact(encoded.matrix, keep)
     return _Matrix(codes, encoded.classes[keep], None if encoded.person is None else encoded.person[keep])
 
 
-def _rows_of_each_person(encoded: Encoded, keep: npt.NDArray[np.intp], most: int) -> npt.NDArray[np.intp]:
-    """At most this many rows of each person, chosen by that person's rows alone: the first in the order of their codes."""
+def _compact(matrix: npt.NDArray[Any], keep: npt.NDArray[np.bool_]) -> npt.NDArray[Any]:
+    """The columns to keep, moved to the front of the memory that the matrix has."""
+    n_kept = int(np.count_nonzero(keep))
+    flat = matrix.reshape(-1)
+    for number, line in enumerate(matrix):
+        flat[number * n_kept : (number + 1) * n_kept] = line[keep]  # never beyond this line, so the next ones are still whole
+    return flat[: len(matrix) * n_kept].reshape(len(matrix), n_kept)
+
+
+def _keep_rows_of_each_person(encoded: Encoded, keep: npt.NDArray[np.bool_], most: int) -> None:
+    """Keep at most this many rows of each person, chosen by that person's rows alone: the first in the order of their codes."""
     assert encoded.person is not None
     assert encoded.classes is not None
-    person = encoded.person[keep]
-    order = np.lexsort((encoded.classes[keep], *(column[keep] for column in reversed(encoded.codes)), person))
-    sorted_person = person[order]
-    first = np.concatenate([[True], sorted_person[1:] != sorted_person[:-1]]) if len(order) else np.empty(0, dtype=bool)
-    start = np.maximum.accumulate(np.where(first, np.arange(len(order)), 0))
-    return np.asarray(keep[order[np.arange(len(order)) - start < most]])
+    n_rows = np.bincount(encoded.person[keep])
+    many = np.flatnonzero(keep)
+    many = many[n_rows[encoded.person[many]] > most]  # of most people all rows stay, and need not be sorted
+    person = encoded.person[many]
+    order = np.lexsort((encoded.classes[many], *(column[many] for column in reversed(encoded.codes)), person))
+    ordered = person[order]
+    first = np.searchsorted(ordered, ordered, side="left")
+    keep[many[order[np.arange(len(order)) - first >= most]]] = False

@@ -7,6 +7,7 @@ A code is the position of a value in the attribute's public domain. One code pas
 from __future__ import annotations
 
 import math
+import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
@@ -17,6 +18,7 @@ import numpy as np
 import numpy.typing as npt
 
 from privet.errors import SchemaError
+from privet.schema.steps import Steps
 
 Value = str | int | float | bool
 #: What a column holds, as far as matching listed values goes. A value is matched by its text in a text column.
@@ -24,6 +26,7 @@ Kind = Literal["text", "number", "bool"]
 
 MAX_VALUES = 65_535
 MAX_BITS = 1100  # of a whole number: more than any float has
+_WHOLE = re.compile("0|-?[1-9][0-9]{0,19}")  # as whole numbers of 64 bits are written
 
 
 def text_of(value: Value) -> str:
@@ -136,6 +139,28 @@ class Categorical:
         listed = {label: code for code, label in enumerate(self.labels)}
         spellings = {other: code for code, value in enumerate(self.values) for other in _other_spellings(value)}
         return {**spellings, **listed}
+
+    def steps(self, dtype: np.dtype[Any]) -> Steps:
+        """The codes of numbers or truth values that are stored as this type."""
+        points = np.dtype(np.float64 if dtype.kind == "f" else np.uint64 if dtype == np.uint64 else np.int64)
+        key = "bool" if dtype.kind == "b" else points.name
+        if key not in self._steps:
+            self._steps[key] = Steps.of_values(self._numbers(key), points, self.dtype, self.unknown_code, self.missing_code)
+        return self._steps[key]
+
+    @cached_property
+    def _steps(self) -> dict[str, Steps]:
+        return {}
+
+    def _numbers(self, key: str) -> dict[Any, int]:
+        """Code by number, for numbers of this type."""
+        if key == "bool":
+            return {text == "true": code for text, code in self.code_of_text.items() if text in ("true", "false")}
+        if key == "float64":
+            return {float(text): code for text, code in self.code_of_text.items() if _is_canonical_number(text)}
+        least, most = np.iinfo(key).min, np.iinfo(key).max
+        whole = {int(text): code for text, code in self.code_of_text.items() if _WHOLE.fullmatch(text)}
+        return {number: code for number, code in whole.items() if least <= number <= most}
 
     def lookup(self, kind: Kind) -> dict[Any, int]:
         """Code by value, for a column of this kind: text, floats for numbers, or truth values."""
@@ -258,10 +283,19 @@ class Numeric:
 
     def codes_of(self, numbers: npt.NDArray[np.float64]) -> npt.NDArray[Any]:
         """The code of each number; NaN is a missing entry."""
-        codes = np.searchsorted(np.asarray(self.cuts[1:-1]), numbers, side="right")
+        return self._steps(numbers)
+
+    def steps(self, dtype: np.dtype[Any]) -> Steps:  # noqa: ARG002
+        """The codes of numbers or truth values that are stored as this type."""
+        return self._steps
+
+    @cached_property
+    def _steps(self) -> Steps:
+        points, codes = list(self.cuts[1:-1]), list(range(self.bins))
         if self.on_unknown == "drop":
-            codes = np.where((numbers < self.low) | (numbers > self.high), self.unknown_code, codes)
-        return np.where(np.isnan(numbers), self.missing_code, codes).astype(self.dtype)
+            points = [self.low, *points, math.nextafter(self.high, math.inf)]
+            codes = [self.unknown_code, *codes, self.unknown_code]
+        return Steps(np.array(points), np.array(codes, dtype=self.dtype), self.missing_code)
 
 
 Attribute = Categorical | Numeric

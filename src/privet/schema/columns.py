@@ -1,4 +1,4 @@
-"""Named columns of any kind of table, as pandas Series. Nothing is coerced because of another entry."""
+"""Named columns of any kind of table, and whether they are there and of a type that can match."""
 
 from __future__ import annotations
 
@@ -10,6 +10,7 @@ import numpy.typing as npt
 
 from privet.errors import ParameterError
 from privet.schema.attributes import Kind
+from privet.schema.column import ArrayColumn, Column, object_array
 from privet.schema.problems import What
 from privet.schema.schema import Schema
 
@@ -38,7 +39,7 @@ class Columns:
                 f"a table must be a pandas, Polars or Arrow table, a mapping of columns or a two-dimensional array, "
                 f"got {type(table).__name__}"
             )
-        self._cache: dict[str, Any] = {}
+        self._cache: dict[str, Column] = {}
 
     def structure(self) -> Iterator[tuple[str, What]]:
         """Columns that are absent or of a type that cannot match. Looks at no entry."""
@@ -68,7 +69,7 @@ class Columns:
             return list(table.column_names)
         return list(table.columns) if self._library in ("pandas", "polars") else list(table)
 
-    def __getitem__(self, name: str) -> Any:
+    def __getitem__(self, name: str) -> Column:
         if name not in self._cache:
             table: Any = self._table
             if name == self._schema.target and self._y is not None:
@@ -77,12 +78,12 @@ class Columns:
                     column = column[:, 0]  # a column vector of labels
             else:
                 column = table[name]
-            self._cache[name] = _series(name, column)
+            self._cache[name] = _column(name, column)
         return self._cache[name]
 
 
 def kind_of(column: Any) -> Kind | None:
-    """What a Series holds by its type; an object column is text until its entries say otherwise. None: cannot match."""
+    """What a column or a Series holds by its type; an object column is text until its entries say otherwise. None: cannot match."""
     import pandas as pd
 
     dtype = column.dtype
@@ -109,32 +110,24 @@ def _is_whole(column: Any) -> bool:
     return bool(pd.api.types.is_integer_dtype(column.dtype))
 
 
-def _series(name: str, column: Any) -> Any:
-    """A column as a Series in which every entry is what it was."""
-    import pandas as pd
-
+def _column(name: str, column: Any) -> Column:
+    """The column as its library stores it."""
     library = _library(column)
     if library == "pandas":
-        return column.sparse.to_dense() if isinstance(column.dtype, pd.SparseDtype) else column
+        from privet.schema.pandas_column import pandas_column
+
+        return pandas_column(column)
     if library == "pyarrow":
-        return column.to_pandas(integer_object_nulls=True)
+        from privet.schema.arrow_column import ArrowColumn
+
+        return ArrowColumn(column)
     if library == "polars":
-        # With a null in it, to_numpy would turn whole numbers into fractions.
-        column = column.to_list() if column.null_count() and not column.dtype.is_float() else column.to_numpy()
-    if not isinstance(column, np.ndarray):
-        column = _object_column(column)
-    if column.ndim != 1:
+        from privet.schema.polars_column import PolarsColumn
+
+        return PolarsColumn(name, column)
+    if isinstance(column, np.ndarray) and column.ndim != 1:
         raise ParameterError(f"column {name!r} must have one dimension, got {column.ndim}")
-    return pd.Series(column, dtype=object if column.dtype == object else None)
-
-
-def _object_column(values: Any) -> npt.NDArray[Any]:
-    """A list as an array of its very entries."""
-    listed = list(values)
-    array = np.empty(len(listed), dtype=object)
-    for i, value in enumerate(listed):
-        array[i] = value
-    return array
+    return ArrayColumn(column)
 
 
 def _object_table(lines: Sequence[Any], width: int) -> npt.NDArray[Any]:
@@ -143,5 +136,5 @@ def _object_table(lines: Sequence[Any], width: int) -> npt.NDArray[Any]:
         raise ParameterError(f"the lines of a table must be lists of {width} entries (the attributes)")
     array = np.empty((len(lines), width), dtype=object)
     for i, line in enumerate(lines):
-        array[i] = _object_column(line)
+        array[i] = object_array(line)
     return array

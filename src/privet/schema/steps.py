@@ -1,0 +1,125 @@
+"""Numbers to codes. On numbers every attribute is a step function: sorted points, and one code between each two of them."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from privet.schema import blocks
+
+#: Whole numbers are looked up in a table of at most this many entries.
+MAX_TABLE = 1 << 18
+_CELLS = 1 << 12
+
+
+@dataclass(frozen=True, eq=False)
+class Steps:
+    """The code of a number x is ``codes[k]`` for the k points that are at most x; that of NaN is ``missing``."""
+
+    points: npt.NDArray[Any]
+    codes: npt.NDArray[Any]
+    missing: int
+
+    @classmethod
+    def of_values(cls, code_of: Mapping[Any, int], dtype: Any, codes: Any, unknown: int, missing: int) -> Steps:
+        """Listed numbers of this type have their codes, all others the unknown one."""
+        points: list[Any] = []
+        steps = [unknown]
+        for value in sorted(code_of):
+            if points and points[-1] == value:
+                steps[-1] = code_of[value]
+            else:
+                points.append(value)
+                steps.append(code_of[value])
+            after = _successor(value, dtype)
+            if after is not None:
+                points.append(after)
+                steps.append(unknown)
+        return cls(np.array(points, dtype=dtype), np.array(steps, dtype=codes), missing)
+
+    def __call__(self, numbers: npt.NDArray[Any]) -> npt.NDArray[Any]:
+        """The code of each number."""
+        found = self.codes[np.searchsorted(self.points, numbers.astype(self.points.dtype, copy=False), side="right")]
+        if numbers.dtype.kind == "f":
+            found[np.isnan(numbers)] = self.missing
+        return found
+
+    def write(self, numbers: npt.NDArray[Any], out: npt.NDArray[Any]) -> None:
+        """The code of each number into ``out``."""
+        if len(numbers) < blocks.MANY:
+            out[:] = self(numbers)
+        elif numbers.dtype.kind == "f" or (table := self._table(numbers.dtype)) is None:
+            if self.points.dtype.kind == "f":
+                self._search(numbers, out)
+            else:
+                out[:] = self(numbers)
+        else:
+            _look_up(*table, numbers, out)
+
+    def _table(self, dtype: np.dtype[Any]) -> tuple[int, npt.NDArray[Any]] | None:
+        """The first whole number that matters, and the codes from it on; those before and after are as the first and the last."""
+        if dtype not in self._tables:
+            self._tables[dtype] = self._made_table(dtype)
+        return self._tables[dtype]
+
+    @cached_property
+    def _tables(self) -> dict[np.dtype[Any], tuple[int, npt.NDArray[Any]] | None]:
+        return {}
+
+    def _made_table(self, dtype: np.dtype[Any]) -> tuple[int, npt.NDArray[Any]] | None:
+        least, most = (0, 1) if dtype.kind == "b" else (int(np.iinfo(dtype).min), int(np.iinfo(dtype).max))
+        if most - least >= 1 << 16:  # of the small types, all numbers
+            first, last = self.points[[0, -1]].tolist() if len(self.points) else (0, 0)
+            if last - first >= MAX_TABLE or max(abs(first), abs(last)) >= 1 << 52:
+                return None
+            least, most = (min(max(end, least), most) for end in (math.ceil(first) - 1, math.ceil(last)))
+        return least, self(np.arange(least, most + 1))
+
+    def _search(self, numbers: npt.NDArray[Any], out: npt.NDArray[Any]) -> None:
+        from privet.schema.loops import search
+
+        low, scale, start = self._cells
+        numbers = np.ascontiguousarray(numbers, dtype=np.float64)
+        search(numbers, self.points, low, scale, start, self.codes, self.missing, out)
+
+    @cached_property
+    def _cells(self) -> tuple[float, float, npt.NDArray[np.int64]]:
+        """Equal cells from the first point to the last, and how many points lie before each: where to begin to search."""
+        from privet.schema.loops import cell_of
+
+        low, high = (float(self.points[0]), float(self.points[-1])) if len(self.points) else (0.0, 0.0)
+        scale = _CELLS / (high - low) if high > low and math.isfinite(high - low) else 0.0
+        if not (0 < scale < math.inf):
+            return low, 0.0, np.array([0, len(self.points)])
+        cells = [cell_of(point, low, scale, _CELLS) for point in self.points.tolist()]
+        return low, scale, np.searchsorted(cells, np.arange(_CELLS + 1)).astype(np.int64)
+
+
+def take(codes: npt.NDArray[Any], positions: npt.NDArray[Any], out: npt.NDArray[Any]) -> None:
+    """The codes at these positions into ``out``, where -1 is the last of them."""
+    np.take(codes.astype(out.dtype, copy=False), positions, out=out, mode="wrap")  # the usual mode makes a copy of all first
+
+
+def _look_up(first: int, codes: npt.NDArray[Any], numbers: npt.NDArray[Any], out: npt.NDArray[Any]) -> None:
+    """The codes of whole numbers, the first of which has ``codes[0]``; those before and after are as the first and the last."""
+    last = first + len(codes) - 1
+    if numbers.dtype.kind == "b":
+        numbers = numbers.view(np.uint8)
+    least, most = int(np.iinfo(numbers.dtype).min), int(np.iinfo(numbers.dtype).max)
+    if least < first or most > last:
+        numbers = np.clip(numbers, max(first, least), min(last, most))
+    positions = numbers.astype(np.intp, copy=False)
+    take(codes, positions - first if first else positions, out)
+
+
+def _successor(value: Any, dtype: Any) -> Any:
+    """The next number of the type; None after the last."""
+    if np.dtype(dtype).kind == "f":
+        return math.nextafter(value, math.inf)
+    return None if value == np.iinfo(dtype).max else value + 1
