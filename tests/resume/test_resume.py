@@ -12,12 +12,19 @@ import pytest
 
 import privet as pv
 from privet.budget import Budget
+from privet.cells import Cells, Split
 from privet.counts.duckdb_source import DuckDBSource
 from privet.errors import BudgetExceeded, ModelError, ParameterError
 from privet.ledger import SQLiteLedger
+from privet.question import Question
 from privet.release.document import to_document
 from privet.resume import ResumableCurator, Unfinished
+from privet.resume.packing import digest_of, packed, unpacked
 from privet.schema import Categorical, Numeric, Schema
+from privet.space import TreeSpace, all_splits
+from privet.tree import Tree
+from privet.wire.answers import choices_from, drawn_from, numbers_from
+from privet.wire.questions import cells_to
 
 SCHEMA = Schema(
     {"a": Categorical(["x", "y", "z"]), "b": Categorical(list("pqrs")), "n": Numeric(0, 10, bins=5)}, "c", ["no", "yes"], n_rows=400
@@ -154,7 +161,7 @@ def test_no_two_answers_for_one_charge(fit, tmp_path, monkeypatch):
     with closing(SQLiteLedger(tmp_path / "ledger.sqlite")) as ledger:
         (entry,) = ledger.entries("t.parquet")
         assert ledger.answer(entry.number) == told[0]
-    counts = np.concatenate([np.ravel(table["numbers"]) for table in json.loads(told[0])["tables"]])
+    counts = np.concatenate([np.ravel(table) for table in unpacked(told[0], numbers_from).tables])
     model = fit(pv.RandomTreesClassifier(1, n_trees=3))
     (batch,) = model.model_.evidence.batches
     np.testing.assert_array_equal(np.concatenate([np.ravel(vector) for vector in batch.tables]), counts)
@@ -224,3 +231,48 @@ def test_whoever_looks_is_told_what_is_paid_for(fit):
     fit(pv.GibbsBoostClassifier(1, rounds=4), paid=shares.append)
     assert shares == sorted(shares)
     assert 0 < shares[0] < shares[-1] <= 1
+
+
+def test_answers_are_packed_and_unpacked_whole(table):
+    curator = pv.Curator(table, SCHEMA, Budget(10))
+    cells = Cells.everything(SCHEMA).refine({0: Split.multiway(SCHEMA, "a")})
+    numbers = curator.count(Question.forest([cells, Cells.everything(SCHEMA)]), 1)
+    again = unpacked(packed(numbers), numbers_from)
+    assert [one.tolist() for one in again.tables] == [one.tolist() for one in numbers.tables]
+    assert (again.cost, again.row_cost, again.spread, again.noise, again.private) == (
+        numbers.cost,
+        numbers.row_cost,
+        numbers.spread,
+        numbers.noise,
+        numbers.private,
+    )
+    choices = curator.choose(cells, [Split.multiway(SCHEMA, "b"), Split.threshold(SCHEMA, "n", 2)], "gini", 1)
+    assert unpacked(packed(choices), choices_from).splits == choices.splits
+    drawn = curator.draw_tree(TreeSpace(SCHEMA, 1, all_splits(SCHEMA), all_splits(SCHEMA)), 1)
+    twin = unpacked(packed(drawn), lambda told: drawn_from(SCHEMA, told))
+    assert cells_to(twin.cells) == cells_to(drawn.cells)
+    np.testing.assert_array_equal(twin.labels, drawn.labels)
+
+
+def test_every_word_of_a_question_is_in_its_digest():
+    cells = Cells.everything(SCHEMA).refine({0: Split.multiway(SCHEMA, "a")})
+    other = Cells.everything(SCHEMA).refine({0: Split.multiway(SCHEMA, "b")})
+    space, deeper = (TreeSpace(SCHEMA, depth, all_splits(SCHEMA), all_splits(SCHEMA)) for depth in (1, 2))
+    asked = [
+        ("count", Question.of(cells), Fraction(1), None),
+        ("count", Question.of(other), Fraction(1), None),
+        ("count", Question.level(cells, ["b"]), Fraction(1), None),
+        ("count", Question.level(cells, ["n"]), Fraction(1), None),
+        ("count", Question.of(cells), Fraction(1, 2), None),
+        ("count", Question.of(cells), None, Fraction(1)),
+        ("size", Fraction(1), None),
+        ("draw-tree", space, Fraction(1), ()),
+        ("draw-tree", deeper, Fraction(1), ()),
+        ("draw-tree", space, Fraction(1), (Tree(cells, np.ones((4, 2))),)),
+        ("draw-tree", space, Fraction(1), (Tree(cells, 2 * np.ones((4, 2))),)),
+        ("choose", cells, [Split.value(SCHEMA, "b", 0)], "gini", 1, "exponential"),
+        ("choose", cells, [Split.value(SCHEMA, "b", 1)], "gini", 1, "exponential"),
+        ("choose", cells, [[Split.value(SCHEMA, "b", 1)]], "gini", 1, "exponential"),
+    ]
+    assert len({digest_of(question) for question in asked}) == len(asked)
+    assert digest_of(asked[0]) == digest_of(("count", Question.of(cells), Fraction(1), None))

@@ -6,9 +6,7 @@ then, for the charge that stands. So two different answers never leave for one c
 
 from __future__ import annotations
 
-import hashlib
-import json
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from contextlib import AbstractContextManager
 from fractions import Fraction
 from typing import Any, TypeVar
@@ -24,13 +22,12 @@ from privet.mechanisms.randomness import Bits
 from privet.mechanisms.selection import Selection
 from privet.model import Model
 from privet.question import Question
-from privet.release.document import to_document
+from privet.resume.packing import Json, digest_of, packed, unpacked
 from privet.resume.unfinished import KeptBits, Unfinished
 from privet.schema import Schema
 from privet.space import TreeSpace
 from privet.tree import Tree
-from privet.wire.answers import answer_to, choices_from, drawn_from, numbers_from
-from privet.wire.questions import Json, candidates_to, cells_to, question_to, score_to, space_to, trees_to
+from privet.wire.answers import choices_from, drawn_from, numbers_from
 
 Answered = TypeVar("Answered", bound=Answer)
 
@@ -114,15 +111,14 @@ class ResumableCurator:
 
     def count(self, question: Question | Cells | Sequence[Cell], epsilon: Number | None = None, *, rho: Number | None = None) -> Numbers:
         asked = question if isinstance(question, Question) else Question.of(self._cells(question))
-        return self._once("count", question_to(asked), (epsilon, rho), lambda c: c.count(asked, epsilon, rho=rho), numbers_from)
+        return self._once(("count", asked, epsilon, rho), lambda c: c.count(asked, epsilon, rho=rho), numbers_from)
 
     def size(self, epsilon: Number | None = None, *, rho: Number | None = None) -> Numbers:
-        return self._once("size", {}, (epsilon, rho), lambda c: c.size(epsilon, rho=rho), numbers_from)
+        return self._once(("size", epsilon, rho), lambda c: c.size(epsilon, rho=rho), numbers_from)
 
     def sums(self, cells: Cells | Sequence[Cell], score: RowScore, epsilon: Number | None = None, *, rho: Number | None = None) -> Numbers:
         asked = self._cells(cells)
-        body = {"cells": cells_to(asked), **score_to(score)}
-        return self._once("sums", body, (epsilon, rho), lambda c: c.sums(asked, score, epsilon, rho=rho), numbers_from)
+        return self._once(("sums", asked, score, epsilon, rho), lambda c: c.sums(asked, score, epsilon, rho=rho), numbers_from)
 
     def choose(
         self,
@@ -134,35 +130,26 @@ class ResumableCurator:
         mechanism: Selection = "permute-and-flip",
     ) -> Choices:
         asked = self._cells(cells)
-        body = {"cells": cells_to(asked), **candidates_to(candidates), "criterion": criterion, "mechanism": mechanism}
-        return self._once(
-            "choose", body, (epsilon, None), lambda c: c.choose(asked, candidates, criterion, epsilon, mechanism=mechanism), choices_from
-        )
+        question = ("choose", asked, candidates, criterion, epsilon, mechanism)
+        return self._once(question, lambda c: c.choose(asked, candidates, criterion, epsilon, mechanism=mechanism), choices_from)
 
     def confusion(self, model: Model, epsilon: Number | None = None, *, rho: Number | None = None) -> Numbers:
-        body = {"model": to_document(model)}
-        return self._once("confusion", body, (epsilon, rho), lambda c: c.confusion(model, epsilon, rho=rho), numbers_from)
+        """As the curator does: fits go on where they were interrupted, evaluations do not."""
+        return self._curator.confusion(model, epsilon, rho=rho)
 
     def choose_model(self, models: Sequence[Model], epsilon: Number) -> tuple[int, Choices]:
         """As the curator does: fits go on where they were interrupted, tuning does not."""
         return self._curator.choose_model(models, epsilon)
 
     def draw_tree(self, space: TreeSpace, epsilon: Number, *, weighting: Sequence[Tree] = ()) -> Drawn:
-        body = {"space": space_to(space), "weighting": trees_to(weighting)}
-        return self._once(
-            "draw-tree",
-            body,
-            (epsilon, None),
-            lambda c: c.draw_tree(space, epsilon, weighting=weighting),
-            lambda told: drawn_from(self.schema, told),
-        )
+        question = ("draw-tree", space, epsilon, weighting)
+        return self._once(question, lambda c: c.draw_tree(space, epsilon, weighting=weighting), lambda told: drawn_from(self.schema, told))
 
     def gradients(
         self, cells: Cells | Sequence[Cell], trees: Sequence[Tree], epsilon: Number | None = None, *, rho: Number | None = None
     ) -> Numbers:
         asked = self._cells(cells)
-        body = {"cells": cells_to(asked), "trees": trees_to(trees)}
-        return self._once("gradients", body, (epsilon, rho), lambda c: c.gradients(asked, trees, epsilon, rho=rho), numbers_from)
+        return self._once(("gradients", asked, trees, epsilon, rho), lambda c: c.gradients(asked, trees, epsilon, rho=rho), numbers_from)
 
     def split_people(self, n_parts: int, epsilon: Number) -> Sequence[Curator]:
         """As the curator does. Who is in which group is forgotten with the process, so groups are divided, and paid for, anew."""
@@ -173,20 +160,11 @@ class ResumableCurator:
     def _cells(self, asked: Cells | Sequence[Cell]) -> Cells:
         return asked if isinstance(asked, Cells) else Cells.of(self.schema, asked)
 
-    def _once(
-        self,
-        kind: str,
-        body: Json,
-        price: tuple[Number | None, Number | None],
-        ask: Callable[[Curator], Answered],
-        read: Callable[[Mapping[str, Any]], Answered],
-    ) -> Answered:
+    def _once(self, question: tuple[Any, ...], ask: Callable[[Curator], Answered], read: Callable[[Json], Answered]) -> Answered:
         """The answer to the next question of the work: the recorded one, or a new one that is recorded before anybody sees it."""
         self._unfinished.save()  # before the charge: what was drawn for this question must not be drawn again
         self._asked += 1
-        key = f"{self._unfinished.key}.{self._asked}"
-        text = json.dumps([kind, [str(amount) for amount in price], body], sort_keys=True, separators=(",", ":"))
-        digest = hashlib.sha256(text.encode()).hexdigest()
+        key, digest = f"{self._unfinished.key}.{self._asked}", digest_of(question)
         ledger = self._curator.ledger
         keyed = KeyedLedger(ledger, self._curator.analyst, key, digest)
         recorded = None
@@ -202,8 +180,8 @@ class ResumableCurator:
             answer = ask(self._curator.charging(keyed))
             if keyed.entry is None:  # nothing was charged, so there is nothing to keep
                 return answer
-            recorded = ledger.record(keyed.entry.number, json.dumps(answer_to(answer), separators=(",", ":")).encode())
-        told = read(json.loads(recorded))
+            recorded = ledger.record(keyed.entry.number, packed(answer))
+        told = unpacked(recorded, read)
         if self._required:
             self._spent += told.cost.amount(self.unit) or Fraction(0)
             self._paid(float(self._spent / self._required))
