@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from privet.cells import Cell, Cells, Condition, Split
 from privet.counts import counting as ways
-from privet.counts import histograms, leaf_bits, masks
+from privet.counts import histograms, leaf_bits
 from privet.counts.counting import NO_WEIGHTS, Counting
 from privet.counts.kernels import BLOCK
 from privet.errors import TableError
@@ -24,6 +24,7 @@ from privet.trees.random import draw_tree
 def few_rows(monkeypatch):
     """Look up even where there are few rows."""
     monkeypatch.setattr(ways, "FEWEST_ROWS", 1)
+    monkeypatch.setattr(ways, "FEWEST_TREES", 1)
 
 
 def schema_of(sizes, n_classes=3):
@@ -155,7 +156,8 @@ def test_all_rows_alike(n_rows):
 
 
 @pytest.mark.parametrize("n_leaves", [2, 63, 64, 65, 255, 256, 257, 700])
-def test_as_many_leaves_as_words_have_bits(n_leaves):
+def test_as_many_leaves_as_words_have_bits(monkeypatch, n_leaves):
+    monkeypatch.setattr(leaf_bits, "MOST_LEAVES", 1000)
     schema = schema_of([n_leaves, 3])
     tree = Cells.everything(schema).refine({0: Split.multiway(schema, "a0")})
     small = Cells.everything(schema).refine({0: Split.multiway(schema, "a1")})
@@ -185,14 +187,14 @@ def test_which_way():
     check(question, codes, classes, np.arange(3000) % 7)
 
 
-def test_few_rows_are_walked(monkeypatch):
+def test_few_rows_or_trees_are_walked(monkeypatch):
     monkeypatch.setattr(ways, "FEWEST_ROWS", 1000)
     schema = schema_of([4, 4])
     question = Question.of(Cells.everything(schema).refine({0: Split.multiway(schema, "a0")}))
     assert ways_of(question, 1000) == ["Leaves"]
     assert ways_of(question, 999) == ["Rows"]
-    (way,) = ways._ways(question, 999, False)
-    assert way._histograms.masks.looked_up == [False]
+    monkeypatch.setattr(ways, "FEWEST_TREES", 2)
+    assert ways_of(question, 1000) == ["Rows"]
 
 
 def test_attributes_of_more_values_than_a_group_may_have():
@@ -224,12 +226,12 @@ def test_tables_that_would_not_fit_are_not_made(monkeypatch):
     check(Question.forest(forest), *some_rows(schema, 1000))
 
 
-def test_trees_of_too_many_leaves_are_walked(monkeypatch):
-    monkeypatch.setattr(leaf_bits, "MOST_LEAVES", 10)
-    monkeypatch.setattr(masks, "MOST_LEAVES", 10)
-    schema = schema_of([3, 4, 5])
-    trees = [any_tree(schema, np.random.default_rng(1), n_splits) for n_splits in (3, 30)]
-    assert ways_of(Question.forest(trees)) == ["Leaves", "Rows"]
+def test_trees_of_many_leaves_and_few_steps_are_walked(monkeypatch):
+    monkeypatch.setattr(leaf_bits, "MOST_LEAVES", 2)
+    schema = schema_of([6, 7, 5])
+    tree = Cells.everything(schema).refine({0: Split.multiway(schema, "a0")})  # one step: up to six leaves
+    trees = [tree, Cells.everything(schema).refine({0: Split.multiway(schema, "a1")}), tree.refine({0: Split.value(schema, "a1", 2)})]
+    assert ways_of(Question.forest(trees)) == ["Leaves", "Rows", "Leaves"]
     check(Question.forest(trees), *some_rows(schema, 1000))
 
 

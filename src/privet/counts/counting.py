@@ -17,8 +17,8 @@ from privet.counts.leaf_bits import STRIP, LeafBits, fitting
 from privet.question import Question
 
 NO_WEIGHTS = np.empty(0, dtype=np.int64)
-#: With fewer rows, making tables to look leaves up would take longer than walking.
-FEWEST_ROWS = 20_000
+#: With fewer rows or trees, making tables to look leaves up would take longer than walking.
+FEWEST_ROWS, FEWEST_TREES = 30_000, 3
 #: With more classes, a block has too few rows of each to add them up together.
 MOST_CLASSES = 256
 _MAX_THREAD_MEMORY = 1 << 28  # bytes for the private tables of all threads
@@ -67,12 +67,13 @@ def _ways(question: Question, n_rows: int, weighted: bool) -> list[_Leaves | _Ro
     if n_rows >= FEWEST_ROWS and not weighted and question.schema.n_classes <= MOST_CLASSES:
         unsplit = [t for t, (_, parts) in enumerate(trees) if all(question.partitions[p].by is None for p in parts)]
         plain = [unsplit[i] for i in fitting([trees[t][0] for t in unsplit])]
+        plain = plain if len(plain) >= FEWEST_TREES else []
     others = [t for t in range(len(trees)) if t not in set(plain)]
     ways: list[_Leaves | _Rows] = []
     if plain:
         ways.append(_Leaves([trees[t] for t in plain], question.schema.n_classes))
     if others:
-        ways.append(_Rows(question, [trees[t] for t in others], n_rows >= FEWEST_ROWS))
+        ways.append(_Rows(question, [trees[t] for t in others]))
     return ways
 
 
@@ -90,7 +91,7 @@ class _Leaves:
         def count(low: int, high: int, counts: npt.NDArray[np.int64]) -> None:
             count_leaves(codes, classes, low, high, *self._bits.arrays, counts)
 
-        _in_parts(count, len(classes), self._bits.n_strips, self._counts)
+        _in_parts(count, len(classes), 4 * self._bits.n_strips, self._counts)
 
     def answer(self) -> _Answer:
         found = zip(self._parts, self._bits.tables(self._counts), strict=True)
@@ -100,11 +101,11 @@ class _Leaves:
 class _Rows:
     """Trees whose rows are counted one by one."""
 
-    def __init__(self, question: Question, trees: list[tuple[Cells, list[int]]], look_up: bool) -> None:
+    def __init__(self, question: Question, trees: list[tuple[Cells, list[int]]]) -> None:
         self._parts = [parts for _, parts in trees]
         by = [[-1 if (name := question.partitions[p].by) is None else question.schema.index(name) for p in parts] for parts in self._parts]
         split = [(cells, attributes) for (cells, _), attributes in zip(trees, by, strict=True)]
-        self._histograms = Histograms(split, question.schema.n_classes, look_up)
+        self._histograms = Histograms(split, question.schema.n_classes)
         self._counts = np.zeros(self._histograms.n_counts, dtype=np.int64)
 
     def add(self, codes: npt.NDArray[Any], classes: npt.NDArray[Any], weights: npt.NDArray[np.int64]) -> None:
@@ -113,7 +114,7 @@ class _Rows:
         def count(low: int, high: int, counts: npt.NDArray[np.int64]) -> None:
             count_rows(codes, classes, weights, low, high, *self._histograms.arrays, counts)
 
-        _in_parts(count, len(classes), self._histograms.n_histograms, self._counts)
+        _in_parts(count, len(classes), self._histograms.n_steps, self._counts)
 
     def answer(self) -> _Answer:
         found = zip(self._parts, self._histograms.tables(self._counts), strict=True)
@@ -124,7 +125,7 @@ def _in_parts(count: Callable[[int, int, npt.NDArray[np.int64]], None], n_rows: 
     """Add the rows to the counts, in threads with counts of their own where so many steps for each row are worth it."""
     from privet.counts.kernels import BLOCK
 
-    work = n_rows * steps // (16 * BLOCK)
+    work = n_rows * steps // (64 * BLOCK)
     most = max(1, min(os.cpu_count() or 1, n_rows // BLOCK, work, _MAX_THREAD_MEMORY // max(1, counts.nbytes)))
     if most == 1:
         count(0, n_rows, counts)

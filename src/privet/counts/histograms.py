@@ -1,4 +1,7 @@
-"""Rows counted one by one: each finds its cell, and adds itself to the histograms of that cell.
+"""Rows counted one by one: each walks down to its cell, and adds itself to the histograms of that cell.
+
+A walk goes from word to word. A word says which attribute is tested and where the next words begin, one for each of its codes. The
+word of a leaf leads to itself whatever the code is, so that all rows take as many steps and none has to ask whether it is there.
 
 The values of several attributes in the same cells (a level of a tree) are counted together where their joint codes are few: one step
 for two or three attributes, and each attribute's own histogram is a sum of the joint one. Histograms are laid out by cell, then
@@ -15,7 +18,6 @@ import numpy.typing as npt
 
 from privet.cells import Cells
 from privet.counts.joint import JointCodes, starts
-from privet.counts.masks import Masks
 
 #: Entries of a histogram of several attributes: it should stay in the nearest cache.
 MOST_ENTRIES = 1 << 12
@@ -24,41 +26,29 @@ MOST_ENTRIES = 1 << 12
 class Histograms:
     """Some trees, each with the attributes that split its cells further (-1: not split)."""
 
-    def __init__(self, trees: Sequence[tuple[Cells, Sequence[int]]], n_classes: int, look_up: bool) -> None:
-        cells = [tree for tree, _ in trees]
-        self._by = [by for _, by in trees]
-        self._sizes = sizes = cells[0].schema.sizes
+    def __init__(self, trees: Sequence[tuple[Cells, Sequence[int]]], n_classes: int) -> None:
+        self._trees = trees
+        self._sizes = sizes = trees[0][0].schema.sizes
         self._n_classes = n_classes
-        slots = [len(tree) + int((tree.cell[tree.attribute < 0] < 0).any()) for tree in cells]
-        self._n_cells = [len(tree) for tree in cells]
-        # Cells that are not split have a histogram of classes alone, unless a sum of another one will do.
-        groups = [
-            JointCodes(sorted({a for a in by if a >= 0}), sizes, MOST_ENTRIES // (n * n_classes)).groups or [[]]
-            for by, n in zip(self._by, slots, strict=True)
-        ]
-        self._shapes = [
-            [(n, *(sizes[a] for a in reversed(group)), n_classes) for group in mine] for mine, n in zip(groups, slots, strict=True)
-        ]
-        self._groups = groups
-        lengths = [int(np.prod(shape, dtype=np.int64)) for mine in self._shapes for shape in mine]
-        flat = [group for mine in groups for group in mine]
-        self._starts = starts(lengths)
-        self.masks = Masks(cells, look_up)
-        self.n_counts, self.n_histograms = int(self._starts[-1]), len(flat)
-        self.arrays: tuple[npt.NDArray[Any], ...] = (
-            starts([len(tree.attribute) for tree in cells]),
-            np.concatenate([tree.attribute for tree in cells]),
-            np.concatenate([tree.offset for tree in cells]),
-            starts([len(tree.branch) for tree in cells]),
-            np.concatenate([tree.branch for tree in cells]),
-            np.concatenate([np.where(tree.cell < 0, len(tree), tree.cell) for tree in cells]).astype(np.uint32),
-            starts([len(mine) for mine in groups]),
+        self._groups: list[list[list[int]]] = []  # by tree and histogram: its attributes
+        self._shapes: list[tuple[int, ...]] = []
+        for cells, by in trees:
+            n_places = len(cells) + int((cells.cell[cells.attribute < 0] < 0).any())
+            joint = JointCodes(sorted({a for a in by if a >= 0}), sizes, MOST_ENTRIES // (n_places * n_classes))
+            self._groups.append(joint.groups or [[]])  # classes alone are counted where no other histogram has their sums
+            self._shapes += [(n_places, *(sizes[a] for a in reversed(group)), n_classes) for group in self._groups[-1]]
+        flat = [group for groups in self._groups for group in groups]
+        self._starts = starts([int(np.prod(shape, dtype=np.int64)) for shape in self._shapes])
+        self.n_counts = int(self._starts[-1])
+        self.n_steps = sum(max(1, int(cells.depths.max())) for cells, _ in trees) + len(flat)
+        self.arrays: tuple[Any, ...] = (
+            *_walks([cells for cells, _ in trees]),
+            starts([len(groups) for groups in self._groups]),
             starts([len(group) for group in flat]),
             np.array([a for group in flat for a in group], dtype=np.int64),
             np.array([self._step(group, place) for group in flat for place in range(len(group))], dtype=np.uint32),
             np.array([self._step(group, len(group)) for group in flat], dtype=np.uint64),
             self._starts,
-            *self.masks.arrays,
         )
 
     def _step(self, group: list[int], place: int) -> int:
@@ -67,11 +57,12 @@ class Histograms:
 
     def tables(self, counts: npt.NDArray[np.int64]) -> list[list[tuple[npt.NDArray[np.int64], int]]]:
         """For each tree and each way to split its cells: the counts, and the rows in no cell."""
-        h, found = 0, []
-        for by, groups, shapes, n_cells in zip(self._by, self._groups, self._shapes, self._n_cells, strict=True):
-            joint = [counts[self._starts[h + i] : self._starts[h + i + 1]].reshape(shape) for i, shape in enumerate(shapes)]
-            h += len(shapes)
-            found.append([_split(_marginal(joint, groups, a), n_cells) for a in by])
+        joint = [counts[low:high].reshape(shape) for low, high, shape in zip(self._starts, self._starts[1:], self._shapes, strict=False)]
+        found, h = [], 0
+        for (cells, by), groups in zip(self._trees, self._groups, strict=True):
+            sums = [_marginal(joint[h : h + len(groups)], groups, a) for a in by]
+            found.append([(table[: len(cells)], int(table[len(cells) :].sum())) for table in sums])
+            h += len(groups)
         return found
 
 
@@ -82,5 +73,19 @@ def _marginal(joint: list[npt.NDArray[np.int64]], groups: list[list[int]], a: in
     return np.asarray(joint[g].sum(axis=axes)) if axes else joint[g]
 
 
-def _split(table: npt.NDArray[np.int64], n_cells: int) -> tuple[npt.NDArray[np.int64], int]:
-    return table[:n_cells], int(table[n_cells:].sum())
+def _walks(trees: Sequence[Cells]) -> tuple[Any, ...]:
+    """The roots, the steps, the words, where the leaves' own words begin, and the cells of the leaves."""
+    first_branch = starts([len(cells.branch) for cells in trees])
+    first_leaf = starts([int((cells.attribute < 0).sum()) for cells in trees]) + first_branch[-1]
+    roots, nexts, leaves, cell = [], [], [], []
+    for cells, branch, own in zip(trees, first_branch, first_leaf, strict=False):
+        leaf = cells.attribute < 0
+        place = np.where(leaf, own + np.cumsum(leaf) - 1, branch + cells.offset).astype(np.uint64)
+        moves = (~leaf).astype(np.uint64) << np.uint64(32)
+        words = np.where(leaf, 0, cells.attribute).astype(np.uint64) << np.uint64(33) | moves | place
+        roots.append(words[0])
+        nexts.append(words[cells.branch])
+        leaves.append(words[leaf])
+        cell.append(np.where(cells.cell[leaf] < 0, len(cells), cells.cell[leaf]).astype(np.uint32))
+    steps = np.array([max(1, int(cells.depths.max())) for cells in trees], dtype=np.int64)
+    return np.array(roots), steps, np.concatenate([*nexts, *leaves]), np.uint64(first_branch[-1]), np.concatenate(cell)

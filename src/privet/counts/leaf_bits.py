@@ -20,9 +20,9 @@ from privet.counts.joint import JointCodes, starts
 
 #: Joint codes of a group, so that the tables of a strip stay in the nearest cache. Larger attributes are groups of their own; no
 #: attribute has more values than 16 bits can hold.
-MOST_CODES = 256
-#: Trees of more leaves are walked: so many strips take longer.
-MOST_LEAVES = 4096
+MOST_CODES = 1024
+#: Trees of more leaves for each step of a walk are walked: so many strips take longer.
+MOST_LEAVES = 64
 #: Bytes of all tables, and of what they are made from.
 MOST_BYTES = 1 << 26
 
@@ -37,10 +37,9 @@ class LeafBits:
         attributes = sorted({a for cells in trees for a in cells.used})
         self._ends = starts([_n_leaves(cells) for cells in trees])
         self.n_strips = -(-int(self._ends[-1]) // STRIP)
-        # Bits of no leaf are set: they exclude nothing.
-        sets = packed(compatible(trees, attributes), self.n_strips * STRIP, rest=True)
+        sets = _packed(_compatible(trees, attributes), self.n_strips * STRIP)
         joint = JointCodes(attributes, trees[0].schema.sizes, MOST_CODES)
-        tables = [joint_table(joint.codes(g), sets).reshape(-1, self.n_strips, STRIP // 64) for g in range(len(joint.groups))]
+        tables = [_joint(joint.codes(g), sets).reshape(-1, self.n_strips, STRIP // 64) for g in range(len(joint.groups))]
         entries: list[list[tuple[int, int]]] = []
         filled, used = 0, []
         for s in range(self.n_strips):
@@ -75,8 +74,8 @@ def fitting(trees: Sequence[Cells]) -> list[int]:
     attributes: set[int] = set()
     n_nodes = 0
     for t, cells in enumerate(trees):
-        if not (1 < _n_leaves(cells) <= MOST_LEAVES and cells.used):
-            continue
+        if not (cells.used and 1 < _n_leaves(cells) <= MOST_LEAVES * (int(cells.depths.max()) + 2)):
+            continue  # two steps: to look at the row, and to count it
         sizes = cells.schema.sizes
         tested = attributes.union(cells.used)
         nodes = n_nodes + len(cells.attribute)
@@ -91,7 +90,7 @@ def _n_leaves(cells: Cells) -> int:
     return int((cells.attribute < 0).sum())
 
 
-def compatible(trees: Sequence[Cells], attributes: Sequence[int]) -> dict[int, npt.NDArray[np.bool_]]:
+def _compatible(trees: Sequence[Cells], attributes: Sequence[int]) -> dict[int, npt.NDArray[np.bool_]]:
     """By attribute: whether a row with this code (line) can reach this leaf of all trees (column)."""
     sizes = np.array(trees[0].schema.sizes, dtype=np.int64)
     first = starts([len(cells.attribute) for cells in trees])
@@ -119,20 +118,20 @@ def compatible(trees: Sequence[Cells], attributes: Sequence[int]) -> dict[int, n
     return {a: leaves[start : start + sizes[a]] for a, start in column.items()}
 
 
-def packed(sets: dict[int, npt.NDArray[np.bool_]], n_bits: int, *, rest: bool) -> dict[int, npt.NDArray[np.uint64]]:
-    """Lines of booleans as words, first entry lowest, and the rest of so many bits set or not."""
+def _packed(sets: dict[int, npt.NDArray[np.bool_]], n_bits: int) -> dict[int, npt.NDArray[np.uint64]]:
+    """Lines of booleans as words, first entry lowest. Bits of no leaf are set: they exclude nothing."""
     words = {}
     for a, lines in sets.items():
-        padded = np.full((len(lines), n_bits), rest)
+        padded = np.ones((len(lines), n_bits), dtype=bool)
         padded[:, : lines.shape[1]] = lines
         words[a] = np.packbits(padded, axis=1, bitorder="little").view("<u8").astype(np.uint64)
     return words
 
 
-def joint_table(codes: dict[int, npt.NDArray[np.int64]], sets: dict[int, npt.NDArray[np.uint64]]) -> npt.NDArray[np.uint64]:
-    """Per joint code of a group: the leaves that are compatible with all of its codes, where there are any sets for them."""
-    table = np.full((len(next(iter(codes.values()))), next(iter(sets.values())).shape[1]), ~np.uint64(0), dtype=np.uint64)
-    for a, code in codes.items():
-        if a in sets:
-            table &= sets[a][code]
+def _joint(codes: dict[int, npt.NDArray[np.int64]], sets: dict[int, npt.NDArray[np.uint64]]) -> npt.NDArray[np.uint64]:
+    """Per joint code of a group: the leaves that are compatible with all of its codes."""
+    (a, code), *rest = codes.items()
+    table = sets[a][code]
+    for a, code in rest:
+        table &= sets[a][code]
     return table

@@ -12,11 +12,12 @@ from typing import Any
 import numpy as np
 from numba import njit
 
-from privet.counts.kernels import BLOCK, join
+from privet.counts.kernels import BLOCK
 from privet.counts.vectors import BITS, WORDS, add, both, load, store
 
 _CHUNK = 256  # rows whose sets stay in the nearest cache
 _CHAINS = 4
+_ONE = np.uint64(1)
 _STEP = np.uint64(WORDS)
 _BYTES = np.uint64(8 * 16 * WORDS)  # of sixteen rows
 _PLACES = tuple(np.uint64(WORDS * row) for row in range(16))
@@ -41,7 +42,7 @@ def count_leaves(
     carried = np.empty((BLOCK // 16 + 16) * WORDS, dtype=np.uint64)
     for low in range(start, stop, BLOCK):
         high = min(low + BLOCK, stop)
-        join(codes, low, high, group_start, group_attribute, stride, joint)
+        _join(codes, low, high, group_start, group_attribute, stride, joint)
         _sort(classes[low:high], n_classes, order, ends)
         for s in range(len(entry_start) - 1):
             for c in range(n_classes):
@@ -51,6 +52,19 @@ def count_leaves(
                     _intersect(rows, entry_start[s], entry_start[s + 1], entry_group, entry_table, table, joint, left)
                     n_carried += _add_up(left, len(rows), sums, carried, n_carried)
                 _finish(sums, carried, n_carried, out[c], s * BITS)
+
+
+@njit(nogil=True)  # type: ignore[untyped-decorator]
+def _join(codes: Any, low: int, high: int, group_start: Any, group_attribute: Any, stride: Any, joint: Any) -> None:
+    """The joint codes of every group of attributes."""
+    for g in range(len(group_start) - 1):
+        line, column = joint[g], codes[group_attribute[group_start[g]], low:high]
+        for i in range(high - low):
+            line[i] = column[i]
+        for place in range(group_start[g] + 1, group_start[g + 1]):
+            column, step = codes[group_attribute[place], low:high], stride[place]
+            for i in range(high - low):
+                line[i] += column[i] * step
 
 
 @njit(nogil=True)  # type: ignore[untyped-decorator]
@@ -155,11 +169,12 @@ def _finish(sums: Any, carried: Any, n: int, out: Any, first: int) -> None:
     place = 0
     while True:
         for word in range(WORDS):
+            ones, twos, fours, eights = sums[word], sums[WORDS + word], sums[2 * WORDS + word], sums[3 * WORDS + word]
+            counts = out[first + 64 * word : first + 64 * (word + 1)]
             for bit in range(64):
-                number = np.uint64(0)
-                for power in range(4):
-                    number += ((sums[power * WORDS + word] >> np.uint64(bit)) & np.uint64(1)) << np.uint64(power)
-                out[first + word * 64 + bit] += np.int64(number) << place
+                low = ((ones >> np.uint64(bit)) & _ONE) + (((twos >> np.uint64(bit)) & _ONE) << _ONE)
+                high = ((fours >> np.uint64(bit)) & _ONE) + (((eights >> np.uint64(bit)) & _ONE) << _ONE)
+                counts[bit] += np.int64(low + (high << np.uint64(2))) << place
         for i in range(len(sums)):
             sums[i] = 0
         if n == 0:
