@@ -58,9 +58,11 @@ def to_document(model: Model) -> dict[str, Any]:
     """The document of a model, without its checksum."""
     fits = all(tree.schema.fingerprint == model.schema.fingerprint for tree in model.trees)
     require(fits, "its trees are about another schema")
-    of_trees: dict[str, Any] = {"trees": [tree_to(tree) for tree in model.trees]}
-    if model.evidence is not None:
-        of_trees = {"trees": [structure_to(tree.cells) for tree in model.trees], "leaves": evidence_to(model.evidence)}
+    of_trees: dict[str, Any] = (
+        {"trees": [tree_to(tree) for tree in model.trees]}
+        if model.evidence is None
+        else {"trees": [structure_to(tree.cells) for tree in model.trees], "leaves": evidence_to(model.evidence)}
+    )
     return {
         "privet": "model",
         "version": VERSION,

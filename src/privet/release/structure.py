@@ -50,8 +50,9 @@ def structure_to(cells: Cells) -> dict[str, Any]:
 def _structure_to(cells: Cells, kept: npt.NDArray[np.bool_]) -> dict[str, Any]:
     number = np.cumsum(kept) - 1
     inner = np.flatnonzero(kept & (cells.attribute >= 0))
-    branches = [_branches(cells, node) for node in inner.tolist()]
-    branch = number[np.concatenate(branches)] if branches else np.empty(0, dtype=np.int64)
+    widths = np.array(cells.schema.sizes, dtype=np.int64)[cells.attribute[inner]]
+    first = cells.offset[inner] - (np.cumsum(widths) - widths)  # of a node's branches, less those written before
+    branch = number[cells.branch[np.repeat(first, widths) + np.arange(int(widths.sum()))]]
     return {"attribute": cells.attribute[kept].tolist(), "branch": branch.tolist()}
 
 
@@ -122,15 +123,14 @@ def _counts(value: Any, n_nodes: int, n_classes: int, largest: int) -> npt.NDArr
     return np.array(numbers, dtype=np.float64).reshape(n_nodes, n_classes)
 
 
-def _branches(cells: Cells, node: int) -> Whole:
-    start = int(cells.offset[node])
-    return cells.branch[start : start + cells.schema.sizes[cells.attribute[node]]].astype(np.int64)
-
-
 def _reached(cells: Cells) -> npt.NDArray[np.bool_]:
     """Which nodes some row can reach."""
     reached = cells.parents >= 0
     reached[0] = True
-    for node in range(1, len(reached)):  # children come after their parents
-        reached[node] &= reached[cells.parents[node]]
-    return reached
+    parents = np.where(reached, cells.parents, 0)
+    parents[0] = 0
+    while True:  # one round takes off the children of what the round before took off
+        still = reached & reached[parents]
+        if (still == reached).all():
+            return reached
+        reached = still
