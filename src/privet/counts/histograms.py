@@ -10,6 +10,7 @@ by the group's attributes (the last one first), then by class. Rows of no cell h
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from typing import Any
 
@@ -19,8 +20,8 @@ import numpy.typing as npt
 from privet.cells import Cells
 from privet.counts.joint import JointCodes, starts
 
-#: Entries of a histogram of several attributes: it should stay in the nearest cache.
-MOST_ENTRIES = 1 << 12
+#: Entries of a histogram of several attributes: it should stay in the cache.
+MOST_ENTRIES = 1 << 14
 
 
 class Histograms:
@@ -38,7 +39,7 @@ class Histograms:
             self._groups.append(joint.groups or [[]])  # classes alone are counted where no other histogram has their sums
             self._shapes += [(n_places, *(sizes[a] for a in reversed(group)), n_classes) for group in self._groups[-1]]
         flat = [group for groups in self._groups for group in groups]
-        self._starts = starts([int(np.prod(shape, dtype=np.int64)) for shape in self._shapes])
+        self._starts = starts([math.prod(shape) for shape in self._shapes])
         self.n_counts = int(self._starts[-1])
         self.n_steps = sum(max(1, int(cells.depths.max())) for cells, _ in trees) + len(flat)
         self.arrays: tuple[Any, ...] = (
@@ -53,7 +54,7 @@ class Histograms:
 
     def _step(self, group: list[int], place: int) -> int:
         """By how much an attribute counts: classes and the attributes before it come first."""
-        return int(np.prod([self._sizes[a] for a in group[:place]], dtype=np.int64)) * self._n_classes
+        return math.prod(self._sizes[a] for a in group[:place]) * self._n_classes
 
     def tables(self, counts: npt.NDArray[np.int64]) -> list[list[tuple[npt.NDArray[np.int64], int]]]:
         """For each tree and each way to split its cells: the counts, and the rows in no cell."""

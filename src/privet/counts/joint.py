@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 
 import numpy as np
@@ -15,12 +16,13 @@ class JointCodes:
         self._sizes = sizes
         self.groups: list[list[int]] = []
         self.n_codes: list[int] = []
-        for a in attributes:
-            if not self.groups or self.n_codes[-1] * sizes[a] > most_codes:
+        for a in sorted(attributes, key=lambda a: -sizes[a]):  # large ones first: the small ones fill the gaps
+            g = next((g for g, n in enumerate(self.n_codes) if n * sizes[a] <= most_codes), len(self.groups))
+            if g == len(self.groups):
                 self.groups.append([])
                 self.n_codes.append(1)
-            self.groups[-1].append(a)
-            self.n_codes[-1] *= sizes[a]
+            self.groups[g].append(a)
+            self.n_codes[g] *= sizes[a]
 
     @property
     def arrays(self) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.int64], npt.NDArray[np.uint32]]:
@@ -37,7 +39,7 @@ class JointCodes:
         return {a: joint // self._step(self.groups[g], place) % self._sizes[a] for place, a in enumerate(self.groups[g])}
 
     def _step(self, group: list[int], place: int) -> int:
-        return int(np.prod([self._sizes[a] for a in group[:place]], dtype=np.int64))
+        return math.prod(self._sizes[a] for a in group[:place])
 
 
 def starts(lengths: Sequence[int]) -> npt.NDArray[np.int64]:

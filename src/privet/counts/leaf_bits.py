@@ -55,7 +55,7 @@ class LeafBits:
             starts([len(pairs) for pairs in entries]),
             np.array([g for pairs in entries for g, _ in pairs], dtype=np.int64),
             np.array([start for pairs in entries for _, start in pairs], dtype=np.uint64),
-            np.concatenate([*used, np.empty(0, dtype=np.uint64)]),
+            _aligned(used),
         )
 
     def tables(self, counts: npt.NDArray[np.int64]) -> list[tuple[npt.NDArray[np.int64], int]]:
@@ -135,3 +135,12 @@ def _joint(codes: dict[int, npt.NDArray[np.int64]], sets: dict[int, npt.NDArray[
     for a, code in rest:
         table &= sets[a][code]
     return table
+
+
+def _aligned(tables: list[npt.NDArray[np.uint64]]) -> npt.NDArray[np.uint64]:
+    """All tables in a row, so that no entry of four words lies in two lines of the cache: a third of the time."""
+    line = 64
+    n_words = sum(map(len, tables))
+    room = np.empty(n_words + line // 8, dtype=np.uint64)
+    first = -room.ctypes.data % line // 8
+    return np.concatenate(tables, out=room[first : first + n_words])

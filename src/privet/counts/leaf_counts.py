@@ -46,6 +46,8 @@ def count_leaves(
         _sort(classes[low:high], n_classes, order, ends)
         for s in range(len(entry_start) - 1):
             for c in range(n_classes):
+                if ends[c] == ends[c + 1]:
+                    continue
                 n_carried = np.int64(0)
                 for first in range(ends[c], ends[c + 1], _CHUNK):
                     rows = order[first : min(first + _CHUNK, ends[c + 1])]
