@@ -11,6 +11,7 @@ import pytest
 from privet.counts.open import open_table
 from tests.conformance.check_source import check_source
 from tests.postgres import put_table, server
+from tests.spark import ABOUT_PANDAS, classic_session, connect_session
 
 
 def in_pandas(frame, folder):
@@ -48,6 +49,16 @@ def in_postgres(frame, folder):
     return open_table(put_table(server().database(), frame, 'the "table"'))
 
 
+def in_spark(frame, folder, session=classic_session):
+    path = folder / f"table{len(list(folder.iterdir()))}.parquet"
+    frame.to_parquet(path, index=False)
+    return open_table(session().read.parquet(str(path)))
+
+
+def in_spark_connect(frame, folder):
+    return in_spark(frame, folder, connect_session)
+
+
 PLACES = {
     "pandas": in_pandas,
     "polars": in_polars,
@@ -56,12 +67,15 @@ PLACES = {
     "parquet": in_parquet,
     "duckdb": in_duckdb,
     "postgres": in_postgres,
+    "spark": in_spark,
+    "spark connect": in_spark_connect,
 }
+SLOW = [pytest.mark.slow, pytest.mark.filterwarnings(ABOUT_PANDAS)]
 CHECKS = [name for name, _ in check_source(lambda frame: None)]
 
 
 @pytest.mark.parametrize("check", CHECKS)
-@pytest.mark.parametrize("source", PLACES)
+@pytest.mark.parametrize("source", [pytest.param(name, marks=SLOW if "spark" in name else []) for name in PLACES])
 def test_source(source, check, tmp_path):
     checks = dict(check_source(lambda frame: PLACES[source](frame, tmp_path)))
     checks[check]()

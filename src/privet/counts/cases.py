@@ -1,7 +1,8 @@
 """A question as entry numbers: one statement, and one pass over the rows, for a whole level or forest.
 
 The entries of all count tables are numbered in a row. A row of the table falls into one entry of each partition: nested CASE expressions
-find the cell, arithmetic the entry. The numbers of a row are unnested from an array, and counted.
+find the cell, arithmetic the entry. The numbers of a row are unnested from an array, and counted. Engines differ in how they unnest, and
+in what keeps them from computing a cell several times; the expressions are the same.
 """
 
 from __future__ import annotations
@@ -11,6 +12,7 @@ from itertools import pairwise
 from typing import Any
 
 import numpy as np
+import numpy.typing as npt
 
 from privet.cells import Cells
 from privet.counts.base import Tables, check_totals
@@ -30,32 +32,48 @@ class Cases:
         self._starts = [0, *np.cumsum([self._entries(partition) for partition in question.partitions]).tolist()]
 
     @property
+    def nodes(self) -> int:
+        """How many nodes the expressions look at: what they grow with."""
+        return sum(len(cells.attribute) for cells in self._trees)
+
+    @property
+    def depth(self) -> int:
+        """How many levels the deepest tree has."""
+        return max(len(cells.levels) for cells in self._trees)
+
+    @property
     def fits(self) -> bool:
         """Whether the statement is of a reasonable size."""
-        nodes = sum(len(cells.attribute) for cells in self._trees)
-        return nodes <= _MAX_NODES and all(len(cells.levels) <= _MAX_DEPTH for cells in self._trees)
+        return self.nodes <= _MAX_NODES and self.depth <= _MAX_DEPTH
 
-    def statement(self, encoded: str) -> str:
-        """The one statement that answers the question: entry numbers and counts. The last number counts all rows."""
-        names = {id(cells): f"w{t}" for t, cells in enumerate(self._trees)}
+    def cells(self) -> list[str]:
+        """What is selected of the encoded rows, besides the class: the cell in each tree, and the codes that split cells further."""
         schema, by = self._question.schema, dict.fromkeys(partition.by for partition in self._question.partitions)
-        columns = [f"{_route(cells)} AS {names[id(cells)]}" for cells in self._trees]
-        columns += [f"c{schema.index(name)}" for name in by if name is not None]
-        entries = []
+        columns = [f"{_route(cells)} AS w{t}" for t, cells in enumerate(self._trees)]
+        return columns + [f"c{schema.index(name)}" for name in by if name is not None]
+
+    def entries(self) -> list[str]:
+        """The entry numbers of a row from its cells, its codes and its class. The last number counts all rows."""
+        names = {id(cells): f"w{t}" for t, cells in enumerate(self._trees)}
+        schema, entries = self._question.schema, []
         for start, partition in zip(self._starts, self._question.partitions, strict=False):
             cell = names[id(partition.cells)]
             if partition.by is not None:
                 cell = f"({cell} * {schema.attributes[partition.by].size} + c{schema.index(partition.by)})"
             entries.append(f"{start} + {cell} * {schema.n_classes} + y")
-        routed = f"SELECT {', '.join([*columns, 'y'])} FROM ({encoded}) AS k {FENCE}"
-        numbered = f"SELECT unnest(ARRAY[{', '.join([*entries, str(self._starts[-1])])}]) AS entry FROM ({routed}) AS r"
+        return [*entries, str(self._starts[-1])]
+
+    def statement(self, encoded: str) -> str:
+        """The one statement with which PostgreSQL answers the question: entry numbers and counts."""
+        routed = f"SELECT {', '.join([*self.cells(), 'y'])} FROM ({encoded}) AS k {FENCE}"
+        numbered = f"SELECT unnest(ARRAY[{', '.join(self.entries())}]) AS entry FROM ({routed}) AS r"
         return f"SELECT entry, count(*) AS n FROM ({numbered}) AS u GROUP BY entry"
 
-    def tables(self, answer: Iterable[list[tuple[Any, ...]]]) -> Tables:
-        """The count tables from the statement's answer, which comes in blocks."""
+    def tables(self, answer: Iterable[list[tuple[Any, ...]] | npt.NDArray[np.int64]]) -> Tables:
+        """The count tables from the statement's answer, which comes in blocks: rows of two, or anything that is an array of such rows."""
         flat = np.zeros(self._starts[-1] + 1, dtype=np.int64)
         for block in answer:
-            entries, counts = np.array(block, dtype=np.int64).T
+            entries, counts = np.asarray(block, dtype=np.int64).T
             flat[entries] = counts
         tables, uncovered = [], []
         for (start, end), partition in zip(pairwise(self._starts), self._question.partitions, strict=True):

@@ -15,11 +15,12 @@ from privet.counts.duckdb import DuckDBTable, table_of_database
 from privet.counts.duckdb_connection import execute
 from privet.counts.memory import MemoryTable
 from privet.counts.postgres import PostgresTable, table_of_server
+from privet.counts.spark import SparkTable, is_spark
 from privet.errors import TableError
 
 _CSV = (".csv", ".tsv", ".txt", ".csv.gz", ".tsv.gz")
 _PARQUET = (".parquet", ".pq")
-_SUPPORTED = "a data frame, a .csv or .parquet file, duckdb:///FILE?table=NAME, or postgresql://USER@HOST/DATABASE?table=SCHEMA.TABLE"
+_SUPPORTED = "a data frame, a DataFrame of Spark, a .csv or .parquet file, duckdb:///FILE?table=NAME, or postgresql://USER@HOST/DATABASE?table=SCHEMA.TABLE"
 _POSTGRES = ("postgresql", "postgres")
 
 
@@ -28,14 +29,18 @@ def open_table(table: object, y: object = None) -> Table:
 
     ``"people.csv"``, ``"people.parquet"``, ``"duckdb:///people.db?table=people"`` (relative path; four slashes for an
     absolute one), ``"postgresql://user:password@host/database?table=public.people"`` (all other parameters are libpq's).
-    Opening looks at no row; of a CSV file it reads the header line.
+    A DataFrame of Spark is counted by its cluster. Opening looks at no row; of a CSV file it reads the header line.
     """
-    if isinstance(table, DuckDBTable | MemoryTable | PostgresTable):
+    if isinstance(table, DuckDBTable | MemoryTable | PostgresTable | SparkTable):
         return table
-    if not isinstance(table, str | PathLike):
+    spark = is_spark(table)
+    if not spark and not isinstance(table, str | PathLike):
         return MemoryTable(table, y)
     if y is not None:
-        raise TableError("y goes with a data frame; a file or database names its class column in the schema")
+        raise TableError("y goes with a data frame in memory; a file, a database or Spark names its class column in the schema")
+    if spark:
+        return SparkTable(table)
+    assert isinstance(table, str | PathLike)
     place = fspath(table)
     if isinstance(table, str) and "://" in place:
         return _database(place)

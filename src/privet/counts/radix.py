@@ -24,11 +24,11 @@ class MixedRadix:
                 product = size
             self._numbers[-1].append(name)
 
-    def expressions(self) -> list[str]:
-        """The numbers, in SQL."""
+    def expressions(self, zero: str = "0::int8") -> list[str]:
+        """The numbers, in SQL; ``zero`` is how the database writes a zero of 64 bits."""
         out = []
         for names in self._numbers:
-            number = "0::int8"
+            number = zero
             for name in names:
                 number = f"({number} * {self._sizes[name]} + {name})"
             out.append(number)

@@ -1,0 +1,244 @@
+"""Counts from a Spark DataFrame, by its cluster. Only counts of encoded rows come back to the driver, never a row.
+
+One action answers a whole question (:mod:`~privet.counts.cases`). Where it is too large for that, the rows are grouped by the codes it
+uses, and the groups are fed to the counting loop.
+"""
+
+from __future__ import annotations
+
+import importlib
+import threading
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager, suppress
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import Any, TypeVar
+
+import numpy as np
+
+from privet.counts.base import Division, Rows, Tables
+from privet.counts.cases import Cases
+from privet.counts.counting import Counting
+from privet.counts.radix import MixedRadix
+from privet.counts.spark_codes import Coder, Place, encoded_rows, part_of, with_values
+from privet.counts.sql import structure_problems, used_codes
+from privet.errors import MissingDependency, TableError
+from privet.question import Question
+from privet.schema import Attribute, Categorical, Schema
+from privet.schema.problems import What, raise_if_any
+
+# Spark compiles an expression to Java, where a method has 64 KB and is slow from 8 KB on; and it walks expressions by recursion.
+_MAX_NODES = 1 << 11
+_MAX_DEPTH = 16
+_MANY_NODES = 500
+#: The class, in a way that Spark compiles by itself: cells beside it are then compiled piece by piece instead of into one method.
+_FENCED_CLASS = "aggregate(array(y), 0, (sum, class) -> sum + class) AS y"
+
+_T = TypeVar("_T")
+
+
+def is_spark(table: object) -> bool:
+    """Whether it is a DataFrame of Spark, classic or Connect. Imports nothing."""
+    return any(base.__module__.startswith("pyspark.sql.") and base.__name__ == "DataFrame" for base in type(table).__mro__)
+
+
+@dataclass(frozen=True, eq=False)
+class SparkTable:
+    """A DataFrame of a Spark session, classic or Connect."""
+
+    frame: Any = field(repr=False)
+    name: str = "table in Spark"
+
+    def __post_init__(self) -> None:
+        try:
+            import pyarrow as pa  # noqa: F401 - in which counts come back
+        except ImportError:
+            raise MissingDependency("pyarrow", "spark", "a table in Spark") from None
+
+    def ask(self, what: Callable[[], _T]) -> _T:
+        """Let Spark do something. What it says about an error may quote rows, so it is not passed on, not even as a cause."""
+        try:
+            return what()
+        except Exception as error:  # noqa: BLE001 - of PySpark, Py4J, gRPC, Arrow or a socket, and any of them may quote rows
+            kind = type(error).__name__
+        raise TableError(f"Spark could not read {self.name} ({kind}); its message is withheld because it may quote rows")
+
+    @cached_property
+    def functions(self) -> Any:
+        """The functions that make columns for this kind of session; both kinds may be in use at once."""
+        connect = any(base.__module__.startswith("pyspark.sql.connect.") for base in type(self.frame).__mro__)
+        return importlib.import_module("pyspark.sql.connect.functions" if connect else "pyspark.sql.functions")
+
+    @cached_property
+    def places(self) -> dict[str, Place]:
+        """Where each column stands, and its type."""
+        fields = self.ask(lambda: self.frame.schema.fields)
+        places = {column.name: Place(i, column.dataType.typeName()) for i, column in enumerate(fields)}
+        if len(places) < len(fields):
+            raise TableError(f"{self.name} has two columns of the same name; rename one of them")
+        return places
+
+    def check_structure(self, schema: Schema) -> None:
+        raise_if_any(self._structure(schema))
+
+    def check_reachable(self) -> None:
+        try:
+            self.frame.sparkSession.range(1).schema  # noqa: B018 - asks the session, and runs nothing
+            return
+        except Exception as error:  # noqa: BLE001
+            kind = type(error).__name__
+        raise TableError(f"the Spark session of {self.name} does not answer ({kind}); open the table in another one")
+
+    def _structure(self, schema: Schema) -> list[tuple[str, What]]:
+        kinds = {column: place.kind for column, place in self.places.items()}
+        found = structure_problems(schema, kinds, [column for column, place in self.places.items() if place.fraction])
+        person = self.places.get(schema.person) if schema.person is not None else None
+        if schema.person is not None and person is not None and not person.fraction and person.identity is None:
+            found.append((schema.person, "dtype"))
+        return found
+
+    def problems(self, schema: Schema) -> list[tuple[str, What]]:
+        found = self._structure(schema)
+        broken = {column for column, _ in found}
+        attributes: dict[str, Attribute] = {**schema.attributes, schema.target: Categorical(schema.classes)}
+        coders = {
+            column: Coder(f"d{i}", attribute, self.places[column])
+            for i, (column, attribute) in enumerate(attributes.items())
+            if column not in broken
+        }
+        tests = [(column, what, test) for column, coder in coders.items() for what, test in coder.problem_tests()]
+        if tests:
+            selected = [f"coalesce(bool_or({test}), false) AS t{i}" for i, (_, _, test) in enumerate(tests)]
+            answer = self.ask(lambda: with_values(self.frame, list(coders.values()), self.functions).selectExpr(*selected).toArrow())
+            found += [(column, what) for (column, what, _), (there,) in zip(tests, answer.to_pydict().values(), strict=True) if there]
+        return found
+
+    def source(self, schema: Schema) -> SparkSource:
+        return SparkSource(self, schema)
+
+
+class SparkSource:
+    """Exact counts by Spark. Several threads may count at once; a snapshot belongs to the thread that opened it."""
+
+    def __init__(self, table: SparkTable, schema: Schema) -> None:
+        self._table, self._schema = table, schema
+        self._own = _Session()
+
+    @contextmanager
+    def snapshot(self) -> Iterator[None]:
+        """Keep the encoded rows on the executors, so that all questions see the same ones.
+
+        A DataFrame is a recipe, and what it reads may change. The rows are kept by the first question, after its charge, in a local
+        checkpoint, which has no recipe: where an executor is lost there is an error, and never other rows.
+        """
+        if self._own.inside:
+            yield
+            return
+        self._own.inside = True
+        try:
+            yield
+        finally:
+            kept = self._own.kept
+            self._own.inside, self._own.kept, self._own.division = False, None, None
+            if kept is not None:
+                _release(kept)
+
+    def count(self, question: Question) -> Tables:
+        cases = Cases(question)
+        if cases.nodes > _MAX_NODES or cases.depth > _MAX_DEPTH:
+            counting = Counting(question)
+            for rows in self._groups(used_codes(question)):
+                counting.add(*rows)
+            return counting.tables()
+        encoded = self._encoded()
+        fenced = _FENCED_CLASS if cases.nodes > _MANY_NODES else "y"
+        numbers = f"explode(array({', '.join(cases.entries())})) AS entry"
+        answer = self._table.ask(
+            lambda: encoded.selectExpr(*cases.cells(), fenced).selectExpr(numbers).groupBy("entry").count().toArrow().to_batches()
+        )
+        return cases.tables(np.stack([column.to_numpy() for column in batch.columns], axis=1) for batch in answer)
+
+    def rows(self) -> Iterator[Rows]:
+        yield from self._groups([f"c{a}" for a in range(len(self._schema.names))])
+
+    def parts(self, n_parts: int, key: bytes) -> Sequence[SparkPart]:
+        """Parts of this snapshot. They are good until it ends or the rows are divided anew: who is in which part is then forgotten."""
+        if not self._own.inside:
+            raise TableError("a table is divided within a snapshot, so that everybody stays in one part")
+        self._own.division = Division(n_parts, key)
+        return [SparkPart(self, part, self._own.division) for part in range(n_parts)]
+
+    @cached_property
+    def _coded(self) -> Any:
+        """How the rows are encoded. Nothing is computed yet."""
+        places, functions = self._table.places, self._table.functions
+        return self._table.ask(lambda: encoded_rows(self._table.frame, places, self._schema, functions))
+
+    def _encoded(self) -> Any:
+        """A DataFrame of the encoded rows: within a snapshot, of those that are kept, with whose they are."""
+        if not self._own.inside:
+            return self._coded
+        names = [f"c{a}" for a in range(len(self._schema.names))] + ["y"]
+        if self._own.kept is None:
+            largest = max(*self._schema.sizes, self._schema.n_classes)
+            small = "TINYINT" if largest < 1 << 7 else "SMALLINT" if largest < 1 << 15 else "INT"
+            # The number of a row is drawn once, as it is kept.
+            who = "who" if self._schema.person is not None else "monotonically_increasing_id() AS who"
+            kept = self._coded.selectExpr(f"CAST(array({', '.join(names)}) AS ARRAY<{small}>) AS codes", who)
+            self._own.kept = self._table.ask(kept.localCheckpoint)
+        codes = [f"CAST(get(codes, {i}) AS INT) AS {name}" for i, name in enumerate(names)]
+        return self._own.kept.selectExpr(*codes, "who")
+
+    def _groups(self, names: list[str]) -> Iterator[Rows]:
+        """Groups of equal rows as codes, classes and weights; codes that were not selected are zero."""
+        encoded = self._encoded()
+        sizes = {f"c{a}": size for a, size in enumerate(self._schema.sizes) if f"c{a}" in names}
+        radix = MixedRadix({**sizes, "y": self._schema.n_classes})
+        numbers = {f"k{i}": f"{number} AS k{i}" for i, number in enumerate(radix.expressions("CAST(0 AS BIGINT)"))}
+        answer = self._table.ask(lambda: encoded.selectExpr(*numbers.values()).groupBy(*numbers).count().toArrow().to_batches())
+        for batch in answer:
+            *packed, weights = (column.to_numpy() for column in batch.columns)
+            columns = radix.columns(packed)
+            codes = np.zeros((len(self._schema.names), len(weights)), dtype=np.uint16)
+            for a in range(len(codes)):
+                if f"c{a}" in sizes:
+                    codes[a] = columns[f"c{a}"]
+            yield codes, columns["y"].astype(np.uint16), np.ascontiguousarray(weights)
+
+
+class SparkPart(SparkSource):
+    """One of several random parts of a snapshot."""
+
+    def __init__(self, whole: SparkSource, part: int, division: Division) -> None:
+        super().__init__(whole._table, whole._schema)
+        self._whole, self._part, self._division = whole, part, division
+
+    def _encoded(self) -> Any:
+        # In another snapshot, or divided otherwise, somebody could be in two parts that were paid for once.
+        if self._whole._own.division is not self._division:
+            raise TableError("this part of the table is gone: its snapshot has ended, or the table was divided anew")
+        encoded = self._whole._encoded()
+        key = self._table.functions.lit(bytearray(self._division.key)).alias("part_key")
+        return encoded.select("*", key).where(f"{part_of('who', 'part_key', self._division.n_parts)} = {self._part}")
+
+    @contextmanager
+    def snapshot(self) -> Iterator[None]:
+        yield  # that of the whole
+
+    def parts(self, n_parts: int, key: bytes) -> Sequence[SparkPart]:  # noqa: ARG002
+        raise TableError("a part of a table cannot be divided further")
+
+
+class _Session(threading.local):
+    """What a thread has open: whether it is in a snapshot, the rows that are kept for it, and how they are divided."""
+
+    inside = False
+    kept: Any = None
+    division: Division | None = None
+
+
+def _release(kept: Any) -> None:
+    """Free what the executors keep. Connect does that when the last reference goes; a classic session would wait for Java's collector."""
+    with suppress(Exception):
+        if hasattr(kept, "_jdf"):
+            kept._jdf.queryExecution().logical().rdd().unpersist(False)
