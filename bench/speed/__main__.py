@@ -2,7 +2,7 @@
 
 python -m bench.speed [--quick] [--rows 1e6] [--out docs/results]        (--report writes the page anew from its CSV file)
 
-Every measurement has a process of its own. The peers' environment is that of bench.accuracy, kept in --cache. --quick looks at small
+Every contestant has a process of its own. The peers' environment is that of bench.accuracy, kept in --cache. --quick looks at small
 tables for less than a minute, and writes nothing. Another number of rows than a million is written only where --out says.
 """
 
@@ -98,11 +98,12 @@ def measured(plan: Plan, python: Path, console: Console) -> list[Measurement]:
 
 
 def processes(tasks: Sequence[Task], plan: Plan) -> list[list[Task]]:
-    """The tasks of each process: one; but to be quick, all that share an environment."""
-    if not plan.quick:
-        return [[task] for task in tasks]
-    groups = [[task for task in tasks if CONTESTANTS[task.contestant].peers == peers] for peers in (False, True)]
-    return [group for group in groups if group]
+    """The tasks of each process: those of one contestant in a section; but to be quick, all that share an environment."""
+    groups: dict[object, list[Task]] = {}
+    for task in tasks:
+        alone = (task.section, task.contestant, task.shape)
+        groups.setdefault(CONTESTANTS[task.contestant].peers if plan.quick else alone, []).append(task)
+    return list(groups.values())
 
 
 def run(tasks: Sequence[Task], plan: Plan, store: Store, python: Path, times: int, seconds: float) -> Iterator[Run]:

@@ -22,10 +22,15 @@ from bench.speed.rows import Store
 
 #: Rows of the run before the clock starts, which loads and compiles: enough for all code that many rows take.
 WARM = 100_000
+#: Seconds that short runs fill.
+SHORT = 0.5
 
 
 def measure(task: Task, store: Store, times: int, seconds: float) -> dict[str, Any]:
-    """The times of at most so many runs, of which none begins after so many seconds; and the peak of memory above what is prepared."""
+    """The times of so many runs, of which none begins after so many seconds; and the peak of memory above what is prepared.
+
+    Short runs are repeated for half a second, for the best of a few milliseconds says little.
+    """
     module, function = CONTESTANTS[task.contestant].code.split(":")
     prepare = getattr(import_module(f"bench.speed.{module}"), function)
     first = replace(task, rows=min(task.rows, WARM))
@@ -34,7 +39,7 @@ def measure(task: Task, store: Store, times: int, seconds: float) -> dict[str, A
     run = run if first == task else prepare(task, store)
     gc.collect()
     before, found = mark(), []
-    while len(found) < times and sum(found) < seconds:
+    while not found or (sum(found) < seconds and (len(found) < times or (sum(found) < SHORT and len(found) < 10 * times))):
         start = time.perf_counter()
         run()
         found.append(time.perf_counter() - start)

@@ -11,7 +11,7 @@ from matplotlib.figure import Figure
 
 from bench.speed.contestants import label
 from bench.speed.results import Measurement
-from bench.speed.summary import Summary
+from bench.speed.summary import Summary, fixed
 from privet.plots import save_figure
 from privet.plots.curves import LINES
 from privet.plots.style import INK, QUIET, fill, text_width
@@ -21,9 +21,11 @@ _PRIVATE_PEERS = ("diffprivlib", "predict-diffprivlib")
 _OTHERS = ("forest", "extra", "sql", "sql-parquet", "predict-forest")
 _KEY = ("Privet", "private peer", "not private")
 _LIMIT = "the limit: reading the codes once"
-_AXES = {"rows": "rows", "attributes": "attributes", "trees": "trees"}
+_GROWTH = ("rows", "attributes", "trees")
 _LINES = (*LINES, ("#7a5aa6", "p", (0, (5, 1, 1, 1))))
 _BAR, _TEXT = 0.27, 8.5
+#: From this ratio of the longest to the shortest bar on, their scale is logarithmic.
+_WIDE = 30
 
 
 def draw_all(summary: Summary, output: Path) -> list[str]:
@@ -33,7 +35,7 @@ def draw_all(summary: Summary, output: Path) -> list[str]:
         if any(m.best for m in summary.of(section)):
             save_figure(bars(summary, section, title), output / f"speed-{section}.svg")
             drawn.append(section)
-    for section in _AXES:
+    for section in _GROWTH:
         if summary.lines(section):
             save_figure(growth(summary, section), output / f"speed-{section}.svg")
             drawn.append(section)
@@ -44,23 +46,26 @@ def bars(summary: Summary, section: str, title: str) -> Figure:
     """Seconds of everyone in a section, the fastest first; the limit is a line."""
     from matplotlib.patches import Patch
 
-    found = sorted((m for m in summary.of(section) if m.best), key=lambda m: -(m.best or 0))
+    found = sorted((m for m in summary.of(section) if m.best), key=lambda m: -m.best)
     names = [label(m.contestant, m.shape) for m in found]
     left = max(text_width(name, _TEXT) for name in names) + 0.3
     figure = Figure(figsize=(left + 6.0, _BAR * len(found) + 1.45), layout="constrained")
     axes = figure.subplots()
     for place, m in enumerate(found):
-        axes.barh(place, m.best or math.nan, height=0.72, **fill(_kind(m)))
-        axes.text((m.best or 1) * 1.06, place, _seconds(m.best or math.nan), fontsize=_TEXT, va="center_baseline", color=INK)
-    axes.set_xscale("log")
+        axes.barh(place, m.best, height=0.72, **fill(_kind(m)))
+        beside = {"xytext": (4, 0), "textcoords": "offset points", "va": "center_baseline"}
+        axes.annotate(_seconds(m.best), (m.best, place), fontsize=_TEXT, color=INK, **beside)
+    if logarithmic := found[0].best / found[-1].best > _WIDE:
+        axes.set_xscale("log")
+        axes.xaxis.set_minor_formatter("")
     axes.xaxis.set_major_formatter("{x:g}")
-    axes.set_xlim(right=max(m.best or 0 for m in found) * 2.2)
+    axes.set_xlim(right=found[0].best * (3 if logarithmic else 1.12))
     axes.set_yticks(range(len(found)), names, fontsize=_TEXT)
     axes.set_ylim(-0.7, len(found) - 0.3)
-    axes.set_xlabel("seconds, the best of all runs (logarithmic)")
+    axes.set_xlabel("seconds, the best of all runs" + (" (logarithmic)" if logarithmic else ""))
     shown = sorted({_kind(m) for m in found})
     key = [Patch(label=_KEY[kind], **fill(kind)) for kind in shown]
-    if section == "fit" and not math.isnan(summary.bandwidth):
+    if section == "fit" and logarithmic and not math.isnan(summary.bandwidth):
         axes.set_xlim(left=summary.limit(found[0]) * 0.75)
         key.append(axes.axvline(summary.limit(found[0]), color=INK, linestyle=(0, (5, 3)), linewidth=1.1, label=_LIMIT))
     _grid(axes, "x")
@@ -92,13 +97,13 @@ def growth(summary: Summary, section: str) -> Figure:
     places = sorted(set(every))
     axes.set_xticks(places, [_short(place) for place in places])
     axes.set_xticks([], minor=True)
-    axes.set_xlabel(f"{_AXES[section]} (logarithmic)")
+    axes.set_xlabel(f"{section} (logarithmic)")
     axes.set_ylabel("seconds (logarithmic)")
     _grid(axes, "both")
     figure.legend(
         loc="outside right center", frameon=False, fontsize=9, handlelength=3.4, title="slope over the larger half", alignment="left"
     )
-    figure.suptitle(f"Seconds over {_AXES[section]}", x=0.01, ha="left", fontweight="bold", fontsize=12)
+    figure.suptitle(f"Seconds over {section}: {fixed(summary.of(section)[0])}", x=0.01, ha="left", fontweight="bold", fontsize=12)
     return figure
 
 

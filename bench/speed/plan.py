@@ -60,17 +60,19 @@ class Plan:
         return fits + [Task("predict", name, shape, self.rows, ATTRIBUTES, TREES) for name, shape in PREDICT if self._runs(name)]
 
     def growth(self) -> list[Task]:
-        """The same fits over rows, attributes and trees."""
+        """The same fits over rows, attributes and trees; the largest first, so that its memory is not that of another."""
         chosen = [pair for pair in (GROWING[:2] if self.quick else GROWING) if self._runs(pair[0])]
         over_rows = [
             Task("rows", name, shape, rows, ATTRIBUTES, TREES)
             for name, shape in ([*chosen] if self.quick else [*chosen, ("parquet", BINARY)])
-            for rows in self.sizes
+            for rows in reversed(self.sizes)
             if rows <= self.rows or name not in SMALL_ONLY
         ]
-        over_attributes = [Task("attributes", name, shape, self.wide_rows, width, TREES) for name, shape in chosen for width in self.widths]
+        over_attributes = [
+            Task("attributes", name, shape, self.wide_rows, width, TREES) for name, shape in chosen for width in self.widths[::-1]
+        ]
         forests = (1, 10) if self.quick else FORESTS
-        over_trees = [Task("trees", name, shape, self.rows, ATTRIBUTES, trees) for name, shape in chosen for trees in forests]
+        over_trees = [Task("trees", name, shape, self.rows, ATTRIBUTES, trees) for name, shape in chosen for trees in forests[::-1]]
         return over_rows + over_attributes + over_trees
 
     def files(self, task: Task) -> set[tuple[str, int, int]]:

@@ -10,7 +10,7 @@ from rich.table import Table
 from bench.speed.contestants import BINARY, label
 from bench.speed.memory import PROBE
 from bench.speed.results import OUT_OF_CORE, Measurement
-from bench.speed.summary import NO_TREES, Goal, Summary, ratio, visits
+from bench.speed.summary import NO_TREES, Goal, Summary, fixed, ratio, visits
 
 HEAD = """# How fast Privet is
 
@@ -95,9 +95,11 @@ texts, half numbers.
 HOW = """
 ## How it was measured
 
-Every number comes from a process of its own, which prepares its table, runs once on at most 100,000 rows to load and compile, and is timed
-from then on; fits and predictions are measured in two such processes, in turn with all others. Files are in the cache of
-the operating system. Memory is the peak of the process above what was there when the clock started, so above the table itself.
+Everyone runs in a process of their own, which prepares the table, runs once on at most 100,000 rows to load and compile, and is timed
+from then on. Fits and predictions are measured in two such processes, in turn with all others: five runs in each (fewer where they take
+more than six seconds together, more where they take less than half a second). For growth one process measures all sizes, the largest
+first, with three runs each. Files are in the
+cache of the operating system. Memory is the peak of the process above what was there when the clock started, so above the table itself.
 """
 
 
@@ -197,14 +199,9 @@ def growth(summary: Summary, section: str, pictures: Sequence[str]) -> str:
         steep = summary.slope(section, contestant, shape)
         cells = [_seconds(best.get(size)) for size in sizes]
         lines.append([label(contestant, shape), *cells, "" if math.isnan(steep) else f"{steep:.2f}"])
-    fixed = {
-        "rows": "{m.attributes} attributes, {m.trees} trees",
-        "attributes": "{m.rows:,} rows, {m.trees} trees",
-        "trees": "{m.rows:,} rows, {m.attributes} attributes",
-    }[section].format(m=found[0])
     picture = f"\n![seconds over {section}](speed-{section}.svg)\n" if section in pictures else ""
     table = _markdown((f"seconds over {section}", *(f"{size:,}" for size in sizes), "slope"), lines)
-    return f"\n### Over {section}\n\n{fixed}; best times.\n{picture}\n{table}\n"
+    return f"\n### Over {section}\n\n{fixed(found[0])}; best times.\n{picture}\n{table}\n"
 
 
 def terminal(summary: Summary) -> Table:

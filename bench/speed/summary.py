@@ -128,6 +128,12 @@ def ratio(one: Measurement | None, other: Measurement | None) -> float:
     return one.best / other.best if one and other and one.best and other.best else math.nan
 
 
+def fixed(m: Measurement) -> str:
+    """What does not grow in the section of a measurement."""
+    sizes = {"rows": f"{m.rows:,} rows", "attributes": f"{m.attributes} attributes", "trees": f"{m.trees} trees"}
+    return ", ".join(size for name, size in sizes.items() if name != m.section)
+
+
 def visits(m: Measurement) -> int:
     """How many times a tree is shown a row."""
     return 0 if m.contestant in NO_TREES else m.rows * (1 if m.contestant in ONE_TREE else m.trees)

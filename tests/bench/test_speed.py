@@ -247,8 +247,8 @@ def test_every_contestant_of_our_environment_runs(store, contestant):
     task = Task("fit", contestant, BINARY if contestant == "sql" else MULTIWAY, 2000, 6, 2)
     for kind, rows, attributes in Plan().files(task):
         getattr(store, kind)(rows, attributes)
-    found = measure(task, store, 2, 60.0)
-    assert len(found["seconds"]) == 2
+    found = measure(task, store, 2, 1e-9)
+    assert len(found["seconds"]) == 1
     assert all(second > 0 for second in found["seconds"])
     assert found["bytes"] >= 0
 
