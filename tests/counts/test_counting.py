@@ -145,6 +145,15 @@ def test_ends_of_blocks(n_rows, n_classes):
     check(Question.level(forest[0], schema.names), codes, classes)
 
 
+def test_more_pieces_than_threads(monkeypatch):
+    monkeypatch.setattr("os.cpu_count", lambda: 3)
+    schema = schema_of([7, 6, 5, 4], 4)
+    forest = [draw_tree(schema, 2, SystemBits()) for _ in range(30)]
+    codes, classes = some_rows(schema, 70 * BLOCK + 5)
+    check(Question.forest(forest), codes, classes)
+    check(Question.level(forest[0], schema.names), codes, classes, np.arange(len(classes)) % 3)
+
+
 @pytest.mark.parametrize("n_rows", [5, 4096, BLOCK, 5 * BLOCK])
 def test_all_rows_alike(n_rows):
     """Counters of bits must carry over as far as it goes."""
@@ -219,7 +228,7 @@ def test_attributes_of_as_many_values_as_there_can_be():
 def test_tables_that_would_not_fit_are_not_made(monkeypatch):
     schema = schema_of([8] * 8)
     forest = [any_tree(schema, np.random.default_rng(seed), 9) for seed in range(5)]
-    monkeypatch.setattr(leaf_bits, "MOST_BYTES", 2 * len(forest[0].attribute) * 64)
+    monkeypatch.setattr(leaf_bits, "MOST_BYTES", 2 * len(forest[0].attribute) * leaf_bits.MOST_CODES)
     found = ways_of(Question.forest(forest))
     assert found[0] == "Leaves"
     assert "Rows" in found

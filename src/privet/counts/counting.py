@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
+from queue import SimpleQueue
 from typing import Any
 
 import numpy as np
@@ -130,9 +131,20 @@ def _in_parts(count: Callable[[int, int, npt.NDArray[np.int64]], None], n_rows: 
     if most == 1:
         count(0, n_rows, counts)
         return
+    piece = min(16 * BLOCK, -(-n_rows // most))
     own = [np.zeros_like(counts) for _ in range(most)]
-    ends = [n_rows * part // most for part in range(most + 1)]
+    free: SimpleQueue[npt.NDArray[np.int64]] = SimpleQueue()
+    for mine in own:
+        free.put(mine)
+
+    def part(low: int) -> None:
+        mine = free.get()  # never waits: there are as many as threads
+        try:
+            count(low, min(low + piece, n_rows), mine)
+        finally:
+            free.put(mine)
+
     with ThreadPoolExecutor(most) as pool:
-        list(pool.map(count, ends[:-1], ends[1:], own))
-    for part in own:
-        counts += part
+        list(pool.map(part, range(0, n_rows, piece)))
+    for mine in own:
+        counts += mine

@@ -18,10 +18,10 @@ import numpy.typing as npt
 from privet.cells import Cells
 from privet.counts.joint import JointCodes, starts
 
-#: Joint codes of a group, so that the tables of a strip stay in the nearest cache. Larger attributes are groups of their own; no
-#: attribute has more values than 16 bits can hold.
+#: Joint codes of a group: few enough for the tables of a strip to stay in the cache. Larger attributes are groups of their own; none
+#: has more values than 16 bits can tell apart.
 MOST_CODES = 1024
-#: Trees of more leaves for each step of a walk are walked: so many strips take longer.
+#: Trees of more leaves than this for each step of a walk are walked: their strips would take longer.
 MOST_LEAVES = 64
 #: Bytes of all tables, and of what they are made from.
 MOST_BYTES = 1 << 26
@@ -70,17 +70,18 @@ class LeafBits:
 
 def fitting(trees: Sequence[Cells]) -> list[int]:
     """Which trees have tables of a moderate size, all together: first come, first served."""
+    sizes = trees[0].schema.sizes if trees else ()
     chosen: list[int] = []
     attributes: set[int] = set()
     n_nodes = 0
     for t, cells in enumerate(trees):
         if not (cells.used and 1 < _n_leaves(cells) <= MOST_LEAVES * (int(cells.depths.max()) + 2)):
             continue  # two steps: to look at the row, and to count it
-        sizes = cells.schema.sizes
         tested = attributes.union(cells.used)
         nodes = n_nodes + len(cells.attribute)
-        n_joint = sum(JointCodes(sorted(tested), sizes, MOST_CODES).n_codes)
-        if nodes * max(sum(sizes[a] for a in tested), n_joint // 8) <= MOST_BYTES:
+        # The tables have at most this many joint codes; what they are made from has a byte for every node and code.
+        n_joint = sum(max(sizes[a], MOST_CODES) for a in tested)
+        if nodes * max(n_joint // 8, sum(sizes[a] for a in tested)) <= MOST_BYTES:
             chosen.append(t)
             attributes, n_nodes = tested, nodes
     return chosen
@@ -138,7 +139,7 @@ def _joint(codes: dict[int, npt.NDArray[np.int64]], sets: dict[int, npt.NDArray[
 
 
 def _aligned(tables: list[npt.NDArray[np.uint64]]) -> npt.NDArray[np.uint64]:
-    """All tables in a row, so that no entry of four words lies in two lines of the cache: a third of the time."""
+    """All tables in a row, from the start of a line of the cache: entries that lie in two lines would take a third longer."""
     line = 64
     n_words = sum(map(len, tables))
     room = np.empty(n_words + line // 8, dtype=np.uint64)

@@ -16,9 +16,9 @@ from privet.counts.kernels import BLOCK
 from privet.counts.vectors import BITS, WORDS, add, both, load, store
 
 _CHUNK = 256  # rows whose sets stay in the nearest cache
-_CHAINS = 4
+_CHAINS = 4  # of counters for sorting
 _ONE = np.uint64(1)
-_STEP = np.uint64(WORDS)
+_STEP = np.uint64(WORDS)  # from row to row
 _BYTES = np.uint64(8 * 16 * WORDS)  # of sixteen rows
 _PLACES = tuple(np.uint64(WORDS * row) for row in range(16))
 
@@ -71,7 +71,7 @@ def _join(codes: Any, low: int, high: int, group_start: Any, group_attribute: An
 
 @njit(nogil=True)  # type: ignore[untyped-decorator]
 def _sort(classes: Any, n_classes: int, order: Any, ends: Any) -> None:
-    """The rows in the order of their classes, in four chains: where two rows in a row are of one class, the second must wait."""
+    """The rows in the order of their classes; in four chains, because a counter that has just changed is slow to read again."""
     n = len(classes)
     next_ = np.zeros((_CHAINS, n_classes), dtype=np.int64)
     quarter = n // _CHAINS
@@ -133,7 +133,7 @@ def _intersect(rows: Any, low: int, high: int, entry_group: Any, entry_table: An
 
 @njit(nogil=True)  # type: ignore[untyped-decorator]
 def _add_up(words: Any, n: int, sums: Any, carried: Any, first: int) -> int:
-    """Add n rows to the four bits of ``sums``; what is carried over goes to ``carried``. Returns how many sixteens that were."""
+    """Add n rows to the numbers of four bits in ``sums``. The carries go to ``carried``, one for every sixteen rows; returns how many."""
     sixteens = (n + 15) >> 4
     for word in range(n * WORDS, sixteens * 16 * WORDS):
         words[word] = 0
