@@ -169,7 +169,8 @@ def test_a_question_is_one_statement(question, tmp_path, monkeypatch):
 
 def test_what_does_not_fit_into_memory_goes_to_encrypted_files_of_our_own(tmp_path):
     pd.DataFrame({"a": ["x"], "class": ["no"]}).to_parquet(tmp_path / "t.parquet")
-    with open_table(tmp_path / "t.parquet").cursor() as cursor:
+    table = open_table(tmp_path / "t.parquet")
+    with table.cursor() as cursor:
         folder, encrypted, limit = cursor.execute(
             "SELECT current_setting('temp_directory'), current_setting('temp_file_encryption'), current_setting('memory_limit')"
         ).fetchone()
