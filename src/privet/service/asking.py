@@ -15,9 +15,12 @@ from privet.question import Question
 from privet.release.document import from_document
 from privet.release.problem import Damaged
 from privet.service import requests
+from privet.service.room import Room
 from privet.tree import Tree
 from privet.wire.answers import answer_to
 from privet.wire.questions import Json, candidates_from, cells_from, question_from, score_from, space_from, trees_from
+
+_DRAWING = Room(2 << 30)  # bytes that all draws under way may need together
 
 
 def count(curator: Curator, asked: requests.Count) -> Json:
@@ -56,8 +59,10 @@ def choose(curator: Curator, asked: requests.Choose) -> Json:
 
 def draw_tree(curator: Curator, asked: requests.DrawTree) -> Json:
     """A whole tree."""
-    space = space_from(curator.schema, asked.space.model_dump())
-    return answer_to(curator.draw_tree(space, asked.epsilon, weighting=_trees(curator, asked.weighting)))
+    space, trees = space_from(curator.schema, asked.space.model_dump()), _trees(curator, asked.weighting)
+    space.check_size()
+    with _DRAWING.taken(space.size.bytes):
+        return answer_to(curator.draw_tree(space, asked.epsilon, weighting=trees))
 
 
 def gradients(curator: Curator, asked: requests.Gradients) -> Json:
