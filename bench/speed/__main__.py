@@ -46,6 +46,8 @@ def main() -> None:
     if options.report:
         found = kept
     else:
+        if not options.quick and not ready(options.cache):
+            console.print("making the peers' environment (once; a minute or two)")
         python = Path(sys.executable) if options.quick and not ready(options.cache) else peers_python(options.cache)
         plan = Plan(options.rows, options.quick, with_peers=python != Path(sys.executable))
         found = results.replaced(kept, measured(plan, python, console))

@@ -1,12 +1,15 @@
 """Slopes, ratios, goals and the page of the speed benchmark, from measurements that are written down here. Nothing is timed."""
 
 import math
+import sys
 from dataclasses import replace
 
 import numpy as np
 import pytest
 
 from bench.speed import results
+from bench.speed.__main__ import processes
+from bench.speed.__main__ import run as measured_apart
 from bench.speed.by_hand import statement
 from bench.speed.contestants import BINARY, CONTESTANTS, MULTIWAY
 from bench.speed.one import measure
@@ -197,6 +200,24 @@ def test_everyone_in_the_plan_is_known_and_peers_can_be_left_out():
     assert max(task.rows for task in over_rows) == 10 * MILLION
     assert max(task.rows for task in over_rows if task.contestant in ("diffprivlib", "forest")) == MILLION
     assert len({(task.section, task) for task in with_peers.growth()}) == len(with_peers.growth())
+
+
+def test_a_process_has_one_contestant_and_begins_with_the_largest_table():
+    for tasks in processes(Plan().growth(), Plan()):
+        assert len({(task.section, task.contestant, task.shape) for task in tasks}) == 1
+        grown = [getattr(task, tasks[0].section) for task in tasks]
+        assert grown == sorted(set(grown), reverse=True)
+    quick = Plan(100_000, quick=True)
+    peers = [{CONTESTANTS[task.contestant].peers for task in tasks} for tasks in processes(quick.comparison(), quick)]
+    assert peers == [{False}, {True}]
+
+
+def test_what_fails_is_told(store):
+    absent = Task("fit", "forest", BINARY, 10 * MILLION, 14, 10)
+    (run,) = measured_apart([absent], Plan(), store, sys.executable, 1, 1.0)
+    assert run.task == absent
+    assert run.seconds == ()
+    assert run.note.startswith("failed: FileNotFoundError")
 
 
 @pytest.fixture(scope="module")
