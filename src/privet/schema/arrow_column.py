@@ -61,7 +61,7 @@ class ArrowColumn(Column):
             if block.type not in listed:
                 listed[block.type] = pa.array(texts, type=block.type)
             found = pc.index_in(block, value_set=listed[block.type]).fill_null(len(texts)).to_numpy(zero_copy_only=False)
-            return np.where(_nulls(block), -1, found) if block.null_count else found
+            return np.where(_nulls(block), np.int32(-1), found) if block.null_count else found
 
         return find
 

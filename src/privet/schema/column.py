@@ -54,7 +54,7 @@ class ArrayColumn(Column):
     """An array, or a list, whose entries stay the very objects they are."""
 
     def __init__(self, entries: Any) -> None:
-        self._entries = entries if isinstance(entries, np.ndarray | list | tuple) else list(entries)
+        self._entries: Any = entries if isinstance(entries, np.ndarray | list | tuple) else list(entries)
         self.dtype = entries.dtype if isinstance(entries, np.ndarray) else np.dtype(object)
         self._plain = self.dtype.kind in "biuf" and self.dtype.itemsize <= 8
 
@@ -65,6 +65,8 @@ class ArrayColumn(Column):
         if not self._plain:
             return None
         block = self._entries[low:high]
+        if not self.dtype.isnative:
+            block = block.astype(self.dtype.newbyteorder("="))
         return np.ma.getdata(block), np.ma.getmaskarray(block) if isinstance(block, np.ma.MaskedArray) else None
 
     def series(self, low: int, high: int) -> Any:

@@ -4,16 +4,24 @@ from __future__ import annotations
 
 from typing import Any
 
+import numpy as np
 from numba import njit
 
 
 @njit(nogil=True, cache=True)  # type: ignore[untyped-decorator]
-def cell_of(number: float, low: float, scale: float, n_cells: int) -> int:
+def look_up(numbers: Any, first: Any, codes: Any, out: Any) -> None:
+    """Write the code of each whole number, of which the first has ``codes[0]``; those beyond are as the first and the last."""
+    last = first + len(codes) - 1
+    for i in range(len(numbers)):
+        out[i] = codes[np.uint64(min(max(np.int64(numbers[i]), first), last) - first)]  # unsigned: not counted from the end
+
+
+@njit(nogil=True, cache=True)  # type: ignore[untyped-decorator]
+def cell_of(number: float, low: float, scale: float, last_cell: float) -> Any:
     """The cell of a number; NaN is in the first. Never falls while the number grows, whatever is rounded."""
     place = (number - low) * scale
-    if not place > 0:
-        return 0
-    return int(place) if place < n_cells - 1 else n_cells - 1
+    place = place if place > 0.0 else 0.0
+    return np.int64(place if place < last_cell else last_cell)
 
 
 @njit(nogil=True, cache=True)  # type: ignore[untyped-decorator]
@@ -23,15 +31,18 @@ def search(numbers: Any, points: Any, low: float, scale: float, start: Any, code
     The points of cell c are ``start[c]`` to ``start[c + 1]``; all before them are smaller than any number of the cell, and all
     after them larger. Most cells have none, so that there is little to search.
     """
-    n_cells = len(start) - 1
+    last_cell = np.float64(len(start) - 2)
     for i in range(len(numbers)):
-        number = numbers[i]
-        cell = cell_of(number, low, scale, n_cells)
-        first, last = start[cell], start[cell + 1]
+        number = np.float64(numbers[i])
+        cell = cell_of(number, low, scale, last_cell)
+        first, last = np.uint64(start[cell]), np.uint64(start[cell + 1])
         while first < last:
-            middle = (first + last) >> 1
+            middle = (first + last) >> np.uint64(1)
             if points[middle] <= number:
-                first = middle + 1
+                first = middle + np.uint64(1)
             else:
                 last = middle
-        out[i] = codes[first] if number == number else missing
+        out[i] = codes[first]
+    for i in range(len(numbers)):
+        if numbers[i] != numbers[i]:
+            out[i] = missing

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -38,26 +39,43 @@ class PolarsColumn(Column):
         return pd.Series(object_array(block.to_list()), dtype=object)
 
     def distinct(self, low: int, high: int) -> Distinct:
-        if self._is_number:
-            return super().distinct(low, high)
-        return distinct_objects(object_array(self._column.slice(low, high - low).to_list()))
+        block = self._column.slice(low, high - low)
+        if isinstance(block.dtype, pl.Categorical | pl.Enum):
+            numbers = block.to_physical()
+            return _filled(numbers.cast(pl.Int64), -1) if block.null_count() else numbers.to_numpy(), self._categories
+        return super().distinct(low, high) if self._is_number else distinct_objects(object_array(block.to_list()))
+
+    @cached_property
+    def _categories(self) -> list[Any]:
+        """The categories by their numbers; of those that columns of many tables share, only those that occur."""
+        if isinstance(self._column.dtype, pl.Enum):
+            return list(self._column.dtype.categories)
+        values = self._column.unique().drop_nulls()
+        numbers = values.to_physical().to_list()
+        listed: list[Any] = [None] * (max(numbers, default=-1) + 1)
+        for number, text in zip(numbers, values.cast(pl.String).to_list(), strict=True):
+            listed[number] = text
+        return listed
 
     def numbers(self, low: int, high: int) -> Numbers | None:
         if not self._is_number:
             return None
         block = self._column.slice(low, high - low)
-        if not block.null_count():
-            return block.to_numpy(), None
-        return block.fill_null(False if block.dtype == pl.Boolean else 0).to_numpy(), block.is_null().to_numpy()
+        nulls = block.is_null().to_numpy() if block.null_count() else None
+        return _filled(block, False if block.dtype == pl.Boolean else 0), nulls
 
     def finder(self, texts: Sequence[str]) -> Finder | None:
-        if not isinstance(self._column.dtype, pl.String | pl.Categorical | pl.Enum):
+        if not isinstance(self._column.dtype, pl.String):
             return None
         listed = pl.Enum(texts)
 
         def find(low: int, high: int) -> npt.NDArray[Any]:
             block = self._column.slice(low, high - low)
-            found = block.cast(listed, strict=False).to_physical().cast(pl.Int32).fill_null(len(texts)).to_numpy()
-            return np.where(block.is_null().to_numpy(), -1, found) if block.null_count() else found
+            found = _filled(block.cast(listed, strict=False).to_physical().cast(pl.Int32), len(texts))
+            return np.where(block.is_null().to_numpy(), np.int32(-1), found) if block.null_count() else found
 
         return find
+
+
+def _filled(block: Any, null: Any) -> npt.NDArray[Any]:
+    return np.asarray((block.fill_null(null) if block.null_count() else block).to_numpy())

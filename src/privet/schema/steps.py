@@ -16,6 +16,7 @@ from privet.schema import blocks
 #: Whole numbers are looked up in a table of at most this many entries.
 MAX_TABLE = 1 << 18
 _CELLS = 1 << 12
+_COMPILED = (np.int8, np.int16, np.int32, np.int64, np.uint8, np.uint16, np.uint32, np.float32, np.float64)
 
 
 @dataclass(frozen=True, eq=False)
@@ -52,15 +53,15 @@ class Steps:
 
     def write(self, numbers: npt.NDArray[Any], out: npt.NDArray[Any]) -> None:
         """The code of each number into ``out``."""
-        if len(numbers) < blocks.MANY:
-            out[:] = self(numbers)
-        elif numbers.dtype.kind == "f" or (table := self._table(numbers.dtype)) is None:
-            if self.points.dtype.kind == "f":
-                self._search(numbers, out)
-            else:
-                out[:] = self(numbers)
+        table = self._table(numbers.dtype) if len(numbers) >= blocks.MANY and numbers.dtype.kind != "f" else None
+        if table is not None:
+            look_up(*table, numbers, out)
+        elif len(numbers) >= blocks.MANY and self.points.dtype.kind == "f":
+            from privet.schema import loops
+
+            loops.search(_plain(numbers), self.points, *self._cells, self.codes, self.missing, out)
         else:
-            _look_up(*table, numbers, out)
+            out[:] = self(numbers)
 
     def _table(self, dtype: np.dtype[Any]) -> tuple[int, npt.NDArray[Any]] | None:
         """The first whole number that matters, and the codes from it on; those before and after are as the first and the last."""
@@ -81,41 +82,46 @@ class Steps:
             least, most = (min(max(end, least), most) for end in (math.ceil(first) - 1, math.ceil(last)))
         return least, self(np.arange(least, most + 1))
 
-    def _search(self, numbers: npt.NDArray[Any], out: npt.NDArray[Any]) -> None:
-        from privet.schema.loops import search
-
-        low, scale, start = self._cells
-        numbers = np.ascontiguousarray(numbers, dtype=np.float64)
-        search(numbers, self.points, low, scale, start, self.codes, self.missing, out)
-
     @cached_property
     def _cells(self) -> tuple[float, float, npt.NDArray[np.int64]]:
-        """Equal cells from the first point to the last, and how many points lie before each: where to begin to search."""
+        """Equal cells around the points, and how many points lie before each: where to begin to search."""
         from privet.schema.loops import cell_of
 
         low, high = (float(self.points[0]), float(self.points[-1])) if len(self.points) else (0.0, 0.0)
-        scale = _CELLS / (high - low) if high > low and math.isfinite(high - low) else 0.0
-        if not (0 < scale < math.inf):
+        width = (high - low) / (_CELLS - 4)
+        if not (width > 0 and 0 < 1 / width < math.inf):
             return low, 0.0, np.array([0, len(self.points)])
-        cells = [cell_of(point, low, scale, _CELLS) for point in self.points.tolist()]
+        # The first and the last cell have no points, so that nothing is searched beyond the bounds. Points at even distances stay
+        # clear of the borders between cells: a listed number and the next one are always in the same.
+        low, scale = low - 2.37 * width, 1 / width
+        cells = [cell_of(point, low, scale, _CELLS - 1.0) for point in self.points.tolist()]
         return low, scale, np.searchsorted(cells, np.arange(_CELLS + 1)).astype(np.int64)
 
 
 def take(codes: npt.NDArray[Any], positions: npt.NDArray[Any], out: npt.NDArray[Any]) -> None:
     """The codes at these positions into ``out``, where -1 is the last of them."""
-    np.take(codes.astype(out.dtype, copy=False), positions, out=out, mode="wrap")  # the usual mode makes a copy of all first
+    if len(positions) < blocks.MANY:
+        out[:] = codes[positions]
+    else:
+        look_up(-1, np.concatenate([codes[-1:], codes[:-1]]), positions, out)
 
 
-def _look_up(first: int, codes: npt.NDArray[Any], numbers: npt.NDArray[Any], out: npt.NDArray[Any]) -> None:
-    """The codes of whole numbers, the first of which has ``codes[0]``; those before and after are as the first and the last."""
-    last = first + len(codes) - 1
-    if numbers.dtype.kind == "b":
-        numbers = numbers.view(np.uint8)
-    least, most = int(np.iinfo(numbers.dtype).min), int(np.iinfo(numbers.dtype).max)
-    if least < first or most > last:
-        numbers = np.clip(numbers, max(first, least), min(last, most))
-    positions = numbers.astype(np.intp, copy=False)
-    take(codes, positions - first if first else positions, out)
+def look_up(first: int, codes: npt.NDArray[Any], numbers: npt.NDArray[Any], out: npt.NDArray[Any]) -> None:
+    """The codes of many whole numbers, the first of which has ``codes[0]``; those beyond are as the first and the last."""
+    from privet.schema import loops
+
+    if numbers.dtype == np.uint64:  # what does not fit is beyond
+        numbers = np.minimum(numbers, np.uint64(np.iinfo(np.int64).max)).astype(np.int64)
+    loops.look_up(_plain(numbers), first, codes, out)
+
+
+def _plain(numbers: npt.NDArray[Any]) -> npt.NDArray[Any]:
+    """Numbers in one of few forms, for each of which a loop is compiled."""
+    if numbers.dtype not in _COMPILED:
+        numbers = numbers.astype(np.uint8 if numbers.dtype.kind == "b" else np.float64)
+    numbers = np.ascontiguousarray(numbers).view()
+    numbers.flags.writeable = False
+    return numbers
 
 
 def _successor(value: Any, dtype: Any) -> Any:
