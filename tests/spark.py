@@ -8,8 +8,6 @@ from __future__ import annotations
 import atexit
 import os
 import re
-import shutil
-import signal
 import subprocess
 import sys
 import tempfile
@@ -25,6 +23,16 @@ import pytest
 ABOUT_PANDAS = "ignore:PySpark does not yet fully support pandas:FutureWarning"
 
 _START = 120  # seconds
+#: Ends groups of processes and removes a folder when the pipe closes through which it is told them: when the tests end, however they do.
+_GUARD = """
+import os, shutil, signal, sys
+for group in sys.stdin.read().split():
+    try:
+        os.killpg(int(group), signal.SIGKILL)
+    except ProcessLookupError:
+        pass
+shutil.rmtree(sys.argv[1], ignore_errors=True)
+"""
 _FAST = "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC"  # for a few rows, more time goes into Java's best compiler than it saves
 SETTINGS = {
     "spark.ui.enabled": "false",
@@ -37,17 +45,20 @@ SETTINGS = {
     "spark.executor.cores": "1",
     "spark.cores.max": "2",
     "spark.sql.shuffle.partitions": "4",
+    "spark.task.maxFailures": "1",
 }
 
 
 class Processes:
-    """Processes of Spark, with their files in a folder of their own. All end with this process, however it ends but by SIGKILL."""
+    """Processes of Spark, with their files in a folder of their own. All end with this process."""
 
     def __init__(self) -> None:
         pyspark = pytest.importorskip("pyspark", reason="needs pip install 'privet[spark]'")
         self.home = Path(pyspark.__file__).parent
         self.folder = Path(tempfile.mkdtemp(prefix="privet-spark-"))
         self._running: list[subprocess.Popen] = []
+        guard = [sys.executable, "-c", _GUARD, str(self.folder)]
+        self._guard = subprocess.Popen(guard, stdin=subprocess.PIPE, text=True, start_new_session=True)
         atexit.register(self.stop)
         # The classic driver is started by PySpark, and inherits this.
         os.environ.update(
@@ -71,9 +82,10 @@ class Processes:
             text=True,
             cwd=self.folder,
             env={**os.environ, **environment},
-            start_new_session=True,  # so that an interrupt reaches the tests first, and stop() all that a process has started
+            start_new_session=True,  # a group: with all that the process starts, and without our interrupts
         )
         self._running.append(process)
+        print(process.pid, file=self._guard.stdin, flush=True)
         lines: list[str] = []
         found: list[str] = []
 
@@ -93,11 +105,9 @@ class Processes:
         return found[0]
 
     def stop(self) -> None:
-        for process in reversed(self._running):
-            with suppress(ProcessLookupError):
-                os.killpg(process.pid, signal.SIGKILL)
-            process.wait(10)
-        shutil.rmtree(self.folder, ignore_errors=True)
+        self._guard.stdin.close()
+        for process in (self._guard, *self._running):
+            process.wait(30)
 
 
 def _java_home(folder: Path) -> str:

@@ -1,12 +1,13 @@
 """Counts from a Spark DataFrame, by its cluster. Only counts of encoded rows come back to the driver, never a row.
 
-One action answers a whole question (:mod:`~privet.counts.cases`). Where it is too large for that, the rows are grouped by the codes it
-uses, and the groups are fed to the counting loop.
+One action answers a whole question (:mod:`~privet.counts.cases`). Where it is too large for that, or uses few codes, the rows are grouped
+by these, and the groups are fed to the counting loop.
 """
 
 from __future__ import annotations
 
 import importlib
+import math
 import threading
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager, suppress
@@ -31,6 +32,7 @@ from privet.schema.problems import What, raise_if_any
 _MAX_NODES = 1 << 11
 _MAX_DEPTH = 16
 _MANY_NODES = 500
+_FEW_GROUPS = 1 << 14  # as few rows to send, and no cell to find
 #: The class, in a way that Spark compiles by itself: cells beside it are then compiled piece by piece instead of into one method.
 _FENCED_CLASS = "aggregate(array(y), 0, (sum, class) -> sum + class) AS y"
 
@@ -144,10 +146,11 @@ class SparkSource:
                 _release(kept)
 
     def count(self, question: Question) -> Tables:
-        cases = Cases(question)
-        if cases.nodes > _MAX_NODES or cases.depth > _MAX_DEPTH:
+        cases, used = Cases(question), used_codes(question)
+        groups = math.prod(self._schema.sizes[int(name[1:])] for name in used) * self._schema.n_classes
+        if cases.nodes > _MAX_NODES or cases.depth > _MAX_DEPTH or groups <= _FEW_GROUPS:
             counting = Counting(question)
-            for rows in self._groups(used_codes(question)):
+            for rows in self._groups(used):
                 counting.add(*rows)
             return counting.tables()
         encoded = self._encoded()
@@ -184,10 +187,10 @@ class SparkSource:
             small = "TINYINT" if largest < 1 << 7 else "SMALLINT" if largest < 1 << 15 else "INT"
             # The number of a row is drawn once, as it is kept.
             who = "who" if self._schema.person is not None else "monotonically_increasing_id() AS who"
-            kept = self._coded.selectExpr(f"CAST(array({', '.join(names)}) AS ARRAY<{small}>) AS codes", who)
-            self._own.kept = self._table.ask(kept.localCheckpoint)
-        codes = [f"CAST(get(codes, {i}) AS INT) AS {name}" for i, name in enumerate(names)]
-        return self._own.kept.selectExpr(*codes, "who")
+            packed, coded = f"CAST(array({', '.join(names)}) AS ARRAY<{small}>) AS codes", self._coded
+            self._own.kept = self._table.ask(lambda: coded.selectExpr(packed, who).localCheckpoint())
+        codes, kept = [f"CAST(get(codes, {i}) AS INT) AS {name}" for i, name in enumerate(names)], self._own.kept
+        return self._table.ask(lambda: kept.selectExpr(*codes, "who"))
 
     def _groups(self, names: list[str]) -> Iterator[Rows]:
         """Groups of equal rows as codes, classes and weights; codes that were not selected are zero."""
@@ -217,9 +220,10 @@ class SparkPart(SparkSource):
         # In another snapshot, or divided otherwise, somebody could be in two parts that were paid for once.
         if self._whole._own.division is not self._division:
             raise TableError("this part of the table is gone: its snapshot has ended, or the table was divided anew")
-        encoded = self._whole._encoded()
-        key = self._table.functions.lit(bytearray(self._division.key)).alias("part_key")
-        return encoded.select("*", key).where(f"{part_of('who', 'part_key', self._division.n_parts)} = {self._part}")
+        encoded, functions = self._whole._encoded(), self._table.functions
+        mine = f"{part_of('who', 'part_key', self._division.n_parts)} = {self._part}"
+        key = bytearray(self._division.key)
+        return self._table.ask(lambda: encoded.select("*", functions.lit(key).alias("part_key")).where(mine))
 
     @contextmanager
     def snapshot(self) -> Iterator[None]:

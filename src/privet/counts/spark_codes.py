@@ -10,7 +10,7 @@ from __future__ import annotations
 import json
 import sys
 import unicodedata
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from functools import cache, cached_property
 from typing import Any
@@ -73,9 +73,10 @@ def _text(value: str) -> str:
     return f"CAST({value} AS STRING) COLLATE UTF8_BINARY"
 
 
-def by_position(rows: Any) -> Any:
-    """A DataFrame whose columns are named v0, v1, ..., whatever names they had, also where Spark cannot tell two of them apart."""
-    return rows.toDF(*(f"v{i}" for i in range(len(rows.columns))))
+def by_position(rows: Any, places: Iterable[Place]) -> Any:
+    """Some columns, named v0, v1, ... by their position, whatever names they had, also where Spark cannot tell two of them apart."""
+    renamed = rows.toDF(*(f"v{i}" for i in range(len(rows.columns))))
+    return renamed.select(*dict.fromkeys(place.value for place in places))
 
 
 @dataclass(frozen=True)
@@ -271,9 +272,10 @@ def _literal(text: str) -> str:
     return f"CAST(X'{text.encode().hex()}' AS STRING)"
 
 
-def with_values(rows: Any, coders: list[Coder], functions: Any) -> Any:
-    """The columns by position, and beside them what the coders look at. ``functions`` are those of the session's kind."""
-    values = by_position(rows).selectExpr("*", *(coder.text for coder in coders if coder.text is not None))
+def with_values(rows: Any, coders: list[Coder], functions: Any, *others: Place) -> Any:
+    """The columns by position, with others, and beside them what the coders look at. ``functions`` are those of the session's kind."""
+    values = by_position(rows, [*(coder.place for coder in coders), *others])
+    values = values.selectExpr("*", *(coder.text for coder in coders if coder.text is not None))
     values = values.selectExpr("*", *(coder.value for coder in coders))
     bound = [
         functions.from_json(functions.lit(json.dumps(entries)), f"array<{sql_type}>").alias(name)
@@ -291,13 +293,14 @@ def encoded_rows(rows: Any, places: Mapping[str, Place], schema: Schema, functio
     coders.append(Coder("y", schema.label, places[schema.target]))
     codes = [f"{coder.code} AS {coder.name}" for coder in coders]
     conditions = [f"{coder.name} < {coder.attribute.size}" for coder in coders if coder.droppable]
-    if schema.person is not None:
-        codes.append(f"{places[schema.person].identity} AS who")
+    people = [] if schema.person is None else [places[schema.person]]
+    for place in people:
+        codes.append(f"{place.identity} AS who")
         conditions.append("who IS NOT NULL")
-    encoded = with_values(rows, coders, functions).selectExpr(*codes)
+    encoded = with_values(rows, coders, functions, *people).selectExpr(*codes)
     if conditions:
         encoded = encoded.where(" AND ".join(conditions))
-    if schema.person is None:
+    if not people:
         return encoded
     order = ", ".join(coder.name for coder in coders)
     turn = f"row_number() OVER (PARTITION BY who ORDER BY {order}) AS turn"
