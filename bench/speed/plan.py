@@ -28,6 +28,8 @@ GROWING = (
 )  # fmt: skip
 #: These are not run on more rows than the comparison has.
 SMALL_ONLY = {"diffprivlib", "forest"}
+#: scikit-learn's forest is not grown larger: a hundred trees take it a minute.
+FEW_TREES = 30
 WIDTHS, FORESTS = (4, 8, 16, 32, 64, 128), (1, 3, 10, 30, 100)
 
 
@@ -72,7 +74,12 @@ class Plan:
             Task("attributes", name, shape, self.wide_rows, width, TREES) for name, shape in chosen for width in self.widths[::-1]
         ]
         forests = (1, 10) if self.quick else FORESTS
-        over_trees = [Task("trees", name, shape, self.rows, ATTRIBUTES, trees) for name, shape in chosen for trees in forests[::-1]]
+        over_trees = [
+            Task("trees", name, shape, self.rows, ATTRIBUTES, trees)
+            for name, shape in chosen
+            for trees in reversed(forests)
+            if trees <= FEW_TREES or name != "forest"
+        ]
         return over_rows + over_attributes + over_trees
 
     def files(self, task: Task) -> set[tuple[str, int, int]]:

@@ -60,7 +60,8 @@ GROWTH = """
 ## Growth
 
 Slopes are those of log seconds over log size, by least squares over the larger half of the sizes: 1 is linear, and less where a
-part of the cost is fixed. scikit-learn and diffprivlib are not run on more rows than the comparison above has.
+part of the cost is fixed. To save time, scikit-learn and diffprivlib are not run on more rows than the comparison above has, and
+scikit-learn not with more than 30 trees.
 """
 
 PREDICT = """

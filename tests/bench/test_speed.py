@@ -199,6 +199,8 @@ def test_everyone_in_the_plan_is_known_and_peers_can_be_left_out():
     over_rows = [task for task in with_peers.growth() if task.section == "rows"]
     assert max(task.rows for task in over_rows) == 10 * MILLION
     assert max(task.rows for task in over_rows if task.contestant in ("diffprivlib", "forest")) == MILLION
+    assert max(task.trees for task in with_peers.growth() if task.contestant == "forest") == 30
+    assert max(task.trees for task in with_peers.growth() if task.contestant == "diffprivlib") == 100
     assert len({(task.section, task) for task in with_peers.growth()}) == len(with_peers.growth())
 
 
