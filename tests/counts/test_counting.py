@@ -25,6 +25,7 @@ def few_rows(monkeypatch):
     """Look up even where there are few rows."""
     monkeypatch.setattr(ways, "FEWEST_ROWS", 1)
     monkeypatch.setattr(ways, "FEWEST_TREES", 1)
+    monkeypatch.setattr(histograms, "ROWS_PER_ENTRY", 1)
 
 
 def schema_of(sizes, n_classes=3):
@@ -251,9 +252,9 @@ def test_levels_in_joint_histograms(monkeypatch, most):
     schema = schema_of([4, 5, 3, 2], 3)
     cells = any_tree(schema, np.random.default_rng(5), 6, partial=True)
     parts = [Partition(cells, by=name) for name in [*schema.names, None, "a2", "a2", None]]
-    codes, classes = some_rows(schema, 4000)
+    codes, classes = some_rows(schema, 40_000)
     check(Question(tuple(parts)), codes, classes)
-    check(Question(tuple(parts)), codes, classes, np.arange(4000) % 3)
+    check(Question(tuple(parts)), codes, classes, np.arange(40_000) % 3)
 
 
 def test_nodes_that_nothing_leads_to():

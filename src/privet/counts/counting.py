@@ -74,7 +74,7 @@ def _ways(question: Question, n_rows: int, weighted: bool) -> list[_Leaves | _Ro
     if plain:
         ways.append(_Leaves([trees[t] for t in plain], question.schema.n_classes))
     if others:
-        ways.append(_Rows(question, [trees[t] for t in others]))
+        ways.append(_Rows(question, [trees[t] for t in others], n_rows))
     return ways
 
 
@@ -102,11 +102,11 @@ class _Leaves:
 class _Rows:
     """Trees whose rows are counted one by one."""
 
-    def __init__(self, question: Question, trees: list[tuple[Cells, list[int]]]) -> None:
+    def __init__(self, question: Question, trees: list[tuple[Cells, list[int]]], n_rows: int) -> None:
         self._parts = [parts for _, parts in trees]
         by = [[-1 if (name := question.partitions[p].by) is None else question.schema.index(name) for p in parts] for parts in self._parts]
         split = [(cells, attributes) for (cells, _), attributes in zip(trees, by, strict=True)]
-        self._histograms = Histograms(split, question.schema.n_classes)
+        self._histograms = Histograms(split, question.schema.n_classes, n_rows)
         self._counts = np.zeros(self._histograms.n_counts, dtype=np.int64)
 
     def add(self, codes: npt.NDArray[Any], classes: npt.NDArray[Any], weights: npt.NDArray[np.int64]) -> None:

@@ -20,28 +20,29 @@ import numpy.typing as npt
 from privet.cells import Cells
 from privet.counts.joint import JointCodes, starts
 
-#: Entries of a histogram of several attributes: it should stay in the cache.
-MOST_ENTRIES = 1 << 14
+#: Entries of a histogram of several attributes: it should stay in the cache, and to sum it up should take less time than it saves.
+MOST_ENTRIES, ROWS_PER_ENTRY = 1 << 14, 16
 
 
 class Histograms:
     """Some trees, each with the attributes that split its cells further (-1: not split)."""
 
-    def __init__(self, trees: Sequence[tuple[Cells, Sequence[int]]], n_classes: int) -> None:
+    def __init__(self, trees: Sequence[tuple[Cells, Sequence[int]]], n_classes: int, n_rows: int) -> None:
         self._trees = trees
         self._sizes = sizes = trees[0][0].schema.sizes
         self._n_classes = n_classes
         self._groups: list[list[list[int]]] = []  # by tree and histogram: its attributes
         self._shapes: list[tuple[int, ...]] = []
+        most = min(MOST_ENTRIES, n_rows // ROWS_PER_ENTRY)
         for cells, by in trees:
             n_places = len(cells) + int((cells.cell[cells.attribute < 0] < 0).any())
-            joint = JointCodes(sorted({a for a in by if a >= 0}), sizes, MOST_ENTRIES // (n_places * n_classes))
+            joint = JointCodes({a for a in by if a >= 0}, sizes, most // (n_places * n_classes))
             self._groups.append(joint.groups or [[]])  # classes alone are counted where no other histogram has their sums
             self._shapes += [(n_places, *(sizes[a] for a in reversed(group)), n_classes) for group in self._groups[-1]]
         flat = [group for groups in self._groups for group in groups]
         self._starts = starts([math.prod(shape) for shape in self._shapes])
         self.n_counts = int(self._starts[-1])
-        self.n_steps = sum(max(1, int(cells.depths.max())) for cells, _ in trees) + len(flat)
+        self.n_steps = sum(int(cells.depths.max()) + 1 for cells, _ in trees) + len(flat)
         self.arrays: tuple[Any, ...] = (
             *_walks([cells for cells, _ in trees]),
             starts([len(groups) for groups in self._groups]),
@@ -76,17 +77,15 @@ def _marginal(joint: list[npt.NDArray[np.int64]], groups: list[list[int]], a: in
 
 def _walks(trees: Sequence[Cells]) -> tuple[Any, ...]:
     """The roots, the steps, the words, where the leaves' own words begin, and the cells of the leaves."""
-    first_branch = starts([len(cells.branch) for cells in trees])
-    first_leaf = starts([int((cells.attribute < 0).sum()) for cells in trees]) + first_branch[-1]
-    roots, nexts, leaves, cell = [], [], [], []
-    for cells, branch, own in zip(trees, first_branch, first_leaf, strict=False):
-        leaf = cells.attribute < 0
-        place = np.where(leaf, own + np.cumsum(leaf) - 1, branch + cells.offset).astype(np.uint64)
-        moves = (~leaf).astype(np.uint64) << np.uint64(32)
-        words = np.where(leaf, 0, cells.attribute).astype(np.uint64) << np.uint64(33) | moves | place
-        roots.append(words[0])
-        nexts.append(words[cells.branch])
-        leaves.append(words[leaf])
-        cell.append(np.where(cells.cell[leaf] < 0, len(cells), cells.cell[leaf]).astype(np.uint32))
+    first_node, first_branch = starts([len(cells.attribute) for cells in trees]), starts([len(cells.branch) for cells in trees])
+    attribute = np.concatenate([cells.attribute for cells in trees])
+    offset = np.concatenate([cells.offset for cells in trees]) + np.repeat(first_branch[:-1], np.diff(first_node))
+    branch = np.concatenate([cells.branch for cells in trees]) + np.repeat(first_node[:-1], np.diff(first_branch))
+    cell = np.concatenate([cells.cell for cells in trees])
+    behind = np.repeat([len(cells) for cells in trees], np.diff(first_node))
+    leaf = attribute < 0
+    place = np.where(leaf, len(branch) + np.cumsum(leaf) - 1, offset).astype(np.uint64)
+    words = np.where(leaf, 0, (attribute.astype(np.uint64) << np.uint64(33)) | np.uint64(1 << 32)) | place
     steps = np.array([max(1, int(cells.depths.max())) for cells in trees], dtype=np.int64)
-    return np.array(roots), steps, np.concatenate([*nexts, *leaves]), np.uint64(first_branch[-1]), np.concatenate(cell)
+    of_leaf = np.where(cell < 0, behind, cell)[leaf].astype(np.uint32)
+    return words[first_node[:-1]], steps, np.concatenate([words[branch], words[leaf]]), np.uint64(len(branch)), of_leaf

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 
 import numpy as np
 import numpy.typing as npt
@@ -12,11 +12,11 @@ import numpy.typing as npt
 class JointCodes:
     """Attributes in groups of few joint codes. Within a group the first attribute counts by ones."""
 
-    def __init__(self, attributes: Sequence[int], sizes: Sequence[int], most_codes: int) -> None:
+    def __init__(self, attributes: Iterable[int], sizes: Sequence[int], most_codes: int) -> None:
         self._sizes = sizes
         self.groups: list[list[int]] = []
         self.n_codes: list[int] = []
-        for a in sorted(attributes, key=lambda a: -sizes[a]):  # large ones first: the small ones fill the gaps
+        for a in sorted(attributes, key=lambda a: (-sizes[a], a)):  # large ones first: the small ones fill the gaps
             g = next((g for g, n in enumerate(self.n_codes) if n * sizes[a] <= most_codes), len(self.groups))
             if g == len(self.groups):
                 self.groups.append([])
