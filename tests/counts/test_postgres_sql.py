@@ -22,10 +22,15 @@ from privet.question import Question
 from privet.schema import Categorical, Schema
 from tests.conformance.tables import SCHEMA as MIXED
 from tests.conformance.tables import forest, oracle, random_table, random_tree, wide_schema
-from tests.counts.test_sql import HOSTILE, SCHEMA, SNAPSHOTS, level
+from tests.counts.test_sql import HOSTILE, SCHEMA, SNAPSHOTS
 from tests.postgres import put_table
 
 TYPES = {"form": "text", "rooms": "int8", "age": "text", "height": "float8", "owner": "bool", "class": "enum", "id": "numeric"}
+
+
+def level() -> Question:
+    cells = Cells.everything(SCHEMA).refine({0: Split.value(SCHEMA, "form", 1)}).refine({1: Split.threshold(SCHEMA, "age", 2)})
+    return Question.level(cells, ["rooms", "age"])
 
 
 def sql_of(name: str, monkeypatch) -> tuple[str, list]:
