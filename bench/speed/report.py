@@ -97,10 +97,10 @@ HOW = """
 ## How it was measured
 
 Everyone runs in a process of their own, which prepares the table, runs once on at most 100,000 rows to load and compile, and is timed
-from then on. Fits and predictions are measured in two such processes, in turn with all others: five runs in each (fewer where they take
-more than six seconds together, more where they take less than half a second). For growth one process measures all sizes, the largest
-first, with three runs each. Files are in the
-cache of the operating system. Memory is the peak of the process above what was there when the clock started, so above the table itself.
+from then on. Fits and predictions are measured in two such processes, in turn with all others, with five runs in each. For growth one
+process measures all sizes, the largest first, with three runs each. There are fewer runs where they take more than six seconds together,
+and more where they take less than half a second. Files are in the cache of the operating system. Memory is the peak of the process above
+what was there when the clock started, so above the table itself.
 """
 
 
