@@ -11,7 +11,7 @@ from privet.cells import Cell, Cells, Condition, Split
 from privet.counts import counting as ways
 from privet.counts import histograms, leaf_bits
 from privet.counts.counting import NO_WEIGHTS, Counting
-from privet.counts.kernels import BLOCK
+from privet.counts.walks import BLOCK
 from privet.errors import TableError
 from privet.mechanisms.randomness import SystemBits
 from privet.question import Partition, Question

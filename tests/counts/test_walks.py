@@ -4,7 +4,8 @@ import numpy as np
 import pytest
 
 from privet.cells import Cells, Split
-from privet.counts.walks import add_scores, in_parts, walk_of
+from privet.counts.walk_loops import add_scores
+from privet.counts.walks import BLOCK, in_parts, walks_of
 from privet.schema import Categorical, Schema
 from privet.tree import Tree
 
@@ -16,16 +17,18 @@ def uneven() -> Cells:
     return cells.refine({1: Split.value(SCHEMA, "a0", 2)}).refine({2: Split.multiway(SCHEMA, "a2")})
 
 
-@pytest.mark.parametrize("cells", [Cells.everything(SCHEMA), uneven()], ids=["a leaf", "leaves at several depths"])
+@pytest.mark.parametrize("forest", [[Cells.everything(SCHEMA)], [uneven()], [uneven(), Cells.everything(SCHEMA), uneven()]])
 @pytest.mark.parametrize("kind", [np.uint8, np.uint16])
-def test_scores_are_those_of_the_node_that_a_row_ends_in(cells, kind):
+def test_scores_are_those_of_the_node_that_a_row_ends_in(forest, kind):
     rng = np.random.default_rng(0)
-    tree = Tree(cells, rng.normal(size=(len(cells.attribute), 2)))
-    codes = rng.integers(0, 3, (3, 500)).astype(kind)
-    total = np.ones((500, 2))
-    add_scores(codes, 100, 400, walk_of(tree), total)
-    expected = np.ones((500, 2))
-    expected[100:400] += tree.counts[tree.reach(list(codes))][100:400]
+    trees = [Tree(cells, rng.normal(size=(len(cells.attribute), 2))) for cells in forest]
+    n = 2 * BLOCK + 500
+    codes = rng.integers(0, 3, (3, n)).astype(kind)
+    total, expected = np.ones((n, 2)), np.ones((n, 2))
+    scores = np.concatenate([tree.counts[tree.cells.attribute < 0] for tree in trees])
+    add_scores(codes, 100, n - 100, *walks_of(forest), scores, total)
+    for tree in trees:  # one after the other: the same numbers, bit for bit
+        expected[100 : n - 100] += tree.counts[tree.reach(list(codes))][100 : n - 100]
     assert (total == expected).all()
 
 

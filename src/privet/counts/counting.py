@@ -15,6 +15,7 @@ from privet.cells import Cells
 from privet.counts.base import Tables, check_totals
 from privet.counts.histograms import Histograms
 from privet.counts.leaf_bits import STRIP, LeafBits, fitting
+from privet.counts.walks import BLOCK
 from privet.question import Question
 
 NO_WEIGHTS = np.empty(0, dtype=np.int64)
@@ -124,8 +125,6 @@ class _Rows:
 
 def _in_parts(count: Callable[[int, int, npt.NDArray[np.int64]], None], n_rows: int, steps: int, counts: npt.NDArray[np.int64]) -> None:
     """Add the rows to the counts, in threads with counts of their own where so many steps for each row are worth it."""
-    from privet.counts.kernels import BLOCK
-
     work = n_rows * steps // (64 * BLOCK)
     most = max(1, min(os.cpu_count() or 1, n_rows // BLOCK, work, _MAX_THREAD_MEMORY // max(1, counts.nbytes)))
     if most == 1:

@@ -1,7 +1,4 @@
-"""Rows counted one by one: each walks down to its cell, and adds itself to the histograms of that cell.
-
-A walk goes from word to word. A word says which attribute is tested and where the next words begin, one for each of its codes. The
-word of a leaf leads to itself whatever the code is, so that all rows take as many steps and none has to ask whether it is there.
+"""Rows counted one by one: each walks down to its cell (:mod:`privet.counts.walks`), and adds itself to the histograms of that cell.
 
 The values of several attributes in the same cells (a level of a tree) are counted together where their joint codes are few: one step
 for two or three attributes, and each attribute's own histogram is a sum of the joint one. Histograms are laid out by cell, then
@@ -19,6 +16,7 @@ import numpy.typing as npt
 
 from privet.cells import Cells
 from privet.counts.joint import JointCodes, starts
+from privet.counts.walks import walks_of
 
 #: Entries of a histogram of several attributes: it should stay in the cache, and to sum it up should take less time than it saves.
 MOST_ENTRIES, ROWS_PER_ENTRY = 1 << 14, 16
@@ -44,7 +42,8 @@ class Histograms:
         self.n_counts = int(self._starts[-1])
         self.n_steps = sum(int(cells.depths.max()) + 1 for cells, _ in trees) + len(flat)
         self.arrays: tuple[Any, ...] = (
-            *_walks([cells for cells, _ in trees]),
+            *walks_of([cells for cells, _ in trees]),
+            _cells_of_leaves([cells for cells, _ in trees]),
             starts([len(groups) for groups in self._groups]),
             starts([len(group) for group in flat]),
             np.array([a for group in flat for a in group], dtype=np.int64),
@@ -75,17 +74,7 @@ def _marginal(joint: list[npt.NDArray[np.int64]], groups: list[list[int]], a: in
     return np.asarray(joint[g].sum(axis=axes)) if axes else joint[g]
 
 
-def _walks(trees: Sequence[Cells]) -> tuple[Any, ...]:
-    """The roots, the steps, the words, where the leaves' own words begin, and the cells of the leaves."""
-    first_node, first_branch = starts([len(cells.attribute) for cells in trees]), starts([len(cells.branch) for cells in trees])
-    attribute = np.concatenate([cells.attribute for cells in trees])
-    offset = np.concatenate([cells.offset for cells in trees]) + np.repeat(first_branch[:-1], np.diff(first_node))
-    branch = np.concatenate([cells.branch for cells in trees]) + np.repeat(first_node[:-1], np.diff(first_branch))
-    cell = np.concatenate([cells.cell for cells in trees])
-    behind = np.repeat([len(cells) for cells in trees], np.diff(first_node))
-    leaf = attribute < 0
-    place = np.where(leaf, len(branch) + np.cumsum(leaf) - 1, offset).astype(np.uint64)
-    words = np.where(leaf, 0, (attribute.astype(np.uint64) << np.uint64(33)) | np.uint64(1 << 32)) | place
-    steps = np.array([max(1, int(cells.depths.max())) for cells in trees], dtype=np.int64)
-    of_leaf = np.where(cell < 0, behind, cell)[leaf].astype(np.uint32)
-    return words[first_node[:-1]], steps, np.concatenate([words[branch], words[leaf]]), np.uint64(len(branch)), of_leaf
+def _cells_of_leaves(trees: Sequence[Cells]) -> npt.NDArray[np.uint32]:
+    """The cell of each leaf of all trees; one past the last where it has none."""
+    found = [np.where(cells.cell < 0, len(cells), cells.cell)[cells.attribute < 0] for cells in trees]
+    return np.concatenate(found).astype(np.uint32)

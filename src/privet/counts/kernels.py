@@ -7,17 +7,14 @@ from typing import Any
 import numpy as np
 from numba import njit
 
-BLOCK = 8192  # rows whose codes stay in the cache while every tree looks at them
-
-# A word of a walk (:mod:`privet.counts.histograms`): the attribute, whether it matters, and where the next words are.
-ATTRIBUTE, MOVES = np.uint64(33), np.uint64(32)
-_PLACE, _ONE = np.uint64((1 << 32) - 1), np.uint64(1)
+from privet.counts.walk_loops import walk
+from privet.counts.walks import BLOCK
 
 
 @njit(nogil=True, cache=True)  # type: ignore[untyped-decorator]
 def count_rows(
     codes: Any, classes: Any, weights: Any, start: int, stop: int,
-    root: Any, steps: Any, words: Any, first_leaf: int, cell: Any,
+    root: Any, steps: Any, words: Any, first_leaf: Any, cell: Any,
     histogram_start: Any, by_start: Any, by: Any, by_step: Any, cell_step: Any, base: Any, out: Any,
 ) -> None:  # fmt: skip
     """Add the rows from start to stop to the histograms in ``out``.
@@ -26,15 +23,15 @@ def count_rows(
     ``histogram_start[t + 1]``. Histogram h begins at ``base[h]``; in it a cell counts by ``cell_step[h]``, and the attributes
     ``by[by_start[h]]`` to ``by[by_start[h + 1]]`` by their ``by_step``. No weights: every row counts once.
     """
-    at = np.empty(BLOCK, dtype=np.uint64)
+    leaf = np.empty(BLOCK, dtype=np.uint64)
     reached = np.empty(BLOCK, dtype=np.uint32)
     inside = np.empty(BLOCK, dtype=np.uint32)
     for low in range(start, stop, BLOCK):
         n = min(BLOCK, stop - low)
         for t in range(len(root)):
-            _walk(codes, low, n, root[t], steps[t], words, at)
+            walk(codes, low, n, root[t], steps[t], words, first_leaf, leaf)
             for i in range(n):
-                reached[i] = cell[(at[i] & _PLACE) - first_leaf]
+                reached[i] = cell[leaf[i]]
             for h in range(histogram_start[t], histogram_start[t + 1]):
                 _inside(codes, classes, low, n, by_start[h], by_start[h + 1], by, by_step, inside)
                 counts, step = out[base[h] : base[h + 1]], cell_step[h]
@@ -44,19 +41,6 @@ def count_rows(
                 else:
                     for i in range(n):
                         counts[reached[i] * step + inside[i]] += weights[low + i]
-
-
-@njit(nogil=True)  # type: ignore[untyped-decorator]
-def _walk(codes: Any, low: int, n: int, root: Any, steps: int, words: Any, at: Any) -> None:
-    """Let all rows of a block take one step after the other: no row waits for another, nor is a leaf a surprise."""
-    column, moves, place = codes[root >> ATTRIBUTE, low : low + n], (root >> MOVES) & _ONE, root & _PLACE
-    for i in range(n):
-        at[i] = words[place + column[i] * moves]
-    for _ in range(1, steps):
-        for i in range(n):
-            word = at[i]
-            code = codes[word >> ATTRIBUTE, np.uint64(low + i)]
-            at[i] = words[(word & _PLACE) + code * ((word >> MOVES) & _ONE)]
 
 
 @njit(nogil=True)  # type: ignore[untyped-decorator]

@@ -12,8 +12,8 @@ from typing import Any
 import numpy as np
 from numba import njit
 
-from privet.counts.kernels import BLOCK
 from privet.counts.vectors import BITS, WORDS, add, both, load, store
+from privet.counts.walks import BLOCK
 
 _CHUNK = 256  # rows whose sets stay in the nearest cache
 _CHAINS = 4  # of counters for sorting

@@ -13,7 +13,8 @@ import numpy.typing as npt
 from numba import njit
 
 from privet.cells import Cells
-from privet.counts.walks import Walk, add_scores, in_parts, walk_of
+from privet.counts.walk_loops import add_scores
+from privet.counts.walks import Walks, in_parts, walks_of
 from privet.errors import ParameterError, QuestionError
 from privet.schema import Schema
 from privet.tree import Tree
@@ -65,17 +66,17 @@ class Scoring:
         differentiate(self._scores(codes), classes, times, cell, clip_of(self._schema.n_classes), table)
 
     @cached_property
-    def _walks(self) -> list[Walk]:
-        return [walk_of(tree) for tree in self._trees]
+    def _walks(self) -> tuple[Walks, Floats]:
+        """The walks, and the scores of the leaves."""
+        return walks_of([tree.cells for tree in self._trees]), np.concatenate(
+            [tree.counts[tree.cells.attribute < 0] for tree in self._trees]
+        )
 
     def _scores(self, codes: npt.NDArray[Any]) -> Floats:
         total = np.zeros((codes.shape[1], self._schema.n_classes))
-
-        def part(low: int, high: int) -> None:
-            for walk in self._walks:
-                add_scores(codes, low, high, walk, total)
-
-        in_parts(len(total), len(self._walks), part)
+        if self._trees:
+            walks, scores = self._walks
+            in_parts(len(total), len(self._trees), lambda low, high: add_scores(codes, low, high, *walks, scores, total))
         return total
 
 

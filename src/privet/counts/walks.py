@@ -1,58 +1,50 @@
-"""Trees laid out for walking many rows at once: a leaf leads to itself, so that all rows take as many steps.
+"""Trees laid out for walking many rows at once.
 
-Without a question at every step whether this is a leaf, a processor need not guess; that takes half the time.
+A walk goes from word to word. A word says which attribute is tested and where the next words begin, one for each of its codes. The
+word of a leaf leads to itself whatever the code is, so that all rows take as many steps and none has to ask whether it is there.
+The compiled loops are in :mod:`privet.counts.walk_loops`.
 """
 
 from __future__ import annotations
 
 import os
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 import numpy.typing as npt
-from numba import njit
 
-from privet.tree import Tree
+from privet.cells import Cells
+from privet.counts.joint import starts
 
+BLOCK = 8192  # rows whose codes stay in the cache while every tree looks at them
 
-class Walk(NamedTuple):
-    """Where value v leads from a node: ``branch[offset + v * moves]``, for as many steps as the tree is deep (at least one)."""
-
-    steps: int
-    attribute: npt.NDArray[np.uint32]
-    offset: npt.NDArray[np.uint32]
-    branch: npt.NDArray[np.uint32]
-    moves: npt.NDArray[np.uint32]  #: 1, and 0 at a leaf
-    scores: npt.NDArray[np.float64]
+# A word: the attribute, whether it matters, and where the next words are.
+ATTRIBUTE, MOVES = np.uint64(33), np.uint64(32)
+PLACE, ONE = np.uint64((1 << 32) - 1), np.uint64(1)
 
 
-def walk_of(tree: Tree) -> Walk:
-    """The walk through a tree of scores."""
-    cells = tree.cells
-    leaf = cells.attribute < 0
-    return Walk(
-        max(1, int(cells.depths.max())),
-        np.where(leaf, 0, cells.attribute).astype(np.uint32),
-        np.where(leaf, len(cells.branch) + np.cumsum(leaf) - 1, cells.offset).astype(np.uint32),
-        np.concatenate([cells.branch, np.flatnonzero(leaf)]).astype(np.uint32),
-        (~leaf).astype(np.uint32),
-        np.ascontiguousarray(tree.counts, dtype=np.float64),
-    )
+class Walks(NamedTuple):
+    """Per tree its first word and its steps; the words; where the words of leaves begin, which lie in the order of trees and nodes."""
+
+    root: npt.NDArray[np.uint64]
+    steps: npt.NDArray[np.int64]
+    words: npt.NDArray[np.uint64]
+    first_leaf: np.uint64
 
 
-@njit(nogil=True, cache=True)  # type: ignore[untyped-decorator]
-def add_scores(codes: Any, low: int, high: int, walk: Any, total: Any) -> None:
-    """Add the scores of the node that each row from ``low`` to ``high`` ends in. Rows that count have known codes only."""
-    attribute, offset, branch, moves, scores = walk.attribute, walk.offset, walk.branch, walk.moves, walk.scores
-    line, start, move = codes[attribute[0]], offset[0], moves[0]
-    for row in range(low, high):
-        node = branch[start + line[row] * move]
-        for _ in range(1, walk.steps):
-            node = branch[offset[node] + codes[attribute[node], row] * moves[node]]
-        for c in range(total.shape[1]):
-            total[row, c] += scores[node, c]
+def walks_of(trees: Sequence[Cells]) -> Walks:
+    """The walks through some trees."""
+    first_node, first_branch = starts([len(cells.attribute) for cells in trees]), starts([len(cells.branch) for cells in trees])
+    attribute = np.concatenate([cells.attribute for cells in trees])
+    offset = np.concatenate([cells.offset for cells in trees]) + np.repeat(first_branch[:-1], np.diff(first_node))
+    branch = np.concatenate([cells.branch for cells in trees]) + np.repeat(first_node[:-1], np.diff(first_branch))
+    leaf = attribute < 0
+    place = np.where(leaf, len(branch) + np.cumsum(leaf) - 1, offset).astype(np.uint64)
+    words = np.where(leaf, 0, (attribute.astype(np.uint64) << ATTRIBUTE) | (ONE << MOVES)) | place
+    steps = np.array([max(1, int(cells.depths.max())) for cells in trees], dtype=np.int64)
+    return Walks(words[first_node[:-1]], steps, np.concatenate([words[branch], words[leaf]]), np.uint64(len(branch)))
 
 
 def in_parts(n_rows: int, steps: int, work: Callable[[int, int], None]) -> None:
