@@ -24,6 +24,10 @@ from privet.counts.sql import (
 from privet.schema import Attribute, Categorical, Numeric, Schema
 from privet.schema.attributes import Kind
 from privet.schema.problems import What
+from privet.schema.steps import look_up
+
+#: Types that come as NumPy has them. Where a block has nulls, they come as float64, which holds all of their values.
+_NATIVE = {"TINYINT", "SMALLINT", "INTEGER", "UTINYINT", "USMALLINT", "UINTEGER", "FLOAT", "DOUBLE"}
 
 
 class Relation(Protocol):
@@ -80,24 +84,32 @@ def encoded_statement(table: Relation, schema: Schema) -> tuple[Statement, str]:
 
 @dataclass(frozen=True)
 class Reading:
-    """A column as it comes out of DuckDB, and how it becomes codes there: what DuckDB does best, and the rest in NumPy."""
+    """A column as it comes out of DuckDB, and how it becomes codes then: DuckDB does what it does best, and compiled loops the rest."""
 
     sql: str
-    decode: Callable[[npt.NDArray[Any]], npt.NDArray[Any]]
+    write: Callable[[npt.NDArray[Any], npt.NDArray[Any]], None]  #: the codes of a column, into an array
 
 
-def reading(statement: Statement, attribute: Attribute, column: str, kind: Kind, name: str) -> Reading:
-    """Numbers come as they are. Of few values, the place in the list comes: DuckDB then looks at each entry of a dictionary once."""
-    quoted_column = f"t.{quoted(column)}"
-    if isinstance(attribute, Numeric):
-        return Reading(number_of(quoted_column, kind), attribute.codes_of)
-    lookup = attribute.lookup(kind)
-    if kind == "bool" or len(lookup) > MAX_SEARCHED or attribute.missing_code != attribute.unknown_code:
-        code = code_expression(statement, attribute, column, kind, name)
-        return Reading(f"CAST({code} AS {code_type(attribute)})", lambda codes: codes)
-    place = f"greatest({place_expression(statement, lookup, column, kind, name)}, 0)"  # which is 0 for null
-    table = np.array([attribute.unknown_code, *lookup.values()], dtype=attribute.dtype)
-    return Reading(f"CAST({place} AS UTINYINT)", lambda places: table[places])
+def copied(column: npt.NDArray[Any], out: npt.NDArray[Any]) -> None:
+    """A column of codes."""
+    out[:] = column
+
+
+def reading(statement: Statement, attribute: Attribute, column: str, sql_type: str, name: str) -> Reading:
+    """Numbers come as they are. Of few texts, the place in the list comes: DuckDB then looks at each entry of a dictionary once."""
+    value, kind = f"t.{quoted(column)}", kind_of(sql_type)
+    assert kind is not None
+    if kind == "number" or (kind == "text" and isinstance(attribute, Numeric)):
+        number = value if sql_type in _NATIVE else number_of(value, kind)
+        return Reading(number, lambda numbers, out: attribute.steps(numbers.dtype).write(numbers, out))
+    if isinstance(attribute, Categorical) and kind == "text":
+        lookup = attribute.lookup("text")
+        if len(lookup) <= MAX_SEARCHED and attribute.missing_code == attribute.unknown_code:
+            place = f"greatest({place_expression(statement, lookup, column, kind, name)}, 0)"  # which is 0 for null
+            table = np.array([attribute.unknown_code, *lookup.values()], dtype=attribute.dtype)
+            return Reading(f"CAST({place} AS UTINYINT)", lambda places, out: look_up(0, table, places, out))
+    code = code_expression(statement, attribute, column, kind, name)
+    return Reading(f"CAST({code} AS {code_type(attribute)})", copied)
 
 
 def reading_statement(table: Relation, schema: Schema) -> tuple[Statement, str, list[Reading]]:
@@ -105,9 +117,7 @@ def reading_statement(table: Relation, schema: Schema) -> tuple[Statement, str, 
     statement = Statement(dict(table.parameters))
     readings = []
     for alias, column, attribute in _columns_of(schema):
-        kind = kind_of(table.columns[column])
-        assert kind is not None
-        readings.append(reading(statement, attribute, column, kind, f"d_{alias}"))
+        readings.append(reading(statement, attribute, column, table.columns[column], f"d_{alias}"))
     aliases = [alias for alias, _, _ in _columns_of(schema)]
     columns = ", ".join(f"{one.sql} AS {alias}" for one, alias in zip(readings, aliases, strict=True))
     sql = f"{with_tables(statement.tables)}SELECT {columns} FROM {table.relation} AS t {' '.join(statement.joins)}"

@@ -15,7 +15,7 @@ import numpy as np
 
 from privet.counts.base import Division, Rows, Tables
 from privet.counts.counting import NO_WEIGHTS, Counting
-from privet.counts.duckdb_codes import Reading, encoded_statement, reading_statement
+from privet.counts.duckdb_codes import Reading, copied, encoded_statement, reading_statement
 from privet.counts.duckdb_connection import chunks, execute
 from privet.counts.kept import NOBODY, Encoded, KeptRows, kept_rows
 from privet.errors import TableError
@@ -97,7 +97,7 @@ class DuckDBSource:
         named = self._schema.person is not None
         if named:
             statement, sql = encoded_statement(self._table, self._schema)
-            readings = [Reading(name, lambda codes: codes) for name in (*self._schema.names, self._schema.target)]
+            readings = [Reading(name, copied) for name in (*self._schema.names, self._schema.target)]
         else:
             statement, sql, readings = reading_statement(self._table, self._schema)
         sizes = np.array([*self._schema.sizes, self._schema.n_classes])
@@ -112,9 +112,10 @@ class DuckDBSource:
                 codes = np.empty((len(sizes) - 1, len(chunk)), dtype=codes_type)
                 keep = np.ones(len(chunk), dtype=bool)
                 for line, column, one, size in zip(codes, columns, readings, sizes, strict=False):
-                    line[:] = one.decode(column)
+                    one.write(column, line)
                     keep &= line < size
-                classes = readings[-1].decode(columns[len(codes)])
+                classes = np.empty(len(chunk), dtype=self._schema.label.dtype)
+                readings[-1].write(columns[len(codes)], classes)
                 keep &= classes < sizes[-1]
                 who = columns[-1].astype(np.uint64) if named else NOBODY
                 if not keep.all():
