@@ -21,20 +21,16 @@ from privet.counts.base import Division, Rows, Tables
 from privet.counts.cases import Cases
 from privet.counts.counting import Counting
 from privet.counts.radix import MixedRadix
-from privet.counts.spark_codes import Coder, Place, encoded_rows, part_of, with_values
+from privet.counts.spark_codes import FENCE, Coder, Place, encoded_rows, part_of, with_values
 from privet.counts.sql import structure_problems, used_codes
 from privet.errors import MissingDependency, TableError
 from privet.question import Question
 from privet.schema import Attribute, Categorical, Schema
 from privet.schema.problems import What, raise_if_any
 
-# Spark compiles an expression to Java, where a method has 64 KB and is slow from 8 KB on; and it walks expressions by recursion.
-_MAX_NODES = 1 << 11
+_MAX_NODES = 1 << 11  # of all trees: Spark walks expressions by recursion, and compiles them
 _MAX_DEPTH = 16
-_MANY_NODES = 500
 _FEW_GROUPS = 1 << 14  # as few rows to send, and no cell to find
-#: The class, in a way that Spark compiles by itself: cells beside it are then compiled piece by piece instead of into one method.
-_FENCED_CLASS = "aggregate(array(y), 0, (sum, class) -> sum + class) AS y"
 
 _T = TypeVar("_T")
 
@@ -154,10 +150,17 @@ class SparkSource:
                 counting.add(*rows)
             return counting.tables()
         encoded = self._encoded()
-        fenced = _FENCED_CLASS if cases.nodes > _MANY_NODES else "y"
         numbers = f"explode(array({', '.join(cases.entries())})) AS entry"
         answer = self._table.ask(
-            lambda: encoded.selectExpr(*cases.cells(), fenced).selectExpr(numbers).groupBy("entry").count().toArrow().to_batches()
+            lambda: (
+                encoded.selectExpr(*cases.cells(), "y", FENCE)
+                .where("fence >= 0")
+                .selectExpr(numbers)
+                .groupBy("entry")
+                .count()
+                .toArrow()
+                .to_batches()
+            )
         )
         return cases.tables(np.stack([column.to_numpy() for column in batch.columns], axis=1) for batch in answer)
 

@@ -23,6 +23,11 @@ _INTEGERS = ("byte", "short", "integer", "long")
 _FRACTIONS = ("float", "double")
 #: Types whose text tells their values apart. Others (maps, arrays, ...) cannot say whose row it is.
 _IDENTITIES = (*_INTEGERS, "decimal", "string", "char", "varchar", "boolean", "date", "timestamp_ntz", "void")
+#: A number that is never negative, for a reader who uses it: it keeps what is selected beside it apart. As it differs by partition, Spark
+#: computes that once for each row, and not again for every condition on it. As ``zip_with`` is a function that Spark does not compile, it
+#: compiles the rest piece by piece, and not into one method with all that comes before and after: Java runs a method of more than 8 KB
+#: slowly, and allows none of 64 KB.
+FENCE = "get(zip_with(array(spark_partition_id()), array(0), (number, zero) -> number), 0) AS fence"
 _FEW = 64  # keys: more are searched by a loop, as an expression for each would be too long to compile
 
 # No backslash: what one means in a literal depends on the session.
@@ -297,9 +302,7 @@ def encoded_rows(rows: Any, places: Mapping[str, Place], schema: Schema, functio
     for place in people:
         codes.append(f"{place.identity} AS who")
         conditions.append("who IS NOT NULL")
-    encoded = with_values(rows, coders, functions, *people).selectExpr(*codes)
-    if conditions:
-        encoded = encoded.where(" AND ".join(conditions))
+    encoded = with_values(rows, coders, functions, *people).selectExpr(*codes, FENCE).where(" AND ".join([*conditions, "fence >= 0"]))
     if not people:
         return encoded
     order = ", ".join(coder.name for coder in coders)
