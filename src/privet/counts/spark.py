@@ -7,7 +7,9 @@ by these, and the groups are fed to the counting loop.
 from __future__ import annotations
 
 import importlib
+import logging
 import math
+import sys
 import threading
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager, suppress
@@ -32,6 +34,8 @@ _MAX_NODES = 1 << 11  # of all trees: Spark walks expressions by recursion, and 
 _MAX_DEPTH = 16
 _FEW_GROUPS = 1 << 14  # as few rows to send, and no cell to find
 
+_LOGGERS = ("DataFrameQueryContextLogger", "SQLQueryContextLogger")  # in which PySpark quotes what an error says
+
 _T = TypeVar("_T")
 
 
@@ -54,9 +58,10 @@ class SparkTable:
             raise MissingDependency("pyarrow", "spark", "a table in Spark") from None
 
     def ask(self, what: Callable[[], _T]) -> _T:
-        """Let Spark do something. What it says about an error may quote rows, so it is not passed on, not even as a cause."""
+        """Let Spark do something. What it says about an error may quote rows: it is not passed on, not even as a cause, nor logged."""
         try:
-            return what()
+            with _unlogged():
+                return what()
         except Exception as error:  # noqa: BLE001 - of PySpark, Py4J, gRPC, Arrow or a socket, and any of them may quote rows
             kind = type(error).__name__
         raise TableError(f"Spark could not read {self.name} ({kind}); its message is withheld because it may quote rows")
@@ -242,6 +247,25 @@ class _Session(threading.local):
     inside = False
     kept: Any = None
     division: Division | None = None
+
+
+@contextmanager
+def _unlogged() -> Iterator[None]:
+    """PySpark writes errors to the log of the driver's process before it raises them; not those of this thread meanwhile."""
+    module = sys.modules.get("pyspark.logger")
+    loggers = [] if module is None else [module.PySparkLogger.getLogger(name) for name in _LOGGERS]
+    thread = threading.get_ident()
+
+    def of_others(record: logging.LogRecord) -> bool:
+        return record.thread != thread
+
+    for logger in loggers:
+        logger.addFilter(of_others)
+    try:
+        yield
+    finally:
+        for logger in loggers:
+            logger.removeFilter(of_others)
 
 
 def _release(kept: Any) -> None:
