@@ -67,6 +67,14 @@ class Split:
         """How many children the split makes."""
         return max(self.branch) + 1
 
+    @cached_property
+    def masks(self) -> list[int]:
+        """The values that go to each child, as bits."""
+        masks = [0] * self.n_children
+        for code, child in enumerate(self.branch):
+            masks[child] |= 1 << code
+        return masks
+
     @classmethod
     def multiway(cls, schema: Schema, attribute: str) -> Split:
         """One child per value."""

@@ -44,6 +44,11 @@ class Partition:
         """How many counts the table has."""
         return int(np.prod(self.shape, dtype=object))
 
+    @property
+    def places(self) -> int:
+        """How many counts are kept while rows are counted: those of the table, and of the rows in no cell."""
+        return self.entries + int(np.prod(self.shape[1:], dtype=object))
+
 
 @dataclass(frozen=True, eq=False)
 class Question:
@@ -61,9 +66,10 @@ class Question:
             raise QuestionError("a question must hold at least one partition")
         if any(partition.cells.schema.fingerprint != self.schema.fingerprint for partition in self.partitions):
             raise QuestionError("the partitions of a question must share one schema")
-        if self.entries > MAX_ENTRIES:
+        if self.places > MAX_ENTRIES:
             raise QuestionError(
-                f"a question may have {MAX_ENTRIES} counts at most, this one has {self.entries}; ask fewer or coarser partitions"
+                f"a question may have {MAX_ENTRIES} counts at most, with those of rows in no cell; this one has {self.places}; "
+                "ask fewer or coarser partitions"
             )
 
     @classmethod
@@ -90,6 +96,11 @@ class Question:
     def entries(self) -> int:
         """How many counts the answer has."""
         return sum(partition.entries for partition in self.partitions)
+
+    @property
+    def places(self) -> int:
+        """How many counts are kept while rows are counted."""
+        return sum(partition.places for partition in self.partitions)
 
     def describe(self) -> str:
         """One line for a ledger; public facts only."""

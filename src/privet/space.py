@@ -10,7 +10,7 @@ from __future__ import annotations
 import math
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from functools import cached_property, lru_cache
+from functools import cached_property
 
 from privet.cells import Split, check_split
 from privet.errors import ParameterError, QuestionError
@@ -185,16 +185,7 @@ def widest(n_classes: int, keep: float = 0.5) -> int:
 
 def children(mask: Mask, split: Split) -> list[Mask]:
     """The sets of values that the children of a split leave possible; empty ones are left out."""
-    return [mask & part for part in _parts(split.branch) if mask & part]
-
-
-@lru_cache(maxsize=1 << 14)
-def _parts(branch: tuple[int, ...]) -> list[Mask]:
-    """The values that go to each child."""
-    parts = [0] * (max(branch) + 1)
-    for code, child in enumerate(branch):
-        parts[child] |= 1 << code
-    return parts
+    return [mask & part for part in split.masks if mask & part]
 
 
 def separates(mask: Mask, split: Split) -> bool:

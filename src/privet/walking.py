@@ -5,12 +5,13 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-from numba import njit
+
+from privet.compiled import compiled
 
 BLOCK = 4096  # rows whose codes stay in the cache while every tree looks at them
 
 
-@njit(nogil=True, cache=True)  # type: ignore[untyped-decorator]
+@compiled
 def add_up(
     codes: Any, start: int, stop: int, sizes: Any, tree_start: Any, attribute: Any, offset: Any, branch: Any, scores: Any, total: Any
 ) -> None:

@@ -86,6 +86,19 @@ def test_other_options_are_refused_unless_begun_anew(files, privet):
     assert len(entries(files)) == 2 + 3
 
 
+def test_a_release_keeps_its_name(files, privet, monkeypatch):
+    """Killed after the model was written: the same answers are the same release, and would otherwise count twice."""
+    from privet.resume import Unfinished
+
+    with monkeypatch.context() as patch:
+        patch.setattr(Unfinished, "finish", lambda self: None)
+        assert privet(*command(files)).code == 0
+    first = (files / "m.json").read_bytes()
+    assert privet(*command(files)).code == 0
+    assert (files / "m.json").read_bytes() == first
+    assert len(entries(files)) == 4
+
+
 def test_a_fit_that_was_finished_is_finished(files, privet):
     assert privet(*command(files)).code == 0
     ran = privet(*command(files))

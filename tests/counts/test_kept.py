@@ -5,6 +5,7 @@ from __future__ import annotations
 import tempfile
 import threading
 from collections import Counter
+from dataclasses import replace
 
 import numpy as np
 import pandas as pd
@@ -143,6 +144,37 @@ def test_threads_read_the_same_rows():
     for thread in threads:
         thread.join()
     assert found == [truth] * 4
+
+
+def test_a_part_is_gone_with_its_snapshot_for_whoever_waits_for_it(tmp_path):
+    """Another thread that asks for a part waits for the snapshot's thread, and must not get a part of other rows then."""
+    frame = pd.DataFrame({"a": ["x", "y"] * 500, "b": ["a"] * 1000, "c": ["no", "yes"] * 500, "who": np.arange(1000) // 2})
+    frame.to_parquet(tmp_path / "t.parquet")
+    schema = replace(SMALL, person="who", rows_per_person=2)
+    source = open_table(tmp_path / "t.parquet").source(schema)
+    asked, found = threading.Event(), []
+
+    def later(part):
+        asked.set()
+        try:
+            found.append(counted(part.rows()))
+        except TableError as error:
+            found.append(str(error))
+
+    with source.snapshot():
+        one, other = source.parts(2, b"k" * 32)
+        assert sum(counted(one.rows()).values()) > 0
+        thread = threading.Thread(target=later, args=(other,))
+        thread.start()
+        assert asked.wait(60)
+        thread.join(0.2)
+    thread.join(60)
+    assert len(found) == 1
+    assert isinstance(found[0], str)
+    assert "gone" in found[0]
+    with source.snapshot():
+        pd.DataFrame({"a": ["x"], "b": ["a"], "c": ["no"], "who": [1]}).to_parquet(tmp_path / "t.parquet")
+        assert counted(source.rows()) == {(0, 0, 0): 1}
 
 
 def test_a_table_of_many_chunks_is_read_whole(tmp_path, monkeypatch):

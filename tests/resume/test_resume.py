@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from contextlib import closing
+from dataclasses import replace
 from fractions import Fraction
 
 import numpy as np
@@ -41,7 +42,7 @@ def table(tmp_path):
     a, b = rng.choice(list("xyz"), 400), rng.choice(list("pqrs"), 400)
     label = np.where((a == "x") ^ (rng.random(400) < 0.1), "yes", "no")
     path = tmp_path / "t.parquet"
-    pd.DataFrame({"a": a, "b": b, "n": rng.random(400) * 10, "c": label}).to_parquet(path)
+    pd.DataFrame({"a": a, "b": b, "n": rng.random(400) * 10, "c": label, "who": np.arange(400) // 5}).to_parquet(path)
     return path
 
 
@@ -52,7 +53,7 @@ def fit(table, tmp_path):
     def fitted(learner, budget=1, paid=lambda _: None):
         with closing(SQLiteLedger(tmp_path / "ledger.sqlite")) as ledger:
             curator = pv.Curator(table, SCHEMA, Budget(budget), ledger=ledger)
-            unfinished = Unfinished.begin(tmp_path / "m.unfinished", curator.account, repr(learner))
+            unfinished = Unfinished.begin(tmp_path / "m.unfinished", curator, repr(learner))
             learner.fit_from(ResumableCurator(curator, unfinished, paid))
             unfinished.finish()
         return learner
@@ -188,6 +189,61 @@ def test_other_work_is_refused_and_loses_nothing(fit, tmp_path, monkeypatch):
     with pytest.raises(ParameterError, match=r"m\.unfinished belongs to a fit that was interrupted.*--anew"):
         fit(pv.RandomTreesClassifier(1, n_trees=4))
     assert (tmp_path / "m.unfinished").read_bytes() == content
+
+
+FACTS = {
+    "rows of a person": (replace(SCHEMA, person="who", rows_per_person=5), replace(SCHEMA, person="who", rows_per_person=1)),
+    "more rows of a person": (replace(SCHEMA, person="who", rows_per_person=1), replace(SCHEMA, person="who", rows_per_person=5)),
+    "neighbours": (replace(SCHEMA, neighbours="replace"), SCHEMA),
+    "a schema that was read off the data": (replace(SCHEMA, from_data=True), SCHEMA),
+}
+
+
+@pytest.mark.parametrize("facts", FACTS)
+@pytest.mark.parametrize("after", [False, True], ids=["before the answer is recorded", "after it"])
+def test_other_promises_are_other_work(facts, after, table, tmp_path, monkeypatch):
+    """The domain is the same, the cost of an answer is not: neither the file nor the key of a charge may be used for both."""
+    before, since = FACTS[facts]
+    ledger = SQLiteLedger(tmp_path / "ledger.sqlite")
+    ledger.open_cap("t", Budget(100))
+
+    def work(schema, file):
+        curator = pv.Curator(table, schema, ledger=ledger, dataset="t")
+        unfinished = Unfinished.begin(file, curator, "same")
+        pv.GreedyTreeClassifier(1, max_depth=2).fit_from(ResumableCurator(curator, unfinished))
+
+    with monkeypatch.context() as patch:
+        crash_at(patch, SQLiteLedger, "record", 0, after=after)
+        with pytest.raises(Crash):
+            work(before, tmp_path / "m.unfinished")
+    with pytest.raises(ParameterError, match="another table, learner or setting"):
+        work(since, tmp_path / "m.unfinished")
+    monkeypatch.setattr(Unfinished, "_same", lambda self, work: True)  # somebody edits the file
+    with pytest.raises(ParameterError, match="does not ask what it asked"):
+        work(since, tmp_path / "m.unfinished")
+    assert len(ledger.entries("t")) == 1
+    ledger.close()
+
+
+def test_a_charge_for_one_table_pays_for_no_other(table, tmp_path, monkeypatch):
+    ledger = SQLiteLedger(tmp_path / "ledger.sqlite")
+    ledger.open_cap("toy", Budget(100))
+    ledger.open_cap("secret", Budget(1))
+
+    def work(dataset):
+        curator = pv.Curator(table, SCHEMA, ledger=ledger, dataset=dataset)
+        unfinished = Unfinished.begin(tmp_path / "m.unfinished", curator, "same")
+        ResumableCurator(curator, unfinished).count(Cells.everything(SCHEMA), 50)
+
+    with monkeypatch.context() as patch:
+        crash_at(patch, SQLiteLedger, "record", 0)
+        with pytest.raises(Crash):
+            work("toy")
+    monkeypatch.setattr(Unfinished, "_same", lambda self, work: True)
+    with pytest.raises(ParameterError, match="does not ask what it asked"):
+        work("secret")
+    assert ledger.spent("secret").epsilon == 0
+    ledger.close()
 
 
 def test_a_damaged_file_is_refused(fit, tmp_path, monkeypatch):

@@ -11,6 +11,7 @@ import numpy as np
 import pandas as pd
 import polars as pl
 import pyarrow as pa
+import pyarrow.compute as pc
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -255,3 +256,34 @@ def test_people_are_told_apart_across_blocks(many: int, monkeypatch: pytest.Monk
         same = np.array([[a == b for b in who] for a in who])
         np.testing.assert_array_equal(person[:, None] == person, same)
         assert ((person == -1) == [entry is None for entry in who]).all()
+
+
+@pytest.mark.parametrize("kind", [pa.string(), pa.large_string(), pa.string_view(), pa.dictionary(pa.int8(), pa.string())])
+def test_text_that_is_no_text_matches_nothing_however_many_rows_there_are(kind, monkeypatch):
+    """Were it decoded in long tables only, one row more would change the codes of others."""
+    schema = Schema({"a": Categorical(["\ufffd", "x"])}, "y", ["no", "yes"])
+    storage = pa.large_binary() if kind == pa.large_string() else pa.binary()
+    odd = pa.array([b"\xff", b"x", b"\xef\xbf\xbd"], type=storage)
+    if pa.types.is_dictionary(kind):
+        column = pa.DictionaryArray.from_arrays(pa.array([0, 1, 2], type=pa.int8()), odd.view(pa.string()))
+    elif kind == pa.string_view():
+        column = odd.view(pa.string()).cast(kind, safe=False)
+    else:
+        column = odd.view(kind)
+    for many in (1, 1000):
+        monkeypatch.setattr(blocks, "MANY", many)
+        (codes,) = encode(schema, pa.table({"a": column}), target=False).codes
+        assert codes.tolist() == [2, 1, 0], many
+
+
+def test_runs_of_equal_texts_are_texts():
+    column = pc.run_end_encode(pa.array(["x", "x", "y", None, "z"]))
+    schema = Schema({"a": Categorical(["x", "y"], missing="?")}, "y", ["no", "yes"])
+    (codes,) = encode(schema, pa.table({"a": column}), target=False).codes
+    assert codes.tolist() == [0, 0, 1, 2, 3]
+
+
+def test_long_fractions_are_numbers():
+    schema = Schema({"a": Numeric(0, 10, bins=5)}, "y", ["no", "yes"])
+    (codes,) = encode(schema, {"a": np.array([1, 5, 9], dtype=np.longdouble)}, target=False).codes
+    assert codes.tolist() == [0, 2, 4]

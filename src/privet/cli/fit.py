@@ -74,13 +74,14 @@ def _fit_to(chosen: Any, curator: Any, name: str, output: Path, *, anew: bool) -
     if anew:
         place.unlink(missing_ok=True)
     settings = {key: str(value) for key, value in sorted(chosen.get_params(deep=False).items())}
-    facts = [curator.account, curator.analyst, curator.schema.fingerprint, name, *(f"{key}={value}" for key, value in settings.items())]
-    unfinished = Unfinished.begin(place, *facts)
+    facts = [name, *(f"{key}={value}" for key, value in settings.items())]
+    unfinished = Unfinished.begin(place, curator, *facts)
     with work_bars(f"training {name}") as paid:
         resumable = ResumableCurator(curator, unfinished, paid)
         if unfinished.was_begun:
             typer.echo(f"privet: going on with the fit that was interrupted; {resumable.answered} answer(s) are paid for", err=True)
         chosen.fit_from(resumable)
+    unfinished.save()  # the name of the release, too: a release has one name, however often its file is written
     pv.save(chosen, output)
     unfinished.finish()
 

@@ -7,7 +7,7 @@ from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from privet.counts.duckdb_codes import kind_of, problem_tests
+from privet.counts.duckdb_codes import kind_of, problem_tests, tells_people_apart
 from privet.counts.duckdb_connection import connect, execute
 from privet.counts.duckdb_source import DuckDBSource
 from privet.counts.sql import Statement, quoted, structure_problems, with_tables
@@ -72,7 +72,10 @@ class DuckDBTable:
 
     def _structure(self, schema: Schema) -> list[tuple[str, What]]:
         fractions = {column for column, sql_type in self.columns.items() if sql_type in ("FLOAT", "DOUBLE")}
-        return structure_problems(schema, {column: kind_of(sql_type) for column, sql_type in self.columns.items()}, fractions)
+        found = structure_problems(schema, {column: kind_of(sql_type) for column, sql_type in self.columns.items()}, fractions)
+        if schema.person in self.columns and not tells_people_apart(self.columns[schema.person]):
+            found.append((schema.person, "dtype"))
+        return found
 
     def problems(self, schema: Schema) -> list[tuple[str, What]]:
         found = self._structure(schema)

@@ -26,8 +26,12 @@ from privet.schema.attributes import Kind
 from privet.schema.problems import What
 from privet.schema.steps import look_up
 
-#: Types that come as NumPy has them. Where a block has nulls, they come as float64, which holds all of their values.
-_NATIVE = {"TINYINT", "SMALLINT", "INTEGER", "UTINYINT", "USMALLINT", "UINTEGER", "FLOAT", "DOUBLE"}
+#: Types that come as NumPy has them.
+_NATIVE = {"TINYINT", "SMALLINT", "INTEGER", "BIGINT", "UTINYINT", "USMALLINT", "UINTEGER", "UBIGINT", "FLOAT", "DOUBLE"}
+
+
+#: Types of people's identities beside texts, numbers and truth values.
+_IDENTITIES = {"UUID", "DATE", "BLOB", "UHUGEINT"}
 
 
 class Relation(Protocol):
@@ -50,6 +54,12 @@ def kind_of(sql_type: str) -> Kind | None:
         return "bool"
     numbers = {"TINYINT", "SMALLINT", "INTEGER", "BIGINT", "HUGEINT", "FLOAT", "DOUBLE", "DECIMAL"}
     return "number" if family in numbers or family.removeprefix("U") in numbers else None
+
+
+def tells_people_apart(sql_type: str) -> bool:
+    """Whether equal people are equal texts: intervals of a month and of 30 days are equal, and nested types may hold fractions."""
+    family = sql_type.partition("(")[0]
+    return "[" not in sql_type and (kind_of(sql_type) is not None or family in _IDENTITIES or family.startswith("TIMESTAMP"))
 
 
 def encoded_rows(table: Relation, schema: Schema) -> tuple[Statement, str]:
@@ -87,7 +97,17 @@ class Reading:
     """A column as it comes out of DuckDB, and how it becomes codes then: DuckDB does what it does best, and compiled loops the rest."""
 
     sql: str
-    write: Callable[[npt.NDArray[Any], npt.NDArray[Any]], None]  #: the codes of a column, into an array
+    _codes: Callable[[npt.NDArray[Any], npt.NDArray[Any]], None]
+    _missing: int = 0  #: where nulls can come
+
+    def write(self, column: Any, out: npt.NDArray[Any]) -> None:
+        """The codes of a pandas column into an array."""
+        if isinstance(column.dtype, np.dtype):
+            self._codes(column.to_numpy(), out)
+            return
+        # Whole numbers with nulls, which must not become fractions because of them.
+        self._codes(column.to_numpy(dtype=column.dtype.numpy_dtype, na_value=0), out)
+        out[column.isna().to_numpy()] = self._missing
 
 
 def copied(column: npt.NDArray[Any], out: npt.NDArray[Any]) -> None:
@@ -101,7 +121,7 @@ def reading(statement: Statement, attribute: Attribute, column: str, sql_type: s
     assert kind is not None
     if kind == "number" or (kind == "text" and isinstance(attribute, Numeric)):
         number = value if sql_type in _NATIVE else number_of(value, kind)
-        return Reading(number, lambda numbers, out: attribute.steps(numbers.dtype).write(numbers, out))
+        return Reading(number, lambda numbers, out: attribute.steps(numbers.dtype).write(numbers, out), attribute.missing_code)
     if isinstance(attribute, Categorical) and kind == "text":
         lookup = attribute.lookup("text")
         if len(lookup) <= MAX_SEARCHED and attribute.missing_code == attribute.unknown_code:

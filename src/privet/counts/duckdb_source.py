@@ -65,16 +65,13 @@ class DuckDBSource:
         return counting.tables()
 
     def rows(self) -> Iterator[Rows]:
-        if self._in_snapshot:
-            yield from self._rows.blocks()
+        with self._lock:  # other threads wait until the snapshot of one has ended
+            kept = self._rows if self._snapshots else None
+        if kept is not None:
+            yield from kept.blocks()
             return
         for codes, classes, _ in self._read("counting"):
             yield codes, classes, NO_WEIGHTS
-
-    @property
-    def _in_snapshot(self) -> bool:
-        with self._lock:  # other threads wait until the snapshot of one has ended
-            return self._snapshots > 0
 
     def parts(self, n_parts: int, key: bytes) -> Sequence[DuckDBPart]:
         """Parts of this snapshot. They are good until it ends or the rows are divided anew: who is in which part is then forgotten."""
@@ -88,6 +85,8 @@ class DuckDBSource:
     def _rows(self) -> KeptRows:
         """The rows of this snapshot."""
         with self._lock:
+            if not self._snapshots:  # it ended while another thread waited for it
+                raise TableError("the snapshot has ended")
             if self._kept is None:
                 self._kept = kept_rows(self._schema, self._read("reading the table"))
             return self._kept
@@ -108,7 +107,7 @@ class DuckDBSource:
             with polled(what, lambda: cursor.query_progress() / 100):  # until the first rows come
                 execute(cursor, sql, statement.parameters, self._table.name)
             for chunk in chunks(cursor, vectors, self._table.name):
-                columns = [chunk[name].to_numpy() for name in chunk.columns]
+                columns = [chunk[name] for name in chunk.columns]
                 codes = np.empty((len(sizes) - 1, len(chunk)), dtype=codes_type)
                 keep = np.ones(len(chunk), dtype=bool)
                 for line, column, one, size in zip(codes, columns, readings, sizes, strict=False):
@@ -117,7 +116,7 @@ class DuckDBSource:
                 classes = np.empty(len(chunk), dtype=self._schema.label.dtype)
                 readings[-1].write(columns[len(codes)], classes)
                 keep &= classes < sizes[-1]
-                who = columns[-1].astype(np.uint64) if named else NOBODY
+                who = columns[-1].to_numpy().astype(np.uint64) if named else NOBODY
                 if not keep.all():
                     codes, classes, who = np.ascontiguousarray(codes[:, keep]), classes[keep], who[keep] if named else NOBODY
                 yield codes, classes, who
@@ -134,9 +133,11 @@ class DuckDBPart(DuckDBSource):
 
     def rows(self) -> Iterator[Rows]:
         # In another snapshot, or divided otherwise, somebody could be in two parts that were paid for once.
-        if self._whole._divided is not self._division:
-            raise TableError("this part of the table is gone: its snapshot has ended, or the table was divided anew")
-        yield from self._whole._rows.part(self._division, self._part)
+        with self._whole._lock:
+            if self._whole._divided is not self._division:
+                raise TableError("this part of the table is gone: its snapshot has ended, or the table was divided anew")
+            rows = self._whole._rows
+        yield from rows.part(self._division, self._part)
 
     @contextmanager
     def snapshot(self) -> Iterator[None]:

@@ -7,11 +7,12 @@ from typing import Any
 import numpy as np
 from numba import njit
 
+from privet.compiled import compiled
 from privet.counts.walk_loops import walk
 from privet.counts.walks import BLOCK
 
 
-@njit(nogil=True, cache=True)  # type: ignore[untyped-decorator]
+@compiled
 def count_rows(
     codes: Any, classes: Any, weights: Any, start: int, stop: int,
     root: Any, steps: Any, words: Any, first_leaf: Any, cell: Any,

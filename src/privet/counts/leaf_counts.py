@@ -12,6 +12,7 @@ from typing import Any
 import numpy as np
 from numba import njit
 
+from privet.compiled import compiled
 from privet.counts.vectors import BITS, WORDS, add, both, load, store
 from privet.counts.walks import BLOCK
 
@@ -23,7 +24,7 @@ _BYTES = np.uint64(8 * 16 * WORDS)  # of sixteen rows
 _PLACES = tuple(np.uint64(WORDS * row) for row in range(16))
 
 
-@njit(nogil=True, cache=True)  # type: ignore[untyped-decorator]
+@compiled
 def count_leaves(
     codes: Any, classes: Any, start: int, stop: int,
     group_start: Any, group_attribute: Any, stride: Any, entry_start: Any, entry_group: Any, entry_table: Any, table: Any, out: Any,

@@ -10,7 +10,8 @@ from typing import Any
 
 import numpy as np
 import numpy.typing as npt
-from numba import njit
+
+from privet.compiled import compiled
 
 BLOCK = 1 << 15  # rows whose codes stay in the cache while every set of attributes looks at them
 
@@ -48,7 +49,7 @@ class Marginals:
             list(pool.map(part, range(workers)))
 
 
-@njit(nogil=True, cache=True)  # type: ignore[untyped-decorator]
+@compiled
 def _count(
     codes: Any, classes: Any, weights: Any, first: int, last: int, renew: Any, starts: Any, attributes: Any, sizes: Any, base: Any, out: Any
 ) -> None:

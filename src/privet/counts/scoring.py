@@ -10,9 +10,9 @@ from typing import Any
 
 import numpy as np
 import numpy.typing as npt
-from numba import njit
 
 from privet.cells import Cells
+from privet.compiled import compiled
 from privet.counts.walk_loops import add_scores
 from privet.counts.walks import Walks, in_parts, walks_of
 from privet.errors import ParameterError, QuestionError
@@ -111,7 +111,7 @@ def cells_of(cells: Cells, codes: npt.NDArray[Any]) -> npt.NDArray[np.int32]:
     return np.asarray(cells.cell[node])
 
 
-@njit(nogil=True, cache=True)  # type: ignore[untyped-decorator]
+@compiled
 def reach(codes: Any, attribute: Any, offset: Any, branch: Any, out: Any) -> None:
     """The node that each row ends in. Rows that count have known codes only."""
     for row in range(codes.shape[1]):
@@ -125,7 +125,7 @@ def reach(codes: Any, attribute: Any, offset: Any, branch: Any, out: Any) -> Non
 # row more would change what the others count.
 
 
-@njit(nogil=True, cache=True, error_model="numpy")  # type: ignore[untyped-decorator]
+@compiled(error_model="numpy")
 def softmax(scores: Any, out: Any) -> None:
     """The probabilities of one row."""
     top, total = scores[0], 0.0
@@ -138,7 +138,7 @@ def softmax(scores: Any, out: Any) -> None:
         out[c] /= total
 
 
-@njit(nogil=True, cache=True, error_model="numpy")  # type: ignore[untyped-decorator]
+@compiled(error_model="numpy")
 def weigh(total: Any, classes: Any, out: Any) -> None:
     """The weight of each row, from 0 to UNIT."""
     n_classes = total.shape[1]
@@ -149,7 +149,7 @@ def weigh(total: Any, classes: Any, out: Any) -> None:
         out[row] = max(0, min(UNIT, int(weight)))
 
 
-@njit(nogil=True, cache=True, error_model="numpy")  # type: ignore[untyped-decorator]
+@compiled(error_model="numpy")
 def differentiate(total: Any, classes: Any, times: Any, cell: Any, clip: int, table: Any) -> None:
     """Add the derivatives of each row to its cell, in units, each row's at most ``clip`` in L1."""
     n_classes, numbers = total.shape[1], table.shape[2]

@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 from numba import njit
 
+from privet.compiled import compiled
 from privet.counts.walks import ATTRIBUTE, BLOCK, MOVES, ONE, PLACE
 
 
@@ -25,7 +26,7 @@ def walk(codes: Any, low: int, n: int, root: Any, steps: int, words: Any, first_
         leaf[i] = (leaf[i] & PLACE) - first_leaf
 
 
-@njit(nogil=True, cache=True)  # type: ignore[untyped-decorator]
+@compiled
 def add_scores(codes: Any, low: int, high: int, root: Any, steps: Any, words: Any, first_leaf: Any, scores: Any, total: Any) -> None:
     """Add the scores of the leaves that the rows from ``low`` to ``high`` end in, tree by tree. Rows that count have known codes only."""
     leaf = np.empty(BLOCK, dtype=np.uint64)

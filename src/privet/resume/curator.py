@@ -23,7 +23,7 @@ from privet.mechanisms.selection import Selection
 from privet.model import Model
 from privet.question import Question
 from privet.resume.packing import Json, digest_of, packed, unpacked
-from privet.resume.unfinished import KeptBits, Unfinished
+from privet.resume.unfinished import KeptBits, Unfinished, identity_of
 from privet.schema import Schema
 from privet.space import TreeSpace
 from privet.tree import Tree
@@ -164,7 +164,9 @@ class ResumableCurator:
         """The answer to the next question of the work: the recorded one, or a new one that is recorded before anybody sees it."""
         self._unfinished.save()  # before the charge: what was drawn for this question must not be drawn again
         self._asked += 1
-        key, digest = f"{self._unfinished.key}.{self._asked}", digest_of(question)
+        key = f"{self._unfinished.key}.{self._asked}"
+        # A key pays for one question to one curator: about one table, under one schema, at one price.
+        digest = digest_of((identity_of(self._curator), question))
         ledger = self._curator.ledger
         keyed = KeyedLedger(ledger, self._curator.analyst, key, digest)
         recorded = None

@@ -10,9 +10,11 @@ import hashlib
 import secrets
 from dataclasses import dataclass, field
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 
+from privet.curator import Curator
 from privet.errors import ParameterError
 from privet.mechanisms.randomness import Bits, Words
 from privet.release.document import canonical
@@ -35,13 +37,13 @@ class Unfinished:
     saved: int = field(default=-1, compare=False)
 
     @classmethod
-    def begin(cls, path: Path, *facts: str) -> Unfinished:
-        """Go on with the work in this file, if there is one; it must be the same work, as these facts tell."""
-        work = hashlib.sha256(canonical({"facts": list(facts)})).hexdigest()
+    def begin(cls, path: Path, curator: Curator, *facts: str) -> Unfinished:
+        """Go on with the work in this file, if there is one; it must be the same work, as the curator and these facts tell."""
+        work = hashlib.sha256(canonical({"who": identity_of(curator), "facts": list(facts)})).hexdigest()
         if not path.exists():
             return cls(path, f"fit-{secrets.token_hex(16)}", work)
         found = read_sealed(path, lambda data: cls._parse(path, data), _KIND)
-        if found.work != work:
+        if not found._same(work):
             raise ParameterError(
                 f"{path} belongs to a fit that was interrupted, of another table, learner or setting; finish that one with the "
                 "options it had, or give it up with --anew (what it has cost is spent)"
@@ -59,6 +61,9 @@ class Unfinished:
         require(len(drawn) % 8 == 0, "its random words are damaged")
         return cls(path, document["key"], document["work"], drawn, len(drawn))
 
+    def _same(self, work: str) -> bool:
+        return self.work == work
+
     @property
     def was_begun(self) -> bool:
         """Whether the file is there."""
@@ -74,6 +79,11 @@ class Unfinished:
     def finish(self) -> None:
         """The work is done."""
         self.path.unlink(missing_ok=True)
+
+
+def identity_of(curator: Curator) -> list[Any]:
+    """Everything about a curator that what it answers, charges and promises depends on: not only the domain of its schema."""
+    return [curator.account, curator.dataset, curator.analyst, curator.schema.to_json(), curator.private, curator.unit]
 
 
 class KeptBits:

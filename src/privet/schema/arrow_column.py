@@ -19,6 +19,8 @@ class ArrowColumn(Column):
     """An array, in one piece or in several."""
 
     def __init__(self, column: Any, dtype: Any = None) -> None:
+        if pa.types.is_run_end_encoded(column.type):
+            column = pa.chunked_array([pc.run_end_decode(one) for one in getattr(column, "chunks", [column])], type=column.type.value_type)
         self._column, self._type = column, column.type
         self.dtype = _pandas_type(self._type) if dtype is None or pa.types.is_dictionary(self._type) else dtype
         self._dictionary: tuple[Any, list[Any]] = pa.array([]), []
@@ -91,7 +93,15 @@ def _plain_values(values: Any) -> list[Any]:
     if not _is_text(values.type):
         return [plain(entry) for entry in values.to_pylist()]
     texts = values.cast(pa.large_binary()).to_pylist()
-    return [None if text is None else text.decode(errors="replace") for text in texts]
+    return [None if text is None else _text(text) for text in texts]
+
+
+def _text(data: bytes) -> Any:
+    """What is no UTF-8 matches nothing, as where bytes are compared."""
+    try:
+        return data.decode()
+    except UnicodeDecodeError:
+        return NO_VALUE
 
 
 def _pandas_type(kind: Any) -> Any:

@@ -27,7 +27,7 @@ def plain(entry: Any) -> str | bool | int | float | _NoValue | None:
     if entry is None or type(entry).__name__ in ("NAType", "NaTType"):
         return None
     if isinstance(entry, np.generic):
-        entry = entry.item()
+        entry = float(entry) if isinstance(entry, np.floating) else entry.item()  # of a long one, item() is itself
     if isinstance(entry, Decimal):
         entry = _of_decimal(entry)
     if isinstance(entry, float) and entry != entry:

@@ -5,10 +5,11 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-from numba import njit
+
+from privet.compiled import compiled
 
 
-@njit(nogil=True, cache=True)  # type: ignore[untyped-decorator]
+@compiled
 def look_up(numbers: Any, first: Any, codes: Any, out: Any) -> None:
     """Write the code of each whole number, of which the first has ``codes[0]``; those beyond are as the first and the last."""
     last = first + len(codes) - 1
@@ -16,7 +17,7 @@ def look_up(numbers: Any, first: Any, codes: Any, out: Any) -> None:
         out[i] = codes[np.uint64(min(max(np.int64(numbers[i]), first), last) - first)]  # unsigned: not counted from the end
 
 
-@njit(nogil=True, cache=True)  # type: ignore[untyped-decorator]
+@compiled
 def cell_of(number: float, low: float, scale: float, last_cell: float) -> Any:
     """The cell of a number; NaN is in the first. Never falls while the number grows, whatever is rounded."""
     place = (number - low) * scale
@@ -24,7 +25,7 @@ def cell_of(number: float, low: float, scale: float, last_cell: float) -> Any:
     return np.int64(place if place < last_cell else last_cell)
 
 
-@njit(nogil=True, cache=True)  # type: ignore[untyped-decorator]
+@compiled
 def search(numbers: Any, points: Any, low: float, scale: float, start: Any, codes: Any, missing: int, out: Any) -> None:
     """Write ``codes[k]`` for each number, where k points are at most as large.
 

@@ -148,8 +148,9 @@ def _models(documents: Sequence[dict[str, Any]]) -> list[Model]:
 
 def _check(question: Question, most: int = requests.MAX_NUMBERS) -> None:
     """Raise for a question that is larger than the service answers at once."""
-    if question.entries > most:
-        raise QuestionError(f"one request may ask for {most} numbers, this one asks for {question.entries}; ask in several requests")
+    asked = max(question.entries, question.places // 2)  # cells that cover nothing must be counted, too
+    if asked > most:
+        raise QuestionError(f"one request may ask for {most} numbers, this one asks for {asked}; ask in several requests")
     distinct = {id(partition.cells): partition.cells for partition in question.partitions}
     if sum(len(cells.attribute) for cells in distinct.values()) > requests.MAX_NODES:
         raise QuestionError(f"the cells of one request may have {requests.MAX_NODES} nodes in all")

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Annotated, Any, Literal
 
-from pydantic import BaseModel, ConfigDict, Field, StrictFloat, StrictInt, StrictStr, model_validator
+from pydantic import BaseModel, ConfigDict, FailFast, Field, StrictFloat, StrictInt, StrictStr, model_validator
 
 #: Most nodes of one partition, and of all in one request.
 MAX_NODES = 1 << 18
@@ -15,13 +15,23 @@ MAX_TREES = 1000
 #: Most tests on a path of a released tree that rows are scored by.
 MAX_DEPTH = 64
 
+
+class _First(FailFast):
+    """One that can stand in a union."""
+
+    __hash__ = object.__hash__
+
+
+#: Lists are read up to the first entry that is wrong: a million of them would make a million errors.
+FAST = _First()
+
 Amount = Annotated[
     StrictInt | StrictFloat | StrictStr,
     Field(description='A number above zero, or text such as "1/3", which is exact.', examples=["0.1", "1/3", 0.5]),
 ]
 Name = Annotated[StrictStr, Field(min_length=1, max_length=500)]
 Code = Annotated[StrictInt, Field(ge=-1, lt=1 << 31)]
-Codes = Annotated[list[Code], Field(max_length=MAX_NODES)]
+Codes = Annotated[list[Code], Field(max_length=MAX_NODES), FAST]
 Number = Annotated[StrictInt, Field(ge=0, lt=1 << 31)]
 
 
@@ -41,7 +51,8 @@ class CellTree(Strict):
 
 
 CellList = Annotated[
-    list[dict[Name, Annotated[list[StrictInt | Annotated[StrictStr, Field(max_length=10_000)]], Field(max_length=100_000)]]],
+    list[dict[Name, Annotated[list[StrictInt | Annotated[StrictStr, Field(max_length=10_000)]], Field(max_length=100_000), FAST]]],
+    FAST,
     Field(
         min_length=1,
         max_length=10_000,
@@ -64,11 +75,11 @@ class Tree(Strict):
 
     attribute: Codes = Field(min_length=1)
     branch: Codes
-    counts: list[list[StrictInt | StrictFloat]] = Field(max_length=MAX_NODES)
+    counts: Annotated[list[Annotated[list[StrictInt | StrictFloat], FAST]], FAST] = Field(max_length=MAX_NODES)
 
 
-Splits = Annotated[list[Split], Field(max_length=10_000)]
-Trees = Annotated[list[Tree], Field(max_length=MAX_TREES)]
+Splits = Annotated[list[Split], Field(max_length=10_000), FAST]
+Trees = Annotated[list[Tree], Field(max_length=MAX_TREES), FAST]
 
 
 class Part(Strict):
@@ -110,8 +121,8 @@ class AskedPartition(Strict):
 class Count(Priced):
     """Noisy class counts of every cell of every partition."""
 
-    cells: Annotated[list[Cells], Field(min_length=1, max_length=10_000)] = Field(default=[EVERYTHING])
-    partitions: Annotated[list[AskedPartition], Field(min_length=1, max_length=10_000)] | None = None
+    cells: Annotated[list[Cells], Field(min_length=1, max_length=10_000), FAST] = Field(default=[EVERYTHING])
+    partitions: Annotated[list[AskedPartition], Field(min_length=1, max_length=10_000), FAST] | None = None
 
     model_config = ConfigDict(
         json_schema_extra={
@@ -134,7 +145,9 @@ class Sums(Priced):
     """The noisy sum over each cell of a bounded whole-number score of the rows."""
 
     cells: Cells = Field(default_factory=lambda: EVERYTHING)
-    score: list[StrictInt] | list[list[StrictInt]] = Field(max_length=100_000, description="By class, or by value and class.")
+    score: Annotated[list[StrictInt], FAST] | Annotated[list[Annotated[list[StrictInt], FAST]], FAST] = Field(
+        max_length=100_000, description="By class, or by value and class."
+    )
     by: Name | None = None
 
     model_config = ConfigDict(json_schema_extra={"examples": [{"epsilon": "0.1", "score": [0, 1, 2, 3, 4]}]})
@@ -146,7 +159,7 @@ class Choose(Asked):
     epsilon: Amount
     cells: Cells = Field(default_factory=lambda: EVERYTHING)
     splits: Splits = Field(min_length=1)
-    candidates: Annotated[list[Annotated[list[Number], Field(max_length=100_000)]], Field(max_length=MAX_NODES)] | None = Field(
+    candidates: Annotated[list[Annotated[list[Number], Field(max_length=100_000), FAST]], Field(max_length=MAX_NODES), FAST] | None = Field(
         None, description="For each cell, the numbers of its candidates among the splits; by default all of them."
     )
     criterion: Annotated[StrictStr, Field(max_length=100)] = "gini"
@@ -229,7 +242,7 @@ class PlannedCost(Strict):
 class Plan(Strict):
     """What would be asked."""
 
-    plan: Annotated[list[PlannedCost], Field(max_length=10_000)]
+    plan: Annotated[list[PlannedCost], Field(max_length=10_000), FAST]
     part: Part | None = None
     snapshot: Annotated[StrictStr, Field(max_length=64)] | None = None
 

@@ -16,6 +16,8 @@ import numpy as np
 import numpy.typing as npt
 from numba import njit
 
+from privet.compiled import compiled
+
 
 class Tables(NamedTuple):
     """Contingency tables: that of set s is ``flat[base[s]:base[s + 1]]``, values in the order of its attributes, classes last."""
@@ -32,7 +34,7 @@ class Law(NamedTuple):
     keep: float
 
 
-jit = njit(nogil=True, cache=True, error_model="numpy")
+jit = compiled(error_model="numpy")
 #: For helpers that are called for every state: handing over the plan would take longer than their work.
 inlined = njit(nogil=True, error_model="numpy", inline="always")
 
@@ -43,7 +45,7 @@ def decay(x: float) -> float:
     return 1.0 if x == 0.0 else exp(-x) if x < 746.0 else 0.0
 
 
-@jit  # type: ignore[untyped-decorator]
+@jit
 def expand(source: Any, outer: int, size: int, inner: int, start: int, n_subsets: int, below: Any, more_start: Any, more: Any) -> Any:
     """Sum one axis over each proper subset of its values: from (outer, size, inner) to (outer, n_subsets - 1, inner)."""
     out = np.zeros(outer * (n_subsets - 1) * inner, dtype=np.int64)
@@ -62,7 +64,7 @@ def expand(source: Any, outer: int, size: int, inner: int, start: int, n_subsets
     return out
 
 
-@jit  # type: ignore[untyped-decorator]
+@jit
 def summed(which: int, by: int, tables: Any, plan: Any) -> Any:
     """The table of a set of attributes, summed over each subset of values, but for attribute ``by``, which keeps its values (-1: none)."""
     out = tables.flat[tables.base[which] : tables.base[which + 1]]
@@ -140,7 +142,7 @@ def load_prefix(table: Any, start: int, step: int, low: int, high: int, member: 
         at += inside
 
 
-@jit  # type: ignore[untyped-decorator]
+@jit
 def most_terms(split_start: Any, plan: Any) -> int:
     """How many splits a state can have at most: those where everything is possible."""
     found = 0
@@ -149,7 +151,7 @@ def most_terms(split_start: Any, plan: Any) -> int:
     return found
 
 
-@jit  # type: ignore[untyped-decorator]
+@jit
 def totals(which: int, n_classes: int, tables: Any, plan: Any, counts: Any) -> None:
     """The class weights of all states of a set of attributes."""
     state_base = plan.state_base
@@ -179,7 +181,7 @@ def decode(which: int, state: int, plan: Any, subset: Any) -> int:
     return reached
 
 
-@jit  # type: ignore[untyped-decorator]
+@jit
 def last_level(which: int, tests: int, tables: Any, plan: Any, law: Any, counts: Any, best: Any, rest: Any) -> None:
     """Z of all states of a set of attributes with one test left, where ``tests`` tests lead to them."""
     unit, split, keep = law.unit, law.split, law.keep
@@ -277,7 +279,7 @@ def child_state(which: int, subset: Any, a: int, now: int, plan: Any) -> int:
     return int(plan.state_base[set_] + state)
 
 
-@jit  # type: ignore[untyped-decorator]
+@jit
 def inner_terms(which: int, subset: Any, plan: Any, best: Any, rest: Any, weight: Any, value: Any, ids: Any) -> int:
     """What each split that is allowed here is worth for each label: log prior and children in ``value``, whole numbers in ``weight``."""
     n_classes = rest.shape[1]
@@ -302,7 +304,7 @@ def inner_terms(which: int, subset: Any, plan: Any, best: Any, rest: Any, weight
     return found
 
 
-@jit  # type: ignore[untyped-decorator]
+@jit
 def inner_level(which: int, tests: int, plan: Any, law: Any, counts: Any, below: Any, below_rest: Any, best: Any, rest: Any) -> None:
     """Z of all states of a set of attributes that ``tests`` tests lead to, from the states one level below."""
     unit, split, keep = law.unit, law.split, law.keep
@@ -352,7 +354,7 @@ def inner_level(which: int, tests: int, plan: Any, law: Any, counts: Any, below:
             rest[state, c] = ahead + log((1.0 - keep) / n_classes * sum_ + keep * exp(worth[c] - ahead))
 
 
-@jit  # type: ignore[untyped-decorator]
+@jit
 def narrowed(which: int, by: int, subset: Any, tables: Any, plan: Any) -> Any:
     """The value-by-class table of attribute ``by`` (-1: the class weights alone) in one state, from the table of a set of attributes."""
     out = tables.flat[tables.base[which] : tables.base[which + 1]]
@@ -373,7 +375,7 @@ def narrowed(which: int, by: int, subset: Any, tables: Any, plan: Any) -> Any:
     return out
 
 
-@jit  # type: ignore[untyped-decorator]
+@jit
 def end_terms(which: int, subset: Any, n_classes: int, tables: Any, plan: Any, law: Any, weight: Any, value: Any, ids: Any) -> int:
     """What each last-level split that is allowed in one state is worth for each label, as :func:`inner_terms` says it."""
     unit, keep = law.unit, law.keep

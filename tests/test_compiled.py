@@ -1,0 +1,74 @@
+"""What is compiled is never older than any of our sources."""
+
+from __future__ import annotations
+
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+import privet
+from privet.compiled import _content, _tidy
+
+PROGRAM = """
+import sys
+sys.path.insert(0, sys.argv[1])
+import numpy as np, privet
+assert privet.__file__.startswith(sys.argv[1]), privet.__file__
+from privet.cells import Cells, Split
+from privet.counts.counting import Counting
+from privet.question import Question
+from privet.schema import Categorical, Schema
+schema = Schema({"a": Categorical(["x", "y", "z"]), "b": Categorical(["p", "q"])}, "c", ["no", "yes"])
+cells = Cells.everything(schema).refine({0: Split.multiway(schema, "a")}).refine({1: Split.multiway(schema, "b")})
+counting = Counting(Question.of(cells))
+counting.add(np.array([[0, 1, 1, 2], [0, 0, 1, 1]], dtype=np.uint8), np.array([0, 1, 0, 1], dtype=np.uint8))
+print(counting.tables()[0].tolist())
+"""
+
+
+@pytest.mark.slow
+def test_a_change_in_another_file_is_noticed(tmp_path):
+    """The layout of words is in one file and the loop that reads them in another: old machine code would read wild."""
+    shutil.copytree(Path(privet.__file__).parent, tmp_path / "privet", ignore=shutil.ignore_patterns("__pycache__"))
+    run = [sys.executable, "-c", PROGRAM, str(tmp_path)]
+    first = subprocess.run(run, capture_output=True, text=True, check=True).stdout
+    assert first == "[[1, 0], [0, 1], [1, 0], [0, 1]]\n"
+    walks = tmp_path / "privet" / "counts" / "walks.py"
+    text = walks.read_text()
+    assert "np.uint64(33)" in text
+    walks.write_text(text.replace("np.uint64(33)", "np.uint64(34)"))
+    assert subprocess.run(run, capture_output=True, text=True, check=True).stdout == first
+
+
+def test_any_source_is_in_the_content(tmp_path):
+    (tmp_path / "inner").mkdir()
+    (tmp_path / "one.py").write_text("a = 1\n")
+    (tmp_path / "inner" / "two.py").write_text("b = 1\n")
+    found = {_content(tmp_path)}
+    (tmp_path / "inner" / "two.py").write_text("b = 2\n")
+    found.add(_content(tmp_path))
+    (tmp_path / "inner" / "two.py").rename(tmp_path / "inner" / "three.py")
+    found.add(_content(tmp_path))
+    (tmp_path / "notes.txt").write_text("no source")
+    found.add(_content(tmp_path))
+    assert len(found) == 3
+
+
+def test_old_folders_are_removed(tmp_path):
+    import os
+
+    for i in range(6):
+        (tmp_path / f"privet-{i}").mkdir()
+        os.utime(tmp_path / f"privet-{i}", (i, i))
+    (tmp_path / "other").mkdir()
+    _tidy(tmp_path)
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["other", "privet-3", "privet-4", "privet-5"]
+
+
+def test_every_loop_that_is_kept_is_kept_so():
+    """Numba's own cache would not notice a change in another file."""
+    for path in Path(privet.__file__).parent.rglob("*.py"):
+        assert path.name == "compiled.py" or "cache=True" not in path.read_text(), path.name
