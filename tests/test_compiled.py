@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import shutil
 import subprocess
 import sys
@@ -10,7 +11,7 @@ from pathlib import Path
 import pytest
 
 import privet
-from privet.compiled import _content, _tidy
+from privet.compiled import ROOMS, _content, _tidy
 
 PROGRAM = """
 import sys
@@ -44,17 +45,21 @@ def test_a_change_in_another_file_is_noticed(tmp_path):
 
 
 def test_any_source_is_in_the_content(tmp_path):
-    (tmp_path / "inner").mkdir()
+    inner = tmp_path / "mechanisms" / "gibbs"
+    inner.mkdir(parents=True)
     (tmp_path / "one.py").write_text("a = 1\n")
-    (tmp_path / "inner" / "two.py").write_text("b = 1\n")
-    found = {_content(tmp_path)}
-    (tmp_path / "inner" / "two.py").write_text("b = 2\n")
-    found.add(_content(tmp_path))
-    (tmp_path / "inner" / "two.py").rename(tmp_path / "inner" / "three.py")
-    found.add(_content(tmp_path))
-    (tmp_path / "notes.txt").write_text("no source")
-    found.add(_content(tmp_path))
-    assert len(found) == 3
+    (inner / "two.py").write_text("b = 1\n")
+    found = [_content(tmp_path)]
+    (inner / "two.py").write_text("b = 2\n")
+    found.append(_content(tmp_path))
+    (inner / "two.py").rename(inner / "three.py")
+    found.append(_content(tmp_path))
+    (tmp_path / "one.py").write_text("a = 2\n")
+    found.append(_content(tmp_path))
+    assert len(set(found)) == 4
+    (tmp_path / "cli").mkdir()
+    (tmp_path / "cli" / "app.py").write_text("no loop is here\n")
+    assert _content(tmp_path) == found[-1]
 
 
 def test_old_folders_are_removed(tmp_path):
@@ -69,6 +74,16 @@ def test_old_folders_are_removed(tmp_path):
 
 
 def test_every_loop_that_is_kept_is_kept_so():
-    """Numba's own cache would not notice a change in another file."""
-    for path in Path(privet.__file__).parent.rglob("*.py"):
-        assert path.name == "compiled.py" or "cache=True" not in path.read_text(), path.name
+    """Numba's own cache would not notice a change in another file, nor would ours a change in another room."""
+    package = Path(privet.__file__).parent
+    loops = 0
+    for path in package.rglob("*.py"):
+        text = path.read_text()
+        assert path.name == "compiled.py" or "cache=True" not in text, path.name
+        if "numba" in text or "privet.compiled" in text:
+            loops += 1
+            room = path.relative_to(package).parts[0]
+            assert room in ROOMS or path.parent == package, path.name
+            found = re.findall(r"^ *from privet\.(\w+)", text, re.MULTILINE)
+            assert all(name in ROOMS or (package / f"{name}.py").exists() for name in found), path.name
+    assert loops > 5

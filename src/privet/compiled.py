@@ -2,7 +2,7 @@
 
 Numba alone keeps a compiled function until the file changes in which it stands. What the function takes from other files (constants, other
 functions, the order of fields) is compiled into it, and would be the old: machine code that reads arrays of another layout. So what is
-compiled is kept in a folder that is named for the content of all sources.
+compiled is kept in a folder that is named for the content of all sources that loops are in, or take something from.
 """
 
 from __future__ import annotations
@@ -19,6 +19,8 @@ from typing import Any, overload
 from numba import config, njit
 
 Loop = Callable[..., Any]
+#: The rooms that loops are in, and take something from, beside the modules that stand alone.
+ROOMS = ("counts", "mechanisms", "schema")
 _KEPT = 3  # folders: of this version, and of those before
 
 
@@ -64,7 +66,7 @@ def _bases() -> Iterator[Path]:
 
 def _content(package: Path) -> str:
     digest = hashlib.sha256()
-    for path in sorted(package.rglob("*.py")):
+    for path in sorted([*package.glob("*.py"), *(path for room in ROOMS for path in (package / room).rglob("*.py"))]):
         digest.update(f"{path.relative_to(package)}\0".encode())
         digest.update(hashlib.sha256(path.read_bytes()).digest())
     return digest.hexdigest()[:24]
