@@ -21,7 +21,7 @@ from privet.counts.cases import Cases
 from privet.counts.counting import Counting
 from privet.counts.postgres_codes import Bound, encoded_rows, kind_of, number_expression, problem_tests
 from privet.counts.postgres_connections import Connections, answer, blocks
-from privet.counts.radix import MixedRadix
+from privet.counts.radix import CodeRadix
 from privet.counts.sql import quoted, structure_problems, used_codes
 from privet.errors import QuestionError, TableError
 from privet.question import Question
@@ -201,19 +201,13 @@ class PostgresSource:
 
     def _groups(self, names: list[str], connection: Connection, bound: Bound, encoded: str) -> Iterator[Rows]:
         """Groups of equal rows as codes, classes and weights; codes that were not selected are zero."""
-        sizes = {f"c{a}": size for a, size in enumerate(self._schema.sizes) if f"c{a}" in names}
-        radix = MixedRadix({**sizes, "y": self._schema.n_classes})
+        radix = CodeRadix(self._schema, names)
         numbers = ", ".join(f"{number} AS k{i}" for i, number in enumerate(radix.expressions()))
         keys = ", ".join(f"k{i}" for i in range(len(radix.expressions())))
         sql = f"SELECT {keys}, count(*) AS n FROM (SELECT {numbers} FROM ({encoded}) AS k) AS g GROUP BY {keys}"
         for block in blocks(connection, sql, bound.values, self._table.name):
             *packed, weights = np.array(block, dtype=np.int64).T
-            columns = radix.columns(packed)
-            codes = np.zeros((len(self._schema.names), len(weights)), dtype=np.uint16)
-            for a in range(len(codes)):
-                if f"c{a}" in sizes:
-                    codes[a] = columns[f"c{a}"]
-            yield codes, columns["y"].astype(np.uint16), np.ascontiguousarray(weights)
+            yield radix.rows(packed, weights)
 
 
 class PostgresPart(PostgresSource):

@@ -7,6 +7,9 @@ from collections.abc import Mapping, Sequence
 import numpy as np
 import numpy.typing as npt
 
+from privet.counts.base import Rows
+from privet.schema import Schema
+
 _MOST = 1 << 62  # what a signed 64-bit number holds without care
 
 
@@ -42,3 +45,20 @@ class MixedRadix:
             for name in reversed(names):
                 rest, out[name] = np.divmod(rest, self._sizes[name])
         return out
+
+
+class CodeRadix(MixedRadix):
+    """The codes c0, c1, ... of some attributes, and the class y."""
+
+    def __init__(self, schema: Schema, names: Sequence[str]) -> None:
+        self._width = len(schema.sizes)
+        super().__init__({**{f"c{a}": size for a, size in enumerate(schema.sizes) if f"c{a}" in names}, "y": schema.n_classes})
+
+    def rows(self, numbers: Sequence[npt.NDArray[np.int64]], weights: npt.NDArray[np.int64]) -> Rows:
+        """Groups of equal rows from their numbers; codes of other attributes are zero."""
+        columns = self.columns(numbers)
+        codes = np.zeros((self._width, len(weights)), dtype=np.uint16)
+        for a in range(self._width):
+            if f"c{a}" in columns:
+                codes[a] = columns[f"c{a}"]
+        return codes, columns["y"].astype(np.uint16), np.ascontiguousarray(weights)

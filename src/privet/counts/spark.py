@@ -22,7 +22,7 @@ import numpy as np
 from privet.counts.base import Division, Rows, Tables
 from privet.counts.cases import Cases
 from privet.counts.counting import Counting
-from privet.counts.radix import MixedRadix
+from privet.counts.radix import CodeRadix
 from privet.counts.spark_codes import FENCE, Coder, Place, encoded_rows, part_of, with_values
 from privet.counts.sql import structure_problems, used_codes
 from privet.errors import MissingDependency, TableError
@@ -203,18 +203,12 @@ class SparkSource:
     def _groups(self, names: list[str]) -> Iterator[Rows]:
         """Groups of equal rows as codes, classes and weights; codes that were not selected are zero."""
         encoded = self._encoded()
-        sizes = {f"c{a}": size for a, size in enumerate(self._schema.sizes) if f"c{a}" in names}
-        radix = MixedRadix({**sizes, "y": self._schema.n_classes})
+        radix = CodeRadix(self._schema, names)
         numbers = {f"k{i}": f"{number} AS k{i}" for i, number in enumerate(radix.expressions("CAST(0 AS BIGINT)"))}
         answer = self._table.ask(lambda: encoded.selectExpr(*numbers.values()).groupBy(*numbers).count().toArrow().to_batches())
         for batch in answer:
             *packed, weights = (column.to_numpy() for column in batch.columns)
-            columns = radix.columns(packed)
-            codes = np.zeros((len(self._schema.names), len(weights)), dtype=np.uint16)
-            for a in range(len(codes)):
-                if f"c{a}" in sizes:
-                    codes[a] = columns[f"c{a}"]
-            yield codes, columns["y"].astype(np.uint16), np.ascontiguousarray(weights)
+            yield radix.rows(packed, weights)
 
 
 class SparkPart(SparkSource):
