@@ -12,7 +12,7 @@ import pytest
 from privet.cells import Cells
 from privet.cli.places import ledger_beside
 from privet.counts.open import open_table, read_blocks
-from privet.errors import ParameterError, TableError
+from privet.errors import ParameterError, SchemaMismatch, TableError
 from privet.question import Question
 from privet.schema import Categorical, Numeric, Schema
 
@@ -164,3 +164,29 @@ def test_rows_are_read_block_by_block(tmp_path, rows):
     assert all(list(block.columns) == ["a", "n", "c"] for block in blocks)
     assert [int(n) for block in blocks for n in block.n] == list(range(rows))
     assert len(blocks) == max(1, -(-rows // 2048))
+
+
+@pytest.mark.parametrize("kind", ["BIGINT", "UBIGINT"])
+@pytest.mark.parametrize("null", [False, True], ids=["no null", "a null beside it"])
+def test_whole_numbers_of_64_bits_are_exact(kind, null, tmp_path):
+    """As fractions, 2**53 + 1 would be 2**53; whether a null stands beside them must not matter."""
+    path = tmp_path / "t.db"
+    with duckdb.connect(str(path)) as connection:
+        connection.execute(
+            f"CREATE TABLE t AS SELECT CAST(a AS {kind}) AS a, 'no' AS c FROM (VALUES (9007199254740993), (9007199254740992)) AS v(a)"
+        )
+        if null:
+            connection.execute("INSERT INTO t VALUES (NULL, 'no')")
+    schema = Schema({"a": Categorical([9007199254740993, 1], other="other", missing="?")}, "c", ["no", "yes"])
+    table = open_table(f"duckdb:///{path}?table=t").source(schema).count(Question.level(Cells.everything(schema), ["a"]))[0]
+    assert table[0, :, 0].tolist() == [1, 0, 1, int(null)]
+
+
+@pytest.mark.parametrize("kind", ["INTERVAL", "DOUBLE[]", "STRUCT(a DOUBLE)"])
+def test_people_are_told_apart_by_what_is_equal_in_one_way_only(kind, tmp_path):
+    path = tmp_path / "t.db"
+    with duckdb.connect(str(path)) as connection:
+        connection.execute(f"CREATE TABLE t (a VARCHAR, c VARCHAR, who {kind})")
+    schema = Schema({"a": Categorical(["x"])}, "c", ["no", "yes"], person="who")
+    with pytest.raises(SchemaMismatch, match="who"):
+        open_table(f"duckdb:///{path}?table=t").check_structure(schema)
