@@ -30,7 +30,8 @@ def fit(
 ) -> None:
     """Train a private classifier on a table and write it to a file. The charge is recorded in a ledger first.
 
-    A fit of a table that was interrupted goes on when the same command is given again: what it has paid for is not paid again.
+    A fit of a table that was interrupted goes on when the same command is given again: what it has paid for is not paid
+    again (but for the groups of people of a forest).
 
     Example: [bold]privet fit people.csv --schema people.schema.json --epsilon 1 -o m.json[/bold], or through a curator:
     [bold]privet fit https://curator.example --dataset people --epsilon 1 -o m.json[/bold]
