@@ -15,7 +15,9 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from privet import datasets as datasets
+    from privet import explain as explain
     from privet import federation as federation
+    from privet import publish as publish
     from privet.budget import Budget as Budget
     from privet.budget import Cost as Cost
     from privet.cells import Cell as Cell
@@ -91,15 +93,17 @@ _HOMES = {
     "unlock_test_seeds": "privet.mechanisms.randomness",
 }
 
+# Rooms that are public as they are.
+_ROOMS = ("datasets", "explain", "federation", "publish")
+
 __all__ = [  # noqa: PLE0604 - the keys are strings
     *_HOMES,
-    "datasets",
-    "federation",
+    *_ROOMS,
 ]
 
 
 def __getattr__(name: str) -> Any:
-    if name in ("datasets", "federation"):
+    if name in _ROOMS:
         return import_module(f"privet.{name}")
     if name in _HOMES:
         return getattr(import_module(_HOMES[name]), name)

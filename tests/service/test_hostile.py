@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import json
 import socket
 from datetime import UTC, datetime, timedelta
@@ -366,8 +367,9 @@ def raw(there, text: bytes, then_close: bool = False) -> bytes:
                 connection.shutdown(socket.SHUT_WR)
             while chunk := connection.recv(65536):
                 back += chunk
-        except ConnectionError:  # the service has heard enough
-            pass
+        except OSError as error:  # the service has heard enough, and may have gone before we say that we have ended
+            if not isinstance(error, ConnectionError) and error.errno != errno.ENOTCONN:
+                raise
         return back
 
 

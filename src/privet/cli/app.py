@@ -5,7 +5,22 @@ from __future__ import annotations
 import typer
 
 import privet
-from privet.cli import anonymity, batches, count, curator, datasets, demo, federation, fit, ledger, outsource, reproduce, schema, show
+from privet.cli import (
+    anonymity,
+    batches,
+    count,
+    curator,
+    datasets,
+    demo,
+    federation,
+    fit,
+    ledger,
+    outsource,
+    publish,
+    reproduce,
+    schema,
+    show,
+)
 
 app = typer.Typer(
     name="privet",
@@ -33,6 +48,7 @@ app.add_typer(ledger.app, name="ledger")
 app.add_typer(curator.app, name="curator")
 app.add_typer(federation.app, name="federation")
 app.add_typer(outsource.app, name="outsource")
+app.add_typer(publish.app, name="publish")
 app.add_typer(reproduce.app, name="reproduce")
 
 

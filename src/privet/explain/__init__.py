@@ -1,0 +1,1 @@
+"""What an epsilon means, in numbers."""

@@ -1,0 +1,1 @@
+"""Releasing data instead of answers: synthetic tables (central), randomised records (local)."""
