@@ -26,6 +26,7 @@ STUMP = Tree(FORMS, np.eye(3)[[0, 1, 2, 0]] * 1.5)
 SPACE = TreeSpace(SCHEMA, 1)
 OTHER = Schema({"form": Categorical(["a", "b"])}, "class", ["no", "maybe", "yes"])
 SURE = 100_000  # an epsilon with which noise is hardly ever more than zero
+FAR = np.full((3, 3), -7)
 SPLITS = [Split.multiway(SCHEMA, "form"), Split.multiway(SCHEMA, "health")]
 
 
@@ -52,6 +53,7 @@ def asking(curator, model: Model) -> dict:
         "size": curator.size,
         "sums": lambda epsilon: curator.sums(FORMS, RowScore(SCHEMA, np.array([0, 1, 5])), epsilon),
         "choose": lambda epsilon: curator.choose(FORMS, SPLITS, "gini", epsilon),
+        "choose-partition": lambda epsilon: curator.choose_partition(FORMS, [FAR], epsilon),
         "confusion": lambda epsilon: curator.confusion(model, epsilon),
         "choose-model": lambda epsilon: curator.choose_model([model], epsilon),
         "draw-tree": lambda epsilon: curator.draw_tree(SPACE, epsilon),
@@ -59,7 +61,7 @@ def asking(curator, model: Model) -> dict:
     }
 
 
-KINDS = ("count", "size", "sums", "choose", "confusion", "choose-model", "draw-tree", "gradients")
+KINDS = ("count", "size", "sums", "choose", "choose-partition", "confusion", "choose-model", "draw-tree", "gradients")
 
 
 def test_counts_are_those_of_the_rows(service, curator):
@@ -96,6 +98,21 @@ def test_splits_are_chosen_as_in_process(service, curator, candidates, mechanism
     assert len(told.splits) == 3
     assert (told.cost, told.row_cost) == (same.cost, same.row_cost)
     assert curator.choose([Cell()], SPLITS, "gini", SURE).splits == (SPLITS[0],)
+
+
+@pytest.mark.parametrize("mechanism", ["permute-and-flip", "exponential"])
+def test_a_partition_is_chosen_as_in_process(service, curator, mechanism):
+    question = Question((Partition(FORMS), Partition(FORMS, by="health"), Partition(Cells.everything(SCHEMA), by="age")))
+    exact = service.curator.count(question, SURE).tables
+    for farthest in range(3):
+        expected = [table + 10 * (number == farthest) for number, table in enumerate(exact)]
+        ask = {"question": question, "expected": expected, "epsilon": SURE, "mechanism": mechanism}
+        told, same = (one.choose_partition(**ask) for one in (curator, service.curator))
+        assert told.index == same.index == farthest
+        assert (told.cost, told.row_cost) == (same.cost, same.row_cost)
+        held_back = [10**6 * (number == farthest) for number in range(3)]
+        assert curator.choose_partition(**ask, handicaps=held_back).index != farthest
+    assert told.cost == (Cost.pure(SURE) if mechanism == "permute-and-flip" else Cost.bounded_range(SURE))
 
 
 def test_a_drawn_tree(service, curator):
@@ -172,6 +189,7 @@ def test_another_schema_is_refused_before_it_is_sent(service, curator, model):
         lambda: curator.sums(cells, RowScore(SCHEMA, np.ones(3, dtype=int)), 1),
         lambda: curator.sums(FORMS, RowScore(OTHER, np.ones(3, dtype=int)), 1),
         lambda: curator.choose(cells, SPLITS, "gini", 1),
+        lambda: curator.choose_partition(cells, [np.zeros((1, 3), dtype=int)], 1),
         lambda: curator.draw_tree(TreeSpace(OTHER, 1), 1),
         lambda: curator.draw_tree(SPACE, 1, weighting=[tree]),
         lambda: curator.gradients(FORMS, [tree], 1),
@@ -195,6 +213,11 @@ def test_other_mistakes_are_refused_before_they_are_sent(service, curator, model
         (QuestionError, lambda: curator.choose(FORMS, [SPLITS], "gini", 1)),
         (QuestionError, lambda: curator.choose(FORMS, [], "gini", 1)),
         (QuestionError, lambda: curator.choose(FORMS, [SPLITS[0], SPLITS, SPLITS], "gini", 1)),
+        (QuestionError, lambda: curator.choose_partition(FORMS, [], 1)),
+        (QuestionError, lambda: curator.choose_partition(FORMS, [np.zeros((3, 3))], 1)),
+        (QuestionError, lambda: curator.choose_partition(FORMS, [FAR << 40], 1)),
+        (QuestionError, lambda: curator.choose_partition(FORMS, [FAR], 1, handicaps=[1, 2])),
+        (ParameterError, lambda: curator.choose_partition(FORMS, [FAR], 1, mechanism="argmax")),
         (ParameterError, lambda: curator.draw_tree("all", 1)),
         (ParameterError, lambda: curator.confusion(pv.GreedyTreeClassifier(), 1)),
         (ParameterError, lambda: curator.choose_model([], 1)),
@@ -285,6 +308,8 @@ def test_other_choices_are_not_taken(service, curator, model):
         service.spoil = spoilt(index=index)
         with pytest.raises(Unavailable, match="answer is not what"):
             curator.choose_model([model], 1)
+        with pytest.raises(Unavailable, match="answer is not what"):
+            curator.choose_partition(FORMS, [FAR], 1)
 
 
 def test_other_trees_are_not_taken(service, curator):

@@ -213,6 +213,14 @@ def test_what_is_no_json_is_refused(ada, home, text):
         ("sums", {"epsilon": 1, "score": [[1, 2], [3]], "by": "colour"}),
         ("confusion", {"epsilon": 1, "model": {}}),
         ("choose-model", {"epsilon": 1, "models": [{"privet": "model"}]}),
+        ("choose-partition", {"epsilon": 1}),
+        ("choose-partition", {"epsilon": 1, "expected": []}),
+        ("choose-partition", {"epsilon": 1, "expected": [[1, 2, 3]]}),
+        ("choose-partition", {"epsilon": 1, "expected": [[1, 2.0]]}),
+        ("choose-partition", {"epsilon": 1, "expected": [[1, 1 << 36]]}),
+        ("choose-partition", {"epsilon": 1, "expected": [[1, 2]], "handicaps": [1, 2]}),
+        ("choose-partition", {"epsilon": 1, "expected": [[1, 2]], "handicaps": [1 << 70]}),
+        ("choose-partition", {"epsilon": 1, "expected": [[1, 2]], "mechanism": "argmax"}),
         ("divide", {"epsilon": 1, "n_parts": 0}),
         ("size", {"epsilon": 1, "rho": 1}),
         ("size", {}),
@@ -416,7 +424,7 @@ def test_the_openapi_description_has_examples_that_work(ada, home):
     home.ledger.set_cap("people", Budget(10_000), "ada")
     described = ada.client.get("/v1/openapi.json").json()
     questions = [path for path in described["paths"] if path.count("/") == 4]
-    assert len(questions) == 12
+    assert len(questions) == 13
     for schema in described["components"]["schemas"].values():
         for example in schema.get("examples", []):
             assert isinstance(example, dict)

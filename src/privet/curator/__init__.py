@@ -8,9 +8,9 @@
 - :mod:`~privet.curator.score`: bounded scores of rows, for sums
 """
 
-from privet.curator.answers import Answer, Choices, Drawn, Numbers, Preview, Share
+from privet.curator.answers import Answer, Choice, Choices, Drawn, Numbers, Preview, Share
 from privet.curator.base import AnyCurator
 from privet.curator.curator import Curator
 from privet.curator.score import RowScore
 
-__all__ = ["Answer", "AnyCurator", "Choices", "Curator", "Drawn", "Numbers", "Preview", "RowScore", "Share"]
+__all__ = ["Answer", "AnyCurator", "Choice", "Choices", "Curator", "Drawn", "Numbers", "Preview", "RowScore", "Share"]

@@ -71,6 +71,13 @@ class Choices(Answer):
 
 
 @dataclass(frozen=True, eq=False)
+class Choice(Answer):
+    """The number of what was chosen; the first has 0."""
+
+    index: int
+
+
+@dataclass(frozen=True, eq=False)
 class Drawn(Answer):
     """A drawn tree: its structure, and the class (by number) of each node."""
 

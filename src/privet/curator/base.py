@@ -7,9 +7,11 @@ from contextlib import AbstractContextManager
 from fractions import Fraction
 from typing import Protocol
 
+import numpy.typing as npt
+
 from privet.budget import Cost, Number, Unit
 from privet.cells import Cell, Cells, Split
-from privet.curator.answers import Choices, Drawn, Numbers, Preview
+from privet.curator.answers import Choice, Choices, Drawn, Numbers, Preview
 from privet.curator.score import RowScore
 from privet.mechanisms.randomness import Bits
 from privet.mechanisms.selection import Selection
@@ -58,6 +60,15 @@ class AnyCurator(Protocol):
         *,
         mechanism: Selection = "permute-and-flip",
     ) -> Choices: ...
+    def choose_partition(
+        self,
+        question: Question | Cells | Sequence[Cell],
+        expected: Sequence[npt.ArrayLike],
+        epsilon: Number,
+        *,
+        handicaps: Sequence[int] | None = None,
+        mechanism: Selection = "exponential",
+    ) -> Choice: ...
     def confusion(self, model: Model, epsilon: Number | None = None, *, rho: Number | None = None) -> Numbers: ...
     def choose_model(self, models: Sequence[Model], epsilon: Number) -> tuple[int, Choices]: ...
     def draw_tree(self, space: TreeSpace, epsilon: Number, *, weighting: Sequence[Tree] = ()) -> Drawn: ...

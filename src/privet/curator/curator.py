@@ -15,9 +15,17 @@ from privet.budget import NOTHING, Budget, Cost, Number, Unit, exact, exact_epsi
 from privet.cells import Cell, Cells, Split
 from privet.counts.base import CountSource, Rows, Table
 from privet.counts.open import open_table
-from privet.curator.answers import Choices, Drawn, Noise, Numbers, Preview, Share
-from privet.curator.exact import children, confusion, perturbed, scored
-from privet.curator.plain import candidate_lists, checked_model, same_domain
+from privet.curator.answers import Choice, Choices, Drawn, Noise, Numbers, Preview, Share
+from privet.curator.exact import children, confusion, distances, perturbed, scored
+from privet.curator.plain import (
+    candidate_lists,
+    checked_mechanism,
+    checked_model,
+    expected_tables,
+    plain_question,
+    same_domain,
+    whole_handicaps,
+)
 from privet.curator.score import RowScore
 from privet.errors import BudgetExceeded, LedgerError, ParameterError, PrivetError, QuestionError, TableError
 from privet.ledger import Entry, Ledger, MemoryLedger, account_digest, left
@@ -189,7 +197,7 @@ class Curator:
         ``epsilon``, discrete Laplace of scale P/epsilon (cost: pure epsilon); with ``rho``, discrete Gaussian of
         variance P/(2 rho) (cost: rho-zCDP). Neighbours: one row added or removed.
         """
-        asked = self._as_question(question)
+        asked = plain_question(self.schema, question)
         return self._noisy(asked, [1] * len(asked.partitions), None, epsilon, rho, asked.describe())
 
     def share(self, question: Question | Cells | Sequence[Cell], epsilon: Number, *, parties: int) -> Share:
@@ -199,7 +207,7 @@ class Curator:
         that make discrete Laplace of scale P/epsilon together. Neighbours: one row added or removed. Cost: pure epsilon, charged in full,
         for the sum of the shares of at least ``parties`` honest parties.
         """
-        asked = self._as_question(question)
+        asked = plain_question(self.schema, question)
         check_shares("parties", parties)
         amount, sensitivity = exact_epsilon("epsilon", epsilon), len(asked.partitions)
         cost, spread = Cost.pure(amount), Fraction(sensitivity) / amount
@@ -248,8 +256,7 @@ class Curator:
         """
         asked = self._one_partition(cells)
         lists = candidate_lists(self.schema, candidates, len(asked))
-        if mechanism not in ("permute-and-flip", "exponential"):
-            raise ParameterError(f"mechanism must be 'permute-and-flip' or 'exponential', got {mechanism!r}")
+        checked_mechanism(mechanism)
         quality = criterion_named(criterion, self.schema.n_rows)
         exactly = self._public and is_infinite(epsilon)
         amount = Fraction(1) if exactly else exact_epsilon("epsilon", epsilon)
@@ -265,6 +272,27 @@ class Curator:
             best = of_cell.index(max(of_cell))
             chosen.append(splits[best if exactly else select(self._bits, of_cell, amount, quality.score_range, mechanism)])
         return Choices(cost.promised(self.schema), cost, self.private and not exactly, entry, tuple(chosen))
+
+    def choose_partition(
+        self,
+        question: Question | Cells | Sequence[Cell],
+        expected: Sequence[npt.ArrayLike],
+        epsilon: Number,
+        *,
+        handicaps: Sequence[int] | None = None,
+        mechanism: Selection = "exponential",
+    ) -> Choice:
+        """The number of a partition whose class counts are (about) farthest from what is expected of them.
+
+        The score of a partition is the sum of abs(count - expected) over its table, less its handicap: a whole number, by default 0,
+        such as the noise that asking for it would bring. ``expected`` is public: one table of whole numbers per partition, of its
+        shape. Sensitivity: a row is in at most one entry of each table, so it moves each score by at most 1, one up and another down:
+        range 2. Neighbours: one row added or removed. Cost: pure epsilon, and epsilon**2/8 in zCDP with ``mechanism="exponential"``.
+        """
+        asked = plain_question(self.schema, question)
+        public, less = expected_tables(asked, expected), whole_handicaps(asked, handicaps)
+        what = f"private selection among {len(public)} partitions: {asked.describe()}"
+        return self._pick(lambda: distances(self._source.count(asked), public, less), 2, epsilon, mechanism, what)
 
     def confusion(self, model: Model, epsilon: Number | None = None, *, rho: Number | None = None) -> Numbers:
         """The noisy confusion matrix of a released model: true classes in lines, predicted ones in columns.
@@ -284,12 +312,12 @@ class Curator:
             raise ParameterError("give at least one model to choose from")
         for model in models:
             checked_model(self.schema, model)
-        amount = exact_epsilon("epsilon", epsilon)
-        cost = selection_cost(amount, "permute-and-flip")
-        entry = self._charge(cost, f"private selection among {len(models)} models")
-        scores = self._inside(lambda: [int(np.trace(confusion(model, self._rows()))) for model in models])
-        index = select(self._bits, scores, amount, 1, "permute-and-flip")
-        return index, Choices(cost.promised(self.schema), cost, self.private, entry, ())
+
+        def correct() -> list[int]:
+            return [int(np.trace(confusion(model, self._rows()))) for model in models]
+
+        choice = self._pick(correct, 1, epsilon, "permute-and-flip", f"private selection among {len(models)} models")
+        return choice.index, Choices(choice.cost, choice.row_cost, choice.private, choice.entry, ())
 
     def draw_tree(self, space: TreeSpace, epsilon: Number, *, weighting: Sequence[Tree] = ()) -> Drawn:
         """A whole labelled tree, drawn with probability proportional to prior x exp(epsilon x weight of the rows it classifies correctly).
@@ -393,22 +421,21 @@ class Curator:
             kind = type(error).__name__
         raise TableError(f"{self.dataset!r} could not be counted ({kind}); the charge stands")
 
-    def _as_question(self, asked: Question | Cells | Sequence[Cell]) -> Question:
-        if isinstance(asked, Cells):
-            asked = Question.of(asked)
-        elif not isinstance(asked, Question):
-            asked = Question.of(Cells.of(self.schema, asked))
-        # A subclass could change its arrays between the check and the count, or look at what it is asked.
-        if type(asked) is not Question or any(type(part) is not Partition or type(part.cells) is not Cells for part in asked.partitions):
-            raise ParameterError("a question must be made of plain Question, Partition and Cells")
-        if not all(same_domain(part.cells.schema, self.schema) for part in asked.partitions):
-            raise QuestionError("the question is about another schema")
-        return asked
-
     def _one_partition(self, asked: Cells | Sequence[Cell]) -> Cells:
         if isinstance(asked, Question):
             raise QuestionError("this question is asked about the cells of one partition: give Cells, not a Question")
-        return self._as_question(asked).partitions[0].cells
+        return plain_question(self.schema, asked).partitions[0].cells
+
+    def _pick(self, measure: Callable[[], list[int]], score_range: int, epsilon: Number, mechanism: Selection, what: str) -> Choice:
+        """Charge, score, select."""
+        checked_mechanism(mechanism)
+        exactly = self._public and is_infinite(epsilon)
+        amount = Fraction(1) if exactly else exact_epsilon("epsilon", epsilon)
+        cost = NOTHING if exactly else selection_cost(amount, mechanism)
+        entry = None if exactly else self._charge(cost, what)
+        scores = self._inside(measure)
+        index = scores.index(max(scores)) if exactly else select(self._bits, scores, amount, score_range, mechanism)
+        return Choice(cost.promised(self.schema), cost, self.private and not exactly, entry, index)
 
     def _noisy(
         self, question: Question, bounds: list[int], score: RowScore | None, epsilon: Number | None, rho: Number | None, what: str

@@ -4,17 +4,77 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from privet.cells import Cells, Split, check_split
+import numpy as np
+import numpy.typing as npt
+
+from privet.cells import Cell, Cells, Split, check_split
 from privet.errors import ParameterError, QuestionError
+from privet.mechanisms.selection import Selection
 from privet.model import Model
 from privet.privacy import PrivacyStatement
+from privet.question import Partition, Question
 from privet.schema import Schema
 from privet.tree import Tree
+
+MAX_EXPECTED = 1 << 35  # a question has 2**27 entries at most, so sums of distances fit into 64 bits
+MAX_HANDICAP = 1 << 62
 
 
 def same_domain(theirs: Schema, ours: Schema) -> bool:
     """Whether a plain schema has our domain. Sizes are compared by themselves: compiled loops step by them."""
     return type(theirs) is Schema and (theirs.sizes, theirs.n_classes, theirs.fingerprint) == (ours.sizes, ours.n_classes, ours.fingerprint)
+
+
+def plain_question(schema: Schema, asked: Question | Cells | Sequence[Cell]) -> Question:
+    if isinstance(asked, Cells):
+        asked = Question.of(asked)
+    elif not isinstance(asked, Question):
+        asked = Question.of(Cells.of(schema, asked))
+    # A subclass could change its arrays between the check and the count, or look at what it is asked.
+    if type(asked) is not Question or any(type(part) is not Partition or type(part.cells) is not Cells for part in asked.partitions):
+        raise ParameterError("a question must be made of plain Question, Partition and Cells")
+    if not all(same_domain(part.cells.schema, schema) for part in asked.partitions):
+        raise QuestionError("the question is about another schema")
+    return asked
+
+
+def expected_tables(question: Question, expected: Sequence[npt.ArrayLike]) -> list[npt.NDArray[np.int64]]:
+    """What is expected of each partition, as plain tables of bounded whole numbers that nobody else holds."""
+    tables = list(expected)
+    if len(tables) != len(question.partitions):
+        raise QuestionError(f"expected must hold one table per partition ({len(question.partitions)}), got {len(tables)}")
+    shapes = [partition.shape for partition in question.partitions]
+    return [_expected_table(number, table, shape) for number, (table, shape) in enumerate(zip(tables, shapes, strict=True))]
+
+
+def _expected_table(number: int, given: npt.ArrayLike, shape: tuple[int, ...]) -> npt.NDArray[np.int64]:
+    name = f"expected[{number}]"
+    try:
+        table = np.array(given)  # a copy of the base class
+    except (ValueError, TypeError, OverflowError):
+        raise QuestionError(f"{name} must be whole numbers of shape {shape}") from None
+    if table.shape != shape or not np.issubdtype(table.dtype, np.integer):
+        raise QuestionError(f"{name} must be whole numbers of shape {shape}, got {table.dtype} of shape {table.shape}")
+    if table.size and max(int(table.max()), -int(table.min())) > MAX_EXPECTED:  # in Python's integers, which do not overflow
+        raise QuestionError(f"{name} must hold numbers of at most {MAX_EXPECTED} in size")
+    return table.astype(np.int64)
+
+
+def whole_handicaps(question: Question, handicaps: Sequence[int] | None) -> list[int]:
+    """One plain whole number per partition."""
+    listed = [0] * len(question.partitions) if handicaps is None else list(handicaps)
+    if len(listed) != len(question.partitions):
+        raise QuestionError(f"handicaps must hold one number per partition ({len(question.partitions)}), got {len(listed)}")
+    for number, one in enumerate(listed):
+        if isinstance(one, bool) or not isinstance(one, int | np.integer) or abs(int(one)) > MAX_HANDICAP:
+            raise QuestionError(f"handicaps[{number}] must be a whole number of at most {MAX_HANDICAP} in size, got {one!r}")
+    return [int(one) for one in listed]
+
+
+def checked_mechanism(mechanism: str) -> Selection:
+    if type(mechanism) is str and mechanism in ("permute-and-flip", "exponential"):
+        return mechanism  # type: ignore[return-value]
+    raise ParameterError(f"mechanism must be 'permute-and-flip' or 'exponential', got {mechanism!r}")
 
 
 def checked_model(schema: Schema, model: Model) -> None:

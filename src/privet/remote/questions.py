@@ -6,9 +6,12 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import AbstractContextManager
 from typing import Any, TypeVar
 
+import numpy.typing as npt
+
 from privet.budget import Cost, Number, Unit, exact, exact_epsilon
 from privet.cells import Cell, Cells, Split
-from privet.curator import Choices, Drawn, Numbers, Preview, RowScore
+from privet.curator import Choice, Choices, Drawn, Numbers, Preview, RowScore
+from privet.curator.plain import checked_mechanism, expected_tables, whole_handicaps
 from privet.errors import BudgetExceeded, ParameterError, QuestionError
 from privet.mechanisms.criteria import criterion_named
 from privet.mechanisms.randomness import Bits, SystemBits
@@ -17,13 +20,13 @@ from privet.model import Model
 from privet.question import Question
 from privet.release.document import to_document
 from privet.release.problem import Damaged
-from privet.remote.replies import check_cost, choices_of, drawn_of, model_choice_of, numbers_of, understood
+from privet.remote.replies import check_cost, choice_of, choices_of, drawn_of, model_choice_of, numbers_of, understood
 from privet.remote.session import Session
 from privet.schema import Schema
 from privet.space import TreeSpace
 from privet.tree import Tree
 from privet.wire.answers import preview_from
-from privet.wire.questions import Json, candidates_to, cells_to, question_to, score_to, space_to, trees_to
+from privet.wire.questions import Json, candidates_to, cells_to, expected_to, question_to, score_to, space_to, trees_to
 
 Answered = TypeVar("Answered")
 
@@ -93,8 +96,7 @@ class RemoteQuestions:
 
     def count(self, question: Question | Cells | Sequence[Cell], epsilon: Number | None = None, *, rho: Number | None = None) -> Numbers:
         """Noisy class counts of every cell of every partition."""
-        asked = question if isinstance(question, Question) else Question.of(self._cells(question))
-        self._check_schema("question", asked.schema)
+        asked = self._question(question)
         shapes = [partition.shape for partition in asked.partitions]
         return self._ask("count", {**_price(epsilon, rho), **question_to(asked)}, lambda told: numbers_of(told, shapes))
 
@@ -123,8 +125,7 @@ class RemoteQuestions:
         """A good split for each cell, out of ``candidates`` (one list for all cells, or one list per cell)."""
         asked = self._cells(cells)
         offered = _offered(candidates, len(asked))
-        if mechanism not in ("permute-and-flip", "exponential"):
-            raise ParameterError(f"mechanism must be 'permute-and-flip' or 'exponential', got {mechanism!r}")
+        checked_mechanism(mechanism)
         criterion_named(criterion, self.schema.n_rows)
         body = {
             **epsilon_of(epsilon),
@@ -134,6 +135,25 @@ class RemoteQuestions:
             "mechanism": mechanism,
         }
         return self._ask("choose", body, lambda told: choices_of(told, offered))
+
+    def choose_partition(
+        self,
+        question: Question | Cells | Sequence[Cell],
+        expected: Sequence[npt.ArrayLike],
+        epsilon: Number,
+        *,
+        handicaps: Sequence[int] | None = None,
+        mechanism: Selection = "exponential",
+    ) -> Choice:
+        """The number of a partition whose class counts are (about) farthest from what is expected of them."""
+        asked = self._question(question)
+        body = {
+            **epsilon_of(epsilon),
+            **question_to(asked),
+            **expected_to(expected_tables(asked, expected), whole_handicaps(asked, handicaps)),
+            "mechanism": checked_mechanism(mechanism),
+        }
+        return self._ask("choose-partition", body, lambda told: choice_of(told, len(asked.partitions)))
 
     def confusion(self, model: Model, epsilon: Number | None = None, *, rho: Number | None = None) -> Numbers:
         """The noisy confusion matrix of a released model: true classes in lines, predicted ones in columns."""
@@ -180,6 +200,11 @@ class RemoteQuestions:
             return read(told)
 
         return self._session.ask(kind, {**body, **self._about()}, read_and_check)
+
+    def _question(self, asked: Question | Cells | Sequence[Cell]) -> Question:
+        question = asked if isinstance(asked, Question) else Question.of(self._cells(asked))
+        self._check_schema("question", question.schema)
+        return question
 
     def _cells(self, asked: Cells | Sequence[Cell]) -> Cells:
         if isinstance(asked, Question):

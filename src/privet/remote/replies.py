@@ -11,11 +11,11 @@ import numpy as np
 
 from privet.budget import Cost
 from privet.cells import Split
-from privet.curator import Choices, Drawn, Numbers
+from privet.curator import Choice, Choices, Drawn, Numbers
 from privet.errors import PrivetError, Unavailable
 from privet.ledger import Entry
 from privet.schema import Schema
-from privet.wire.answers import choices_from, cost_from, drawn_from, entry_from, numbers_from
+from privet.wire.answers import choice_from, choices_from, cost_from, drawn_from, entry_from, numbers_from
 
 Json = Mapping[str, Any]
 Shape = tuple[int, ...]
@@ -76,11 +76,16 @@ def choices_of(data: Json, offered: Sequence[Sequence[Split]]) -> Choices:
     return answer
 
 
+def choice_of(data: Json, n_offered: int) -> Choice:
+    """The number of one of those that were offered."""
+    index = data["index"]
+    _require(type(index) is int and 0 <= index < n_offered, "it chose what was not offered")
+    return choice_from(data)
+
+
 def model_choice_of(data: Json, n_models: int) -> tuple[int, Choices]:
     """The number of a model."""
-    index = data["index"]
-    _require(type(index) is int and 0 <= index < n_models, "it chose a model that was not offered")
-    return index, choices_of(data, [])
+    return choice_of(data, n_models).index, choices_of(data, [])
 
 
 def drawn_of(data: Json, schema: Schema) -> Drawn:

@@ -11,10 +11,13 @@ from contextlib import AbstractContextManager
 from fractions import Fraction
 from typing import Any, TypeVar
 
+import numpy.typing as npt
+
 from privet.budget import Cost, Number, Unit
 from privet.cells import Cell, Cells, Split
-from privet.curator import Choices, Curator, Drawn, Numbers, Preview, RowScore
+from privet.curator import Choice, Choices, Curator, Drawn, Numbers, Preview, RowScore
 from privet.curator.answers import Answer
+from privet.curator.plain import expected_tables, whole_handicaps
 from privet.errors import BudgetExceeded, KeyReused, ParameterError
 from privet.ledger.base import same_request
 from privet.ledger.keyed import KeyedLedger
@@ -27,7 +30,7 @@ from privet.resume.unfinished import KeptBits, Unfinished, identity_of
 from privet.schema import Schema
 from privet.space import TreeSpace
 from privet.tree import Tree
-from privet.wire.answers import choices_from, drawn_from, numbers_from
+from privet.wire.answers import choice_from, choices_from, drawn_from, numbers_from
 
 Answered = TypeVar("Answered", bound=Answer)
 
@@ -110,7 +113,7 @@ class ResumableCurator:
     # -- questions -----------------------------------------------------------------------------------------------------
 
     def count(self, question: Question | Cells | Sequence[Cell], epsilon: Number | None = None, *, rho: Number | None = None) -> Numbers:
-        asked = question if isinstance(question, Question) else Question.of(self._cells(question))
+        asked = self._question(question)
         return self._once(("count", asked, epsilon, rho), lambda c: c.count(asked, epsilon, rho=rho), numbers_from)
 
     def size(self, epsilon: Number | None = None, *, rho: Number | None = None) -> Numbers:
@@ -132,6 +135,20 @@ class ResumableCurator:
         asked = self._cells(cells)
         question = ("choose", asked, candidates, criterion, epsilon, mechanism)
         return self._once(question, lambda c: c.choose(asked, candidates, criterion, epsilon, mechanism=mechanism), choices_from)
+
+    def choose_partition(
+        self,
+        question: Question | Cells | Sequence[Cell],
+        expected: Sequence[npt.ArrayLike],
+        epsilon: Number,
+        *,
+        handicaps: Sequence[int] | None = None,
+        mechanism: Selection = "exponential",
+    ) -> Choice:
+        asked = self._question(question)
+        public, less = expected_tables(asked, expected), whole_handicaps(asked, handicaps)
+        said = ("choose-partition", asked, public, less, epsilon, mechanism)
+        return self._once(said, lambda c: c.choose_partition(asked, public, epsilon, handicaps=less, mechanism=mechanism), choice_from)
 
     def confusion(self, model: Model, epsilon: Number | None = None, *, rho: Number | None = None) -> Numbers:
         """As the curator does: fits go on where they were interrupted, evaluations do not."""
@@ -156,6 +173,9 @@ class ResumableCurator:
         return self._curator.split_people(n_parts, epsilon)
 
     # -- how it is done ------------------------------------------------------------------------------------------------
+
+    def _question(self, asked: Question | Cells | Sequence[Cell]) -> Question:
+        return asked if isinstance(asked, Question) else Question.of(self._cells(asked))
 
     def _cells(self, asked: Cells | Sequence[Cell]) -> Cells:
         return asked if isinstance(asked, Cells) else Cells.of(self.schema, asked)

@@ -18,16 +18,14 @@ from privet.service import requests
 from privet.service.room import Room
 from privet.tree import Tree
 from privet.wire.answers import answer_to
-from privet.wire.questions import Json, candidates_from, cells_from, question_from, score_from, space_from, trees_from
+from privet.wire.questions import Json, candidates_from, cells_from, expected_from, question_from, score_from, space_from, trees_from
 
 _DRAWING = Room(2 << 30)  # bytes that all draws under way may need together
 
 
 def count(curator: Curator, asked: requests.Count) -> Json:
     """Noisy class counts."""
-    partitions = None if asked.partitions is None else [one.model_dump() for one in asked.partitions]
-    question = question_from(curator.schema, [_plain(cells) for cells in asked.cells], partitions)
-    _check(question)
+    question = _question(curator, asked)
     return answer_to(curator.count(question, asked.epsilon, rho=asked.rho))
 
 
@@ -55,6 +53,13 @@ def choose(curator: Curator, asked: requests.Choose) -> Json:
             f"one request may score {requests.MAX_NUMBERS} candidates over all cells, this one has {scored}; ask in several requests"
         )
     return answer_to(curator.choose(cells, candidates, asked.criterion, asked.epsilon, mechanism=asked.mechanism))
+
+
+def choose_partition(curator: Curator, asked: requests.ChoosePartition) -> Json:
+    """Private selection of a partition."""
+    question = _question(curator, asked)
+    expected = expected_from(question, asked.expected)
+    return answer_to(curator.choose_partition(question, expected, asked.epsilon, handicaps=asked.handicaps, mechanism=asked.mechanism))
 
 
 def draw_tree(curator: Curator, asked: requests.DrawTree) -> Json:
@@ -89,6 +94,7 @@ QUESTIONS: dict[str, tuple[type[requests.Asked], Callable[[Curator, Any], Json]]
     "size": (requests.Size, size),
     "sums": (requests.Sums, sums),
     "choose": (requests.Choose, choose),
+    "choose-partition": (requests.ChoosePartition, choose_partition),
     "draw-tree": (requests.DrawTree, draw_tree),
     "gradients": (requests.Gradients, gradients),
     "confusion": (requests.Confusion, confusion),
@@ -112,6 +118,13 @@ def planned(plan: requests.Plan) -> Cost:
 
 def _plain(cells: requests.Cells) -> Any:
     return cells.model_dump() if isinstance(cells, requests.CellTree) else cells
+
+
+def _question(curator: Curator, asked: requests.Count | requests.ChoosePartition) -> Question:
+    partitions = None if asked.partitions is None else [one.model_dump() for one in asked.partitions]
+    question = question_from(curator.schema, [_plain(cells) for cells in asked.cells], partitions)
+    _check(question)
+    return question
 
 
 def _cells(curator: Curator, cells: requests.Cells) -> Cells:

@@ -174,6 +174,37 @@ class Choose(Asked):
     )
 
 
+Bounded = Annotated[StrictInt, Field(ge=-(1 << 35), le=1 << 35)]
+
+
+class ChoosePartition(Asked):
+    """The partition whose class counts are about farthest from what is expected of them."""
+
+    epsilon: Amount
+    cells: Annotated[list[Cells], Field(min_length=1, max_length=10_000), FAST] = Field(default=[EVERYTHING])
+    partitions: Annotated[list[AskedPartition], Field(min_length=1, max_length=10_000), FAST] | None = None
+    expected: Annotated[list[Annotated[list[Bounded], Field(max_length=MAX_NUMBERS), FAST]], Field(max_length=10_000), FAST] = Field(
+        description="For each partition, the class counts that are expected of it, cell by cell in one list."
+    )
+    handicaps: Annotated[list[Annotated[StrictInt, Field(ge=-(1 << 62), le=1 << 62)]], Field(max_length=10_000), FAST] | None = Field(
+        None, description="For each partition, what is subtracted from its distance; by default nothing."
+    )
+    mechanism: Literal["permute-and-flip", "exponential"] = "exponential"
+
+    model_config = ConfigDict(
+        json_schema_extra={
+            "examples": [
+                {
+                    "epsilon": "0.1",
+                    "cells": [[{"form": ["complete"]}, {"form": ["foster"]}], [{}]],
+                    "expected": [[700, 0, 60, 900, 800, 700, 0, 60, 900, 800], [4300, 2, 300, 4200, 4000]],
+                    "handicaps": [100, 50],
+                }
+            ]
+        }
+    )
+
+
 class Space(Strict):
     """A public set of trees with a prior."""
 

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from privet.budget import Cost
-from privet.curator.answers import Answer, Choices, Drawn, Numbers, Preview
+from privet.curator.answers import Answer, Choice, Choices, Drawn, Numbers, Preview
 from privet.ledger import Entry
 from privet.schema import Schema
 from privet.wire.questions import Json, cells_from, cells_to, split_from, split_to
@@ -54,6 +54,8 @@ def answer_to(answer: Answer) -> Json:
         told |= {"noise": answer.noise, "spread": str(answer.spread), "deviation": answer.deviation}
     elif isinstance(answer, Choices):
         told["splits"] = [split_to(split) for split in answer.splits]
+    elif isinstance(answer, Choice):
+        told["index"] = answer.index
     elif isinstance(answer, Drawn):
         told |= {"cells": cells_to(answer.cells), "labels": answer.labels.tolist()}
     return told
@@ -73,6 +75,11 @@ def numbers_from(data: Mapping[str, Any]) -> Numbers:
 def choices_from(data: Mapping[str, Any]) -> Choices:
     """Chosen splits."""
     return Choices(**_common(data), splits=tuple(split_from(split) for split in data["splits"]))
+
+
+def choice_from(data: Mapping[str, Any]) -> Choice:
+    """The number of what was chosen."""
+    return Choice(**_common(data), index=int(data["index"]))
 
 
 def drawn_from(schema: Schema, data: Mapping[str, Any]) -> Drawn:

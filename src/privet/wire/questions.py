@@ -14,6 +14,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
+import numpy.typing as npt
 
 from privet.cells import Cell, Cells, Condition, Split, domain_size
 from privet.curator.score import RowScore
@@ -108,6 +109,23 @@ def question_from(schema: Schema, cells: Sequence[Any], partitions: Sequence[Map
     if bad := [part["cells"] for part in asked if not 0 <= part["cells"] < len(compiled)]:
         raise QuestionError(f"a partition refers to cells {bad[0]}, but {len(compiled)} are listed (the first is 0)")
     return Question(tuple(Partition(compiled[part["cells"]], by=part.get("by")) for part in asked))
+
+
+def expected_to(expected: Sequence[npt.NDArray[np.int64]], handicaps: Sequence[int]) -> Json:
+    """What is expected of each partition, its numbers in one line, and the handicaps."""
+    return {"expected": [table.reshape(-1).tolist() for table in expected], "handicaps": list(handicaps)}
+
+
+def expected_from(question: Question, expected: Sequence[Sequence[int]]) -> list[npt.NDArray[np.int64]]:
+    """The tables that are expected of a question's partitions."""
+    if len(expected) != len(question.partitions):
+        raise QuestionError(f"expected must hold one list per partition ({len(question.partitions)}), got {len(expected)}")
+    tables = []
+    for number, (listed, partition) in enumerate(zip(expected, question.partitions, strict=True)):
+        if len(listed) != partition.entries:
+            raise QuestionError(f"expected[{number}] must hold a number for each of {partition.entries} counts, got {len(listed)}")
+        tables.append(np.array(listed, dtype=np.int64).reshape(partition.shape))
+    return tables
 
 
 def candidates_to(candidates: Sequence[Split] | Sequence[Sequence[Split]]) -> Json:
