@@ -2,6 +2,7 @@
 
 - :mod:`~privet.curator.base`: what every curator does
 - :mod:`~privet.curator.curator`: the curator in this process: charge, count, answer through a mechanism
+- :mod:`~privet.curator.accounting`: its money side
 - :mod:`~privet.curator.plain`: what may be asked about
 - :mod:`~privet.curator.exact`: exact tables, inside the boundary
 - :mod:`~privet.curator.answers`: what it answers

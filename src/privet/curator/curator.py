@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-import copy
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from fractions import Fraction
 from typing import TypeVar
@@ -11,11 +10,12 @@ from typing import TypeVar
 import numpy as np
 import numpy.typing as npt
 
-from privet.budget import NOTHING, Budget, Cost, Number, Unit, exact, exact_epsilon, is_infinite, sequential
+from privet.budget import NOTHING, Budget, Cost, Number, exact, exact_epsilon, is_infinite
 from privet.cells import Cell, Cells, Split
 from privet.counts.base import CountSource, Rows, Table
 from privet.counts.open import open_table
-from privet.curator.answers import Choice, Choices, Drawn, Noise, Numbers, Preview, Share
+from privet.curator.accounting import Accounting
+from privet.curator.answers import Choice, Choices, Drawn, Noise, Numbers, Share
 from privet.curator.exact import children, confusion, distances, perturbed, scored
 from privet.curator.plain import (
     candidate_lists,
@@ -27,8 +27,8 @@ from privet.curator.plain import (
     whole_handicaps,
 )
 from privet.curator.score import RowScore
-from privet.errors import BudgetExceeded, LedgerError, ParameterError, PrivetError, QuestionError, TableError
-from privet.ledger import Entry, Ledger, MemoryLedger, account_digest, left
+from privet.errors import ParameterError, PrivetError, QuestionError, TableError
+from privet.ledger import Ledger, MemoryLedger
 from privet.mechanisms.criteria import criterion_named
 from privet.mechanisms.gaussian import add_gaussian
 from privet.mechanisms.laplace import add_laplace
@@ -47,7 +47,7 @@ _PUBLIC_EPSILON = Fraction(1000)  # a draw with epsilon = inf from a public tabl
 _MAX_SPREAD = 1 << 40  # a Laplace scale or Gaussian deviation beyond this could overflow 64-bit counts
 
 
-class Curator:
+class Curator(Accounting):
     """Answers questions about a table, within a budget.
 
     Epsilon and rho of a question are for **one row added or removed**, and for the question as a whole: partitions share
@@ -106,81 +106,9 @@ class Curator:
         curator._open_account(budget)
         return curator
 
-    def charging(self, ledger: Ledger) -> Curator:
-        """The same curator, with a view of its ledger in place of the ledger."""
-        other = copy.copy(self)
-        other.ledger = ledger
-        return other
-
     def _set_up(self, source: CountSource, schema: Schema, ledger: Ledger, dataset: str, analyst: str, bits: Bits) -> None:
         self._source, self._bits, self._account = source, bits, ""
         self.schema, self.ledger, self.dataset, self.analyst = schema, ledger, dataset, analyst
-
-    def _open_account(self, budget: Budget | None) -> None:
-        cap = self.ledger.cap(self.dataset) if budget is None else self.ledger.open_cap(self.dataset, budget)
-        if cap is None:
-            raise LedgerError(f"data set {self.dataset!r} has no budget in the ledger yet; give one, for example Budget(1)")
-        if budget is not None and budget != cap:
-            raise LedgerError(
-                f"the ledger holds a budget of {cap} for data set {self.dataset!r}, not {budget}; "
-                "leave it out here, or change it with the ledger's set_cap"
-            )
-
-    @property
-    def account(self) -> str:
-        """A digest of the account that is charged, for releases: it tells whether two are about one table, and nothing else."""
-        return self._account or account_digest(self.ledger.identity, self.dataset)
-
-    # -- money ---------------------------------------------------------------------------------------------------------
-
-    @property
-    def unit(self) -> Unit:
-        """What the data set's cap is counted in."""
-        cap = self.ledger.cap(self.dataset)
-        assert cap is not None
-        return cap.unit
-
-    @property
-    def left(self) -> Fraction:
-        """What can still be spent, in the unit of the data set's cap and for the declared neighbours."""
-        return left(self.ledger, self.dataset, self.analyst)
-
-    @property
-    def private(self) -> bool:
-        """Whether answers are private: noise that nobody can repeat, and a schema that was not read off the data."""
-        return self._bits.private and not self.schema.from_data
-
-    @property
-    def reason(self) -> str:
-        """Why answers are not private; empty where they are."""
-        reasons = ["a test seed was used"] if not self._bits.private else []
-        reasons += ["the schema was read off the data"] if self.schema.from_data else []
-        return "; ".join(reasons)
-
-    @property
-    def bits(self) -> Bits:
-        """The source of randomness, for structure that is drawn and released."""
-        return self._bits
-
-    @property
-    def spent(self) -> Cost:
-        """What all analysts have spent on this data set, for the declared neighbours."""
-        return self.ledger.spent(self.dataset)
-
-    def preview(self, plan: Iterable[Cost]) -> Preview:
-        """What the questions of a plan would cost together, for the declared neighbours, without charging."""
-        return preview_of(self.ledger, self.dataset, self.analyst, sequential(plan).promised(self.schema))
-
-    def require(self, plan: Iterable[Cost]) -> None:
-        """Raise :class:`~privet.errors.BudgetExceeded` unless a plan fits, so that no part of it is paid for in vain. Charges nothing."""
-        preview = self.preview(plan)
-        asked = preview.cost.amount(self.unit)
-        if asked is not None and not preview.fits:
-            raise BudgetExceeded(asked, preview.left, self.unit, f"data set {self.dataset!r}")
-
-    def _charge(self, cost: Cost, what: str) -> Entry:
-        marked = what if self.private else f"NOT PRIVATE ({self.reason}): {what}"
-        return self.ledger.charge(self.dataset, self.analyst, cost.promised(self.schema), marked)
 
     # -- questions -----------------------------------------------------------------------------------------------------
 
@@ -483,10 +411,3 @@ class Curator:
 def _check_spread(name: str, spread: Fraction, most: int) -> None:
     if spread > most:
         raise ParameterError(f"{name} is so small that the noise does not fit into 64 bits")
-
-
-def preview_of(ledger: Ledger, dataset: str, analyst: str, cost: Cost) -> Preview:
-    """Whether a cost, for the declared neighbours, fits into what is left to an analyst."""
-    cap, remaining = ledger.cap(dataset), left(ledger, dataset, analyst)
-    asked = None if cap is None else cost.amount(cap.unit)
-    return Preview(cost, remaining, asked is not None and asked <= remaining)

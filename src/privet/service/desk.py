@@ -20,7 +20,7 @@ from privet.budget import Budget, Cost, exact_epsilon
 from privet.counts.base import CountSource, Table
 from privet.counts.open import open_table
 from privet.curator import Curator
-from privet.curator.curator import preview_of
+from privet.curator.accounting import preview_of
 from privet.errors import AccessError, KeyReused, ParameterError, PrivetError, QuestionError, SchemaError, TableError
 from privet.ledger import Entry, Ledger, Receipt, account_digest, left
 from privet.ledger.base import same_request
