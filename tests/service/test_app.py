@@ -424,7 +424,7 @@ def test_the_openapi_description_has_examples_that_work(ada, home):
     home.ledger.set_cap("people", Budget(10_000), "ada")
     described = ada.client.get("/v1/openapi.json").json()
     questions = [path for path in described["paths"] if path.count("/") == 4]
-    assert len(questions) == 13
+    assert len(questions) == 14
     for schema in described["components"]["schemas"].values():
         for example in schema.get("examples", []):
             assert isinstance(example, dict)

@@ -6,12 +6,13 @@
 - :mod:`~privet.curator.plain`: what may be asked about
 - :mod:`~privet.curator.exact`: exact tables, inside the boundary
 - :mod:`~privet.curator.answers`: what it answers
+- :mod:`~privet.curator.quantile`: order statistics on public bins
 - :mod:`~privet.curator.score`: bounded scores of rows, for sums
 """
 
-from privet.curator.answers import Answer, Choice, Choices, Drawn, Numbers, Preview, Share
+from privet.curator.answers import Answer, Choice, Choices, Drawn, Numbers, Preview, Quantile, Share
 from privet.curator.base import AnyCurator
 from privet.curator.curator import Curator
 from privet.curator.score import RowScore
 
-__all__ = ["Answer", "AnyCurator", "Choice", "Choices", "Curator", "Drawn", "Numbers", "Preview", "RowScore", "Share"]
+__all__ = ["Answer", "AnyCurator", "Choice", "Choices", "Curator", "Drawn", "Numbers", "Preview", "Quantile", "RowScore", "Share"]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from fractions import Fraction
 from typing import Literal
@@ -15,7 +16,7 @@ from privet.cells import Cells, Split
 from privet.ledger import Entry
 from privet.tree import Tree
 
-Noise = Literal["discrete-laplace", "discrete-gaussian", "none"]
+Noise = Literal["discrete-laplace", "discrete-gaussian", "randomized-response", "none"]
 
 
 @dataclass(frozen=True)
@@ -75,6 +76,27 @@ class Choice(Answer):
     """The number of what was chosen; the first has 0."""
 
     index: int
+
+
+@dataclass(frozen=True, eq=False)
+class Quantile(Choice):
+    """The bin that was chosen for the ``q``-quantile of an attribute, from ``low`` to ``high`` in the units of the schema."""
+
+    attribute: str
+    q: Fraction
+    low: float
+    high: float
+
+    @classmethod
+    def of(cls, choice: Choice, attribute: str, q: Fraction, cuts: Sequence[float]) -> Quantile:
+        """A chosen bin, with its edges."""
+        low, high = cuts[choice.index : choice.index + 2]
+        return cls(choice.cost, choice.row_cost, choice.private, choice.entry, choice.index, attribute, q, low, high)
+
+    @property
+    def middle(self) -> float:
+        """The middle of the bin: one number to go on with."""
+        return self.low / 2 + self.high / 2
 
 
 @dataclass(frozen=True, eq=False)

@@ -10,8 +10,9 @@ import numpy.typing as npt
 
 from privet.budget import Cost, Number, Unit, exact, exact_epsilon
 from privet.cells import Cell, Cells, Split
-from privet.curator import Choice, Choices, Drawn, Numbers, Preview, RowScore
+from privet.curator import Choice, Choices, Drawn, Numbers, Preview, Quantile, RowScore
 from privet.curator.plain import checked_mechanism, expected_tables, whole_handicaps
+from privet.curator.quantile import exact_share, numeric_attribute
 from privet.errors import BudgetExceeded, ParameterError, QuestionError
 from privet.mechanisms.criteria import criterion_named
 from privet.mechanisms.randomness import Bits, SystemBits
@@ -20,7 +21,7 @@ from privet.model import Model
 from privet.question import Question
 from privet.release.document import to_document
 from privet.release.problem import Damaged
-from privet.remote.replies import check_cost, choice_of, choices_of, drawn_of, model_choice_of, numbers_of, understood
+from privet.remote.replies import check_cost, choice_of, choices_of, drawn_of, model_choice_of, numbers_of, quantile_of, understood
 from privet.remote.session import Session
 from privet.schema import Schema
 from privet.space import TreeSpace
@@ -154,6 +155,17 @@ class RemoteQuestions:
             "mechanism": checked_mechanism(mechanism),
         }
         return self._ask("choose-partition", body, lambda told: choice_of(told, len(asked.partitions)))
+
+    def quantile(self, attribute: str, q: Number, epsilon: Number, *, mechanism: Selection = "permute-and-flip") -> Quantile:
+        """A bin of a numeric attribute that (about) holds its ``q``-quantile."""
+        share = exact_share(q)
+        numeric_attribute(self.schema, attribute)
+        body = {**epsilon_of(epsilon), "attribute": attribute, "q": str(share), "mechanism": checked_mechanism(mechanism)}
+        return self._ask("quantile", body, lambda told: quantile_of(told, self.schema, attribute, share))
+
+    def median(self, attribute: str, epsilon: Number, *, mechanism: Selection = "permute-and-flip") -> Quantile:
+        """The :meth:`quantile` of 1/2."""
+        return self.quantile(attribute, "1/2", epsilon, mechanism=mechanism)
 
     def confusion(self, model: Model, epsilon: Number | None = None, *, rho: Number | None = None) -> Numbers:
         """The noisy confusion matrix of a released model: true classes in lines, predicted ones in columns."""

@@ -5,17 +5,19 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
+from fractions import Fraction
 from typing import Any
 
 import numpy as np
 
 from privet.budget import Cost
 from privet.cells import Split
-from privet.curator import Choice, Choices, Drawn, Numbers
+from privet.curator import Choice, Choices, Drawn, Numbers, Quantile
+from privet.curator.quantile import numeric_attribute
 from privet.errors import PrivetError, Unavailable
 from privet.ledger import Entry
 from privet.schema import Schema
-from privet.wire.answers import choice_from, choices_from, cost_from, drawn_from, entry_from, numbers_from
+from privet.wire.answers import choice_from, choices_from, cost_from, drawn_from, entry_from, numbers_from, quantile_from
 
 Json = Mapping[str, Any]
 Shape = tuple[int, ...]
@@ -86,6 +88,14 @@ def choice_of(data: Json, n_offered: int) -> Choice:
 def model_choice_of(data: Json, n_models: int) -> tuple[int, Choices]:
     """The number of a model."""
     return choice_of(data, n_models).index, choices_of(data, [])
+
+
+def quantile_of(data: Json, schema: Schema, attribute: str, q: Fraction) -> Quantile:
+    """A bin of the attribute that was asked about."""
+    choice_of(data, numeric_attribute(schema, attribute).bins)
+    answer = quantile_from(schema, data)
+    _require((answer.attribute, answer.q) == (attribute, q), "it is about something else")
+    return answer
 
 
 def drawn_of(data: Json, schema: Schema) -> Drawn:

@@ -15,9 +15,10 @@ import numpy.typing as npt
 
 from privet.budget import Cost, Number, Unit
 from privet.cells import Cell, Cells, Split
-from privet.curator import Choice, Choices, Curator, Drawn, Numbers, Preview, RowScore
+from privet.curator import Choice, Choices, Curator, Drawn, Numbers, Preview, Quantile, RowScore
 from privet.curator.answers import Answer
 from privet.curator.plain import expected_tables, whole_handicaps
+from privet.curator.quantile import exact_share
 from privet.errors import BudgetExceeded, KeyReused, ParameterError
 from privet.ledger.base import same_request
 from privet.ledger.keyed import KeyedLedger
@@ -30,7 +31,7 @@ from privet.resume.unfinished import KeptBits, Unfinished, identity_of
 from privet.schema import Schema
 from privet.space import TreeSpace
 from privet.tree import Tree
-from privet.wire.answers import choice_from, choices_from, drawn_from, numbers_from
+from privet.wire.answers import choice_from, choices_from, drawn_from, numbers_from, quantile_from
 
 Answered = TypeVar("Answered", bound=Answer)
 
@@ -149,6 +150,16 @@ class ResumableCurator:
         public, less = expected_tables(asked, expected), whole_handicaps(asked, handicaps)
         said = ("choose-partition", asked, public, less, epsilon, mechanism)
         return self._once(said, lambda c: c.choose_partition(asked, public, epsilon, handicaps=less, mechanism=mechanism), choice_from)
+
+    def quantile(self, attribute: str, q: Number, epsilon: Number, *, mechanism: Selection = "permute-and-flip") -> Quantile:
+        return self._once(
+            ("quantile", attribute, exact_share(q), epsilon, mechanism),
+            lambda c: c.quantile(attribute, q, epsilon, mechanism=mechanism),
+            lambda told: quantile_from(self.schema, told),
+        )
+
+    def median(self, attribute: str, epsilon: Number, *, mechanism: Selection = "permute-and-flip") -> Quantile:
+        return self.quantile(attribute, "1/2", epsilon, mechanism=mechanism)
 
     def confusion(self, model: Model, epsilon: Number | None = None, *, rho: Number | None = None) -> Numbers:
         """As the curator does: fits go on where they were interrupted, evaluations do not."""

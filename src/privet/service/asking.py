@@ -62,6 +62,11 @@ def choose_partition(curator: Curator, asked: requests.ChoosePartition) -> Json:
     return answer_to(curator.choose_partition(question, expected, asked.epsilon, handicaps=asked.handicaps, mechanism=asked.mechanism))
 
 
+def quantile(curator: Curator, asked: requests.Quantile) -> Json:
+    """Private selection of a bin."""
+    return answer_to(curator.quantile(asked.attribute, asked.q, asked.epsilon, mechanism=asked.mechanism))
+
+
 def draw_tree(curator: Curator, asked: requests.DrawTree) -> Json:
     """A whole tree."""
     space, trees = space_from(curator.schema, asked.space.model_dump()), _trees(curator, asked.weighting)
@@ -95,6 +100,7 @@ QUESTIONS: dict[str, tuple[type[requests.Asked], Callable[[Curator, Any], Json]]
     "sums": (requests.Sums, sums),
     "choose": (requests.Choose, choose),
     "choose-partition": (requests.ChoosePartition, choose_partition),
+    "quantile": (requests.Quantile, quantile),
     "draw-tree": (requests.DrawTree, draw_tree),
     "gradients": (requests.Gradients, gradients),
     "confusion": (requests.Confusion, confusion),

@@ -205,6 +205,19 @@ class ChoosePartition(Asked):
     )
 
 
+class Quantile(Asked):
+    """The bin of a numeric attribute that about holds its q-quantile."""
+
+    epsilon: Amount
+    attribute: Name
+    q: StrictInt | StrictFloat | StrictStr = Field(
+        "1/2", description="The share of the rows that shall lie below, from 0 to 1; by default the median."
+    )
+    mechanism: Literal["permute-and-flip", "exponential"] = "permute-and-flip"
+
+    model_config = ConfigDict(json_schema_extra={"examples": [{"epsilon": "0.1", "attribute": "age", "q": "0.9"}]})
+
+
 class Space(Strict):
     """A public set of trees with a prior."""
 

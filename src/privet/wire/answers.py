@@ -9,7 +9,8 @@ from typing import Any
 import numpy as np
 
 from privet.budget import Cost
-from privet.curator.answers import Answer, Choice, Choices, Drawn, Numbers, Preview
+from privet.curator.answers import Answer, Choice, Choices, Drawn, Numbers, Preview, Quantile
+from privet.curator.quantile import numeric_attribute
 from privet.ledger import Entry
 from privet.schema import Schema
 from privet.wire.questions import Json, cells_from, cells_to, split_from, split_to
@@ -56,6 +57,8 @@ def answer_to(answer: Answer) -> Json:
         told["splits"] = [split_to(split) for split in answer.splits]
     elif isinstance(answer, Choice):
         told["index"] = answer.index
+        if isinstance(answer, Quantile):
+            told |= {"attribute": answer.attribute, "q": str(answer.q), "low": answer.low, "high": answer.high}
     elif isinstance(answer, Drawn):
         told |= {"cells": cells_to(answer.cells), "labels": answer.labels.tolist()}
     return told
@@ -80,6 +83,12 @@ def choices_from(data: Mapping[str, Any]) -> Choices:
 def choice_from(data: Mapping[str, Any]) -> Choice:
     """The number of what was chosen."""
     return Choice(**_common(data), index=int(data["index"]))
+
+
+def quantile_from(schema: Schema, data: Mapping[str, Any]) -> Quantile:
+    """A chosen bin; its edges are those of the schema."""
+    cuts = numeric_attribute(schema, data["attribute"]).cuts
+    return Quantile.of(choice_from(data), data["attribute"], Fraction(data["q"]), cuts)
 
 
 def drawn_from(schema: Schema, data: Mapping[str, Any]) -> Drawn:
