@@ -54,6 +54,7 @@ def asking(curator, model: Model) -> dict:
         "sums": lambda epsilon: curator.sums(FORMS, RowScore(SCHEMA, np.array([0, 1, 5])), epsilon),
         "choose": lambda epsilon: curator.choose(FORMS, SPLITS, "gini", epsilon),
         "choose-partition": lambda epsilon: curator.choose_partition(FORMS, [FAR], epsilon),
+        "quantile": lambda epsilon: curator.quantile("age", "0.9", epsilon),
         "confusion": lambda epsilon: curator.confusion(model, epsilon),
         "choose-model": lambda epsilon: curator.choose_model([model], epsilon),
         "draw-tree": lambda epsilon: curator.draw_tree(SPACE, epsilon),
@@ -61,7 +62,7 @@ def asking(curator, model: Model) -> dict:
     }
 
 
-KINDS = ("count", "size", "sums", "choose", "choose-partition", "confusion", "choose-model", "draw-tree", "gradients")
+KINDS = ("count", "size", "sums", "choose", "choose-partition", "quantile", "confusion", "choose-model", "draw-tree", "gradients")
 
 
 def test_counts_are_those_of_the_rows(service, curator):
@@ -113,6 +114,18 @@ def test_a_partition_is_chosen_as_in_process(service, curator, mechanism):
         held_back = [10**6 * (number == farthest) for number in range(3)]
         assert curator.choose_partition(**ask, handicaps=held_back).index != farthest
     assert told.cost == (Cost.pure(SURE) if mechanism == "permute-and-flip" else Cost.bounded_range(SURE))
+
+
+@pytest.mark.parametrize("mechanism", ["permute-and-flip", "exponential"])
+def test_a_quantile_is_the_bin_it_is_in_process(service, curator, mechanism):
+    for q in (0.1, "3/10", Decimal("0.6"), Fraction(9, 10)):
+        told, same = (one.quantile("age", q, SURE, mechanism=mechanism) for one in (curator, service.curator))
+        assert (told.index, told.attribute, told.q, told.low, told.high) == (same.index, "age", same.q, same.low, same.high)
+        assert (told.cost, told.row_cost) == (same.cost, same.row_cost)
+    assert (told.low, told.high, told.middle) == (75, 100, 87.5)
+    assert told.cost == (Cost.pure(SURE) if mechanism == "permute-and-flip" else Cost.bounded_range(SURE))
+    assert curator.median("age", SURE).index in (1, 2)
+    assert service.asked("quantile")[-1] == {"epsilon": str(SURE), "attribute": "age", "q": "1/2", "mechanism": "permute-and-flip"}
 
 
 def test_a_drawn_tree(service, curator):
@@ -218,6 +231,10 @@ def test_other_mistakes_are_refused_before_they_are_sent(service, curator, model
         (QuestionError, lambda: curator.choose_partition(FORMS, [FAR << 40], 1)),
         (QuestionError, lambda: curator.choose_partition(FORMS, [FAR], 1, handicaps=[1, 2])),
         (ParameterError, lambda: curator.choose_partition(FORMS, [FAR], 1, mechanism="argmax")),
+        (ParameterError, lambda: curator.quantile("form", 0.5, 1)),
+        (QuestionError, lambda: curator.quantile("height", 0.5, 1)),
+        (ParameterError, lambda: curator.quantile("age", 1.5, 1)),
+        (ParameterError, lambda: curator.quantile("age", 0.5, 1, mechanism="argmax")),
         (ParameterError, lambda: curator.draw_tree("all", 1)),
         (ParameterError, lambda: curator.confusion(pv.GreedyTreeClassifier(), 1)),
         (ParameterError, lambda: curator.choose_model([], 1)),
@@ -310,6 +327,22 @@ def test_other_choices_are_not_taken(service, curator, model):
             curator.choose_model([model], 1)
         with pytest.raises(Unavailable, match="answer is not what"):
             curator.choose_partition(FORMS, [FAR], 1)
+
+
+@pytest.mark.parametrize(
+    "change",
+    [{"index": -1}, {"index": 4}, {"index": 1.0}, {"index": None}, {"attribute": "form"}, {"attribute": None}, {"q": "1/3"}, {"q": 0}],
+)
+def test_other_quantiles_are_not_taken(service, curator, change):
+    service.spoil = spoilt(**change)
+    with pytest.raises(Unavailable, match="answer is not what"):
+        curator.median("age", 1)
+
+
+def test_edges_are_those_of_the_schema(service, curator):
+    service.spoil = spoilt(low=0, high=10**9, index=1)
+    told = curator.median("age", 1)
+    assert (told.low, told.high) == (25, 50)
 
 
 def test_other_trees_are_not_taken(service, curator):

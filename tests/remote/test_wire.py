@@ -13,20 +13,33 @@ from hypothesis import strategies as st
 
 from privet.budget import Cost
 from privet.cells import Cell, Cells, Condition, Split
-from privet.curator import Choices, Drawn, Numbers, Preview, RowScore
+from privet.curator import Choice, Choices, Drawn, Numbers, Preview, Quantile, RowScore
 from privet.errors import QuestionError
 from privet.ledger import Entry
 from privet.question import Partition, Question
-from privet.schema import Schema
+from privet.schema import Categorical, Numeric, Schema
 from privet.service import requests
 from privet.space import TreeSpace
 from privet.tree import Tree
-from privet.wire.answers import answer_to, choices_from, cost_from, cost_to, drawn_from, numbers_from, preview_from, preview_to
+from privet.wire.answers import (
+    answer_to,
+    choice_from,
+    choices_from,
+    cost_from,
+    cost_to,
+    drawn_from,
+    numbers_from,
+    preview_from,
+    preview_to,
+    quantile_from,
+)
 from privet.wire.questions import (
     candidates_from,
     candidates_to,
     cells_from,
     cells_to,
+    expected_from,
+    expected_to,
     question_from,
     question_to,
     score_from,
@@ -134,6 +147,19 @@ def test_candidates_are_the_same_splits_in_the_same_order(data):
 
 
 @given(st.data())
+def test_expectations_are_the_same_tables(data):
+    question = Question(tuple(Partition(cells) for cells in [data.draw(partitions())] * data.draw(st.integers(1, 3))))
+    whole = st.integers(-(2**35), 2**35)
+    tables = [data.draw(st.lists(whole, min_size=part.entries, max_size=part.entries)) for part in question.partitions]
+    expected = [np.array(table, dtype=np.int64).reshape(part.shape) for table, part in zip(tables, question.partitions, strict=True)]
+    told = travelled(expected_to(expected, list(range(len(expected)))))
+    asked = requests.ChoosePartition.model_validate({"epsilon": "1", **told})
+    for one, other in zip(expected_from(question, asked.expected), expected, strict=True):
+        np.testing.assert_array_equal(one, other)
+    assert asked.handicaps == list(range(len(expected)))
+
+
+@given(st.data())
 def test_spaces_are_the_same_trees_with_the_same_chances(data):
     schema = data.draw(schemas())
     some = st.none() | st.lists(splits(schema).filter(lambda one: one.n_children > 1 if isinstance(one, Split) else True), max_size=3)
@@ -180,6 +206,24 @@ def test_trees_give_every_point_the_same_scores(listed):
 @given(costs)
 def test_costs_are_exact(cost):
     assert cost_from(travelled(cost_to(cost))) == cost
+
+
+@given(st.builds(Choice, **common, index=st.integers(0, 10**6)))
+def test_choices_of_one(choice):
+    back = choice_from(travelled(answer_to(choice)))
+    same_answer(back, choice)
+    assert back.index == choice.index
+
+
+@given(st.builds(Choice, **common, index=st.integers(0, 6)), st.fractions(0, 1))
+def test_quantiles(choice, q):
+    schema = Schema({"a": Categorical(["x"]), "n": Numeric(0, 1000, bins=7, spacing="log", missing="?")}, "c", ["no", "yes"])
+    answer = Quantile.of(choice, "n", q, schema.attributes["n"].cuts)
+    told = travelled(answer_to(answer))
+    assert told["low"] <= answer.middle <= told["high"]
+    back = quantile_from(schema, told)
+    same_answer(back, answer)
+    assert [vars(back)[name] == vars(answer)[name] for name in ("index", "attribute", "q", "low", "high")] == [True] * 5
 
 
 @given(st.builds(Preview, costs, amounts, st.booleans()))

@@ -32,6 +32,9 @@ SCHEMA = Schema(
 )
 
 
+ROOT = Cells.everything(SCHEMA)
+
+
 class Crash(BaseException):
     """The process ends here."""
 
@@ -308,6 +311,56 @@ def test_answers_are_packed_and_unpacked_whole(table):
     twin = unpacked(packed(drawn), lambda told: drawn_from(SCHEMA, told))
     assert cells_to(twin.cells) == cells_to(drawn.cells)
     np.testing.assert_array_equal(twin.labels, drawn.labels)
+
+
+ONCE = {
+    "choose-partition": lambda c: c.choose_partition(
+        Question.level(ROOT, ["a", "b"]), [np.zeros((1, 3, 2), int), np.zeros((1, 4, 2), int)], "0.01"
+    ),
+    "quantile": lambda c: c.quantile("n", "0.9", "0.01"),
+    "median": lambda c: c.median("n", "0.01", mechanism="exponential"),
+}
+
+
+@pytest.mark.parametrize("kind", ONCE)
+@pytest.mark.parametrize("after", [False, True], ids=["before the answer is recorded", "after it"])
+def test_a_choice_is_made_once(kind, after, table, tmp_path, monkeypatch):
+    """At this epsilon another draw would be another choice, one time in two at least: so many are never all the same by chance."""
+    ledger = SQLiteLedger(tmp_path / "ledger.sqlite")
+    ledger.open_cap("t", Budget(1))
+
+    def work():
+        curator = pv.Curator(table, SCHEMA, ledger=ledger, dataset="t")
+        asked = ResumableCurator(curator, Unfinished.begin(tmp_path / "m.unfinished", curator, "same"))
+        return [ONCE[kind](asked) for _ in range(24)]
+
+    with monkeypatch.context() as patch:
+        crash_at(patch, SQLiteLedger, "record", 23, after=after)
+        with pytest.raises(Crash):
+            work()
+    told = [work() for _ in range(2)]
+    assert [[answer.index for answer in answers] for answers in told] == [[answer.index for answer in told[0]]] * 2
+    assert len({answer.index for answer in told[0]}) > 1
+    assert all(vars(one).keys() == vars(other).keys() and one.cost == other.cost for one, other in zip(*told, strict=True))
+    assert ledger.spent("t").epsilon == Fraction(24, 100)
+    ledger.close()
+
+
+def test_what_is_expected_is_part_of_the_question(table, tmp_path):
+    ledger = SQLiteLedger(tmp_path / "ledger.sqlite")
+    ledger.open_cap("t", Budget(1))
+
+    def work(expected, handicap=0):
+        curator = pv.Curator(table, SCHEMA, ledger=ledger, dataset="t")
+        asked = ResumableCurator(curator, Unfinished.begin(tmp_path / "m.unfinished", curator, "same"))
+        return asked.choose_partition(ROOT, [expected], "0.1", handicaps=[handicap])
+
+    first = work([[1, 2]])
+    assert work(np.array([[1, 2]])).entry == first.entry  # written otherwise, and the same
+    for other in ({"expected": [[1, 3]]}, {"expected": [[1, 2]], "handicap": 1}):
+        with pytest.raises(ParameterError, match="does not ask what it asked"):
+            work(**other)
+    ledger.close()
 
 
 def test_every_word_of_a_question_is_in_its_digest():
