@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import math
 from collections.abc import Callable, Iterator
+from dataclasses import replace
 from fractions import Fraction as F
 from typing import Any
 
@@ -22,7 +23,13 @@ from privet.ledger import MemoryLedger
 from privet.mechanisms.randomness import SeededBits, unlock_test_seeds
 from privet.release.file import read_model, write_model
 
-CAR = datasets.load("car")
+
+def _narrow(data: datasets.Dataset, names: list[str]) -> datasets.Dataset:
+    """With fewer attributes: Gibbs trees are as deep as with all six, and take a twentieth of the time."""
+    return replace(data, X=data.X[names], schema=replace(data.schema, attributes={name: data.schema.attributes[name] for name in names}))
+
+
+CAR = _narrow(datasets.load("car"), ["buying", "persons", "lug_boot", "safety"])
 SCHEMA = CAR.schema.declare(n_rows=1728)
 Make = Callable[..., Any]
 
@@ -163,7 +170,7 @@ def labels_of_any_kind(make: Make) -> None:
         np.testing.assert_array_equal(learner.classes_, classes)
         np.testing.assert_array_equal(learner.predict(pl.from_pandas(rows)), learner.predict(rows))
     whole = rows.assign(**{"class": CAR.y})
-    assert clone(make(1, SCHEMA)).fit(whole).n_features_in_ == 6
+    assert clone(make(1, SCHEMA)).fit(whole).n_features_in_ == 4
     odd = pd.DataFrame({name: ["never seen"] * 2 for name in rows})
     assert len(learner.predict(odd)) == 2  # falls back on what is known without it
 
@@ -176,7 +183,7 @@ def probabilities(make: Make) -> None:
     np.testing.assert_allclose(shares.sum(axis=1), 1)
     np.testing.assert_array_equal(learner.classes_[shares.argmax(axis=1)], learner.predict(CAR.X))
     importances = learner.feature_importances_
-    assert importances.shape == (6,)
+    assert importances.shape == (4,)
     assert (importances >= 0).all()
     assert importances.sum() in (0.0, 1.0) or math.isclose(importances.sum(), 1)
 
