@@ -12,6 +12,7 @@ from privet.cli import (
     curator,
     datasets,
     demo,
+    epsilon,
     federation,
     fit,
     ledger,
@@ -42,6 +43,7 @@ app.command("card")(show.card)
 app.command("export")(show.export)
 app.command("count")(count.count)
 app.command("anonymity")(anonymity.anonymity)
+app.command("epsilon")(epsilon.epsilon)
 app.add_typer(schema.app, name="schema")
 app.add_typer(datasets.app, name="datasets")
 app.add_typer(ledger.app, name="ledger")

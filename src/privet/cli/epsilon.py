@@ -1,0 +1,175 @@
+"""``privet epsilon``: what an epsilon means for a table, and which one keeps what is wished for. Reads no row."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import typer
+
+from privet.cli.options import JSON
+
+if TYPE_CHECKING:
+    from rich.console import Console
+    from rich.table import Table
+
+    from privet.explain import Choices, Explanation, Setting, Wishes
+    from privet.schema import Schema
+
+
+def epsilon(
+    epsilons: list[str] | None = typer.Argument(None, metavar="[EPSILON]...", help="One or several, side by side; as for fit and count."),
+    schema: Path | None = typer.Option(None, "--schema", "-s", help="The public schema: rows per person, neighbours, declared rows."),
+    rows: int | None = typer.Option(None, "--rows", help="How many rows the table has; by default as the schema declares."),
+    priors: list[str] = typer.Option(
+        ["0.01", "0.1", "0.5"], "--prior", help="How likely somebody held it before, above 0 and below 1. Can be given several times."
+    ),
+    false_alarms: str = typer.Option("0.05", "--false-alarms", help="The share of people outside that a test for membership accuses."),
+    tolerance: int = typer.Option(0, "--tolerance", help="By how many rows a count may be off for an attack that takes it at face value."),
+    confidence: str = typer.Option("0.95", "--confidence", help="How often a count should be within its margin."),
+    share: str = typer.Option("0.5", "--share", help="The share that a test looks at."),
+    difference: str = typer.Option("0.05", "--difference", help="The change of the share that the test should find."),
+    level: str = typer.Option("0.05", "--level", help="How often the test finds a change where there is none."),
+    power: str = typer.Option("0.8", "--power", help="How often the test finds the change."),
+    cost: str | None = typer.Option(None, "--cost", help="What a person must expect to lose who does not take part, in any currency."),
+    people: int | None = typer.Option(None, "--people", help="How many people take part; by default as many as rows."),
+    posterior_below: str | None = typer.Option(None, "--posterior-below", help="Which epsilon keeps the belief in a presence below this."),
+    record_below: str | None = typer.Option(None, "--record-below", help="Which keeps the belief in what a person's rows say below this."),
+    attack_below: str | None = typer.Option(None, "--attack-below", help="Which keeps the probability of a telling count below this."),
+    price_below: str | None = typer.Option(None, "--price-below", help="Which keeps the price of taking part, for all people, below this."),
+    margin_below: int | None = typer.Option(None, "--margin-below", help="Which keeps counts within so many rows."),
+    ratio_below: str | None = typer.Option(None, "--ratio-below", help="Which keeps the rows that the test needs below so many times."),
+    plot: Path | None = typer.Option(None, "--plot", "-o", help="Where to draw all of it over epsilon: .svg, .png or .pdf."),
+    as_json: bool = JSON,
+) -> None:
+    """What an epsilon means for a table, or which epsilon to choose. Reads no row and charges nothing.
+
+    Beliefs of an adversary, attacks, noise, rows needed, the price of taking part, and what our learners keep on public tables, each with
+    its source. Epsilon is for one row, as in fit and count; the schema says what a person of several rows loses.
+
+    Example: [bold]privet epsilon 0.1 1 3 --rows 20000 --plot epsilon.svg[/bold], or [bold]privet epsilon --posterior-below 0.2[/bold]
+    """
+    import json
+
+    from privet.cli.asking import check_writable
+    from privet.errors import ParameterError
+    from privet.explain import Setting, Trial, Wishes, choose, draw_epsilon, explain
+    from privet.schema import Schema
+
+    wishes = Wishes(posterior_below, record_below, attack_below, price_below, margin_below, ratio_below)
+    if not epsilons and wishes == Wishes():
+        raise ParameterError("say which epsilon, such as privet epsilon 1, or what it should keep, such as --posterior-below 0.2")
+    if plot is not None:
+        check_writable(plot)
+    public = None if schema is None else Schema.read(schema)
+    setting = Setting(rows, tuple(priors), false_alarms, tolerance, confidence, Trial(share, difference, level, power), cost, people)
+    choices = None if wishes == Wishes() else choose(wishes, public, setting)
+    found = [explain(one, public, setting) for one in epsilons or ()]
+    if plot is not None:
+        from privet.plots import save_figure
+
+        ends = [] if choices is None else [end for end in (choices.smallest, choices.largest) if end is not None]
+        save_figure(draw_epsilon(epsilons or ends, public, setting), plot)
+    if as_json:
+        told = {"epsilons": [one.to_json() for one in found], "choice": None if choices is None else choices.to_json()}
+        typer.echo(json.dumps(told | ({} if plot is None else {"plot": str(plot)})))
+        return
+    _print(found, choices, wishes, public, setting)
+    if plot is not None:
+        typer.echo(f"drew {plot}")
+
+
+def _print(found: list[Explanation], choices: Choices | None, wishes: Wishes, schema: Schema | None, setting: Setting) -> None:
+    from rich.console import Console
+
+    from privet.explain.wording import CAVEATS, SOURCES
+
+    console = Console(highlight=False)
+    console.print(_for_whom(schema, setting), markup=False)
+    if choices is not None:
+        _print_choice(console, choices, wishes, setting)
+    if found:
+        console.print(_numbers(found, setting))
+        if found[0].nearest:
+            console.print(_nearest(found))
+        else:
+            console.print("With --rows, or a schema that declares them, it also says what learners may keep.", style="dim")
+        if any(one.expected and not one.expected[0].tables for one in found):
+            console.print("Rows x epsilon lies outside of what was measured: learners are said to keep what they do at the nearest end.")
+        for caveat in CAVEATS[: 2 if found[0].nearest else 1]:
+            console.print(caveat, soft_wrap=True)
+    for source in SOURCES:
+        console.print(source, style="dim", soft_wrap=True, markup=False)
+
+
+def _for_whom(schema: Schema | None, setting: Setting) -> str:
+    """What the numbers are about."""
+    rows = setting.rows_of(schema)
+    size = "A table" if rows is None else f"A table of {rows:,} rows"
+    if schema is None:
+        return f"{size}, one row per person. Epsilon is for one row added or removed."
+    person = "one row per person" if schema.rows_per_person == 1 else f"at most {schema.rows_per_person:,} rows per person"
+    change = "replaced by another" if schema.neighbours == "replace" else "added or removed"
+    attributes = len(schema.names)
+    shape = f"{attributes:,} attribute{'s' * (attributes != 1)}, {schema.n_classes:,} classes"
+    return f"{size}, {shape}, {person}, who is {change}. Epsilon is for one row added or removed; the ledger charges for the person."
+
+
+def _numbers(found: list[Explanation], setting: Setting) -> Table:
+    from rich import box
+    from rich.table import Table
+    from rich.text import Text
+
+    from privet.explain.wording import sections, short
+
+    view = Table(box=box.SIMPLE_HEAD, pad_edge=False)
+    view.add_column("")
+    for one in found:
+        view.add_column(f"epsilon {short(one.losses.row)}", justify="right", no_wrap=True)
+    for section in sections(found, setting):
+        view.add_section()
+        view.add_row(Text(section.title, style="bold"))
+        for line in section.lines:
+            view.add_row(Text(f"  {line.sentence}"), *line.numbers)
+    return view
+
+
+def _nearest(found: list[Explanation]) -> Table:
+    from rich import box
+    from rich.table import Table
+
+    from privet.explain.expected import learners
+    from privet.explain.wording import percent, short
+
+    view = Table(title="Public tables like this one, and the accuracy there", title_justify="left", box=box.SIMPLE_HEAD, pad_edge=False)
+    view.add_column("data set")
+    for column in ("rows", "attributes", "classes", "epsilon", "commonest class", "without noise", *learners()):
+        view.add_column(column, justify="right")
+    lines = [line for one in found for line in one.nearest[: len(learners()) * (4 if len(found) == 1 else 2)]]
+    places = {(line.data, line.rows, line.epsilon): line for line in lines}
+    for place, first in places.items():
+        by = {line.learner: line for line in lines if (line.data, line.rows, line.epsilon) == place}
+        numbers = (f"{first.rows:,}", str(first.attributes), str(first.classes), short(first.epsilon))
+        accuracies = (first.majority, first.best, *(by[name].accuracy for name in learners()))
+        view.add_row(first.data, *numbers, *map(percent, accuracies))
+    return view
+
+
+def _print_choice(console: Console, choices: Choices, wishes: Wishes, setting: Setting) -> None:
+    from rich import box
+    from rich.table import Table
+    from rich.text import Text
+
+    from privet.explain.wording import safe, wish
+
+    view = Table(title="Which epsilon", title_justify="left", box=box.SIMPLE_HEAD, pad_edge=False)
+    view.add_column("")
+    view.add_column("epsilon", justify="right", no_wrap=True)
+    for one in choices.choices:
+        view.add_row(Text(wish(one, wishes, setting)), f"{one.bound} {safe(one.epsilon, one.bound)}")
+    console.print(view)
+    if not choices.possible:
+        console.print("No epsilon keeps all of these: more rows are needed, or other wishes.", style="bold")
+    elif choices.largest is not None and choices.smallest is not None:
+        low, high = safe(choices.smallest, "at least"), safe(choices.largest, "at most")
+        console.print(f"An epsilon from {low} to {high} keeps all of these.", style="bold")

@@ -1,0 +1,113 @@
+"""All numbers for one epsilon, together."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import asdict, dataclass
+from fractions import Fraction
+from typing import Any
+
+from privet.budget import Number
+from privet.explain.attack import best_guess, best_test
+from privet.explain.expected import Expected, Measurement, expected, nearest
+from privet.explain.inputs import probability
+from privet.explain.losses import Losses, losses
+from privet.explain.noise import Noise, noise, within
+from privet.explain.participation import Price, price, rise
+from privet.explain.posterior import highest_posterior, lowest_posterior
+from privet.explain.rows_needed import RowsNeeded, rows_for_share, rows_for_trial
+from privet.explain.setting import Setting
+from privet.schema import Schema
+
+
+@dataclass(frozen=True)
+class Belief:
+    """What somebody of this prior may believe afterwards: that a person is in the table, or what that person's rows say."""
+
+    prior: float
+    in_table: float
+    in_table_at_least: float
+    record: float
+
+
+@dataclass(frozen=True)
+class Attack:
+    """How often attacks succeed at most; ``exact_count`` is how often a noisy count is off by no more than the tolerance."""
+
+    guess: float
+    guess_record: float
+    test: float
+    exact_count: float
+
+
+@dataclass(frozen=True)
+class Explanation:
+    """What an epsilon means for a table. Parts that depend on the number of rows are empty where it is not known."""
+
+    losses: Losses
+    rows: int | None
+    beliefs: tuple[Belief, ...]
+    attack: Attack
+    noise: Noise
+    trial: RowsNeeded
+    share: RowsNeeded | None
+    rise: float
+    price: Price | None
+    expected: tuple[Expected, ...]
+    nearest: tuple[Measurement, ...]
+
+    def to_json(self) -> dict[str, Any]:
+        """All of it, with fractions as text and None for what no bound says anything about."""
+        found: dict[str, Any] = _plain(asdict(self))
+        return found
+
+
+def explain(epsilon: Number, schema: Schema | None = None, setting: Setting | None = None) -> Explanation:
+    """What an epsilon means. Reads no row and charges nothing.
+
+    Args:
+        epsilon: as it would be passed to a question or a learner: for one row added or removed.
+        schema: for whom the promise is (``rows_per_person``, ``neighbours``), the declared number of rows, and the tables most like it.
+        setting: what else the numbers depend on.
+    """
+    setting = setting or Setting()
+    rows = setting.rows_of(schema)
+    loss = losses(epsilon) if schema is None else losses(epsilon, schema.rows_per_person, schema.neighbours)
+    shape = (None, None) if schema is None else (schema.n_classes, len(schema.names))
+    people = setting.people or rows or 1
+    return Explanation(
+        losses=loss,
+        rows=rows,
+        beliefs=tuple(
+            Belief(
+                probability("prior", prior),
+                highest_posterior(prior, loss.presence),
+                lowest_posterior(prior, loss.presence),
+                highest_posterior(prior, loss.record),
+            )
+            for prior in setting.priors
+        ),
+        attack=Attack(
+            best_guess(loss.presence),
+            best_guess(loss.record),
+            best_test(loss.presence, setting.false_alarms),
+            within(loss.row, setting.tolerance),
+        ),
+        noise=noise(loss.row, setting.confidence),
+        trial=rows_for_trial(loss.row, setting.trial),
+        share=None if rows is None else rows_for_share(loss.row, rows, setting.trial.share),
+        rise=rise(loss.presence),
+        price=None if setting.cost is None else price(loss.presence, setting.cost, people),
+        expected=() if rows is None else tuple(expected(loss.row, rows)),
+        nearest=() if rows is None else tuple(nearest(loss.row, rows, *shape)),
+    )
+
+
+def _plain(value: Any) -> Any:
+    if isinstance(value, dict):
+        return {key: _plain(of) for key, of in value.items()}
+    if isinstance(value, list | tuple):
+        return [_plain(of) for of in value]
+    if isinstance(value, Fraction):
+        return str(value)
+    return None if isinstance(value, float) and not math.isfinite(value) else value

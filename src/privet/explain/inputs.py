@@ -1,0 +1,19 @@
+"""What the formulas take: numbers above zero, probabilities, whole numbers."""
+
+from __future__ import annotations
+
+from privet.budget import Number, exact
+from privet.errors import ParameterError
+
+
+def positive(name: str, value: Number) -> float:
+    """A finite number above zero."""
+    return float(exact(name, value))
+
+
+def probability(name: str, value: Number) -> float:
+    """A number above 0 and below 1."""
+    found = float(exact(name, value))
+    if not 0 < found < 1:
+        raise ParameterError(f"{name} must be above 0 and below 1, got {value!r}")
+    return found
