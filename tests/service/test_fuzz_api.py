@@ -65,6 +65,12 @@ FERTILE = {
     "split": {"type": "number", "minimum": 0, "maximum": 1},
     "keep": {"type": "number", "minimum": 0, "maximum": 1},
     "score": {"type": "array", "minItems": 2, "maxItems": 2, "items": {"type": "integer", "minimum": -3, "maximum": 3}},
+    "Quantile.attribute": {"enum": ["colour", "age"]},
+    "q": {"enum": ["1/2", 0.9, 0, 1, 2, "x"]},
+    "expected": {"enum": [[[0, 0]], [[9, 9], [1, 1]], [[1, 2, 3, 4, 5, 6, 7, 8]]]},
+    "handicaps": {"enum": [None, [0], [3, -3]]},
+    "ChoosePartition.cells": {"enum": [[[{}]], [[{"colour": ["red"]}], [{}]]]},
+    "ChoosePartition.partitions": {"enum": [None, [{"cells": 0, "by": "age"}]]},
     "n_cells": {"enum": [1, 2, 3]},
     "Sums.by": {"type": "null"},
     "Sums.cells": {"enum": [[{}], [{"colour": ["red"]}], [{"colour": [0]}, {"colour": [0, 1]}]]},
@@ -140,7 +146,7 @@ def test_every_answer_is_as_described(apis, there, method, path, mode, number):
 
 
 @pytest.mark.parametrize("number", MANY)
-@pytest.mark.parametrize("question", ["count", "size", "sums", "choose", "draw-tree", "gradients"])
+@pytest.mark.parametrize("question", ["count", "size", "sums", "choose", "choose-partition", "quantile", "draw-tree", "gradients"])
 def test_questions_that_mean_something(apis, there, question, number):
     before = len(there.home.ledger.entries())
     found = statuses(there, apis[1][f"/v1/datasets/{{name}}/{question}"]["POST"], MODES.POSITIVE, 2 * number)

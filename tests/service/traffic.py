@@ -19,6 +19,8 @@ QUESTIONS = {
     "count": {"cells": [[{"colour": ["red"]}, {"colour": ["green", "blue"], "smokes": ["yes"]}]], "partitions": [{"by": "age"}, {}]},
     "sums": {"score": [0, 3], "cells": [{"age": [0, 1]}, {"age": [2, 3]}]},
     "choose": {"splits": SPLITS, "cells": [{"smokes": ["no"]}, {"smokes": ["yes"]}]},
+    "choose-partition": {"cells": [[{"colour": ["red"]}], [{}]], "expected": [[9, 9], [50, 50]], "handicaps": [1, 2]},
+    "quantile": {"attribute": "age", "q": "0.9"},
     "draw-tree": {"space": {"depth": 1}},
 }
 
