@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import subprocess
 import sys
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -12,9 +11,9 @@ from pathlib import Path
 import pytest
 from typer.testing import CliRunner
 
-import privet
 from privet.cli import main
 from privet.cli.app import app
+from tests import commands
 
 
 @dataclass(frozen=True)
@@ -60,9 +59,7 @@ def process() -> Run:
     """Run ``privet`` in a process of its own."""
 
     def run(*arguments: object) -> Ran:
-        command = [sys.executable, "-c", "from privet.cli import main; main()", *map(str, arguments)]
-        environment = {**os.environ, "PYTHONPATH": str(Path(privet.__file__).parents[1])}
-        done = subprocess.run(command, capture_output=True, text=True, check=False, env=environment)
+        done = commands.run(arguments, Path.cwd(), os.environ)
         return Ran(done.returncode, done.stdout, done.stderr)
 
     return run

@@ -3,15 +3,15 @@
 from __future__ import annotations
 
 import json
+import os
 import re
 import shlex
-import subprocess
-import sys
 from pathlib import Path
 
 import pytest
 
 from privet.schema import Schema
+from tests.commands import run
 
 ROOT = Path(__file__).parent.parent.parent
 PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").rglob("*.md"))]
@@ -43,8 +43,7 @@ def test_console(texts, tmp_path):
     for command in commands:
         words = shlex.split(command)
         assert words[0] == "privet", f"only privet commands are walked through, not {command!r}"
-        call = [sys.executable, "-c", "from privet.cli import main; main()", *words[1:]]
-        result = subprocess.run(call, cwd=tmp_path, capture_output=True, text=True, timeout=120, check=False)
+        result = run(words[1:], tmp_path, os.environ)
         assert result.returncode == 0, f"{command}\n{result.stderr}"
 
 

@@ -14,6 +14,8 @@ from pathlib import Path
 
 import pytest
 
+from tests.commands import run
+
 PAGES = Path(__file__).parent.parent.parent / "docs" / "tutorials"
 PRIVET = [sys.executable, "-c", "from privet.cli import main; main()"]
 
@@ -38,6 +40,8 @@ class Terminal:
             self.environment["PRIVET_TOKEN"] = self.tokens[self.name]
             return subprocess.CompletedProcess(words, 0, "", "")
         assert words[0] in ("privet", "python"), line
+        if words[0] == "privet" and words[2:3] != ["serve"]:
+            return run(words[1:], self.folder, self.environment)
         call = [*(PRIVET if words[0] == "privet" else [sys.executable]), *words[1:]]
         if words[2:3] == ["serve"]:
             self.serving = subprocess.Popen(call, cwd=self.folder, env=self.environment, stderr=subprocess.PIPE, text=True)
