@@ -10,6 +10,7 @@ import pytest
 import privet
 
 NAMES = [
+    "AdditiveClassifier",
     "Budget",
     "Categorical",
     "Cell",

@@ -30,6 +30,7 @@ if TYPE_CHECKING:
     from privet.errors import NoiseWarning as NoiseWarning
     from privet.errors import PrivacyWarning as PrivacyWarning
     from privet.errors import PrivetError as PrivetError
+    from privet.learners import AdditiveClassifier as AdditiveClassifier
     from privet.learners import ForestClassifier as ForestClassifier
     from privet.learners import GibbsBoostClassifier as GibbsBoostClassifier
     from privet.learners import GibbsTreeClassifier as GibbsTreeClassifier
@@ -57,6 +58,7 @@ __version__ = "0.1.0"
 
 # Where each public name lives; it is imported when it is first used, so that `import privet` is quick.
 _HOMES = {
+    "AdditiveClassifier": "privet.learners",
     "Budget": "privet.budget",
     "Categorical": "privet.schema",
     "Cell": "privet.cells",

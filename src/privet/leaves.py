@@ -34,7 +34,9 @@ class Batch:
     deviation: float
 
     def __post_init__(self) -> None:
-        frozen = tuple(np.array(table, dtype=np.int64, copy=True) for table in self.tables)
+        # Counts that were corrected for chance need not be whole; rounding adds less than their noise.
+        whole = [np.rint(table) if np.asarray(table).dtype.kind == "f" else table for table in self.tables]
+        frozen = tuple(np.array(table, dtype=np.int64, copy=True) for table in whole)
         for table in frozen:
             table.setflags(write=False)
         object.__setattr__(self, "tables", frozen)

@@ -45,6 +45,9 @@ class PrivacyStatement:
     ``id`` names one release, so that nobody counts it twice; ``name`` is for people, such as that of a hospital. ``account`` is a
     digest of the ledger's account that was charged: two releases of one account hold the same people, whatever is asserted.
     ``assumes`` is what else the promise rests on, to be read after "provided that".
+
+    ``local`` is true where people randomised their own records before anybody saw them. Charges are then for one row *replaced*, since that
+    somebody takes part is not hidden, and the promise needs no trust in whoever collected the records.
     """
 
     charges: tuple[Charge, ...]
@@ -61,6 +64,7 @@ class PrivacyStatement:
     assumes: str = ""
     people: People | None = None
     parts: tuple[PrivacyStatement, ...] = ()
+    local: bool = False
 
     @classmethod
     def of(
@@ -81,6 +85,15 @@ class PrivacyStatement:
         facts = (schema.neighbours, schema.rows_per_person, schema.person is not None)
         said = {"private": private, "reason": reason, "delta": delta, "notes": tuple(notes)}
         return cls(tuple(charges), *facts, **said, id=id, name=name, account=account, assumes=assumes)  # type: ignore[arg-type]
+
+    @classmethod
+    def randomised(cls, schema: Schema, cost: Cost, *, private: bool, reason: str = "", **names: str) -> PrivacyStatement:
+        """The statement of what was learnt from records that people randomised themselves, at this cost for one row replaced.
+
+        Whose rows they were the collector does not know: how many rows a person has is an assertion.
+        """
+        charge = Charge("randomised response by each person", cost)
+        return cls((charge,), "replace", schema.rows_per_person, False, private, reason, local=True, **names)  # type: ignore[arg-type]
 
     @classmethod
     def together(cls, statements: Sequence[PrivacyStatement], people: People) -> PrivacyStatement:
@@ -127,6 +140,7 @@ class PrivacyStatement:
             delta=min((part.delta for part in parts if part.delta is not None), default=None),
             people=people,
             parts=parts,
+            local=all(part.local for part in parts),
         )
 
     def _amounts(self) -> list[Fraction]:
@@ -167,7 +181,8 @@ class PrivacyStatement:
         """The same for the declared neighbours."""
         if self.parts:
             return self._composed(part.promised for part in self.parts)
-        return self.charged.for_neighbours(self.rows_per_person, self.neighbours)
+        # What randomised records cost is for a row replaced already.
+        return self.charged.for_neighbours(self.rows_per_person, "add-remove" if self.local else self.neighbours)
 
     def _composed(self, costs: Iterable[Cost]) -> Cost:
         return parallel(costs) if self.people == "disjoint" else sequential(costs)
@@ -189,7 +204,8 @@ class PrivacyStatement:
         change = "replaced by another" if self.neighbours == "replace" else "added or removed"
         change += self._condition()
         if self.promised.epsilon is not None:
-            return f"{rounded_up(self.epsilon)}-differentially private with {whom} {change}"
+            locally = "locally " if self.local else ""
+            return f"{locally}{rounded_up(self.epsilon)}-differentially private with {whom} {change}"
         pair = f"({rounded_up(self.epsilon)}, {float(self.delta or Fraction(1, 10**6)):.1g})"
         rho = rounded_up(float(self.promised.rho))
         return f"{pair}-differentially private with {whom} {change} (rho {rho})"
@@ -238,6 +254,7 @@ class PrivacyStatement:
             **({"name": self.name} if self.name else {}),
             **({"account": self.account} if self.account else {}),
             **({"assumes": self.assumes} if self.assumes else {}),
+            **({"local": True} if self.local else {}),
             **({"people": self.people, "parts": [part.to_json() for part in self.parts]} if self.parts else {}),
         }
 
@@ -266,6 +283,7 @@ class PrivacyStatement:
                 _text(data.get("name", "")),
                 _text(data.get("account", "")),
                 _text(data.get("assumes", ""), 1000),
+                local=_local(data),
             )
         except (KeyError, TypeError, ValueError, AttributeError):
             raise PrivetError("the privacy statement is damaged") from None
@@ -292,6 +310,14 @@ def _refuse_one_table(parts: Sequence[PrivacyStatement]) -> None:
                     "be 'disjoint', it must be 'may-overlap'"
                 )
         seen |= accounts
+
+
+def _local(data: Mapping[str, Any]) -> bool:
+    """Whether people randomised their records; what they paid is then for a row replaced, and never for a column of people."""
+    local = data.get("local", False)
+    if type(local) is not bool or (local and (data["neighbours"] != "replace" or data["person"])):
+        raise ValueError
+    return local
 
 
 def _amount(text: object) -> Fraction:

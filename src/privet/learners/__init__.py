@@ -8,10 +8,12 @@
 - :mod:`~privet.learners.released`: ``ReleasedClassifier``, the face of a model that was read or put together
 - :mod:`~privet.learners.greedy_tree`: ``GreedyTreeClassifier``, splits chosen privately
 - :mod:`~privet.learners.forest`: ``ForestClassifier``, greedy trees that share the budget or the people
+- :mod:`~privet.learners.additive`: ``AdditiveClassifier``, every attribute by itself
 - :mod:`~privet.learners.tuning`: ``tune``, the paid choice among settings
 - :mod:`~privet.learners.noisy_id3`: ``NoisyID3Classifier``, the papers' counter-example
 """
 
+from privet.learners.additive import AdditiveClassifier
 from privet.learners.default import PrivetClassifier
 from privet.learners.forest import ForestClassifier
 from privet.learners.gibbs import GibbsBoostClassifier, GibbsTreeClassifier
@@ -21,6 +23,7 @@ from privet.learners.random_trees import RandomTreesClassifier
 from privet.learners.tuning import tune
 
 __all__ = [
+    "AdditiveClassifier",
     "ForestClassifier",
     "GibbsBoostClassifier",
     "GibbsTreeClassifier",

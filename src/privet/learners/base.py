@@ -18,6 +18,7 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 from privet.budget import Budget, Cost, Number, Unit, exact, is_infinite, rho_for
 from privet.counts.memory import MemoryTable
 from privet.curator import AnyCurator, Curator
+from privet.curator.local import prepaid
 from privet.errors import AbsentWarning, ParameterError, PrivacyWarning, SchemaError
 from privet.evaluation import Evaluation, evaluate
 from privet.leaves import Evidence
@@ -125,7 +126,10 @@ class PrivateClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         return Curator(MemoryTable(X, y), schema, budget, public=cost is None, bits=bits)
 
     def fit_from(self, curator: AnyCurator) -> Self:
-        """Train through a curator, which charges ``epsilon`` to its ledger. Any curator: memory, files, databases."""
+        """Train through a curator, which charges ``epsilon`` to its ledger. Any curator: memory, files, databases, randomised records.
+
+        Records that people randomised have paid already: ``epsilon`` is not looked at then, and the statement has theirs.
+        """
         self._refuse_seed()
         self._fit_from(curator)
         return self
@@ -150,6 +154,10 @@ class PrivateClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         return Cost.pure(epsilon) if delta == 0 else Cost.concentrated(rho_for(epsilon, delta))
 
     def _fit_from(self, curator: AnyCurator) -> None:
+        paid = prepaid(curator)
+        if paid is not None:
+            self._learn_from_records(curator, paid)
+            return
         cost = self._cost()
         exactly = cost is None
         unit: Unit = "rho" if cost is not None and cost.epsilon is None else "epsilon"
@@ -184,9 +192,19 @@ class PrivateClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
             id=release_id(curator.bits),
             account=curator.account,
         )
+        self._adopt(self._model(curator, growth, statement))
+
+    def _learn_from_records(self, curator: AnyCurator, paid: Cost) -> None:
+        """Train on records that people randomised. They have paid: the learner's own ``epsilon`` and ``delta`` are not looked at."""
+        growth = self._grow(curator, Purse(paid.epsilon, []))
+        names = {"id": release_id(curator.bits), "account": curator.account}
+        statement = PrivacyStatement.randomised(curator.schema, paid, private=curator.private, reason=curator.reason, **names)
+        self._adopt(self._model(curator, growth, statement))
+
+    def _model(self, curator: AnyCurator, growth: Growth, statement: PrivacyStatement) -> Model:
         settings = {name: value for name, value in self.get_params(deep=False).items() if name in self._public_settings}
         settings |= growth.settings
-        self._adopt(Model(self._name, curator.schema, growth.trees, growth.combine, statement, settings, growth.noise, growth.evidence))
+        return Model(self._name, curator.schema, growth.trees, growth.combine, statement, settings, growth.noise, growth.evidence)
 
     @abstractmethod
     def _grow(self, curator: AnyCurator, purse: Purse) -> Growth:

@@ -8,6 +8,7 @@ from typing import ClassVar, Literal
 from privet.budget import Cost, Number
 from privet.checks import checked_whole
 from privet.curator import AnyCurator
+from privet.curator.local import prepaid
 from privet.errors import ParameterError
 from privet.learners.base import Growth, PrivateClassifier, Purse, rows_of
 from privet.learners.greedy_tree import check_greedy, chosen_depth
@@ -15,7 +16,7 @@ from privet.model import Combine
 from privet.schema import Schema
 from privet.trees.greedy import Grown, Splits, grow_greedy
 from privet.trees.schedule import Schedule, shares
-from privet.trees.shrink import STRENGTH, shrunk
+from privet.trees.shrink import STRENGTH
 
 
 class ForestClassifier(PrivateClassifier):
@@ -76,9 +77,9 @@ class ForestClassifier(PrivateClassifier):
             raise ParameterError(f"combine must be 'probabilities', 'counts' or 'vote', got {self.combine!r}")
         n_rows = rows_of(curator, purse) if self.max_depth == "auto" else 0.0
         # Either way a tree has a fraction of n epsilon to work with.
-        depth = chosen_depth(self.max_depth, curator.schema, n_rows / self.n_trees, purse.left)
+        depth = chosen_depth(self.max_depth, curator.schema, n_rows / self.n_trees, None if prepaid(curator) else purse.left)
         grown = self._by_people(curator, purse, depth) if self.divide == "people" else self._by_budget(curator, purse, depth)
-        trees = tuple(shrunk(tree.cells, tree.leaf_counts, tree.deviation, self.shrink) for tree in grown)
+        trees = tuple(tree.shrunk(self.shrink) for tree in grown)
         return Growth(trees, self.combine, {"max_depth": depth}, grown[0].deviation)
 
     def _by_budget(self, curator: AnyCurator, purse: Purse, depth: int) -> list[Grown]:

@@ -8,13 +8,14 @@ from typing import Any, ClassVar, Literal
 
 from privet.budget import Number
 from privet.curator import AnyCurator
+from privet.curator.local import prepaid
 from privet.errors import ParameterError
 from privet.learners.base import Growth, PrivateClassifier, Purse, rows_of
 from privet.mechanisms.criteria import criterion_named
 from privet.schema import Schema
 from privet.trees.greedy import Splits, grow_greedy
 from privet.trees.schedule import Schedule, shares
-from privet.trees.shrink import STRENGTH, shrunk
+from privet.trees.shrink import STRENGTH
 
 LARGEST_DEPTH = 12
 
@@ -53,7 +54,8 @@ class GreedyTreeClassifier(PrivateClassifier):
     Args:
         epsilon, schema, random_state: see :class:`~privet.learners.base.PrivateClassifier`.
         criterion: ``"max"``, ``"gini"`` or ``"info_gain"`` (needs ``n_rows`` in the schema).
-        max_depth: how many levels of splits, or ``"auto"``: by a public rule from n, epsilon and the number of classes.
+        max_depth: how many levels of splits, or ``"auto"``: by a public rule from n, epsilon and the number of classes. Randomised
+            records tell by themselves where to stop: up to 6.
         splits: ``"binary"`` (one value against the rest, thresholds) or ``"multiway"`` (one child per value of a categorical attribute).
         schedule: how epsilon is spread: ``"even"``, ``"deep"`` or ``"thesis"`` (class counts at every level, for the stopping rules).
         min_rows: with ``"thesis"``: a node whose noisy size is at most this is not split.
@@ -89,9 +91,8 @@ class GreedyTreeClassifier(PrivateClassifier):
     def _grow(self, curator: AnyCurator, purse: Purse) -> Growth:
         check_greedy(curator.schema, self)
         n_rows = rows_of(curator, purse) if self.max_depth == "auto" else 0.0
-        depth = chosen_depth(self.max_depth, curator.schema, n_rows, purse.left)
+        depth = chosen_depth(self.max_depth, curator.schema, n_rows, None if prepaid(curator) else purse.left)
         plan = shares(self.schedule, purse.left, depth)
         grown = grow_greedy(curator, self.criterion, plan, splits=self.splits, min_rows=self.min_rows)
         purse.charges += grown.charges
-        tree = shrunk(grown.cells, grown.leaf_counts, grown.deviation, self.shrink)
-        return Growth((tree,), "counts", {"max_depth": depth}, grown.deviation)
+        return Growth((grown.shrunk(self.shrink),), "counts", {"max_depth": depth}, grown.deviation)

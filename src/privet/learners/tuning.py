@@ -11,6 +11,7 @@ from sklearn.base import clone
 
 from privet.budget import Cost, Number, exact_epsilon
 from privet.curator import AnyCurator
+from privet.curator.local import prepaid
 from privet.errors import ParameterError
 from privet.learners.base import PrivateClassifier
 from privet.model import Model
@@ -45,6 +46,8 @@ def tune(candidates: Sequence[PrivateClassifier], curator: AnyCurator, epsilon: 
     ]
     charges.append(Charge(f"choice among {len(fitted)} candidates", choice.row_cost))
     best = fitted[index]
+    if prepaid(curator) is not None:  # the records have paid once, for all that is made of them
+        return best
     model: Model = best.model_
     names = {"id": model.privacy.id, "account": curator.account}
     statement = PrivacyStatement.of(curator.schema, charges, private=choice.private, reason=curator.reason, **names)  # type: ignore[arg-type]

@@ -9,6 +9,7 @@ from dataclasses import replace
 from privet.budget import Cost, Number, exact_epsilon, is_infinite
 from privet.cells import Cells
 from privet.curator import AnyCurator
+from privet.curator.local import prepaid
 from privet.errors import NoiseWarning, ParameterError, QuestionError
 from privet.leaves import Batch, Evidence, Weighting
 from privet.mechanisms.randomness import Bits
@@ -47,6 +48,11 @@ def contribution(plan: Plan, curator: AnyCurator, epsilon: Number, name: str = "
         exact_epsilon("epsilon", epsilon)
     _check_label(name)
     batch, cost = counted_leaves(curator, plan.forest, epsilon)
+    paid = prepaid(curator)
+    if paid is not None:
+        names = {"id": release_id(curator.bits), "name": name, "account": curator.account}
+        local = PrivacyStatement.randomised(curator.schema, paid, private=curator.private, reason=curator.reason, **names)
+        return released(plan, batch, local, curator.schema)
     reasons = ["no noise was added (epsilon is infinite)"] if is_infinite(epsilon) else []
     reasons += [] if curator.private else [curator.reason]
     charge = Charge(f"leaf counts of {len(plan.forest)} trees", cost)

@@ -1,7 +1,8 @@
 """Greedy trees: each split is chosen privately among **all** attribute-value candidates (Friedman and Schuster 2010; Novakovic).
 
 The tree grows a level at a time, for all cells of the level at once: one private selection, and one noisy count where
-the schedule has it. Stopping rules look at noisy counts only.
+the schedule has it. Stopping rules look at noisy counts only. Where answers are free (randomised records), the curator says itself which
+cells no split is above the noise in, and they stay as they are.
 """
 
 from __future__ import annotations
@@ -15,9 +16,12 @@ import numpy.typing as npt
 
 from privet.cells import Cells, Split
 from privet.curator import AnyCurator
+from privet.curator.debiased import Debiased, Judged
 from privet.privacy import Charge
 from privet.schema import Numeric, Schema
+from privet.tree import Tree
 from privet.trees.schedule import Shares
+from privet.trees.shrink import shrunk
 
 Splits = Literal["binary", "multiway"]
 Possible = tuple[frozenset[int], ...]  # per attribute, the codes that a row of the cell can have
@@ -25,12 +29,17 @@ Possible = tuple[frozenset[int], ...]  # per attribute, the codes that a row of 
 
 @dataclass(frozen=True)
 class Grown:
-    """A structure, the noisy class counts of its leaves, the deviation of their noise, and what was paid."""
+    """A structure, the noisy class counts of its leaves, the deviation of their noise (of every node, where that is known), charges."""
 
     cells: Cells
     leaf_counts: npt.NDArray[np.int64]
     deviation: float
     charges: tuple[Charge, ...]
+    of_nodes: npt.NDArray[np.float64] | None = None
+
+    def shrunk(self, strength: float) -> Tree:
+        """The tree, its thin leaves drawn towards their ancestors."""
+        return shrunk(self.cells, self.leaf_counts, self.deviation if self.of_nodes is None else self.of_nodes, strength)
 
 
 def grow_greedy(curator: AnyCurator, criterion: str, shares: Shares, *, splits: Splits = "binary", min_rows: float = 0) -> Grown:
@@ -59,11 +68,15 @@ def grow_greedy(curator: AnyCurator, criterion: str, shares: Shares, *, splits: 
         asked = cells if len(open_cells) == len(cells) else _only(cells, open_cells)
         choice = curator.choose(asked, [candidates[c] for c in open_cells], criterion, share)
         charges.append(Charge(f"splits of level {depth}", choice.row_cost))
-        chosen = dict(zip(open_cells, choice.splits, strict=True))
+        declined = choice.declined if isinstance(choice, Judged) else frozenset()
+        chosen = {c: split for i, (c, split) in enumerate(zip(open_cells, choice.splits, strict=True)) if i not in declined}
+        if not chosen:
+            break
         cells, possible, closed = _refined(schema, cells, possible, chosen)
     leaves = curator.count(cells, shares.counts[-1])
     charges.append(Charge("class counts of the leaves", leaves.row_cost))
-    return Grown(cells, leaves.tables[0], leaves.deviation, tuple(charges))
+    of_nodes = leaves.of_nodes[0] if isinstance(leaves, Debiased) else None
+    return Grown(cells, leaves.tables[0], leaves.deviation, tuple(charges), of_nodes)
 
 
 def split_candidates(schema: Schema, possible: Possible, splits: Splits) -> list[Split]:

@@ -19,25 +19,31 @@ from privet.tree import Floats, Tree, node_counts, summed_upwards
 STRENGTH = 0.15
 
 
-def shrunk(cells: Cells, leaf_counts: npt.NDArray[Any], deviation: float, strength: float = STRENGTH) -> Tree:
+def shrunk(cells: Cells, leaf_counts: npt.NDArray[Any], deviation: float | Floats, strength: float = STRENGTH) -> Tree:
     """A tree whose counts are each node's noisy size times its shrunk class shares.
 
     Args:
         cells: the structure; every leaf is a cell.
         leaf_counts: the noisy class counts of the cells.
-        deviation: the standard deviation of each count's noise.
+        deviation: the standard deviation of each count's noise, independent from leaf to leaf; or, for counts whose errors are not, that of
+            the counts of each node.
         strength: the weight of an ancestor, in standard deviations; 0 only clips negative counts.
     """
     raw = node_counts(cells, leaf_counts)
     positive = np.maximum(raw, 0.0)
-    n_leaves = summed_upwards(cells, (cells.attribute < 0).astype(np.float64))
+    of_nodes = deviation if isinstance(deviation, np.ndarray) else deviation * np.sqrt(_n_leaves(cells))
     shares: Floats = np.empty_like(positive)
     shares[0] = (positive[0] + 1) / (positive[0].sum() + positive.shape[1])
     ones = np.ones((positive.shape[1], 1))  # a product sums short lines faster than a reduction
     sums = positive @ ones
-    weights = (strength * deviation * np.sqrt(n_leaves) + 1e-9)[:, None]
+    weights = (strength * of_nodes + 1e-9)[:, None]
     for nodes in cells.levels[1:]:
         weight = weights[nodes]
         shares[nodes] = (positive[nodes] + weight * shares[cells.parents[nodes]]) / (sums[nodes] + weight)
     sizes = np.maximum(raw @ ones, 1e-3)  # a node of no rows still has its shares
     return Tree(cells, shares * sizes)
+
+
+def _n_leaves(cells: Cells) -> Floats:
+    """How many leaves are below each node, or are the node itself."""
+    return summed_upwards(cells, (cells.attribute < 0).astype(np.float64))

@@ -1,0 +1,165 @@
+"""Counts from records of which some attributes, drawn by chance, were reported together with the class by one response.
+
+Whoever drew a set of attributes that holds those of a cell tells about the cell. These people are a random part of all, drawn without
+looking at anybody's values, so what they say is scaled up. Reports of different sets have different noise. A person of set g counts
+a_g times, with a_g inversely proportional to the variance of one report and the mean of a over all people being 1: the estimate
+has no bias, since the a_g depend on public sizes alone. To the variance of randomisation comes that of having drawn some people
+and not others,
+
+    (mean of a^2 - 1) (c - c^2 / n)          for a count c of n people.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from privet.counts.local import Box, Estimate, Mask, Response, restricted
+from privet.errors import QuestionError
+from privet.schema import Schema
+
+
+@dataclass(frozen=True)
+class Group:
+    """The people who drew one set of attributes: what they reported, and the response that made it. ``places`` says who they are."""
+
+    attributes: tuple[int, ...]
+    codes: npt.NDArray[Any]
+    classes: npt.NDArray[np.int64]
+    response: Response
+    places: npt.NDArray[np.intp]
+
+    def inside(self, box: Box, without: int = -1) -> Mask:
+        """Whose report lies in a box, whatever it says about one attribute."""
+        keep = np.ones(len(self.classes), dtype=bool)
+        for line, a in zip(self.codes, self.attributes, strict=True):
+            if a in box and a != without:
+                keep &= box[a][line]
+        return keep
+
+    def points(self, box: Box, sizes: Sequence[int], without: int = -1) -> int:
+        """How many joint values of the set lie in a box, for one class and one value of the attribute that is left out."""
+        return math.prod(int(box[a].sum()) if a in box else sizes[a] for a in self.attributes if a != without)
+
+
+class SampledReports:
+    """Reports, by the set of attributes that was drawn; at most ``together`` of them."""
+
+    def __init__(self, schema: Schema, groups: Mapping[tuple[int, ...], Group], together: int, n_reports: int) -> None:
+        self.schema, self.groups, self.together, self._n = schema, dict(groups), together, n_reports
+
+    @property
+    def n_reports(self) -> int:
+        return self._n
+
+    @cached_property
+    def digest(self) -> str:
+        text = hashlib.sha256()
+        for drawn in sorted(self.groups):
+            group = self.groups[drawn]
+            text.update(repr((drawn, group.codes.tolist(), group.classes.tolist())).encode())
+        return text.hexdigest()
+
+    def answers(self, attributes: frozenset[int]) -> bool:
+        return len(attributes) <= self.together
+
+    def view(self, cell: Sequence[Box]) -> SampledView:
+        return SampledView(self, cell)
+
+    def some(self, chosen: npt.NDArray[np.intp]) -> SampledReports:
+        kept = np.zeros(self._n, dtype=bool)
+        kept[chosen] = True
+        number = np.cumsum(kept) - 1
+        groups = {}
+        for drawn, group in self.groups.items():
+            mine = kept[group.places]
+            groups[drawn] = Group(drawn, group.codes[:, mine], group.classes[mine], group.response, number[group.places[mine]])
+        return SampledReports(self.schema, groups, self.together, len(chosen))
+
+    def telling(self, attributes: frozenset[int]) -> list[Group]:
+        """The groups whose sets hold these attributes. Raises where no set could."""
+        if not self.answers(attributes):
+            names = ", ".join(repr(self.schema.names[a]) for a in sorted(attributes))
+            raise QuestionError(
+                f"these records tell about at most {self.together} attribute(s) and the class together, and this question is about "
+                f"{len(attributes)} ({names}); ask about fewer, or collect records with a larger 'together' or spread='split'"
+            )
+        return [group for group in self.groups.values() if attributes <= set(group.attributes) and len(group.classes)]
+
+
+class SampledView:
+    """The reports about one cell."""
+
+    def __init__(self, reports: SampledReports, cell: Sequence[Box]) -> None:
+        self._reports, self._cell = reports, cell
+
+    def totals(self) -> Estimate:
+        found = self._histogram(restricted(self._cell), -1, 1).sets(np.ones((1, 1), dtype=bool))
+        return Estimate(found.counts[0], found.variances[0])
+
+    def by(self, attribute: int) -> SampledHistogram:
+        return self._histogram(restricted(self._cell) | {attribute}, attribute, self._reports.schema.sizes[attribute])
+
+    def _histogram(self, attributes: frozenset[int], by: int, size: int) -> SampledHistogram:
+        reports, n_classes = self._reports, self._reports.schema.n_classes
+        parts = []
+        for group in reports.telling(attributes):
+            value = group.codes[group.attributes.index(by)].astype(np.int64) if by >= 0 else np.zeros(len(group.classes), dtype=np.int64)
+            boxes = []
+            for box in self._cell:
+                inside = group.inside(box, by)
+                counts = np.bincount((value * n_classes + group.classes)[inside], minlength=size * n_classes).reshape(size, n_classes)
+                boxes.append((counts, group.points(box, reports.schema.sizes, by), box.get(by, np.ones(size, dtype=bool))))
+            parts.append(_Part(len(group.classes), group.response, tuple(boxes)))
+        return SampledHistogram(parts, reports.n_reports, n_classes)
+
+
+@dataclass(frozen=True)
+class _Part:
+    """One group's reports by value and class, box by box, with the points that one entry has, and the values that the box allows."""
+
+    n_reports: int
+    response: Response
+    boxes: tuple[tuple[npt.NDArray[np.int64], int, Mask], ...]
+
+    @property
+    def precision(self) -> float:
+        """One over the variance of what one report says about an entry, where hardly anybody is in it."""
+        chance = self.response.other * max((points for _, points, _ in self.boxes), default=1)
+        return (self.response.kept - self.response.other) ** 2 / max(chance * (1 - chance), 1e-300)
+
+
+class SampledHistogram:
+    """The reports of all groups that tell about a cell and an attribute."""
+
+    def __init__(self, parts: Sequence[_Part], n_people: int, n_classes: int) -> None:
+        self._parts, self._n_people, self._n_classes = parts, n_people, n_classes
+
+    def sets(self, masks: Mask) -> Estimate:
+        shape, n = (len(masks), self._n_classes), self._n_people
+        counts, variances, squares = np.zeros(shape), np.zeros(shape), 0.0
+        in_all = sum(part.n_reports * part.precision for part in self._parts)
+        if not in_all:  # nobody told: anything is possible
+            return Estimate(counts, np.full(shape, float(n) ** 2))
+        for part in self._parts:
+            times = n * part.precision / in_all
+            squares += part.n_reports / n * times**2
+            inside, points = np.zeros(shape), np.zeros((len(masks), 1))
+            for table, points_of_one, allowed in part.boxes:
+                chosen = (masks & allowed).astype(np.float64)
+                inside += chosen @ table
+                points += chosen.sum(axis=1, keepdims=True) * points_of_one
+            yes, no = part.response.weights(points)
+            said = np.where(points > 0, inside * yes + (part.n_reports - inside) * no, 0.0)
+            second = np.where(points > 0, inside * yes**2 + (part.n_reports - inside) * no**2, 0.0)
+            counts += times * said
+            variances += times**2 * (second - said)
+        drawn = max(squares - 1, 0.0) * np.clip(counts - counts**2 / n, 0.0, None)
+        return Estimate(counts, np.maximum(variances, 0.0) + drawn)

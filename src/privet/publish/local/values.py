@@ -1,0 +1,76 @@
+"""Values to codes and back. A code that the schema does not know is replaced by one that is drawn, so that no report is ever left out."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from privet.errors import SchemaError
+from privet.mechanisms.randomness import Bits, uniform_below
+from privet.schema import Attribute, Categorical, Schema
+from privet.schema.attributes import Value
+from privet.schema.encode import encode
+from privet.schema.entries import codes_of_plain, number_of, plain
+
+Codes = npt.NDArray[np.int64]
+
+
+def reported_values(attribute: Attribute) -> list[Value]:
+    """A value for each code, which is encoded as this code again: a listed value, the middle of a bin, or a text for missing."""
+    if isinstance(attribute, Categorical):
+        return list(attribute.values)
+    low, high = (np.array(edges) for edges in (attribute.cuts[:-1], attribute.cuts[1:]))
+    middle = low / 2 + high / 2
+    inside = attribute.codes_of(middle) == np.arange(attribute.bins)
+    numbers: list[Value] = [float(number) for number in np.where(inside, middle, low)]
+    if attribute.missing is None:
+        return numbers
+    # A label that spells a number would be taken for one; any other text is a missing entry.
+    return [*numbers, attribute.missing if math.isnan(number_of(attribute.missing)) and attribute.missing else "missing"]
+
+
+def codes_of_record(schema: Schema, record: Mapping[str, Any]) -> tuple[list[int], int]:
+    """The codes of one record, and of its class, as a table of it would have them."""
+    absent = [name for name in (*schema.names, schema.target) if name not in record]
+    if absent:
+        raise SchemaError(f"the record has no {absent[0]!r}; it must have {', '.join((*schema.names, schema.target))}")
+    codes = [int(codes_of_plain(attribute, [plain(record[name])])[0]) for name, attribute in schema.attributes.items()]
+    return codes, int(codes_of_plain(schema.label, [plain(record[schema.target])])[0])
+
+
+def codes_of_table(schema: Schema, table: object, y: object = None) -> tuple[Codes, Codes]:
+    """The codes of a table, one line per attribute, and its classes. Where the schema names a person, at most so many rows of each stay."""
+    encoded = encode(schema, table, y)
+    assert encoded.classes is not None
+    kept = np.arange(len(encoded.classes))
+    if encoded.person is not None:
+        kept = _of_each_person(encoded.person, schema.rows_per_person)
+    return np.array([line[kept] for line in encoded.codes], dtype=np.int64), encoded.classes[kept].astype(np.int64)
+
+
+def _of_each_person(person: npt.NDArray[np.intp], most: int) -> npt.NDArray[np.intp]:
+    """The first rows of each person; none of nobody. What rows hold is not looked at: it must not decide whether there is a report."""
+    rows = np.flatnonzero(person >= 0)
+    order = np.argsort(person[rows], kind="stable")
+    ordered = person[rows][order]
+    number = np.arange(len(ordered)) - np.searchsorted(ordered, ordered, side="left")
+    return np.sort(rows[order[number < most]])
+
+
+def known(bits: Bits, codes: Codes, size: int) -> Codes:
+    """The codes, with a uniformly random one for each that the schema does not know."""
+    unknown = np.flatnonzero(codes >= size)
+    filled = codes.copy()
+    filled[unknown] = uniform_below(bits, np.full(len(unknown), size, dtype=np.uint64)).astype(np.int64)
+    return filled
+
+
+def column_of(values: Sequence[Value], codes: Codes) -> npt.NDArray[Any]:
+    """The values of some codes; None for -1."""
+    table = np.empty(len(values) + 1, dtype=object)
+    table[:-1], table[-1] = list(values), None
+    return np.asarray(table[codes])
