@@ -16,7 +16,7 @@ from hypothesis import strategies as st
 
 from privet.budget import Budget, Cost
 from privet.curator import Curator
-from privet.curator.quantile import bin_range, bin_scores
+from privet.curator.quantile import bin_range, bin_scores, rows_off
 from privet.errors import BudgetExceeded, ParameterError, PrivacyError, QuestionError, TableError
 from privet.ledger import MemoryLedger
 from privet.mechanisms.randomness import SeededBits, unlock_test_seeds
@@ -113,6 +113,16 @@ class TestPrivacy:
         assert choice_fit(observed, law(scores, 1.0, 2)) > ALPHA
         for wrong in (0.7, 1.3):
             assert choice_fit(observed, law(scores, wrong, 2)) < ALPHA
+
+    @pytest.mark.parametrize("q", SHARES, ids=str)
+    @pytest.mark.parametrize("law", [flip_law, exponential_law])
+    def test_bins_that_are_further_off_than_told_are_rare(self, q, law):
+        for counts in ([40] * 6, [0, 0, 100, 0, 0, 100], [1, 200, 1, 200, 1, 0]):
+            scores = scores_of(counts, q)
+            chances = law(scores, 0.1, bin_range(q))
+            for chance in (0.05, 0.3):
+                most = rows_off(q, F(1, 10), 6, chance) * q.denominator
+                assert sum(p for p, score in zip(chances, scores, strict=True) if -score > most) <= chance
 
 
 class TestAnswers:

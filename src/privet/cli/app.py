@@ -18,6 +18,7 @@ from privet.cli import (
     ledger,
     outsource,
     publish,
+    quantile,
     reproduce,
     schema,
     show,
@@ -42,6 +43,7 @@ app.command("plot")(show.plot)
 app.command("card")(show.card)
 app.command("export")(show.export)
 app.command("count")(count.count)
+app.command("quantile")(quantile.quantile)
 app.command("anonymity")(anonymity.anonymity)
 app.command("epsilon")(epsilon.epsilon)
 app.add_typer(schema.app, name="schema")

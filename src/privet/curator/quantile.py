@@ -21,6 +21,7 @@ A row without a value changes nothing, and a row removed is a row added, backwar
 
 from __future__ import annotations
 
+import math
 from fractions import Fraction
 from itertools import accumulate
 
@@ -67,3 +68,11 @@ def bin_range(q: Fraction) -> int:
     """How far apart one row can move the scores of two bins."""
     a, b = q.numerator, q.denominator
     return 2 * max(a, b - a) if 0 < a < b else 1
+
+
+def rows_off(q: Fraction, epsilon: Fraction, bins: int, chance: float = 0.05) -> float:
+    """By how many rows a chosen bin may miss the quantile, except with this chance, whatever the table.
+
+    Both mechanisms take a bin whose score is g below the best with probability exp(-epsilon g / range) at most, and the best score is zero.
+    """
+    return bin_range(q) / (q.denominator * float(epsilon)) * math.log(bins / chance)
