@@ -9,7 +9,7 @@ from privet.errors import ParameterError
 if TYPE_CHECKING:
     from privet.learners.base import PrivateClassifier
 
-NAMES = ("privet", "gibbs-tree", "gibbs-boost", "random-trees", "greedy-tree", "forest", "noisy-id3")
+NAMES = ("privet", "gibbs-tree", "gibbs-boost", "random-trees", "greedy-tree", "forest", "noisy-id3", "additive")
 
 
 def learner_named(name: str, epsilon: str, settings: list[str]) -> PrivateClassifier:
@@ -24,6 +24,7 @@ def learner_named(name: str, epsilon: str, settings: list[str]) -> PrivateClassi
         "greedy-tree": learners.GreedyTreeClassifier,
         "forest": learners.ForestClassifier,
         "noisy-id3": learners.NoisyID3Classifier,
+        "additive": learners.AdditiveClassifier,
     }
     if name not in kinds:
         raise ParameterError(f"learner must be one of {', '.join(kinds)}, got {name!r}")

@@ -66,10 +66,18 @@ def _header(path: Path) -> tuple[str, list[str]]:
     """The separator that cuts the header line into most names, and the names."""
     try:
         with gzip.open(path) if path.suffix == ".gz" else path.open("rb") as file:
-            line = file.readline(1 << 20).decode("utf-8-sig").rstrip("\r\n")
-        cuts = {delim: next(csv.reader([line], delimiter=delim), []) for delim in ",;\t|"}
-    except (OSError, EOFError, UnicodeDecodeError, csv.Error):
-        raise TableError(f"cannot read {path} as CSV: it must be UTF-8 text with a header line") from None
+            return header_of(file.readline(1 << 20), str(path))
+    except (OSError, EOFError):
+        raise _no_header(str(path)) from None
+
+
+def header_of(line: bytes, path: str) -> tuple[str, list[str]]:
+    """The same, from the first line of a file or stream."""
+    try:
+        text = line.decode("utf-8-sig").rstrip("\r\n")
+        cuts = {delim: next(csv.reader([text], delimiter=delim), []) for delim in ",;\t|"}
+    except (UnicodeDecodeError, csv.Error):
+        raise _no_header(path) from None
     delim = max(cuts, key=lambda d: len(cuts[d]))
     names = [name or f"column {i}" for i, name in enumerate(cuts[delim], start=1)]
     if not names:
@@ -77,3 +85,14 @@ def _header(path: Path) -> tuple[str, list[str]]:
     if twice := sorted({name for name in names if names.count(name) > 1}):
         raise TableError(f"cannot read {path} as CSV: the header names column {twice[0]!r} twice")
     return delim, names
+
+
+def fields_of(line: str, delim: str) -> list[str | None]:
+    """The fields of one line, as the table has them: for lines that come one by one. Nothing at all is None."""
+    field = _FIELD.format(d=re.escape(delim))
+    cut = re.findall(f"(?:^|{re.escape(delim)})({field})", line) if '"' in line else line.split(delim)
+    return [None if not text else text[1:-1].replace('""', '"') if text.startswith('"') else text for text in cut]
+
+
+def _no_header(path: str) -> TableError:
+    return TableError(f"cannot read {path} as CSV: it must be UTF-8 text with a header line")

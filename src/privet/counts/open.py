@@ -18,7 +18,8 @@ from privet.counts.postgres import PostgresTable, table_of_server
 from privet.counts.spark import SparkTable, is_spark
 from privet.errors import TableError
 
-_CSV = (".csv", ".tsv", ".txt", ".csv.gz", ".tsv.gz")
+#: How the names of CSV files end.
+CSV_ENDINGS = (".csv", ".tsv", ".txt", ".csv.gz", ".tsv.gz")
 _PARQUET = (".parquet", ".pq")
 _SUPPORTED = "a data frame, a DataFrame of Spark, a .csv or .parquet file, duckdb:///FILE?table=NAME, or postgresql://USER@HOST/DATABASE?table=SCHEMA.TABLE"
 _POSTGRES = ("postgresql", "postgres")
@@ -53,7 +54,7 @@ def open_table(table: object, y: object = None) -> Table:
     name = path.name.lower()
     if name.endswith(_PARQUET):
         return DuckDBTable(path.name, "read_parquet($path, hive_partitioning = false)", {"path": str(path)})
-    if name.endswith(_CSV):
+    if name.endswith(CSV_ENDINGS):
         relation, broken = csv_relation(path)
         return DuckDBTable(path.name, *relation, broken_lines=broken)
     raise TableError(f"cannot tell what {place} is; a table is {_SUPPORTED}")

@@ -21,6 +21,12 @@ _COMBINED = {
 }
 
 
+_LOCAL = (
+    "How: every record was randomised by itself before it was collected, by the person whom it is about or by somebody who held it "
+    "anyway. Neither whoever collected the reports nor whoever learnt from them has to be trusted: the promise holds against them too."
+)
+
+
 def card_markdown(model: Model) -> str:
     """The card in Markdown."""
     return markdown(_title(model), _blocks(model))
@@ -65,7 +71,8 @@ def _banner(model: Model) -> Banner:
 
 
 def _about(model: Model) -> list[Block]:
-    counts = "class scores" if model.combine == "scores" else "class counts with random noise added" if model.noise else "class counts"
+    noisy = "class counts that were estimated from randomised records" if model.privacy.local else "class counts with random noise added"
+    counts = "class scores" if model.combine == "scores" else noisy if model.noise else "class counts"
     how = _COMBINED[model.combine]
     joined = f" ({how})" if len(model.trees) > 1 else ""
     text = (
@@ -113,7 +120,17 @@ def _protected(model: Model) -> list[Block]:
             "no column says whose row it is, so it could not be enforced."
         )
     unit = privacy.unit
-    if privacy.neighbours == "replace":
+    if privacy.local:
+        sent = "one of them" if rows == 1 else f"at most {rows} of them"
+        whom = (
+            f"Every single record. A person who sent {sent} is protected with this epsilon; whoever sent more loses more, in proportion. "
+            "Nobody else could count them."
+        )
+        what = (
+            "Exchanging all that a record says for anything else would have made the same report almost as likely. That somebody took part "
+            "is not hidden, and how many did is public."
+        )
+    elif privacy.neighbours == "replace":
         what = (
             f"Exchanging all that one {unit} says for anything else would have given almost the same model. How many there are is public."
         )
@@ -125,6 +142,7 @@ def _protected(model: Model) -> list[Block]:
             (
                 f"For whom: {whom}",
                 f"What: {what}",
+                *([_LOCAL] if privacy.local else []),
                 "Against whom: anyone who holds the model, whatever else they know or will learn, and however much they compute. "
                 "Predicting, plotting and sharing it do not weaken the promise.",
             )
@@ -135,10 +153,13 @@ def _protected(model: Model) -> list[Block]:
 def _not_protected(model: Model) -> list[Block]:
     schema, privacy = model.schema, model.privacy
     rows = [f"The number of rows: the owner declared it public ({schema.n_rows})."] if schema.n_rows is not None else []
+    rows = [f"The number of records: everybody can count the reports ({schema.n_rows})."] if rows and privacy.local else rows
     if privacy.private:
         how = "rho is k*k times" if privacy.promised.epsilon is None else "epsilon is k times"
         groups = f"Groups: the promise is for one at a time. For k people together (a family, say) {how} as large."
         other = ["Anything else published from the same table: what it costs adds to this. The owner's ledger has the sum."]
+        if privacy.local:
+            other = ["Anything else that the same people told: what it costs adds to this, and nobody but they can keep the sum."]
     else:
         groups, other = "Single people: nothing limits what the model says about one of them.", []
     items = [

@@ -61,6 +61,10 @@ def factor(epsilon: float) -> str:
 def charges(privacy: PrivacyStatement) -> list[Block]:
     """Everything that was paid for, and the sums."""
     text = "Each question to the table is paid for with privacy, and the amounts add up. These were asked:"
+    change = "added or removed"
+    if privacy.local:
+        text = "People paid when they randomised their records. Whatever is computed from randomised records costs nothing more:"
+        change = "replaced by another"
     rows = [(charge.what, *_amounts(charge.cost)) for charge in privacy.charges]
     if privacy.parts:
         text = f"The model was made from several tables, and each was paid for by its own people. {_composition(privacy)}"
@@ -68,7 +72,7 @@ def charges(privacy: PrivacyStatement) -> list[Block]:
         rows = [(f"{leaf.called}, for the neighbours above", *_amounts(leaf.promised)) for leaf in listed]
         rows += [(f"… {len(privacy.leaves) - MAX_LISTED} more", "", "")] if len(privacy.leaves) > MAX_LISTED else []
     else:
-        rows.append(("all together, for one row added or removed", *_amounts(privacy.charged)))
+        rows.append((f"all together, for one row {change}", *_amounts(privacy.charged)))
     rows.append(("promised, for the neighbours above", *_amounts(privacy.promised)))
     return [Heading("What was paid"), Paragraph(text), Grid(("for", "epsilon", "rho"), tuple(rows), numeric=(1, 2))]
 

@@ -4,6 +4,11 @@ from __future__ import annotations
 
 import typer
 
+from privet.cli.publish import local
+
 app = typer.Typer(
     help="Release data instead of answers: a synthetic table, or records that people randomised themselves.", no_args_is_help=True
 )
+app.command("randomizer")(local.randomizer)
+app.command("randomize")(local.randomize)
+app.command("learn")(local.learn)

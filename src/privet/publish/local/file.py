@@ -62,7 +62,7 @@ def _parse(data: bytes) -> Randomizer | LeafRandomizer:
         if spread == "leaves":
             return LeafRandomizer(plan_from_bytes(canonical(document["plan"])), epsilon, schema=schema)
         if spread == "split":
-            return Randomizer(schema, epsilon, class_share=_fraction("class_share", document["class_share"]))
+            return Randomizer(schema, epsilon, "split", class_share=_fraction("class_share", document["class_share"]))
         require(type(document["together"]) is int, "together must be a whole number")
         return Randomizer(schema, epsilon, "sample", document["together"])
     except ModelError as error:

@@ -1,0 +1,244 @@
+"""``privet publish randomizer``, ``randomize`` and ``learn``: records that people randomise themselves, and what is learnt from them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, TextIO
+
+import typer
+
+from privet.cli.options import ANALYST, BUDGET, JSON, LEDGER
+
+if TYPE_CHECKING:
+    from privet.budget import Cost
+    from privet.publish.local import LeafRandomizer, Randomizer
+
+SCHEMA = typer.Option(None, "--schema", "-s", help="The public schema of the records (JSON).")
+EPSILON = typer.Option(None, "--epsilon", "-e", help="What a record costs, such as 1, 0.1 or 1/3.")
+SPREAD = typer.Option(
+    None,
+    "--spread",
+    help="'sample' (the default): a few attributes, drawn at random, with all of epsilon; 'split': all, with a share each.",
+)
+TOGETHER = typer.Option(None, "--together", "-t", help="With --spread sample: how many attributes are drawn (by default 1).")
+CLASS_SHARE = typer.Option(None, "--class-share", help="With --spread split: the share of epsilon for the class (by default 1/3).")
+PLAN = typer.Option(None, "--plan", "-p", help="Report a leaf of one tree of this plan (privet federation plan) instead of values.")
+BESIDE = ".randomizer.json"
+#: As it stands in a ledger.
+WHAT = "randomised records (what rows hold; their number becomes public)"
+
+
+def randomizer(
+    output: Path = typer.Option(..., "--output", "-o", help="Where to write the public file (JSON)."),
+    schema: Path | None = SCHEMA,
+    epsilon: str | None = EPSILON,
+    spread: str | None = SPREAD,
+    together: int | None = TOGETHER,
+    class_share: str | None = CLASS_SHARE,
+    plan: Path | None = PLAN,
+    as_json: bool = JSON,
+) -> None:
+    """Write the public file by which all people randomise their records alike. Sees no data and charges nothing.
+
+    Publish it: people can check what it does to a record, and the collector needs it to learn from reports.
+
+    Example: [bold]privet publish randomizer --schema people.schema.json --epsilon 2 -o people.randomizer.json[/bold]
+    """
+    import json
+
+    from privet.cli.asking import check_writable
+    from privet.publish.local import write_randomizer
+
+    check_writable(output)
+    made = _made(schema, epsilon, spread, together, class_share, plan)
+    write_randomizer(made, output)
+    if as_json:
+        typer.echo(json.dumps({"randomizer": str(output), "epsilon": str(made.epsilon), "reports": list(made.columns)}))
+        return
+    typer.echo(f"{output}: a record costs epsilon {float(made.epsilon):.6g}, locally; a report has {', '.join(made.columns)}")
+
+
+def randomize(
+    records: str = typer.Argument(
+        help="A table (.csv, .parquet, duckdb:///FILE?table=NAME, postgresql://...), or - for CSV on standard input."
+    ),
+    randomizer: Path | None = typer.Option(None, "--randomizer", "-r", help="The public file that the collector gave out."),
+    schema: Path | None = SCHEMA,
+    epsilon: str | None = EPSILON,
+    spread: str | None = SPREAD,
+    together: int | None = TOGETHER,
+    class_share: str | None = CLASS_SHARE,
+    plan: Path | None = PLAN,
+    output: Path | None = typer.Option(None, "--output", "-o", help="Where to write the reports (CSV); by default standard output."),
+    budget: str | None = BUDGET,
+    ledger: Path | None = LEDGER,
+    analyst: str | None = ANALYST,
+) -> None:
+    """Randomise records, one report for each, so that nobody needs to be trusted with them.
+
+    On a person's own side, records come on standard input: each report leaves as soon as its record has come, and there is no ledger
+    (unless --ledger names one), for a person has no table that others ask about. Whoever does it again with the same record
+    pays again. A table of other people is charged to the ledger beside it, before a row is read; twice adds up.
+
+    Without --randomizer, the public file is written beside the output: REPORTS.csv.randomizer.json.
+
+    Example: [bold]privet publish randomize - --randomizer people.randomizer.json < me.csv[/bold], or for a table:
+    [bold]privet publish randomize people.csv --schema people.schema.json --epsilon 2 -o reports.csv[/bold]
+    """
+    import sys
+
+    from privet.cli.asking import check_writable
+    from privet.errors import ParameterError
+    from privet.publish.local import read_randomizer, write_randomizer
+    from privet.publish.local.csv_stream import check_lines
+
+    if output is not None:
+        check_writable(output)
+    given = [schema, epsilon, spread, together, class_share, plan]
+    if randomizer is not None and any(option is not None for option in given):
+        raise ParameterError("--randomizer says everything; leave out --schema, --epsilon, --spread, --together, --class-share and --plan")
+    made = read_randomizer(randomizer) if randomizer is not None else _made(*given)  # type: ignore[arg-type]
+    check_lines(made.schema)
+    if records == "-":
+        reports = _of_stream(made, sys.stdin.buffer, budget, ledger, analyst)
+    else:
+        reports = _of_table(made, records, budget, ledger, analyst)
+    if output is None:
+        for line in reports:
+            sys.stdout.write(line)
+            sys.stdout.flush()
+        return
+    with _whole(output) as file:
+        number = sum(1 for line in reports if file.write(line)) - 1
+    if randomizer is None:
+        write_randomizer(made, output.with_name(output.name + BESIDE))
+    typer.echo(f"{output}: {number} reports, each locally {float(made.epsilon):.6g}-differentially private", err=True)
+
+
+def learn(
+    reports: str = typer.Argument(help="The reports of many people, in one file (CSV)."),
+    output: Path = typer.Option(..., "--output", "-o", help="Where to write the model (JSON)."),
+    randomizer: Path | None = typer.Option(
+        None, "--randomizer", "-r", help="The public file that people used; by default REPORTS.csv.randomizer.json."
+    ),
+    learner: str | None = typer.Option(
+        None, "--learner", "-l", help="One of additive (the default), greedy-tree, forest, random-trees. Reports about leaves need none."
+    ),
+    setting: list[str] = typer.Option([], "--set", help="A setting of the learner, NAME=VALUE; may be repeated."),
+    as_json: bool = JSON,
+) -> None:
+    """Learn a classifier from randomised records and write it to a file. Charges nothing: people have paid when they randomised.
+
+    Example: [bold]privet publish learn reports.csv --randomizer people.randomizer.json -o m.json[/bold]
+    """
+    import json
+
+    from privet.cli.asking import check_writable
+    from privet.cli.learners import learner_named
+    from privet.cli.tables import finite
+    from privet.counts.open import read_public
+    from privet.errors import ParameterError
+    from privet.publish.local import LeafRandomizer, collect_leaves, local_curator, read_randomizer
+    from privet.release.file import write_model
+
+    check_writable(output)
+    made = read_randomizer(Path(reports + BESIDE) if randomizer is None else randomizer)
+    if isinstance(made, LeafRandomizer):
+        if learner is not None or setting:
+            raise ParameterError("reports about leaves are random trees already; leave out --learner and --set")
+        model = collect_leaves(read_public(reports), made)
+    else:
+        chosen = learner_named(learner or "additive", "1", setting)
+        model = chosen.fit_from(local_curator(read_public(reports), made)).model_
+    write_model(model, output)
+    if as_json:
+        statement = model.privacy
+        out = {"model": str(output), "learner": model.learner, "private": statement.private, "epsilon": finite(statement.epsilon)}
+        typer.echo(json.dumps({**out, "reports": model.schema.n_rows}))
+        return
+    typer.echo(f"{output}: {model.learner} from {model.schema.n_rows} reports; {model.privacy.describe()}")
+
+
+def _made(
+    schema: Path | None, epsilon: str | None, spread: str | None, together: int | None, class_share: str | None, plan: Path | None
+) -> Randomizer | LeafRandomizer:
+    """The randomizer that options describe."""
+    from privet.errors import ParameterError
+    from privet.federation.plan import read_plan
+    from privet.publish.local import LeafRandomizer, Randomizer
+    from privet.schema import Schema
+
+    if epsilon is None or (schema is None and plan is None):
+        raise ParameterError("give --randomizer FILE, or --epsilon with --schema FILE or --plan FILE")
+    known = None if schema is None else Schema.read(schema)
+    if plan is not None:
+        if spread is not None or together is not None or class_share is not None:
+            raise ParameterError("--spread, --together and --class-share are for records, not for the leaves of a plan")
+        return LeafRandomizer(read_plan(plan), epsilon, schema=known)
+    assert known is not None
+    if class_share is not None and spread != "split":
+        raise ParameterError("--class-share goes with --spread split")
+    more: dict[str, Any] = {} if class_share is None else {"class_share": class_share}
+    return Randomizer(known, epsilon, spread or "sample", 1 if together is None else together, **more)  # type: ignore[arg-type]
+
+
+def _of_stream(made: Any, stream: Any, budget: str | None, ledger: Path | None, analyst: str | None) -> Iterator[str]:
+    """The lines of reports of records that come one by one."""
+    from privet.budget import Budget
+    from privet.cli.asking import DEFAULT_BUDGET
+    from privet.errors import ParameterError
+    from privet.ledger import SQLiteLedger
+    from privet.publish.local.csv_stream import header_line, records_of, report_line
+
+    if ledger is not None:
+        book, name = SQLiteLedger(ledger), "standard input"
+        book.open_cap(name, Budget(DEFAULT_BUDGET if budget is None else budget))
+        book.charge(name, "owner" if analyst is None else analyst, _cost(made), WHAT)
+    elif budget is not None or analyst is not None:
+        raise ParameterError("--budget and --analyst need a ledger: say which with --ledger FILE")
+    records = records_of(stream, made.schema, "standard input")
+    yield header_line(made.columns)
+    for record in records:
+        yield report_line(made.one(record))
+
+
+def _of_table(made: Any, place: str, budget: str | None, ledger: Path | None, analyst: str | None) -> Iterator[str]:
+    """The lines of reports of a table, which is charged first."""
+    from privet.cli.asking import TablePlace
+    from privet.publish.local.csv_stream import header_line, report_line
+    from privet.publish.local.tables import blocks_of
+
+    curator = TablePlace(place, made.schema, budget, ledger, "owner" if analyst is None else analyst).curator(str(made.epsilon))
+    curator.ledger.charge(curator.dataset, curator.analyst, _cost(made), WHAT)
+    if made.schema.n_rows is None and made.schema.neighbours == "add-remove":
+        typer.echo("privet: there are as many reports as rows, so the number of rows becomes public", err=True)
+    yield header_line(made.columns)
+    for block in blocks_of(place, made.schema):
+        reports = made.many(block)
+        for values in reports.itertuples(index=False, name=None):
+            yield report_line(dict(zip(reports.columns, values, strict=True)))
+
+
+def _cost(made: Any) -> Cost:
+    """What a person loses: epsilon for each row that they may have. To replace a row costs no more, and how many there are is told."""
+    from privet.budget import Cost
+
+    return Cost.pure(made.epsilon * made.schema.rows_per_person)
+
+
+@contextmanager
+def _whole(output: Path) -> Iterator[TextIO]:
+    """A file that is there as a whole or not at all."""
+    from privet.errors import TableError
+
+    partial = output.with_name(output.name + ".part")
+    try:
+        with partial.open("w", encoding="utf-8", newline="") as file:
+            yield file
+        partial.replace(output)
+    except OSError as error:
+        raise TableError(f"cannot write {output}: {error.strerror}") from None
+    finally:
+        partial.unlink(missing_ok=True)

@@ -1,0 +1,61 @@
+"""Records and reports as lines of CSV, one by one: a report can leave as soon as its record has come.
+
+Records are cut as everywhere else (:mod:`privet.counts.csv_lines`), each line by itself. A line that is no record gives a report too, of a
+record about which nothing is known: whether there is a report must not depend on what a line holds.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator, Mapping
+from typing import Any
+
+from privet.counts.csv_lines import fields_of, header_of
+from privet.errors import ParameterError
+from privet.schema import Schema, text_of
+from privet.schema.entries import NO_VALUE
+from privet.schema.problems import raise_if_any
+
+_PLAIN = re.compile(r"[\w.+ -]*[\w.+-]")
+
+
+def records_of(lines: Iterable[bytes], schema: Schema, name: str) -> Iterator[dict[str, Any]]:
+    """The records of some lines, of which the first names the columns. Empty lines are none. The header is checked at once."""
+    source = iter(lines)
+    delim, names = header_of(next(source, b""), name)
+    raise_if_any((column, "absent") for column in (*schema.names, schema.target) if column not in names)
+    return _records(source, delim, names)
+
+
+def _records(lines: Iterator[bytes], delim: str, names: list[str]) -> Iterator[dict[str, Any]]:
+    for line in lines:
+        try:
+            text = line.decode("utf-8").rstrip("\n").rstrip("\r")
+        except UnicodeDecodeError:
+            yield dict.fromkeys(names, NO_VALUE)
+            continue
+        if text:
+            fields = fields_of(text, delim)
+            yield dict(zip(names, fields, strict=True)) if len(fields) == len(names) else dict.fromkeys(names, NO_VALUE)
+
+
+def header_line(columns: Iterable[str]) -> str:
+    """The first line of a file of reports."""
+    return ",".join(map(_field, columns)) + "\n"
+
+
+def report_line(report: Mapping[str, Any]) -> str:
+    """One report as a line. What was not reported is nothing at all; an empty text is quoted."""
+    return ",".join("" if value is None or value != value else _field(text_of(value)) for value in report.values()) + "\n"
+
+
+def check_lines(schema: Schema) -> None:
+    """Raise where a report could not be one line."""
+    texts = [*schema.names, schema.target, *schema.label.labels]
+    texts += [label for attribute in schema.attributes.values() for label in attribute.labels]
+    if any("\n" in text for text in texts):
+        raise ParameterError("a name or value of the schema holds a line break, which a line of CSV cannot; rename it")
+
+
+def _field(text: str) -> str:
+    return text if _PLAIN.fullmatch(text) else '"' + text.replace('"', '""') + '"'

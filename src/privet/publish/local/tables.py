@@ -1,0 +1,47 @@
+"""The records of a table, block by block, none left out whatever it holds."""
+
+from __future__ import annotations
+
+import gzip
+from collections.abc import Iterator
+from itertools import islice
+from pathlib import Path
+from typing import Any
+
+from privet.counts.open import CSV_ENDINGS, read_blocks
+from privet.publish.local.csv_stream import records_of
+from privet.schema import Schema
+
+#: Lines at a time.
+BLOCK = 1 << 14
+
+
+def blocks_of(place: str, schema: Schema) -> Iterator[Any]:
+    """The rows of a table as data frames; in one where the schema names a person, whose rows may lie anywhere.
+
+    Lines of a CSV file that are no records are rows about which nothing is known. Counting leaves them out; here nobody may be left out for
+    what their line holds.
+    """
+    import pandas as pd
+
+    lines = "://" not in place and place.lower().endswith(CSV_ENDINGS)
+    blocks = _of_lines(Path(place), schema) if lines else read_blocks(place)
+    if schema.person is None:
+        yield from blocks
+    else:
+        yield pd.concat(list(blocks), ignore_index=True)
+
+
+def _of_lines(path: Path, schema: Schema) -> Iterator[Any]:
+    import pandas as pd
+
+    with gzip.open(path) if path.suffix == ".gz" else path.open("rb") as file:
+        records = records_of(file, schema, str(path))
+        first = list(islice(records, BLOCK))
+        columns = list(first[0]) if first else [*schema.names, schema.target, *([schema.person] if schema.person else [])]
+        block = first
+        while True:
+            yield pd.DataFrame(block, columns=columns, dtype=object)
+            block = list(islice(records, BLOCK))
+            if not block:
+                return
