@@ -8,8 +8,6 @@ import os
 import re
 import signal
 import socket
-import subprocess
-import sys
 import time
 from collections.abc import Sequence
 from contextlib import contextmanager
@@ -22,6 +20,7 @@ import pandas as pd
 from privet.budget import Budget
 from privet.schema import Categorical, Numeric, Schema
 from privet.service.home import Home
+from tests.commands import PRIVET, Forked
 
 #: No test waits for something that comes sooner or later for longer than this.
 PATIENCE = 120
@@ -89,11 +88,10 @@ class Service:
     def __init__(
         self, home: Path, log: Path, rate: float = 100_000, before: str = "", group: str = "curator", more: Sequence[str] = ()
     ) -> None:
-        code = f"{before}\nimport sys\nfrom privet.cli import main\nsys.argv[0] = 'privet'\nmain()"
         serve = [group, "serve", "--home", str(home), "--port", "0", "--rate", str(rate), *more]
         self.log = log
-        with log.open("wb") as file:
-            self.process = subprocess.Popen([sys.executable, "-c", code, *serve], stdout=file, stderr=file)
+        log.write_bytes(b"")
+        self.process = Forked(f"{before}\n{PRIVET}", serve, log, log)
         self.port = self._listening()
 
     def _listening(self) -> int:

@@ -12,6 +12,7 @@ import time
 from contextlib import contextmanager
 from pathlib import Path
 
+from tests.commands import Forked
 from tests.service.running import PATIENCE, Client, Lost
 
 __all__ = ["Asking", "Lost", "Server", "serving"]
@@ -29,12 +30,16 @@ Path(modules).write_text(json.dumps(sorted(sys.modules)))
 
 
 class Server:
-    """A process that serves a home. When it is asked to end, it says which modules it had loaded."""
+    """A process that serves a home. When it is asked to end, it says which modules it had loaded: what it needs, if it begins with none."""
 
-    def __init__(self, home: Path) -> None:
+    def __init__(self, home: Path, with_none: bool = False) -> None:
         self.log, self._modules = home.parent / "serve.log", home.parent / "modules.json"
+        words = [str(home), str(self._modules)]
         with self.log.open("wb") as file:
-            self.process = subprocess.Popen([sys.executable, "-c", _CODE, str(home), str(self._modules)], stdout=file, stderr=file)
+            if with_none:
+                self.process = subprocess.Popen([sys.executable, "-c", _CODE, *words], stdout=file, stderr=file)
+            else:
+                self.process = Forked(_CODE, words, self.log, self.log)
         self.port = self._listening()
 
     def _listening(self) -> int:
@@ -79,8 +84,8 @@ class Asking(Client):
 
 
 @contextmanager
-def serving(home: Path):
-    server = Server(home)
+def serving(home: Path, with_none: bool = False):
+    server = Server(home, with_none)
     try:
         yield server
     finally:

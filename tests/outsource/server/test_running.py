@@ -15,7 +15,7 @@ from tests.outsource.server.test_routes import group, text
 
 
 def test_a_server_that_has_done_everything_never_loaded_a_cipher(home, token):
-    with serving(home.path) as server:
+    with serving(home.path, with_none=True) as server:
         ada = server.asking(token)
         status, tree = ada.call("POST", "trees", {"leaf_size": 2})
         assert status == 201
