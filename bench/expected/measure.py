@@ -13,7 +13,7 @@ import privet as pv
 from privet.datasets import Dataset
 from privet.errors import NoiseWarning, PrivacyWarning
 
-SETS = (
+SETS = (*SMALL, "mushroom", "nursery", "synthetic1", "adult", "synthetic2", "synthetic3")
     "monks1",
     "monks2",
     "monks3",

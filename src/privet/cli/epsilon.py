@@ -117,6 +117,7 @@ def _for_whom(schema: Schema | None, setting: Setting) -> str:
 
 def _numbers(found: list[Explanation], setting: Setting) -> Table:
     from rich import box
+    from rich.padding import Padding
     from rich.table import Table
     from rich.text import Text
 
@@ -130,7 +131,7 @@ def _numbers(found: list[Explanation], setting: Setting) -> Table:
         view.add_section()
         view.add_row(Text(section.title, style="bold"))
         for line in section.lines:
-            view.add_row(Text(f"  {line.sentence}"), *line.numbers)
+            view.add_row(Padding(Text(line.sentence), (0, 0, 0, 2)), *line.numbers)
     return view
 
 

@@ -45,5 +45,5 @@ def best_guess(epsilon: Number) -> float:
 def best_test(epsilon: Number, false_alarms: Number = 0.05) -> float:
     """How many of those inside a test finds at most, if it accuses this share of those outside."""
     rate, level = positive("epsilon", epsilon), probability("false_alarms", false_alarms)
-    few = level * math.exp(min(rate, -math.log(level)))  # beyond that it is 1 anyway, and would overflow
+    few = level * math.exp(rate) if rate < -math.log(level) else 1.0  # which might overflow otherwise
     return min(few, 1 - math.exp(-rate) * (1 - level))

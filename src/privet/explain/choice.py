@@ -98,7 +98,7 @@ def choose(wishes: Wishes, schema: Schema | None = None, setting: Setting | None
         prior = _highest_below("record", wishes.record, setting)
         most("record", epsilon_for_posterior(prior, wishes.record) / (2 * person), prior)
     if wishes.exact_count is not None:
-        most("exact_count", epsilon_for_margin(setting.tolerance, wishes.exact_count))
+        most("exact_count", epsilon_for_margin(setting.tolerance, probability("exact_count", wishes.exact_count)))
     if wishes.budget is not None:
         if setting.cost is None:
             raise ParameterError("budget: say also what a person must expect to lose who does not take part (cost)")

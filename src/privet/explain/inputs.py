@@ -13,7 +13,10 @@ def positive(name: str, value: Number) -> float:
 
 def probability(name: str, value: Number) -> float:
     """A number above 0 and below 1."""
-    found = float(exact(name, value))
+    try:
+        found = float(exact(name, value))
+    except ParameterError:
+        found = 0.0  # one message for all that is no probability
     if not 0 < found < 1:
         raise ParameterError(f"{name} must be above 0 and below 1, got {value!r}")
     return found

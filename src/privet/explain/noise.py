@@ -69,7 +69,7 @@ def epsilon_for_margin(margin: int, confidence: Number = 0.95) -> float:
     """
     kept = probability("confidence", confidence)
     checked_whole("margin", margin, 0)
-    low, high = 1e-12 / (margin + 1), math.log((1 + kept) / (1 - kept))
+    low, high = 1e-12 / (margin + 1), 2 * math.log((1 + kept) / (1 - kept))
     while (middle := (low + high) / 2) not in (low, high):
         low, high = (low, middle) if within(middle, margin) >= kept else (middle, high)
     return high

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from privet.budget import Number
 from privet.checks import checked_whole
 from privet.errors import ParameterError
-from privet.explain.inputs import probability
+from privet.explain.inputs import positive, probability
 from privet.explain.rows_needed import Trial
 from privet.schema import Schema
 
@@ -42,6 +42,11 @@ class Setting:
             raise ParameterError("priors must hold at least one prior")
         for prior in self.priors:
             probability("prior", prior)
+        probability("false_alarms", self.false_alarms)
+        checked_whole("tolerance", self.tolerance, 0)
+        probability("confidence", self.confidence)
+        if self.cost is not None:
+            positive("cost", self.cost)
         if self.rows is not None:
             checked_whole("rows", self.rows, 1)
         if self.people is not None:

@@ -67,7 +67,7 @@ def _losses(found: Sequence[Explanation]) -> Iterator[Line]:
 def _beliefs(found: Sequence[Explanation]) -> Iterator[Line]:
     for place, belief in enumerate(found[0].beliefs):
         beliefs = [one.beliefs[place] for one in found]
-        who = f"Who gave it {percent(belief.prior)} that somebody"
+        who = f"Whoever gave it {percent(belief.prior)} that somebody"
         yield Line(f"{who} is in the table gives it afterwards at most", tuple(percent(one.in_table) for one in beliefs))
         yield Line("... and at least", tuple(percent(one.in_table_at_least) for one in beliefs))
         yield Line(f"{who} in it has some condition gives it afterwards at most", tuple(percent(one.record) for one in beliefs))
@@ -76,7 +76,7 @@ def _beliefs(found: Sequence[Explanation]) -> Iterator[Line]:
 def _attacks(found: Sequence[Explanation], setting: Setting) -> Iterator[Line]:
     attacks = [one.attack for one in found]
     accused = percent(probability("false_alarms", setting.false_alarms))
-    count = f"A noisy count is {_off(setting.tolerance)}, and gives a person away to who knows all other rows, with probability"
+    count = f"A noisy count is {_off(setting.tolerance)}, so that whoever knows all other rows knows the last, with probability"
     yield Line("A guess whether somebody is in the table is right at most (a coin: 50%)", tuple(percent(one.guess) for one in attacks))
     yield Line("A guess which of two conditions somebody in it has is right at most", tuple(percent(one.guess_record) for one in attacks))
     yield Line(
@@ -130,7 +130,7 @@ def wish(choice: Choice, wishes: Wishes, setting: Setting) -> str:
     if choice.prior is not None:
         what = "somebody is in the table" if choice.wish == "posterior" else "somebody in it has some condition"
         limit = wishes.posterior if choice.wish == "posterior" else wishes.record
-        return f"Who gave it {percent(choice.prior)} that {what} gives it afterwards no more than {percent(_given(limit))}"
+        return f"Whoever gave it {percent(choice.prior)} that {what} gives it afterwards no more than {percent(_given(limit))}"
     if choice.wish == "exact_count":
         return f"A noisy count is {_off(setting.tolerance)} no more often than {percent(_given(wishes.exact_count))}"
     if choice.wish == "budget":

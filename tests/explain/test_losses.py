@@ -1,0 +1,43 @@
+"""What a person loses, for the neighbours that a schema declares."""
+
+from __future__ import annotations
+
+from fractions import Fraction
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+import privet as pv
+from privet.errors import ParameterError
+from privet.explain.losses import losses
+
+
+@pytest.mark.parametrize(
+    ("rows_per_person", "neighbours", "presence", "record", "charged"),
+    [
+        (1, "add-remove", "1/10", "2/10", "1/10"),
+        (3, "add-remove", "3/10", "6/10", "3/10"),
+        (1, "replace", "1/10", "2/10", "2/10"),
+        (3, "replace", "3/10", "6/10", "6/10"),
+    ],
+)
+def test_by_hand(rows_per_person, neighbours, presence, record, charged):
+    found = losses(0.1, rows_per_person, neighbours)
+    assert found.row == Fraction(1, 10)
+    assert (found.presence, found.record, found.charged) == (Fraction(presence), Fraction(record), Fraction(charged))
+
+
+@given(st.fractions(Fraction(1, 1000), 100), st.integers(1, 50), st.sampled_from(["add-remove", "replace"]))
+def test_what_is_charged_is_what_a_ledger_charges(epsilon, rows_per_person, neighbours):
+    schema = pv.Schema({"a": pv.Categorical(["x", "y"])}, "c", ["n", "y"], rows_per_person=rows_per_person, neighbours=neighbours)
+    assert losses(epsilon, rows_per_person, neighbours).charged == pv.Cost.pure(epsilon).promised(schema).epsilon
+
+
+def test_what_is_refused():
+    with pytest.raises(ParameterError, match="epsilon must be a finite number above zero, got 0"):
+        losses(0)
+    with pytest.raises(ParameterError, match="rows_per_person must be a whole number of at least 1, got 0"):
+        losses(1, 0)
+    with pytest.raises(ParameterError, match="neighbours must be 'add-remove' or 'replace', got 'swap'"):
+        losses(1, 1, "swap")
