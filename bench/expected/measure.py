@@ -13,20 +13,8 @@ import privet as pv
 from privet.datasets import Dataset
 from privet.errors import NoiseWarning, PrivacyWarning
 
+SMALL = ("monks1", "monks2", "monks3", "votes", "crx", "tic_tac_toe", "car", "drug_consumption")
 SETS = (*SMALL, "mushroom", "nursery", "synthetic1", "adult", "synthetic2", "synthetic3")
-    "monks1",
-    "monks2",
-    "monks3",
-    "votes",
-    "crx",
-    "tic_tac_toe",
-    "car",
-    "drug_consumption",
-    "mushroom",
-    "nursery",
-    "synthetic1",
-    "adult",
-)
 SIZES = (300, 1000, 3000, 10_000, 30_000)
 EPSILONS = (0.1, 0.3, 1.0, 3.0, 10.0, math.inf)
 LEARNERS = {"privet": pv.PrivetClassifier, "greedy-tree": pv.GreedyTreeClassifier, "random-trees": pv.RandomTreesClassifier}
