@@ -57,7 +57,7 @@ def _expected_table(number: int, given: npt.ArrayLike, shape: tuple[int, ...]) -
         raise QuestionError(f"{name} must be whole numbers of shape {shape}, got {table.dtype} of shape {table.shape}")
     if table.size and max(int(table.max()), -int(table.min())) > MAX_EXPECTED:  # in Python's integers, which do not overflow
         raise QuestionError(f"{name} must hold numbers of at most {MAX_EXPECTED} in size")
-    return table.astype(np.int64)
+    return table.astype(np.int64, copy=False)
 
 
 def whole_handicaps(question: Question, handicaps: Sequence[int] | None) -> list[int]:
