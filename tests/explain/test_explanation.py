@@ -88,7 +88,10 @@ def test_json_has_no_infinity():
         (lambda: Setting(priors=()), "priors must hold at least one prior"),
         (lambda: Setting(priors=[0.1, 2]), "prior must be above 0 and below 1, got 2"),
         (lambda: Setting(people=0), "people must be a whole number of at least 1, got 0"),
-        (lambda: Setting(rows=10, people=11), "people must be at most the number of rows, 10, got 11"),
+        (lambda: explain(1, setting=Setting(rows=10, people=11, cost=1)), "people must be at most the number of rows, 10, got 11"),
+        (lambda: explain(1, PEOPLE, Setting(people=2001, cost=1)), "people must be at most the number of rows, 2,000, got 2001"),
+        (lambda: Setting(rows=10**16), "rows must be at most 1,000,000,000,000,000, got 10000000000000000"),
+        (lambda: Setting(tolerance=10**400), "tolerance must be at most 1,000,000,000,000,000"),
         (lambda: explain(1, SCHEMA.declare(n_rows=0)), "the schema declares 0"),
         (lambda: explain(1, setting=Setting(tolerance=-1)), "tolerance must be a whole number of at least 0, got -1"),
         (lambda: explain(1, setting=Setting(cost=-1)), "cost must be a finite number above zero, got -1"),
@@ -98,3 +101,13 @@ def test_json_has_no_infinity():
 def test_what_is_refused(call, told):
     with pytest.raises(ParameterError, match=told):
         call()
+
+
+def test_extremes_are_explained():
+    """The smallest and largest that are let in: numbers, not errors of arithmetic."""
+    trial = Trial("1/1000", "1e-50", "1e-50", 0.999)
+    for epsilon in ("1e-12", "1e60"):
+        found = explain(epsilon, PEOPLE, Setting(rows=10**15, priors=["1e-60"], tolerance=10**15, trial=trial, cost="1e60"))
+        assert 0 <= found.beliefs[0].in_table_at_least <= found.beliefs[0].in_table <= 1
+        assert found.trial.noisy >= found.trial.without
+        assert 0 <= found.attack.exact_count <= 1

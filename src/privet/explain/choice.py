@@ -10,7 +10,6 @@ from dataclasses import asdict, dataclass
 from typing import Any, Literal
 
 from privet.budget import Number
-from privet.checks import checked_whole
 from privet.errors import ParameterError
 from privet.explain.inputs import probability
 from privet.explain.noise import epsilon_for_margin
@@ -102,12 +101,11 @@ def choose(wishes: Wishes, schema: Schema | None = None, setting: Setting | None
     if wishes.budget is not None:
         if setting.cost is None:
             raise ParameterError("budget: say also what a person must expect to lose who does not take part (cost)")
-        people = setting.people or setting.rows_of(schema)
+        people = setting.people_of(schema)
         if people is None:
             raise ParameterError("budget: say also how many people take part (people or rows)")
         most("budget", epsilon_for_price(wishes.budget, setting.cost, people) / person)
     if wishes.margin is not None:
-        checked_whole("margin", wishes.margin, 0)
         found.append(Choice("margin", "at least", epsilon_for_margin(wishes.margin, setting.confidence)))
     if wishes.ratio is not None:
         found.append(Choice("ratio", "at least", epsilon_for_ratio(wishes.ratio, setting.trial.rows, setting.trial.share)))

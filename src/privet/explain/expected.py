@@ -24,8 +24,7 @@ from importlib.resources import files
 from statistics import median
 
 from privet.budget import Number
-from privet.checks import checked_whole
-from privet.explain.inputs import positive
+from privet.explain.inputs import positive, whole
 
 #: Logarithms of the same number, computed in different ways.
 _NEAR = 1e-6
@@ -70,8 +69,7 @@ class Expected:
 
 def expected(epsilon: Number, rows: int) -> list[Expected]:
     """What each learner may keep of what can be learnt from so many rows."""
-    checked_whole("rows", rows, 1)
-    place = math.log10(positive("epsilon", epsilon) * rows)
+    place = math.log10(positive("epsilon", epsilon) * whole("rows", rows))
     found = []
     for learner in learners():
         shares = [share_at(curve, place) for curve in curves(learner).values()]

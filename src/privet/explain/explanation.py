@@ -74,7 +74,6 @@ def explain(epsilon: Number, schema: Schema | None = None, setting: Setting | No
     rows = setting.rows_of(schema)
     loss = losses(epsilon) if schema is None else losses(epsilon, schema.rows_per_person, schema.neighbours)
     shape = (None, None) if schema is None else (schema.n_classes, len(schema.names))
-    people = setting.people or rows or 1
     return Explanation(
         losses=loss,
         rows=rows,
@@ -97,7 +96,7 @@ def explain(epsilon: Number, schema: Schema | None = None, setting: Setting | No
         trial=rows_for_trial(loss.row, setting.trial),
         share=None if rows is None else rows_for_share(loss.row, rows, setting.trial.share),
         rise=rise(loss.presence),
-        price=None if setting.cost is None else price(loss.presence, setting.cost, people),
+        price=None if setting.cost is None else price(loss.presence, setting.cost, setting.people_of(schema) or 1),
         expected=() if rows is None else tuple(expected(loss.row, rows)),
         nearest=() if rows is None else tuple(nearest(loss.row, rows, *shape)),
     )

@@ -11,8 +11,8 @@ from dataclasses import dataclass
 from fractions import Fraction
 
 from privet.budget import Cost, Number, exact
-from privet.checks import checked_whole
 from privet.errors import ParameterError
+from privet.explain.inputs import whole
 from privet.schema import Neighbours
 
 
@@ -33,7 +33,7 @@ def losses(epsilon: Number, rows_per_person: int = 1, neighbours: Neighbours = "
         epsilon: as it is passed to a question or a learner: for one row added or removed.
         rows_per_person, neighbours: as the schema declares them.
     """
-    checked_whole("rows_per_person", rows_per_person, 1)
+    whole("rows_per_person", rows_per_person)
     if neighbours not in ("add-remove", "replace"):
         raise ParameterError(f"neighbours must be 'add-remove' or 'replace', got {neighbours!r}")
     row = exact("epsilon", epsilon)

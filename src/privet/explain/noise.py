@@ -10,9 +10,8 @@ import math
 from dataclasses import dataclass
 
 from privet.budget import Number
-from privet.checks import checked_whole
 from privet.errors import ParameterError
-from privet.explain.inputs import positive, probability
+from privet.explain.inputs import positive, probability, whole
 
 
 @dataclass(frozen=True)
@@ -43,7 +42,7 @@ def epsilon_for_variance(largest: Number) -> float:
 
 def within(epsilon: Number, margin: int) -> float:
     """The probability that the noise is at most so many rows to either side: 1 - 2 p^(margin + 1) / (1 + p)."""
-    checked_whole("margin", margin, 0)
+    whole("margin", margin, 0)
     rate = positive("epsilon", epsilon)
     p = math.exp(-rate)
     return -(math.expm1(-rate * (margin + 1)) + p * math.expm1(-rate * margin)) / (1 + p)  # no digit is lost where epsilon is small
@@ -68,7 +67,7 @@ def epsilon_for_margin(margin: int, confidence: Number = 0.95) -> float:
     With margin 0 it is ln((1 + c) / (1 - c)); otherwise it is found by bisection, to the last digits.
     """
     kept = probability("confidence", confidence)
-    checked_whole("margin", margin, 0)
+    whole("margin", margin, 0)
     low, high = 1e-12 / (margin + 1), 2 * math.log((1 + kept) / (1 - kept))
     while (middle := (low + high) / 2) not in (low, high):
         low, high = (low, middle) if within(middle, margin) >= kept else (middle, high)

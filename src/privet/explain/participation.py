@@ -16,8 +16,7 @@ import math
 from dataclasses import dataclass
 
 from privet.budget import Number
-from privet.checks import checked_whole
-from privet.explain.inputs import positive
+from privet.explain.inputs import positive, whole
 
 
 @dataclass(frozen=True)
@@ -39,12 +38,12 @@ def rise(epsilon: Number) -> float:
 
 def price(epsilon: Number, cost: Number, people: int = 1) -> Price:
     """The compensation for so many people who expect this cost when they do not take part."""
-    checked_whole("people", people, 1)
+    whole("people", people)
     each = rise(epsilon) * positive("cost", cost)
     return Price(each, people, each * people)
 
 
 def epsilon_for_price(budget: Number, cost: Number, people: int = 1) -> float:
     """The largest epsilon at which the budget compensates all of them."""
-    checked_whole("people", people, 1)
+    whole("people", people)
     return math.log1p(positive("budget", budget) / (positive("cost", cost) * people))

@@ -21,9 +21,8 @@ from __future__ import annotations
 import math
 
 from privet.budget import Number
-from privet.checks import checked_whole
 from privet.errors import ParameterError
-from privet.explain.inputs import positive, probability
+from privet.explain.inputs import positive, probability, whole
 
 
 def highest_posterior(prior: Number, epsilon: Number) -> float:
@@ -70,5 +69,4 @@ def epsilon_among_worlds(worlds: int, believed: Number, ratio: Number = 1) -> fl
 
 
 def _others(worlds: int) -> int:
-    checked_whole("worlds", worlds, 2)
-    return worlds - 1
+    return whole("worlds", worlds, 2) - 1

@@ -23,9 +23,8 @@ from dataclasses import dataclass
 from statistics import NormalDist
 
 from privet.budget import Number
-from privet.checks import checked_whole
 from privet.errors import ParameterError
-from privet.explain.inputs import positive, probability
+from privet.explain.inputs import positive, probability, whole
 from privet.explain.noise import epsilon_for_variance, variance
 
 
@@ -67,7 +66,7 @@ class Trial:
         """n0, not rounded."""
         share, difference = probability("share", self.share), probability("difference", self.difference)
         level, power = probability("level", self.level), probability("power", self.power)
-        z = NormalDist().inv_cdf(1 - level / 2) + NormalDist().inv_cdf(power)
+        z = NormalDist().inv_cdf(power) - NormalDist().inv_cdf(level / 2)
         return z**2 * share * (1 - share) / difference**2
 
 
@@ -79,8 +78,7 @@ def rows_for_trial(epsilon: Number, trial: Trial | None = None) -> RowsNeeded:
 
 def rows_for_share(epsilon: Number, rows: int, share: Number = 0.5) -> RowsNeeded:
     """How many rows give a share as precisely as these rows would without noise."""
-    checked_whole("rows", rows, 1)
-    return _needed(epsilon, rows, probability("share", share))
+    return _needed(epsilon, whole("rows", rows), probability("share", share))
 
 
 def epsilon_for_ratio(ratio: Number, rows: float, share: Number = 0.5) -> float:

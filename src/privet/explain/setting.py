@@ -6,9 +6,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 
 from privet.budget import Number
-from privet.checks import checked_whole
 from privet.errors import ParameterError
-from privet.explain.inputs import positive, probability
+from privet.explain.inputs import positive, probability, whole
 from privet.explain.rows_needed import Trial
 from privet.schema import Schema
 
@@ -43,16 +42,14 @@ class Setting:
         for prior in self.priors:
             probability("prior", prior)
         probability("false_alarms", self.false_alarms)
-        checked_whole("tolerance", self.tolerance, 0)
+        whole("tolerance", self.tolerance, 0)
         probability("confidence", self.confidence)
         if self.cost is not None:
             positive("cost", self.cost)
         if self.rows is not None:
-            checked_whole("rows", self.rows, 1)
+            whole("rows", self.rows)
         if self.people is not None:
-            checked_whole("people", self.people, 1)
-            if self.rows is not None and self.people > self.rows:
-                raise ParameterError(f"people must be at most the number of rows, {self.rows}, got {self.people}")
+            whole("people", self.people)
 
     def rows_of(self, schema: Schema | None) -> int | None:
         """The number of rows, as said here or as declared. A table that is declared empty has nothing to explain."""
@@ -61,3 +58,10 @@ class Setting:
         if schema.n_rows == 0:
             raise ParameterError("rows must be a whole number of at least 1, and the schema declares 0")
         return schema.n_rows
+
+    def people_of(self, schema: Schema | None) -> int | None:
+        """How many people take part: as said here, or as many as there are rows, which is the most there can be."""
+        rows = self.rows_of(schema)
+        if self.people is not None and rows is not None and self.people > rows:
+            raise ParameterError(f"people must be at most the number of rows, {rows:,}, got {self.people}")
+        return rows if self.people is None else self.people
