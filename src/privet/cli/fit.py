@@ -61,30 +61,14 @@ def fit(
 def _fit_to(chosen: Any, curator: Any, name: str, output: Path, *, anew: bool) -> None:
     """Train, and write the model. A fit of a table can go on where it was interrupted."""
     import privet as pv
-    from privet.cli.asking import working
-    from privet.cli.bars import work_bars
-    from privet.curator import Curator
-    from privet.resume import ResumableCurator, Unfinished
+    from privet.cli.resuming import resumable
 
-    if not isinstance(curator, Curator):
-        with working(f"training {name}"):
-            chosen.fit_from(curator)
-        pv.save(chosen, output)
-        return
-    place = output.with_name(output.name + ".unfinished")
-    if anew:
-        place.unlink(missing_ok=True)
     settings = {key: str(value) for key, value in sorted(chosen.get_params(deep=False).items())}
     facts = [name, *(f"{key}={value}" for key, value in settings.items())]
-    unfinished = Unfinished.begin(place, curator, *facts)
-    with work_bars(f"training {name}") as paid:
-        resumable = ResumableCurator(curator, unfinished, paid)
-        if unfinished.was_begun:
-            typer.echo(f"privet: going on with the fit that was interrupted; {resumable.answered} answer(s) are paid for", err=True)
-        chosen.fit_from(resumable)
-    unfinished.save()  # the name of the release, too: a release has one name, however often its file is written
-    pv.save(chosen, output)
-    unfinished.finish()
+    with resumable(curator, output, f"training {name}", facts, anew=anew) as (asked, keep):
+        chosen.fit_from(asked)
+        keep()
+        pv.save(chosen, output)
 
 
 def predict(

@@ -9,6 +9,7 @@
 - :mod:`~privet.plots.boxes`: ``draw_boxes``, box plots of a measure by experiment and learner
 - :mod:`~privet.plots.curves`: ``draw_curves``, means with errors over a number, in panels
 - :mod:`~privet.plots.attack`: ``draw_attack``, what an attack on an outsourced table learns
+- :mod:`~privet.plots.shares`: ``draw_shares``, the shares of values in two tables side by side
 - :mod:`~privet.plots.heatmap`: ``heatmap``, the mean of a result over two parameters
 - :mod:`~privet.plots.anonymity`: ``draw_anonymity``, class sizes, l and t
 - :mod:`~privet.plots.canvas`: a page in inches, with a title and a caption
@@ -23,6 +24,7 @@ from privet.plots.attack import draw_attack
 from privet.plots.boxes import draw_boxes
 from privet.plots.curves import draw_curves
 from privet.plots.heatmap import heatmap
+from privet.plots.shares import draw_shares
 from privet.plots.style import save_figure
 from privet.plots.terms import draw_terms
 from privet.plots.tree import draw_tree
@@ -33,6 +35,7 @@ __all__ = [
     "draw_attack",
     "draw_boxes",
     "draw_curves",
+    "draw_shares",
     "draw_terms",
     "draw_tree",
     "heatmap",

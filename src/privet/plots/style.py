@@ -58,13 +58,18 @@ def text_width(text: str, size: float, *, bold: bool = False) -> float:
     return float(text_to_path.get_text_width_height_descent(text, font, False)[0]) / 72
 
 
+def check_suffix(path: str | PathLike[str]) -> None:
+    """Raise unless the name tells a kind of picture."""
+    if Path(path).suffix.lower() not in _DATED:
+        raise ParameterError(f"save_figure: path must end in .svg, .png or .pdf, got {Path(path).name!r}")
+
+
 def save_figure(figure: Figure, path: str | PathLike[str], *, dpi: int = 150) -> None:
     """Save as SVG, PNG or PDF, by the suffix of the file name. The same figure gives the same file."""
     import matplotlib as mpl
 
+    check_suffix(path)
     suffix = Path(path).suffix.lower()
-    if suffix not in _DATED:
-        raise ParameterError(f"save_figure: path must end in .svg, .png or .pdf, got {Path(path).name!r}")
     with mpl.rc_context({"svg.hashsalt": "privet"}):
         try:
             figure.savefig(path, format=suffix[1:], dpi=dpi, metadata={_DATED[suffix]: None}, facecolor="white")

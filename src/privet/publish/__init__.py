@@ -1,5 +1,6 @@
 """Releasing data instead of answers: synthetic tables (central), randomised records (local).
 
+- :mod:`~privet.publish.synthetic`: rows that nobody is, drawn from noisy counts
 - :mod:`~privet.publish.local`: records that people randomise themselves, and what is learnt from them
 """
 
@@ -15,14 +16,20 @@ if TYPE_CHECKING:
     from privet.publish.local import local_curator as local_curator
     from privet.publish.local import read_randomizer as read_randomizer
     from privet.publish.local import write_randomizer as write_randomizer
+    from privet.publish.synthetic.check import check_synthetic as check_synthetic
+    from privet.publish.synthetic.synthesize import SyntheticTable as SyntheticTable
+    from privet.publish.synthetic.synthesize import synthesize as synthesize
 
 # Where each public name lives; it is imported when it is first used.
 _HOMES = {
     "LeafRandomizer": "privet.publish.local",
     "Randomizer": "privet.publish.local",
+    "SyntheticTable": "privet.publish.synthetic.synthesize",
+    "check_synthetic": "privet.publish.synthetic.check",
     "collect_leaves": "privet.publish.local",
     "local_curator": "privet.publish.local",
     "read_randomizer": "privet.publish.local",
+    "synthesize": "privet.publish.synthetic.synthesize",
     "write_randomizer": "privet.publish.local",
 }
 

@@ -13,22 +13,22 @@ from privet.release.blocks import Block, Grid, Heading, Paragraph
 MAX_LISTED = 40
 
 
-def reading(privacy: PrivacyStatement) -> list[Block]:
+def reading(privacy: PrivacyStatement, released: str = "model") -> list[Block]:
     """What the promised epsilon lets somebody learn, with two worked examples."""
     epsilon, replace = privacy.epsilon, privacy.neighbours == "replace"
     whose = privacy.unit
     question = f"which of two versions of one {whose} was used" if replace else f"whether one {whose} was in the table"
     first = (
-        f"Epsilon is {rounded_up(epsilon)}. Whatever is in the model, it is at most {factor(epsilon)} times as likely with any one "
+        f"Epsilon is {rounded_up(epsilon)}. Whatever is in the {released}, it is at most {factor(epsilon)} times as likely with any one "
         f"{whose} as it is {'with another in its place' if replace else 'without it'}, or the other way round (e^{rounded_up(epsilon)}). "
-        f"So the odds about any one {whose} ({question}) change by at most this factor when somebody sees the model. "
+        f"So the odds about any one {whose} ({question}) change by at most this factor when somebody sees the {released}. "
         f"{_in_words(epsilon)}"
     )
     rows = tuple((name, *_shares(*after(prior, epsilon))) for name, prior in (("1 in 2 (50 %)", 0.5), ("1 in 10 (10 %)", 0.1)))
     blocks: list[Block] = [
         Heading("What epsilon means"),
         Paragraph(first),
-        Grid(("believed before seeing the model", "after: at least", "after: at most"), rows, numeric=(1, 2)),
+        Grid((f"believed before seeing the {released}", "after: at least", "after: at most"), rows, numeric=(1, 2)),
     ]
     if not replace:
         twice = _epsilon_of_two(privacy)

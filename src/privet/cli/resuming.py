@@ -1,0 +1,38 @@
+"""Work on a private table that goes on after an interruption, for the commands that write what they learnt to a file."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+
+import typer
+
+from privet.cli.asking import working
+from privet.cli.bars import work_bars
+from privet.curator import AnyCurator, Curator
+from privet.resume import ResumableCurator, Unfinished
+
+
+@contextmanager
+def resumable(
+    curator: AnyCurator, output: Path, doing: str, facts: Sequence[str], *, anew: bool
+) -> Iterator[tuple[AnyCurator, Callable[[], None]]]:
+    """Whom to ask, and what to call before the output is written: a release has one name, however often its file is written.
+
+    What was begun is kept beside the output until this block ends well. Work through a curator at an address does not go on.
+    """
+    if not isinstance(curator, Curator):
+        with working(doing):
+            yield curator, lambda: None
+        return
+    place = output.with_name(output.name + ".unfinished")
+    if anew:
+        place.unlink(missing_ok=True)
+    unfinished = Unfinished.begin(place, curator, *facts)
+    with work_bars(doing) as paid:
+        asked = ResumableCurator(curator, unfinished, paid)
+        if unfinished.was_begun:
+            typer.echo(f"privet: going on with what was interrupted; {asked.answered} answer(s) are paid for", err=True)
+        yield asked, unfinished.save
+    unfinished.finish()

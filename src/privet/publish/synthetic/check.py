@@ -1,0 +1,119 @@
+"""How near a synthetic table is to rows that were held out, asked privately, with what asking costs."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from privet.budget import Cost, Number, exact_epsilon, sequential
+from privet.cells import Cells
+from privet.curator import AnyCurator
+from privet.errors import ParameterError
+from privet.evaluation import Evaluation, evaluate
+from privet.learners import PrivetClassifier
+from privet.model import Model
+from privet.question import Question
+from privet.schema import Schema
+from privet.schema.encode import encode
+
+Floats = npt.NDArray[np.float64]
+#: What the classifier that is trained on the synthetic rows is called in a report.
+SYNTHETIC = "trained on the synthetic rows"
+
+
+@dataclass(frozen=True, eq=False)
+class Marginal:
+    """The shares of each (value, class) of one attribute, in the synthetic rows and, noisy, in the held-out ones."""
+
+    name: str
+    synthetic: Floats
+    held_out: Floats
+    #: The deviation of the noise of a held-out share.
+    deviation: float
+
+    @property
+    def distance(self) -> float:
+        """The share of rows that would have to change (total variation), as far as the noise lets it be seen."""
+        return float(np.abs(self.synthetic - self.held_out).sum()) / 2
+
+    @property
+    def floor(self) -> float:
+        """The distance that noise alone would show between equal tables, about: Laplace noise is deviation/sqrt(2) in size on average."""
+        return self.deviation / math.sqrt(2) * self.synthetic.size / 2
+
+
+@dataclass(frozen=True, eq=False)
+class Check:
+    """What was found, and its cost for one row of the held-out table, as asked and for its declared neighbours."""
+
+    schema: Schema
+    marginals: tuple[Marginal, ...]
+    models: Mapping[str, Evaluation]
+    most_frequent: float
+    row_cost: Cost
+    cost: Cost
+    private: bool
+
+
+def check_synthetic(rows: Any, held_out: AnyCurator, epsilon: Number, *, against: Mapping[str, Model] | None = None) -> Check:
+    """Compare synthetic rows with a held-out table: shares of values by class, and how right classifiers are.
+
+    The default learner is trained on the synthetic rows, without noise: they are public. ``against`` names models that were
+    trained otherwise, such as on the real rows, to be compared with it. Half of epsilon pays for the class counts of every value of
+    every attribute, half for the confusion matrices of the models. Sensitivity: k for the counts, 1 for each matrix. Neighbours: one
+    row of the held-out table added or removed. Cost: pure ``epsilon``.
+    """
+    schema = held_out.schema
+    amount = exact_epsilon("epsilon", epsilon)
+    others = dict(against or {})
+    if SYNTHETIC in others:
+        raise ParameterError(f"a model must not be called {SYNTHETIC!r}")
+    if any(model.schema.fingerprint != schema.fingerprint for model in others.values()):
+        raise ParameterError("a model to compare with is for another schema: attributes, values, target or classes differ")
+    held_out.require([Cost.pure(amount)])
+    public = schema.declare(n_rows=len(rows), person=None, rows_per_person=1)
+    # What it is trained on has its price already: that of the synthetic table.
+    own = PrivetClassifier(math.inf, schema=public).fit(rows).model_
+    models = {SYNTHETIC: own, **others}
+    with held_out.snapshot():
+        answer = held_out.count(Question.level(Cells.everything(schema), schema.names), amount / 2)
+        each = amount / 2 / len(models)
+        evaluations = {name: evaluate(model, held_out, each) for name, model in models.items()}
+    real = [table[0].astype(np.float64) for table in answer.tables]
+    total = max(float(np.mean([table.sum() for table in real])), 1.0)
+    tables = _shares(public, rows)
+    marginals = tuple(
+        Marginal(name, synthetic, counts / total, answer.deviation / total)
+        for name, synthetic, counts in zip(schema.names, tables, real, strict=True)
+    )
+    answers = [answer, *(evaluation.answer for evaluation in evaluations.values())]
+    classes = np.mean([table.sum(axis=0) for table in real], axis=0)
+    return Check(
+        schema,
+        marginals,
+        evaluations,
+        float(np.clip(classes.max() / total, 0.0, 1.0)),
+        Cost.pure(sum((one.row_cost.epsilon or Fraction(0) for one in answers), Fraction(0))),
+        sequential(one.cost for one in answers),
+        held_out.private,
+    )
+
+
+def _shares(schema: Schema, rows: Any) -> list[Floats]:
+    """The shares of each (value, class) in public rows."""
+    encoded = encode(schema, rows)
+    known = encoded.known(schema)
+    if encoded.classes is None or not known.any():
+        raise ParameterError("the synthetic rows hold no row that fits the schema")
+    classes = encoded.classes[known].astype(np.int64)
+    tables = []
+    for size, codes in zip(schema.sizes, encoded.codes, strict=True):
+        flat = np.bincount(codes[known].astype(np.int64) * schema.n_classes + classes, minlength=size * schema.n_classes)
+        tables.append(flat.reshape(size, schema.n_classes) / len(classes))
+    return tables

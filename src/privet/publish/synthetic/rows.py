@@ -1,0 +1,69 @@
+"""Rows drawn from a fitted model: as many of each kind as expected, up to the roundings, in random order.
+
+Within the rows that share their class and parent, values are laid out along the running sum of their shares, one uniform number per
+equal step (systematic sampling): counts differ from what is expected by less than one for each such group, instead of by a square root.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+import numpy.typing as npt
+
+from privet.mechanisms.randomness import Bits
+from privet.publish.synthetic.class_tree import ClassTree
+
+Whole = npt.NDArray[np.int64]
+Floats = npt.NDArray[np.float64]
+
+
+def draw_rows(tree: ClassTree, n_rows: int, bits: Bits) -> tuple[list[Whole], Whole]:
+    """The (grouped) values of each attribute and the classes of ``n_rows`` rows."""
+    classes = spread(np.zeros(n_rows, dtype=np.int64), tree.classes[None], bits)
+    columns: list[Whole] = [classes] * len(tree.parents)
+    for a in tree.order:
+        table = tree.tables[a]
+        above = columns[tree.parents[a]] if tree.parents[a] >= 0 else np.zeros(n_rows, dtype=np.int64)
+        keys = above * table.shape[2] + classes
+        columns[a] = spread(keys, table.transpose(0, 2, 1).reshape(-1, table.shape[1]), bits)
+    return columns, classes
+
+
+def expand(columns: Sequence[Whole], classes: Whole, groups: Sequence[Whole], alone: Sequence[Floats], bits: Bits) -> list[Whole]:
+    """The values within the groups, by their noisy counts (value, class)."""
+    out = []
+    for column, of, counts in zip(columns, groups, alone, strict=True):
+        n_groups, n_classes = int(of.max()) + 1, counts.shape[1]
+        weights = np.zeros((n_groups, n_classes, len(of)))
+        weights[of, :, np.arange(len(of))] = np.maximum(counts, 0.0) + 1e-3  # where noise hides all of a group, any of it
+        out.append(spread(column * n_classes + classes, weights.reshape(-1, len(of)), bits))
+    return out
+
+
+def spread(keys: Whole, weights: Floats, bits: Bits) -> Whole:
+    """A value for each row: within the rows of one key, in proportion to the weights (keys, values)."""
+    n_rows = len(keys)
+    shuffled = np.lexsort((bits.words(n_rows), keys))  # a random order within each key
+    counts = np.bincount(keys, minlength=len(weights))
+    first = np.cumsum(counts) - counts
+    rank = np.arange(n_rows) - first[keys[shuffled]]
+    sums = np.cumsum(weights, axis=1)
+    last = np.where(sums[:, -1:] > 0, sums[:, -1:], 1.0)
+    place = (rank + uniforms(bits, n_rows)) / counts[keys[shuffled]]
+    # Keys are whole numbers and places below 1, so that one sorted list holds the running sums of all keys.
+    edges = (np.arange(len(weights))[:, None] + np.minimum(sums / last, 1.0)).ravel()
+    at = np.searchsorted(edges, keys[shuffled] + place, side="right") - keys[shuffled] * weights.shape[1]
+    values = np.empty(n_rows, dtype=np.int64)
+    values[shuffled] = np.minimum(at, _last_possible(weights)[keys[shuffled]])
+    return values
+
+
+def uniforms(bits: Bits, count: int) -> Floats:
+    """Uniform numbers in [0, 1) of 53 bits."""
+    return np.asarray((bits.words(count) >> np.uint64(11)).astype(np.float64) * 2.0**-53)
+
+
+def _last_possible(weights: Floats) -> Whole:
+    """The last value that has a weight: where rounding carries a place beyond the running sums."""
+    return np.asarray(weights.shape[1] - 1 - (weights[:, ::-1] > 0).argmax(axis=1))

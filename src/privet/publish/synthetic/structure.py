@@ -1,0 +1,108 @@
+"""Which pairs of attributes are measured together with the class: a tree, chosen privately, edge by edge.
+
+After MST (McKenna, Miklau and Sheldon 2021): among the pairs that join two parts of the tree, one is selected whose counts are far from
+what independence within the class predicts, less the noise that measuring them would bring (as in AIM, McKenna et al. 2022). Among the
+candidates is always the choice to stop: the class alone, of which nothing new is expected.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from itertools import combinations
+
+import numpy as np
+import numpy.typing as npt
+
+from privet.budget import Number
+from privet.cells import Cells, Split
+from privet.curator import AnyCurator, Choice
+from privet.mechanisms.randomness import Bits, uniform_int
+from privet.publish.synthetic.groups import Whole
+from privet.question import Partition, Question
+from privet.schema import Schema
+
+Floats = npt.NDArray[np.float64]
+Pair = tuple[int, int]
+
+#: A selection looks at this many pairs at most; where there are more, at random ones.
+CANDIDATES = 300
+#: A pair is measured only where its counts are so many deviations of their noise on average.
+CLEAR = 2.0
+
+
+@dataclass(frozen=True, eq=False)
+class Known:
+    """What noisy counts tell before pairs are measured: groups of values, and the expected rows of each (group, class)."""
+
+    schema: Schema
+    groups: tuple[Whole, ...]
+    alone: tuple[Floats, ...]
+
+    @property
+    def classes(self) -> Floats:
+        """The expected rows of each class."""
+        return np.asarray(np.mean([table.sum(axis=0) for table in self.alone], axis=0))
+
+    def partition(self, pair: Pair) -> Partition:
+        """A cell for each pair of groups, the second one running faster."""
+        cells = Cells.everything(self.schema)
+        for a in pair:
+            split = Split(self.schema.names[a], tuple(self.groups[a].tolist()))
+            cells = cells.refine(dict.fromkeys(range(len(cells)), split))
+        return Partition(cells)
+
+    def expected(self, pair: Pair) -> Floats:
+        """The counts of a pair's partition, if the two were independent within each class."""
+        first, second = (self.alone[a] / self.alone[a].sum(axis=0) for a in pair)
+        together = first[:, None, :] * second[None] * self.classes
+        return np.asarray(together.reshape(-1, together.shape[2]))
+
+
+def candidates(known: Known, chosen: Sequence[Pair], deviation: float, bits: Bits) -> list[Pair]:
+    """The pairs that join two parts of the tree and would stand out from noise of this deviation; one group alone tells nothing."""
+    part = list(range(len(known.groups)))
+    for a, b in chosen:
+        part = [part[a] if one == part[b] else one for one in part]
+    sizes = [int(groups.max()) + 1 for groups in known.groups]
+    most = known.classes.mean() / (CLEAR * deviation)  # cells
+    several = [a for a, size in enumerate(sizes) if size > 1]
+    pairs = [(a, b) for a, b in combinations(several, 2) if part[a] != part[b] and sizes[a] * sizes[b] <= most]
+    while len(pairs) > CANDIDATES:
+        pairs.pop(uniform_int(bits, len(pairs)))
+    return pairs
+
+
+def choose_pair(curator: AnyCurator, known: Known, pairs: Sequence[Pair], deviation: float, epsilon: Number) -> tuple[Pair | None, Choice]:
+    """A pair that is worth measuring with noise of this deviation, or None to stop.
+
+    Sensitivity: see :meth:`~privet.Curator.choose_partition` (range 2). Neighbours: one row added or removed. Cost: pure epsilon.
+    """
+    partitions = [known.partition(pair) for pair in pairs]
+    # The choice to stop is told by the class alone: its counts are as expected, up to noise that was paid for before.
+    question = Question((*partitions, Partition(Cells.everything(known.schema))))
+    expected = [*(known.expected(pair) for pair in pairs), known.classes[None]]
+    # The noise of a number is about deviation/sqrt(2) in size, and some of it averages out in the fit.
+    handicaps = [round(0.5 * deviation * partition.entries) for partition in partitions]
+    whole = [np.rint(table).astype(np.int64) for table in expected]
+    choice = curator.choose_partition(question, whole, epsilon, handicaps=[*handicaps, 0])
+    return (pairs[choice.index] if choice.index < len(pairs) else None), choice
+
+
+def parents_of(n_attributes: int, chosen: Sequence[Pair]) -> list[int]:
+    """The parent of each attribute, with the first of each part at its top; -1 where there is none."""
+    near: list[list[int]] = [[] for _ in range(n_attributes)]
+    for a, b in chosen:
+        near[a].append(b)
+        near[b].append(a)
+    parents, seen = [-1] * n_attributes, [False] * n_attributes
+    for top in range(n_attributes):
+        if seen[top]:
+            continue
+        seen[top], waiting = True, [top]
+        for a in waiting:
+            for b in near[a]:
+                if not seen[b]:
+                    seen[b], parents[b] = True, a
+                    waiting.append(b)
+    return parents

@@ -1,0 +1,72 @@
+"""Codes as a table of the schema's own values."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from itertools import pairwise
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import numpy.typing as npt
+
+from privet.mechanisms.randomness import Bits, uniform_below
+from privet.publish.synthetic.rows import uniforms
+from privet.schema import Attribute, Categorical, Numeric, Schema
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+Whole = npt.NDArray[np.int64]
+
+
+def frame_of(schema: Schema, columns: Sequence[Whole], classes: Whole, bits: Bits) -> pd.DataFrame:
+    """Rows of these codes: listed values, numbers drawn uniformly within their bin, null for a missing number.
+
+    Encoded by the same schema, they have these codes again.
+    """
+    import pandas as pd
+
+    drawn = {name: _column(attribute, codes, bits) for (name, attribute), codes in zip(schema.attributes.items(), columns, strict=True)}
+    return pd.DataFrame({**drawn, schema.target: _listed(schema.classes)[classes]})
+
+
+def _column(attribute: Attribute, codes: Whole, bits: Bits) -> npt.NDArray[Any]:
+    return _listed(attribute.values)[codes] if isinstance(attribute, Categorical) else _numbers(attribute, codes, bits)
+
+
+def _listed(values: Sequence[object]) -> npt.NDArray[Any]:
+    """An array that takes values by number. Values of several kinds stay what they are."""
+    if len({type(value) for value in values}) == 1 and not isinstance(values[0], str):
+        return np.array(values)
+    out = np.empty(len(values), dtype=object)
+    out[:] = list(values)
+    return out
+
+
+def _numbers(attribute: Numeric, codes: Whole, bits: Bits) -> npt.NDArray[Any]:
+    missing = codes >= attribute.bins
+    bins = np.where(missing, 0, codes)
+    if (whole := whole_numbers(attribute)) is not None:
+        first, last = (np.array(ends, dtype=np.int64)[bins] for ends in whole)
+        numbers = first + uniform_below(bits, (last - first + 1).astype(np.uint64)).astype(np.int64)
+        return np.where(missing, np.nan, numbers) if missing.any() else numbers
+    low, high = np.array(attribute.cuts[:-1])[bins], np.array(attribute.cuts[1:])[bins]
+    drawn = np.clip(low + (high - low) * uniforms(bits, len(codes)), low, np.nextafter(high, -np.inf))
+    return np.where(missing, np.nan, drawn)
+
+
+def whole_numbers(attribute: Numeric) -> tuple[list[int], list[int]] | None:
+    """The first and last whole number of each bin, where the bounds are whole and every bin holds one; otherwise None.
+
+    A public rule: such an attribute (an age, a sum of money) most likely counts something.
+    """
+    if not (attribute.low.is_integer() and attribute.high.is_integer() and max(-attribute.low, attribute.high) < 2**53):
+        return None
+    first = [math.ceil(low) for low in attribute.cuts[:-1]]
+    last = [math.ceil(high) - 1 for high in attribute.cuts[1:-1]] + [int(attribute.high)]
+    return (first, last) if all(a <= b for a, b in zip(first, last, strict=True)) and _apart(first) else None
+
+
+def _apart(first: Sequence[int]) -> bool:
+    return all(a < b for a, b in pairwise(first))
