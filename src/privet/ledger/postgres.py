@@ -197,6 +197,7 @@ class PostgresLedger:
                 self._pool = ConnectionPool(
                     self.url, min_size=0, max_size=_POOL_SIZE, timeout=_PATIENCE, open=True, configure=_configure,
                     check=ConnectionPool.check_connection, kwargs={"autocommit": True, "cursor_factory": psycopg.RawCursor},
+                    reconnect_timeout=_PATIENCE,  # then the next request tries at once; the pool itself would wait twice as long each time
                 )  # fmt: skip
                 self._process = os.getpid()
                 weakref.finalize(self, _close, self._pool, self._process)

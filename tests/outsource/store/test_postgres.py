@@ -137,7 +137,8 @@ def test_a_server_that_is_not_there():
         open_store("postgresql://nobody@127.0.0.1:1/nothing")
 
 
-def test_a_crash_of_the_server_loses_nothing(own_postgres, tmp_path):
+def test_a_crash_of_the_server_loses_nothing(own_postgres, tmp_path, monkeypatch):
+    monkeypatch.setattr("privet.outsource.store.postgres._PATIENCE", 1)
     url = own_postgres.database()
     make_store(url, tables.folder(tmp_path / "folder"))
     store = open_store(url)
@@ -147,6 +148,7 @@ def test_a_crash_of_the_server_loses_nothing(own_postgres, tmp_path):
     with pytest.raises(Unavailable):
         store.about()
     own_postgres.start()
+    store._pool.timeout = 120
     assert store.sealed("naive").body == b"kept"
     assert store.pending(0, 10) == ([(1, b"waits")], None)
     store.close()

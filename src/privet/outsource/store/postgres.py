@@ -46,6 +46,7 @@ class PostgresStore(SqlStore):
         self._pool: ConnectionPool[Connection] = ConnectionPool(
             url, min_size=0, max_size=_CONNECTIONS, timeout=_PATIENCE, open=True, configure=self._configure,
             check=ConnectionPool.check_connection,
+            reconnect_timeout=_PATIENCE,  # then the next request tries at once; the pool itself would wait twice as long each time
             kwargs={"autocommit": True, "cursor_factory": psycopg.RawCursor, "prepare_threshold": None, "client_encoding": "utf8"},
         )  # fmt: skip
         self._finalizer = weakref.finalize(self, self._pool.close)
