@@ -31,7 +31,7 @@ class Server:
         self._hurry()
 
     def _hurry(self) -> None:
-        """Only the machine's power could fail in a way that this loses something; when a server crashes, the system has what was written."""
+        """Nothing is lost by this when a server crashes, as the system has what was written; only when the power fails."""
         import psycopg
 
         with psycopg.connect(self.url, autocommit=True) as connection:

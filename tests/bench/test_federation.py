@@ -73,7 +73,8 @@ def test_every_experiment_measures_every_way_once(car, experiment, monkeypatch):
     for name, few in {"PARTS": (2, 4), "PARTIES": (2,), "EPSILONS": (1.0, 0.5, 0.25, 0.1)}.items():
         if hasattr(experiment, name):
             monkeypatch.setattr(experiment, name, few)
-    monkeypatch.setattr(gibbs, "PrivetClassifier", lambda epsilon: GibbsBoostClassifier(epsilon, rounds=3, max_depth=2))  # deep ones take long
+    # Deep ones take long.
+    monkeypatch.setattr(gibbs, "PrivetClassifier", lambda epsilon: GibbsBoostClassifier(epsilon, rounds=3, max_depth=2))
     found = pd.DataFrame(experiment.run(car, 0, 0)).reindex(columns=COLUMNS)
     keys = ["case", "recipe", "way", "parties", "epsilon"]
     assert not found.duplicated(keys).any()

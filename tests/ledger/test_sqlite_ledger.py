@@ -82,24 +82,22 @@ def test_kill_9_at_random_moments_never_loses_an_answered_charge(tmp_path):
     ledger = SQLiteLedger(path)
     ledger.set_cap("people", Budget(1_000_000))
     rng = np.random.default_rng(9)
-    rounds, answered, killed_while_working = 50, 0, 0
-    for _ in range(rounds):
+    answered = 0
+    for at_least in rng.integers(1, 9, size=20):
         before = len(ledger.entries())
         process = spend(path, "ada", "1/7")
         assert process.stdout is not None
-        process.stdout.readline()  # it is at work
-        time.sleep(float(rng.random()) * 0.02)
+        heard = [process.stdout.readline() for _ in range(at_least)]  # it is at work
+        time.sleep(float(rng.random()) * 0.005)
         os.kill(process.pid, signal.SIGKILL)
-        rest = process.stdout.read().split()
+        heard += process.stdout.read().split()
         process.wait()
         process.stdout.close()
-        told = int(rest[-1]) if rest else 1
+        told = int(heard[-1])
         recorded = len(ledger.entries()) - before
         # At most one charge may be on disk whose answer was not given any more.
         assert told <= recorded <= told + 1
         answered += told
-        killed_while_working += recorded > 1
-    assert killed_while_working > rounds // 5
     entries = ledger.entries()
     assert len(entries) >= answered
     assert ledger.spent("people").epsilon == F(len(entries), 7)

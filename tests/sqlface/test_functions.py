@@ -183,6 +183,13 @@ def test_a_block_that_catches_its_error_gets_nothing(place, session, dataset):
     assert spent(place, dataset) == 0
 
 
+def cancel_when_asleep(place, session):
+    asleep = "SELECT count(*) FROM pg_stat_activity WHERE pid = %s AND wait_event = 'PgSleep'"
+    while not place.sql(asleep, (session.info.backend_pid,))[0][0]:
+        time.sleep(0.01)
+    session.cancel()
+
+
 @pytest.mark.parametrize("how", ["timeout", "cancel", "disconnect", "terminate"])
 def test_what_is_interrupted_is_not_charged(place, role, dataset, how):
     with place.connect(role) as session:
@@ -198,9 +205,11 @@ def test_what_is_interrupted_is_not_charged(place, role, dataset, how):
             session.autocommit = False
             ticket = ask(session, dataset)
             if how == "cancel":
-                threading.Timer(0.2, session.cancel).start()
+                canceller = threading.Thread(target=cancel_when_asleep, args=(place, session))
+                canceller.start()
                 with pytest.raises(QueryCanceled):
-                    session.execute("SELECT pg_sleep(30)")
+                    session.execute("SELECT pg_sleep(120)")
+                canceller.join()
                 session.rollback()
             else:
                 place.sql("SELECT pg_terminate_backend(%s)", (session.info.backend_pid,))
@@ -274,9 +283,10 @@ def test_sql_and_the_service_share_one_account(place, dataset):
     place.ledger.set_cap(dataset, Budget(1))
     place.functions.allow(dataset, "ada")
     roles = [place.role("ada") for _ in range(3)]
-    accepted, over = [], []
+    accepted, over, here = [], [], threading.Barrier(4)
 
     def charge():
+        here.wait(60)
         try:
             while True:
                 place.ledger.charge(dataset, "bob", Cost.pure("1/100"), "x")
@@ -286,6 +296,7 @@ def test_sql_and_the_service_share_one_account(place, dataset):
 
     def asks(role):
         with place.connect(role) as session:
+            here.wait(60)
             try:
                 while True:
                     answer(session, ask(session, dataset, {"color": ["red"]}, "0.01"))

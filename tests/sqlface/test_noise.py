@@ -14,6 +14,10 @@ from scipy import stats
 pytest.importorskip("psycopg", reason="needs pip install 'privet[postgres]'")
 
 
+#: The bits are those of the server, and not ours to choose: a right sampler fails one of these 17 tests in one run of six million.
+ALPHA = 1e-8
+
+
 @pytest.fixture(scope="module")
 def inside(place):
     """A column of values from one of the inner functions."""
@@ -29,7 +33,7 @@ def law(k, scale):
 
 def fits(draws, scale):
     """The p-value of the draws under this scale (chi-square; tails are one cell each)."""
-    reach = next(k for k in range(10**6) if len(draws) * law(k, scale) < 10)
+    reach = next(k for k in range(10**6) if len(draws) * law(k, scale) < 40)
     seen = Counter(max(-reach, min(reach, int(draw))) for draw in draws)
     expected = np.array([law(k, scale) for k in range(-reach + 1, reach)])
     tail = (1 - expected.sum()) / 2
@@ -39,11 +43,11 @@ def fits(draws, scale):
 
 @pytest.mark.parametrize("epsilon", ["1/2", "1", "3/2", "7/40", "4"])
 def test_the_law_is_discrete_laplace_and_none_that_is_30_percent_off(inside, epsilon):
-    draws = inside(f"discrete_laplace('{epsilon}')", 12_000)
+    draws = inside(f"discrete_laplace('{epsilon}')", 6_000)  # of a scale 30% off, the statistic is 7 deviations above what rejects it
     scale = 1 / F(epsilon)
-    assert fits(draws, scale) > 1e-4
-    assert fits(draws, scale * F(13, 10)) < 1e-6
-    assert fits(draws, scale * F(7, 10)) < 1e-6
+    assert fits(draws, scale) > ALPHA
+    assert fits(draws, scale * F(13, 10)) < ALPHA
+    assert fits(draws, scale * F(7, 10)) < ALPHA
 
 
 def test_large_scales_have_the_right_spread(inside):
@@ -52,8 +56,8 @@ def test_large_scales_have_the_right_spread(inside):
     draws = np.array(
         [float(draw * epsilon.numerator / epsilon.denominator) for draw in map(int, inside(f"discrete_laplace('{epsilon}')", 3000))]
     )
-    assert stats.kstest(np.abs(draws), stats.expon.cdf).pvalue > 1e-4
-    assert stats.kstest(np.abs(draws) * 1.3, stats.expon.cdf).pvalue < 1e-6
+    assert stats.kstest(np.abs(draws), stats.expon.cdf).pvalue > ALPHA
+    assert stats.kstest(np.abs(draws) * 1.3, stats.expon.cdf).pvalue < ALPHA
     assert abs((draws > 0).mean() - 0.5) < 0.05
 
 
@@ -70,20 +74,20 @@ def test_small_integers_are_uniform(inside, n):
     seen = Counter(int(drawn) for drawn in inside(f"uniform_below({n})", 4000))
     assert set(seen) == set(range(n))
     if n > 1:
-        assert stats.chisquare([seen[k] for k in range(n)]).pvalue > 1e-4
+        assert stats.chisquare([seen[k] for k in range(n)]).pvalue > ALPHA
 
 
 @pytest.mark.parametrize("n", [2**104, 2**104 + 1, 10**60, 3 * 2**102])
 def test_large_integers_are_uniform(inside, n):
     """Three quarters of 2**104 shows a missing rejection: the lower half would come twice as often."""
     drawn = np.array([int(draw) / n for draw in inside(f"uniform_below({n})", 4000)])
-    assert stats.kstest(drawn, stats.uniform.cdf).pvalue > 1e-4
+    assert stats.kstest(drawn, stats.uniform.cdf).pvalue > ALPHA
 
 
 @pytest.mark.parametrize("ratio", ["0", "1/3", "1"])
 def test_coins_have_their_probability(inside, ratio):
     heads = sum(inside(f"exp_coin({F(ratio).numerator}, {F(ratio).denominator})", 6000))
-    assert stats.binomtest(heads, 6000, math.exp(-F(ratio))).pvalue > 1e-4
+    assert stats.binomtest(heads, 6000, math.exp(-F(ratio))).pvalue > ALPHA
 
 
 def test_the_algorithm_follows_its_bits_as_the_paper_says(postgres):
