@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 
 from privet.learners import (
+    AdditiveClassifier,
     ForestClassifier,
     GibbsBoostClassifier,
     GibbsTreeClassifier,
@@ -30,6 +31,7 @@ LEARNERS = {
     "forest, people": ForestClassifier,
     "forest, budget": lambda epsilon, schema: ForestClassifier(epsilon, schema, divide="budget", n_trees=3),
     "noisy ID3": NoisyID3Classifier,
+    "additive": AdditiveClassifier,
 }
 CHECKS = [name for name, _ in check_learner(lambda *_: None, None)]
 

@@ -18,6 +18,7 @@ from privet.budget import Budget
 from privet.curator import Curator
 from privet.errors import BudgetExceeded, ParameterError, PrivacyWarning, SchemaError
 from privet.learners import (
+    AdditiveClassifier,
     ForestClassifier,
     GibbsBoostClassifier,
     GibbsTreeClassifier,
@@ -50,6 +51,7 @@ ESTIMATORS = [
     GreedyTreeClassifier(math.inf, "from-data"),
     ForestClassifier(math.inf, "from-data", divide="budget"),
     NoisyID3Classifier(math.inf, "from-data", max_depth=3),
+    AdditiveClassifier(math.inf, "from-data"),
 ]
 
 
@@ -123,6 +125,8 @@ def test_no_schema_is_an_error_that_explains_itself():
         (GibbsBoostClassifier(rounds="many"), "rounds"),
         (GibbsBoostClassifier(delta=-1), "delta"),
         (PrivetClassifier(delta=2), "delta"),
+        (AdditiveClassifier(damping=0), "damping"),
+        (AdditiveClassifier(damping="much"), "damping"),
         (PrivetClassifier(epsilon=0), "epsilon"),
     ],
     ids=str,
@@ -145,6 +149,7 @@ def test_a_bad_parameter_is_named(learner, message):
         GibbsBoostClassifier(max_depth=True),
         GibbsBoostClassifier(rounds=2.0),
         PrivetClassifier(delta="x"),
+        AdditiveClassifier(damping=2),
     ],
     ids=str,
 )

@@ -32,10 +32,11 @@ def csv_relation(path: Path) -> tuple[Query, Query]:
     parameters = {
         "path": str(path),
         "delim": delim,
-        "field": f"(?:^|{d})({field})",
+        "field": f"{d}({field})",
         "unused": "\x1f",
     }
-    fields = "CASE WHEN contains(line, '\"') THEN regexp_extract_all(line, $field, 1) ELSE string_split(line, $delim) END"
+    # A separator in front lets every field begin with one: after an empty match, the next would not be found.
+    fields = "CASE WHEN contains(line, '\"') THEN regexp_extract_all($delim || line, $field, 1) ELSE string_split(line, $delim) END"
     columns = ", ".join(f"{_plain(i)} AS {quoted(name)}" for i, name in enumerate(names, start=1))
     cut = f"SELECT {fields} AS f FROM {_lines(ignore_errors=True)}"
     table = f"(SELECT {columns} FROM ({cut}) WHERE len(f) = {len(names)})"
@@ -90,7 +91,7 @@ def header_of(line: bytes, path: str) -> tuple[str, list[str]]:
 def fields_of(line: str, delim: str) -> list[str | None]:
     """The fields of one line, as the table has them: for lines that come one by one. Nothing at all is None."""
     field = _FIELD.format(d=re.escape(delim))
-    cut = re.findall(f"(?:^|{re.escape(delim)})({field})", line) if '"' in line else line.split(delim)
+    cut = re.findall(f"{re.escape(delim)}({field})", delim + line) if '"' in line else line.split(delim)
     return [None if not text else text[1:-1].replace('""', '"') if text.startswith('"') else text for text in cut]
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from fractions import Fraction
-from typing import ClassVar, Literal
+from typing import ClassVar
 
 from privet.budget import Number
 from privet.cells import Cells
@@ -28,7 +28,7 @@ class AdditiveClassifier(PrivateClassifier):
 
     Args:
         epsilon, schema, random_state: see :class:`~privet.learners.base.PrivateClassifier`.
-        damping: how much of the evidence of each attribute counts, above 0 and at most 1; or ``"auto"``: by a public rule, from the
+        damping: how much of the evidence of each attribute counts, above 0 and at most 1; by default by a public rule, from the
             number of attributes.
     """
 
@@ -39,7 +39,7 @@ class AdditiveClassifier(PrivateClassifier):
         epsilon: Number = 1.0,
         schema: Schema | str | None = None,
         *,
-        damping: float | Literal["auto"] = "auto",
+        damping: float | None = None,
         random_state: int | None = None,
     ) -> None:
         self.epsilon = epsilon
@@ -58,8 +58,8 @@ class AdditiveClassifier(PrivateClassifier):
 
 def chosen_damping(asked: object, n_attributes: int) -> float:
     """The damping that was asked for, or 1 for few attributes and less for many: they repeat one another more often."""
-    if asked == "auto":
+    if asked is None:
         return min(1.0, FEW / n_attributes)
     if isinstance(asked, bool) or not isinstance(asked, int | float) or not 0 < asked <= 1 or math.isnan(asked):
-        raise ParameterError(f"damping must be 'auto' or a number above 0 and at most 1, got {asked!r}")
+        raise ParameterError(f"damping must be None or a number above 0 and at most 1, got {asked!r}")
     return float(asked)
