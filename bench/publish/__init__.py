@@ -1,0 +1,1 @@
+"""Accuracy of what is learnt from published data, beside the central learners."""
