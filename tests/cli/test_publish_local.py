@@ -111,7 +111,7 @@ def test_a_report_leaves_as_soon_as_its_record_has_come(privet, tiny):
     made = ("publish", "randomizer", "--schema", "tiny.schema.json", "--epsilon", 100, "--spread", "split", "-o", "r.json")
     assert privet(*made).code == 0
     before = set(tiny.iterdir())
-    running = stream("publish", "randomize", "-", "--randomizer", "r.json")
+    running = stream("publish", "randomize", "--randomizer", "r.json")
     try:
         running.stdin.write(LINES[0] + "\n")
         running.stdin.flush()

@@ -107,6 +107,34 @@ def test_shares_add_up_to_epsilon_exactly(epsilon, share):
     assert randomizer.cost == Cost.pure(epsilon)
 
 
+def test_leaves_follow_the_law_and_another_epsilon_would_not():
+    """One tree drawn uniformly, then (leaf, class) by one response over all pairs of that tree; ratios follow by the response's own."""
+    plan = draw_plan(PAIR, 2, height=1, bits=seeded(8))
+    randomizer = LeafRandomizer(plan, F(3, 2), bits=seeded(9))
+    record = RECORDS[4]
+    codes, label = codes_of_record(PAIR, record)
+    reports = randomizer.many(pd.DataFrame([record] * 20_000))
+    observed = reports.value_counts().to_dict()
+
+    def law(epsilon: F) -> dict[tuple, float]:
+        chances = {}
+        for number, cells in enumerate(plan.forest):
+            leaf = int(cells.route([np.array([code]) for code in codes])[0])
+            p, q = response_probabilities(len(cells) * 2, epsilon)
+            for said in itertools.product(range(len(cells)), range(2)):
+                chances[number + 1, said[0] + 1, PAIR.classes[said[1]]] = (p if said == (leaf, label) else q) / 2
+        return chances
+
+    true = law(F(3, 2))
+    assert sum(true.values()) == pytest.approx(1)
+    assert set(observed) <= set(true)
+    counts = [observed.get(key, 0) for key in true]
+    assert choice_fit(counts, list(true.values())) > ALPHA
+    for wrong in (F(7, 10), F(13, 10)):
+        assert choice_fit(counts, list(law(F(3, 2) * wrong).values())) < ALPHA
+    assert set(randomizer.one(ODD)) == {"tree", "leaf", "class"}
+
+
 def test_one_record_is_randomised_as_many_are():
     record = table(1).iloc[0].to_dict()
     for spread, together in WAYS:
@@ -125,6 +153,14 @@ def test_reported_values_are_encoded_as_they_were(attribute):
     np.testing.assert_array_equal(encode(schema, frame).codes[0], np.arange(attribute.size))
     assert [codes_of_record(schema, {"v": value, "target column": 0})[0][0] for value in values] == list(range(attribute.size))
     assert all(value is not None and value == value for value in values)  # nothing that a file would leave empty
+
+
+def test_a_label_for_missing_that_spells_a_number_is_not_reported_as_one():
+    for label in ("5", "", "-1e3"):
+        values = reported_values(Numeric(0, 10, bins=2, missing=label))
+        assert values[-1] == "missing"
+        assert codes_of_record(Schema({"v": Numeric(0, 10, bins=2, missing=label)}, "y", [0, 1]), {"v": values[-1], "y": 0})[0] == [2]
+    assert reported_values(Numeric(0, 10, bins=2, missing="?"))[-1] == "?"
 
 
 @pytest.mark.parametrize(("spread", "together"), WAYS)

@@ -62,7 +62,7 @@ def randomizer(
 
 def randomize(
     records: str = typer.Argument(
-        help="A table (.csv, .parquet, duckdb:///FILE?table=NAME, postgresql://...), or - for CSV on standard input."
+        "-", help="A table (.csv, .parquet, duckdb:///FILE?table=NAME, postgresql://...); by default -, CSV on standard input."
     ),
     randomizer: Path | None = typer.Option(None, "--randomizer", "-r", help="The public file that the collector gave out."),
     schema: Path | None = SCHEMA,
@@ -84,7 +84,7 @@ def randomize(
 
     Without --randomizer, the public file is written beside the output: REPORTS.csv.randomizer.json.
 
-    Example: [bold]privet publish randomize - --randomizer people.randomizer.json < me.csv[/bold], or for a table:
+    Example: [bold]privet publish randomize --randomizer people.randomizer.json < me.csv[/bold], or for a table:
     [bold]privet publish randomize people.csv --schema people.schema.json --epsilon 2 -o reports.csv[/bold]
     """
     import sys
