@@ -1,12 +1,12 @@
 """For all tests."""
 
 import pytest
-from hypothesis import settings
+from hypothesis import HealthCheck, settings
 
 from tests.postgres import own_postgres, postgres  # noqa: F401
 
 pytest.register_assert_rewrite("tests.conformance.check_source", "tests.conformance.check_mechanism", "tests.conformance.check_learner")
 
-# No example of a property is timed: speed lives in bench/.
-settings.register_profile("untimed", deadline=None)
+# No example of a property is timed, nor how long it takes to make one: speed lives in bench/, and machines are busy.
+settings.register_profile("untimed", deadline=None, suppress_health_check=[HealthCheck.too_slow])
 settings.load_profile("untimed")

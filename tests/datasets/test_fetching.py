@@ -279,7 +279,7 @@ def test_values_that_look_like_nothing_stay_text(tmp_path: Path) -> None:
     assert storage.read_cells(file, {"a": False, "n": True}) == {"a": ["NA", "None", "null", "nan"], "n": ["1", "?", "?", "202"]}
 
 
-@settings(suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow])
 @given(data=st.data())
 def test_a_damaged_archive_is_refused_or_read(tiny: Fetched, tiny_zip: bytes, data: st.DataObject) -> None:
     """Whatever byte is wrong, there is one kind of error."""

@@ -6,7 +6,6 @@ import os
 import re
 import shlex
 import signal
-import socket
 import subprocess
 import sys
 import time
@@ -15,6 +14,7 @@ from pathlib import Path
 import pytest
 
 from tests.commands import run
+from tests.ports import free_port
 
 PAGES = Path(__file__).parent.parent.parent / "docs" / "tutorials"
 PRIVET = [sys.executable, "-c", "from privet.cli import main; main()"]
@@ -52,9 +52,7 @@ class Terminal:
 
 @pytest.fixture
 def port():
-    with socket.socket() as free:
-        free.bind(("127.0.0.1", 0))
-        return free.getsockname()[1]
+    return free_port()
 
 
 def walk(page: str, folder: Path, port: int, written: str) -> tuple[str, str, list[str], dict[str, str]]:

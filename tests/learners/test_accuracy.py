@@ -1,4 +1,7 @@
-"""Accuracies at epsilon 1, a few standard deviations below their means in docs/results; fetched data sets where they are at hand."""
+"""Accuracies at epsilon 1, a few standard deviations below their means in docs/results; fetched data sets where they are at hand.
+
+A few deviations are not enough for noise that differs each time: it is that of a seed.
+"""
 
 from __future__ import annotations
 
@@ -11,6 +14,7 @@ from sklearn.model_selection import StratifiedKFold
 from privet import datasets
 from privet.errors import DatasetError
 from privet.learners import ForestClassifier, GreedyTreeClassifier, NoisyID3Classifier, RandomTreesClassifier
+from privet.mechanisms.randomness import unlock_test_seeds
 
 RANDOM = {"nursery": 0.86, "mushroom": 0.94, "votes": 0.83, "car": 0.71, "tic_tac_toe": 0.655}
 GREEDY = {"mushroom": 0.95, "adult": 0.82, "votes": 0.89, "nursery": 0.83}
@@ -28,8 +32,9 @@ def accuracy(make, data) -> float:
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         splits = list(StratifiedKFold(5, shuffle=True, random_state=0).split(data.y, data.y))
-    for train, test in splits:
-        learner = make(data.schema.declare(n_rows=len(train))).fit(data.X.iloc[train], data.y.iloc[train])
+    for seed, (train, test) in enumerate(splits):
+        with unlock_test_seeds():
+            learner = make(data.schema.declare(n_rows=len(train))).set_params(random_state=seed).fit(data.X.iloc[train], data.y.iloc[train])
         found.append((learner.predict(data.X.iloc[test]) == data.y.iloc[test].to_numpy()).mean())
     return float(np.mean(found))
 

@@ -195,9 +195,9 @@ WRONG = [
 
 @pytest.mark.parametrize(("path", "value", "reason"), WRONG, ids=[f"{number}-{case[2]}" for number, case in enumerate(WRONG)])
 def test_sealed_but_wrong(path, value, reason, tmp_path):
-    begin = time.monotonic()
+    begin = time.process_time()
     assert reason in reason_of(seal(changed(path, value)), tmp_path)
-    assert time.monotonic() - begin < 5
+    assert time.process_time() - begin < 5  # of this process, whatever else the machine does
 
 
 @pytest.mark.parametrize(

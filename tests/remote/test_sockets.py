@@ -89,10 +89,10 @@ def test_a_proxy_of_the_environment_does_not_see_plain_requests(monkeypatch):
 
 
 def test_nobody_there():
-    with socket.create_server(("127.0.0.1", 0)) as server:
-        port = server.getsockname()[1]
-    with pytest.raises(Unavailable, match=r"cannot be reached \(ConnectError\)$"):
-        pv.connect(f"http://127.0.0.1:{port}", TOKEN, retry_for=0.2)
+    with socket.socket() as deaf:
+        deaf.bind(("127.0.0.1", 0))  # and nobody listens
+        with pytest.raises(Unavailable, match=r"cannot be reached \(ConnectError\)$"):
+            pv.connect(f"http://127.0.0.1:{deaf.getsockname()[1]}", TOKEN, retry_for=0.2)
 
 
 def test_no_answer_in_time():

@@ -19,7 +19,7 @@ TEXT = json.dumps(SCHEMA.to_json(), ensure_ascii=False)
 NESTED = "[" * 100_000
 
 
-@settings(suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow])
 @given(schemas())
 def test_a_schema_survives_its_file(tmp_path: Path, schema: Schema) -> None:
     schema.write(tmp_path / "schema.json")

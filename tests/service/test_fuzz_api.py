@@ -11,7 +11,7 @@ from hypothesis import HealthCheck, given, settings
 
 from privet.ledger import verify
 from privet.service.asking import QUESTIONS
-from tests.service.running import house, serving
+from tests.service.running import PATIENCE, house, serving
 
 schemathesis = pytest.importorskip("schemathesis", reason="needs pip install schemathesis")
 REFUSED = ["400", "401", "403", "404", "405", "406", "409", "410", "413", "415", "422"]
@@ -123,7 +123,7 @@ def statuses(there, operation, mode, number: int) -> Counter:
     @settings(max_examples=number, deadline=None, derandomize=True, database=None, suppress_health_check=list(HealthCheck))
     @given(case=operation.as_strategy(generation_mode=mode))
     def tried(case):
-        answer = case.call_and_validate(headers={"Authorization": f"Bearer {there.tokens['ada']}"}, checks=CHECKS)
+        answer = case.call_and_validate(headers={"Authorization": f"Bearer {there.tokens['ada']}"}, checks=CHECKS, timeout=PATIENCE)
         found[answer.status_code] += 1
 
     tried()

@@ -18,7 +18,8 @@ from privet.remote.transport import Link
 from tests.outsource.client.conftest import Outsourced, outsource
 from tests.outsource.client.reference import Reference
 from tests.outsource.people import people
-from tests.service.running import Service
+from tests.ports import free_port
+from tests.service.running import PATIENCE, Service
 
 NEW = people(200, seed=5)
 
@@ -67,18 +68,18 @@ def _predict_for_ever(learner, expected) -> None:
 def test_a_server_that_comes_back_is_waited_for(tmp_path):
     """A request that finds nobody is sent again, and answered by whoever listens there by then."""
     halves, ring, home, token = outsource(tmp_path)
-    service = Service(home.path, tmp_path / "serve.log", group="outsource")
+    place = ["--port", str(free_port())]
+    service = Service(home.path, tmp_path / "serve.log", group="outsource", more=place)
     there = Outsourced(halves, ring, home, token, service)
     try:
-        with there.table(retry_for=60) as table:
+        with there.table(retry_for=PATIENCE) as table:
             tree = table.grow()
             service.kill()
             again: list[Service] = []
 
             def restart() -> None:
                 time.sleep(0.5)
-                code = ["outsource", "serve", "--home", str(home.path), "--port", str(service.port)]
-                again.append(_restarted(tmp_path, code))
+                again.append(Service(home.path, tmp_path / "again.log", group="outsource", more=place))
 
             thread = threading.Thread(target=restart)
             thread.start()
@@ -88,15 +89,6 @@ def test_a_server_that_comes_back_is_waited_for(tmp_path):
         service.kill()
         for one in again:
             one.kill()
-            one.wait()
-
-
-def _restarted(folder, words):
-    import subprocess
-    import sys
-
-    with (folder / "again.log").open("wb") as log:
-        return subprocess.Popen([sys.executable, "-c", "from privet.cli import main; main()", *words], stdout=log, stderr=log)
 
 
 def test_a_token_that_is_revoked_ends_at_once(own):

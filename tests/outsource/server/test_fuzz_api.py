@@ -13,6 +13,7 @@ from tests.outsource.server.running import serving
 from tests.outsource.server.test_refusals import ROUTES as NAMED
 from tests.outsource.server.test_refusals import TREE
 from tests.outsource.store import tables
+from tests.service.running import PATIENCE
 
 schemathesis = pytest.importorskip("schemathesis", reason="needs pip install schemathesis")
 REFUSED = ["400", "401", "404", "405", "406", "409", "413", "415", "422"]
@@ -65,6 +66,6 @@ def test_every_answer_is_as_described(there, method, path, mode, number):
     @settings(max_examples=number, deadline=None, derandomize=True, database=None, suppress_health_check=list(HealthCheck))
     @given(case=api[path][method].as_strategy(generation_mode=mode))
     def tried(case):
-        case.call_and_validate(headers={"Authorization": f"Bearer {token}"}, checks=CHECKS)
+        case.call_and_validate(headers={"Authorization": f"Bearer {token}"}, checks=CHECKS, timeout=PATIENCE)
 
     tried()

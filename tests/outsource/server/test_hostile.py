@@ -98,7 +98,7 @@ _ROW = st.fixed_dictionaries({}, optional={"cells": _JSON, "pruning": _JSON, "gi
 _BODY = st.dictionaries(st.sampled_from(_NAMES), _JSON | st.lists(_ROW, max_size=2), max_size=4).map(lambda told: {"version": 1, **told})
 
 
-@settings(max_examples=150, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(max_examples=150, suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow])
 @given(body=_BODY)
 def test_changes_of_any_shape_are_refused_or_done(body, asked):
     ada, *_ = asked
@@ -107,7 +107,7 @@ def test_changes_of_any_shape_are_refused_or_done(body, asked):
     assert response.status_code in (200, 409, 422), response.text
 
 
-@settings(max_examples=100, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(max_examples=100, suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow])
 @given(rows=_JSON | st.lists(st.lists(_JSON, min_size=2, max_size=2), max_size=3), route=st.sampled_from(["predictions", "leaves"]))
 def test_rows_of_any_shape_are_refused_or_placed(rows, route, asked):
     ada, tree, _ = asked

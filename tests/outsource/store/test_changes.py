@@ -205,7 +205,7 @@ _VALUE = st.sampled_from([*tables.DISEASES, "plague", None])
 _GROUP = st.tuples(st.integers(0, 5), st.lists(_VALUE, max_size=5), st.integers(0, 5))
 
 
-@settings(max_examples=60, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(max_examples=60, suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow])
 @given(groups=st.lists(_GROUP, max_size=3), removed=st.lists(st.integers(0, 40), max_size=4))
 def test_whatever_is_sent_groups_stay_diverse(long_lived, groups, removed):
     """Random groups, some right and some not: either all is stored, or the version stays."""

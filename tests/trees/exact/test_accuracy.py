@@ -122,6 +122,6 @@ def test_the_same_training_accuracy_as_scikit_learn(name: str) -> None:
 @pytest.mark.parametrize("grow", [id3, binary, multiway])
 def test_adult_takes_seconds(grow: Grow) -> None:
     table = rows("adult")
-    start = time.perf_counter()
+    start = time.process_time()
     grow(*table)
-    assert time.perf_counter() - start < 15  # 1 to 2 seconds on an idle machine; a loop over rows takes minutes
+    assert time.process_time() - start < 30  # 1 to 2 seconds of this process on an idle machine; a loop over rows takes minutes
