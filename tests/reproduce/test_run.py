@@ -97,7 +97,8 @@ def test_votes_on_one_fold(tmp_path):
 
 
 @pytest.mark.usefixtures("real_data")
-@pytest.mark.parametrize("how", [signal.SIGKILL, *(pytest.param(one, marks=pytest.mark.slow) for one in (signal.SIGTERM, signal.SIGINT))])
+@pytest.mark.slow
+@pytest.mark.parametrize("how", [signal.SIGKILL, signal.SIGTERM, signal.SIGINT])
 def test_a_run_that_was_ended_leaves_nothing_running_and_goes_on(tmp_path, how):
     output, temporary = tmp_path / "out", tmp_path / "temporary"
     temporary.mkdir()
@@ -119,6 +120,19 @@ def test_a_run_that_was_ended_leaves_nothing_running_and_goes_on(tmp_path, how):
     assert (first.read_bytes(), (output / "folds" / "experiment-2.json").read_bytes()) == (done, dealt)
     assert [(line["fold"], line["learner"]) for line in lines(output)][::4] == [("1", "cdbsl"), ("2", "cdbsl")]
     assert not list(temporary.iterdir())
+
+
+@pytest.mark.usefixtures("real_data")
+def test_a_run_that_was_killed_in_its_first_fold_leaves_nothing_running(tmp_path):
+    output, temporary = tmp_path / "out", tmp_path / "temporary"
+    temporary.mkdir()
+    killed = command("-e", 2, "--folds", 1, "-o", output, temporary=temporary)
+    wait_for(lambda: any(temporary.rglob("serve.log")) or killed.poll() is not None, "nothing was served")
+    killed.kill()
+    assert killed.communicate(timeout=PATIENCE)[1] == ""
+    wait_for(lambda: not alive(killed.pid), f"still running: {alive(killed.pid)}")
+    assert not list(temporary.iterdir())
+    assert not list(output.rglob("*fold-*"))
 
 
 @pytest.mark.slow
