@@ -18,7 +18,7 @@ from privet.release import write_model
 from tests.release.scored import scored_model
 
 Run = Callable[..., Any]
-LEARNERS = ["random-trees", "greedy-tree", "forest", "noisy-id3"]
+LEARNERS = ["random-trees", "greedy-tree", "forest", "noisy-id3", "additive"]
 
 
 @pytest.fixture
