@@ -22,11 +22,11 @@ demo: install ## A private tree of the nursery data with its guarantee; model, c
 	@$(BIN)/privet demo
 
 test: install ## The tests that run in a few minutes
-	$(BIN)/python -m pytest -m 'not slow' -n auto
+	$(BIN)/python -m pytest -m 'not slow' -n auto --dist worksteal
 
 test-all: install ## All tests, also those with Spark, which is installed first (half a gigabyte)
 	@$(BIN)/python -m pip install --quiet --disable-pip-version-check --constraint constraints.txt --editable '.[dev,dev-spark]'
-	$(BIN)/python -m pytest -n auto
+	$(BIN)/python -m pytest -n auto --dist worksteal
 
 check: install ## Style, types, layers
 	$(BIN)/ruff check .

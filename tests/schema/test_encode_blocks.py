@@ -38,9 +38,9 @@ LISTED = [
 attribute = st.sampled_from(LISTED) | attributes
 
 
-def every_way(schema: Schema, table: object, *, matrix: bool) -> Iterator[Any]:
-    """The table encoded at once and in small blocks, with and without preparation."""
-    for block, many in ((7, 0), (7, 1 << 14), (1 << 16, 0), (1 << 16, 1 << 14)):
+def both_ways(schema: Schema, table: object, *, matrix: bool, turn: bool) -> Iterator[Any]:
+    """The table encoded at once and in small blocks, one of them with preparation. Which one: it takes turns."""
+    for block, many in ((7, 0), (1 << 16, 1 << 14)) if turn else ((7, 1 << 14), (1 << 16, 0)):
         with pytest.MonkeyPatch.context() as patch:
             patch.setattr(blocks, "BLOCK", block)
             patch.setattr(blocks, "MANY", many)
@@ -50,9 +50,10 @@ def every_way(schema: Schema, table: object, *, matrix: bool) -> Iterator[Any]:
 def check(attribute: Attribute, column: Any, entries: list[Any], table: Callable[[Any], object] = lambda column: {"x": column}) -> None:
     schema = Schema({"x": attribute, "wide": Categorical(range(300))}, "class", [0, 1])
     expected = [code_of(attribute, entry) for entry in entries]
-    for encoded in every_way(schema, {"x": column, "wide": np.zeros(len(entries), dtype=np.uint8)}, matrix=True):
+    odd = len(entries) % 2 == 1
+    for encoded in both_ways(schema, {"x": column, "wide": np.zeros(len(entries), dtype=np.uint8)}, matrix=True, turn=odd):
         assert encoded.codes[0].tolist() == expected
-    for encoded in every_way(Schema({"x": attribute}, "class", [0, 1]), table(column), matrix=False):
+    for encoded in both_ways(Schema({"x": attribute}, "class", [0, 1]), table(column), matrix=False, turn=not odd):
         assert encoded.codes[0].tolist() == expected
         assert encoded.codes[0].dtype == attribute.dtype
     whole, parts = (problems_of(attribute, column, len(entries), block) for block in (1 << 16, 7))

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import shutil
+from pathlib import Path
+
 import duckdb
 import pandas as pd
 import pytest
@@ -23,8 +26,7 @@ def schema() -> Schema:
     return Schema(attributes=attributes, target="ill", classes=["no", "yes"], person="who", rows_per_person=1)
 
 
-@pytest.fixture
-def frame() -> pd.DataFrame:
+def people() -> pd.DataFrame:
     rows = range(200)
     return pd.DataFrame(
         {
@@ -37,11 +39,24 @@ def frame() -> pd.DataFrame:
 
 
 @pytest.fixture
-def place(tmp_path, frame) -> str:
-    path = tmp_path / "people.db"
+def frame() -> pd.DataFrame:
+    return people()
+
+
+@pytest.fixture(scope="session")
+def table_file(tmp_path_factory) -> Path:
+    """Made once, and copied for each test."""
+    path = tmp_path_factory.mktemp("people") / "people.db"
+    frame = people()
     with duckdb.connect(path) as connection:
         connection.register("given", frame)
         connection.execute("CREATE TABLE people AS SELECT * FROM given")
+    return path
+
+
+@pytest.fixture
+def place(tmp_path, table_file) -> str:
+    path = shutil.copy(table_file, tmp_path / "people.db")
     return f"duckdb:////{str(path).lstrip('/')}?table=people"
 
 
