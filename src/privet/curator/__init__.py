@@ -8,6 +8,7 @@
 - :mod:`~privet.curator.answers`: what it answers
 - :mod:`~privet.curator.quantile`: order statistics on public bins
 - :mod:`~privet.curator.score`: bounded scores of rows, for sums
+- :mod:`~privet.curator.local`: a curator of randomised records, which charges nothing (with ``corrected``, ``debiased``, ``gains``)
 """
 
 from privet.curator.answers import Answer, Choice, Choices, Drawn, Numbers, Preview, Quantile, Share

@@ -12,8 +12,9 @@ import numpy.typing as npt
 
 from privet.budget import NOTHING, Cost, Number, Unit
 from privet.cells import Cell, Cells, Split
-from privet.counts.local import Estimate, LocalCounts, boxes_of_cells, boxes_of_nodes
+from privet.counts.local import Estimate, LocalCounts, boxes_of_cells
 from privet.curator.answers import Choice, Drawn, Numbers, Preview, Quantile
+from privet.curator.corrected import counted
 from privet.curator.debiased import Debiased, Floats, Judged
 from privet.curator.gains import best_split
 from privet.curator.plain import candidate_lists, checked_model, expected_tables, plain_question, whole_handicaps
@@ -94,7 +95,7 @@ class LocalCurator:
 
     def count(self, question: Question | Cells | Sequence[Cell], epsilon: Number | None = None, *, rho: Number | None = None) -> Debiased:  # noqa: ARG002
         """Unbiased class counts of every cell of every partition. Cost: nothing more than the records have paid."""
-        found = [self._counted(partition) for partition in plain_question(self.schema, question).partitions]
+        found = [counted(self._source, partition) for partition in plain_question(self.schema, question).partitions]
         return self._debiased([estimate for estimate, _ in found], tuple(nodes for _, nodes in found))
 
     def size(self, epsilon: Number | None = None, *, rho: Number | None = None) -> Numbers:  # noqa: ARG002
@@ -114,7 +115,7 @@ class LocalCurator:
         asked = self._one_partition(cells)
         if score.schema.fingerprint != self.schema.fingerprint:
             raise QuestionError("the row score is for another schema")
-        counts, variances = self._counted(Partition(asked, by=score.by))[0]
+        counts, variances = counted(self._source, Partition(asked, by=score.by))[0]
         axes = tuple(range(1, counts.ndim))
         return self._debiased(
             [Estimate((counts * score.table).sum(axis=axes), (variances * score.table.astype(float) ** 2).sum(axis=axes))]
@@ -191,7 +192,7 @@ class LocalCurator:
         cells, n_classes = model.trees[0].cells, self.schema.n_classes
         labels = model.contributions(model.trees[0]).argmax(axis=1)
         predicted = Cells(self.schema, cells.attribute, cells.offset, cells.branch, np.where(cells.attribute < 0, labels, -1), n_classes)
-        counts, variances = self._counted(Partition(predicted))[0]
+        counts, variances = counted(self._source, Partition(predicted))[0]
         return self._debiased([Estimate(counts.T, variances.T)])
 
     def choose_model(self, models: Sequence[Model], epsilon: Number | None = None) -> tuple[int, Judged]:  # noqa: ARG002
@@ -230,23 +231,6 @@ class LocalCurator:
     def _cannot(what: str) -> ParameterError:
         return ParameterError(f"{what} from randomised records; {_LEARNERS}")
 
-    def _counted(self, partition: Partition) -> tuple[Estimate, Floats | None]:
-        """The counts of a partition, and where it is not split further the deviation of each node of its structure."""
-        cells, boxes = partition.cells, boxes_of_cells(partition.cells)
-        if partition.by is not None:
-            a = self.schema.index(partition.by)
-            values = np.eye(self.schema.sizes[a], dtype=bool)
-            return _stacked([self._source.view(cell).by(a).sets(values) for cell in boxes], partition.shape), None
-        nodes = _stacked(
-            [self._source.view([box]).totals() for box in boxes_of_nodes(cells)], (len(cells.attribute), self.schema.n_classes)
-        )
-        leaves = [np.flatnonzero(cells.cell == c) for c in range(len(cells))]
-        listed = [
-            Estimate(nodes.counts[at[0]], nodes.variances[at[0]]) if len(at) == 1 and len(cell) == 1 else self._source.view(cell).totals()
-            for at, cell in zip(leaves, boxes, strict=True)
-        ]
-        return _stacked(listed, partition.shape), np.sqrt(nodes.variances.mean(axis=1))
-
     def _one_partition(self, asked: Cells | Sequence[Cell]) -> Cells:
         if isinstance(asked, Question):
             raise QuestionError("this question is asked about the cells of one partition: give Cells, not a Question")
@@ -257,11 +241,6 @@ class LocalCurator:
         deviations = tuple(np.sqrt(estimate.variances) for estimate in estimates)
         common = (NOTHING, NOTHING, self.private, None)
         return Debiased(*common, tables, "randomized-response", Fraction(0), deviations, of_nodes)  # type: ignore[arg-type]
-
-
-def _stacked(estimates: Sequence[Estimate], shape: tuple[int, ...]) -> Estimate:
-    counts, variances = (np.array(part).reshape(shape) for part in zip(*estimates, strict=True))
-    return Estimate(counts, variances)
 
 
 def prepaid(curator: object) -> Cost | None:
