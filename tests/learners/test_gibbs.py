@@ -13,6 +13,7 @@ from privet.budget import Budget, epsilon_for
 from privet.curator import Curator
 from privet.errors import BudgetExceeded, ParameterError, PrivacyError
 from privet.learners import GibbsBoostClassifier, GibbsTreeClassifier, PrivetClassifier
+from privet.mechanisms.randomness import unlock_test_seeds
 from privet.release.file import read_model, write_model
 from privet.schema import Categorical, Numeric, Schema
 
@@ -71,6 +72,8 @@ def test_every_epsilon(make, epsilon):
     learner = make(epsilon, schema).fit(table)
     assert learner.privacy_.private is (epsilon != math.inf)
     if epsilon >= 0.1:
+        with unlock_test_seeds():  # a draw that is a little wrong has a chance of one in a hundred at 0.1
+            learner = make(epsilon, schema).set_params(random_state=1).fit(table)
         assert (learner.predict(table) == table["c"]).mean() > 0.95
         best = learner.predict_proba(table).max(axis=1)
         assert (best > (0.55 if epsilon >= 1 else 0.5)).all()
