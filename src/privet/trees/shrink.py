@@ -31,12 +31,12 @@ def shrunk(cells: Cells, leaf_counts: npt.NDArray[Any], deviation: float | Float
     """
     raw = node_counts(cells, leaf_counts)
     positive = np.maximum(raw, 0.0)
-    of_nodes = deviation if isinstance(deviation, np.ndarray) else deviation * np.sqrt(_n_leaves(cells))
     shares: Floats = np.empty_like(positive)
     shares[0] = (positive[0] + 1) / (positive[0].sum() + positive.shape[1])
     ones = np.ones((positive.shape[1], 1))  # a product sums short lines faster than a reduction
     sums = positive @ ones
-    weights = (strength * of_nodes + 1e-9)[:, None]
+    noise = strength * deviation if isinstance(deviation, np.ndarray) else strength * deviation * np.sqrt(_n_leaves(cells))
+    weights = (noise + 1e-9)[:, None]
     for nodes in cells.levels[1:]:
         weight = weights[nodes]
         shares[nodes] = (positive[nodes] + weight * shares[cells.parents[nodes]]) / (sums[nodes] + weight)
