@@ -17,8 +17,8 @@ import numpy.typing as npt
 
 Floats = npt.NDArray[np.float64]
 
-#: Steps at most, and the relative gain of a step below which it ends.
-STEPS, ENOUGH = 400, 1e-4
+#: Steps at most, the relative gain of a step below which it ends, and what is no gain but rounding.
+STEPS, ENOUGH, NOTHING = 400, 1e-4, 1e-9
 
 
 @dataclass(frozen=True, eq=False)
@@ -63,28 +63,35 @@ def in_order(parents: Sequence[int]) -> list[int]:
 def fit_class_tree(parents: Sequence[int], measured: Sequence[Measured], total: float, steps: int = STEPS) -> ClassTree:
     """The tree of ``total`` rows that is nearest to the measured counts, in squares weighted by their noise.
 
-    It starts from the noisy counts themselves, so that few steps are needed. A step that does not gain enough is halved (Armijo's rule).
+    It starts from the noisy counts themselves, so that few steps are needed. A step that does not gain enough is halved (Armijo's rule);
+    until one was, steps are short, and a little gain does not mean that it is done.
     """
     order = in_order(parents)
     potentials = _first_guess(parents, measured)
     tables = _tables(potentials, parents, order, total)
     loss, slopes = _loss(tables, measured)
-    rate = 1 / max(total, 1.0)
+    rate = _least_variance(measured) / max(total, 1.0)  # counts and noise that both grow are the same problem
+    enough = NOTHING
     for _ in range(steps):
         while True:
             moved = [potential - rate * slope for potential, slope in zip(potentials, slopes, strict=True)]
             reached = _tables(moved, parents, order, total)
             after, after_slopes = _loss(reached, measured)
             promised = sum(float((slope * (old - new)).sum()) for slope, old, new in zip(slopes, tables, reached, strict=True))
-            if loss - after >= promised / 2 - 1e-9 * (1 + abs(loss)):
+            if loss - after >= promised / 2 - NOTHING * (1 + loss):
                 break
-            rate /= 2
+            rate, enough = rate / 2, ENOUGH
         gain = loss - after
         potentials, tables, loss, slopes = moved, reached, after, after_slopes
         rate *= 1.3
-        if rate * total > 1 and gain <= ENOUGH * (1 + after):
+        if gain <= enough * (1 + after):
             break
     return ClassTree(tuple(parents), tuple(tables))
+
+
+def _least_variance(measured: Sequence[Measured]) -> float:
+    least = min(float(one.deviation.min()) for one in measured)
+    return min([least, *(one.pair_deviation for one in measured if one.pair is not None)]) ** 2
 
 
 def _first_guess(parents: Sequence[int], measured: Sequence[Measured]) -> list[Floats]:

@@ -5,14 +5,14 @@ from __future__ import annotations
 import json
 import os
 import secrets
+from contextlib import suppress
 from pathlib import Path
 
-import numpy as np
-
+from privet.counts.sql import quoted
 from privet.errors import ParameterError, TableError
 from privet.publish.synthetic.card import table_card
 from privet.publish.synthetic.synthesize import SyntheticTable
-from privet.schema import text_of
+from privet.schema import Categorical, Schema, text_of
 
 SUFFIXES = (".parquet", ".csv")
 
@@ -28,41 +28,61 @@ def check_suffix(path: Path) -> None:
         raise ParameterError(f"a synthetic table is written to a .parquet or .csv file, got {path.name}")
 
 
+def check_file(path: Path, schema: Schema) -> None:
+    """Raise unless rows of this schema can be written there and read again."""
+    check_suffix(path)
+    names = [*schema.names, schema.target]
+    if len({name.lower() for name in names}) < len(names):
+        raise ParameterError("a file cannot hold columns whose names differ in upper and lower case only; rename one in the schema")
+    attributes = [schema.label, *schema.attributes.values()]
+    values = [label for attribute in attributes if isinstance(attribute, Categorical) for label in attribute.labels]
+    if path.suffix.lower() == ".csv" and any(char in text for text in (*names, *values) for char in "\r\n"):
+        raise ParameterError("a name or value of the schema holds a line break, which a .csv file cannot; write a .parquet file")
+
+
 def write_table(table: SyntheticTable, path: Path) -> None:
     """Write the table, whole or not at all, and its card."""
-    check_suffix(path)
+    check_file(path, table.schema)
     partial = path.with_name(f".{path.name}.{secrets.token_hex(8)}.part")
     beside = card_path(path)
     card = beside.with_name(f".{beside.name}.{secrets.token_hex(8)}.part")
     try:
         card.write_text(table_card(table), encoding="utf-8")
-        if path.suffix.lower() == ".csv":
-            table.frame.to_csv(partial, index=False)
-        else:
-            _write_parquet(table, partial)
+        _copy(table, partial, path.suffix.lower()[1:])
         with partial.open("rb") as written:
             os.fsync(written.fileno())
         card.replace(beside)  # first: a table never lies there without its card
-        partial.replace(path)
+        try:
+            partial.replace(path)
+        except OSError:
+            beside.unlink()
+            raise
     except OSError as error:
         raise TableError(f"cannot write {path}: {error.strerror or error}") from None
     finally:
-        partial.unlink(missing_ok=True)
-        card.unlink(missing_ok=True)
+        for left in (partial, card):
+            with suppress(OSError):
+                left.unlink()
 
 
-def _write_parquet(table: SyntheticTable, path: Path) -> None:
+def _copy(table: SyntheticTable, path: Path, kind: str) -> None:
     import duckdb
+    from pandas.api.types import is_numeric_dtype
 
-    said = json.dumps({"synthetic": True, "promise": table.privacy.describe(), "privacy": table.privacy.to_json()})
     frame = table.frame.copy(deep=False)
-    for name in [name for name, kind in frame.dtypes.items() if kind == np.dtype(object)]:
+    texts = [name for name, dtype in frame.dtypes.items() if not is_numeric_dtype(dtype)]
+    for name in texts:
         frame[name] = [text_of(value) for value in frame[name]]  # values of several kinds have one type in a file
+    if kind == "csv":  # in quotes an empty text is not null
+        names = ", ".join(map(quoted, texts))
+        options = f"FORMAT csv, HEADER{f', FORCE_QUOTE ({names})' if texts else ''}"
+    else:
+        said = json.dumps({"synthetic": True, "promise": table.privacy.describe(), "privacy": table.privacy.to_json()})
+        options = f"FORMAT parquet, COMPRESSION zstd, KV_METADATA {{privet: {_literal(said)}}}"
     with duckdb.connect() as connection:
         connection.register("synthetic", frame)
-        # COPY takes no parameters: path and text are literals, with quotes doubled.
-        options = f"FORMAT parquet, COMPRESSION zstd, KV_METADATA {{privet: {_literal(said)}}}"
         try:
+            # COPY takes no parameters: path and text are literals, with quotes doubled.
             connection.execute(f"COPY synthetic TO {_literal(str(path))} ({options})")
         except duckdb.Error as error:
             raise OSError(str(error)) from None

@@ -33,7 +33,7 @@ def grouped(attribute: Attribute, rows: npt.NDArray[np.float64], deviation: floa
 def _frequent(rows: npt.NDArray[np.float64], threshold: float) -> Whole:
     order = np.argsort(-rows, kind="stable")
     kept = [int(value) for value in order if rows[value] >= threshold][:MOST]
-    if len(kept) < len(rows) - 1 and len(kept) == MOST:
+    if len(kept) < len(rows) and len(kept) == MOST:
         kept.pop()  # the rare ones are a group, too
     groups = np.full(len(rows), len(kept), dtype=np.int64)
     groups[sorted(kept)] = np.arange(len(kept))

@@ -1,7 +1,7 @@
 """Rows drawn from a fitted model: as many of each kind as expected, up to the roundings, in random order.
 
 Within the rows that share their class and parent, values are laid out along the running sum of their shares, one uniform number per
-equal step (systematic sampling): counts differ from what is expected by less than one for each such group, instead of by a square root.
+equal step (stratified sampling): running sums of counts differ from what is expected by less than one, instead of by a square root.
 """
 
 from __future__ import annotations

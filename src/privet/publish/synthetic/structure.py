@@ -17,7 +17,7 @@ import numpy.typing as npt
 from privet.budget import Number
 from privet.cells import Cells, Split
 from privet.curator import AnyCurator, Choice
-from privet.mechanisms.randomness import Bits, uniform_int
+from privet.mechanisms.randomness import Bits, uniform_below
 from privet.publish.synthetic.groups import Whole
 from privet.question import Partition, Question
 from privet.schema import Schema
@@ -68,9 +68,12 @@ def candidates(known: Known, chosen: Sequence[Pair], deviation: float, bits: Bit
     most = known.classes.mean() / (CLEAR * deviation)  # cells
     several = [a for a, size in enumerate(sizes) if size > 1]
     pairs = [(a, b) for a, b in combinations(several, 2) if part[a] != part[b] and sizes[a] * sizes[b] <= most]
-    while len(pairs) > CANDIDATES:
-        pairs.pop(uniform_int(bits, len(pairs)))
-    return pairs
+    if len(pairs) <= CANDIDATES:
+        return pairs
+    picked: set[int] = set()
+    while len(picked) < CANDIDATES:
+        picked.update(uniform_below(bits, np.full(CANDIDATES - len(picked), len(pairs), dtype=np.uint64)).tolist())
+    return [pairs[place] for place in sorted(picked)]
 
 
 def choose_pair(curator: AnyCurator, known: Known, pairs: Sequence[Pair], deviation: float, epsilon: Number) -> tuple[Pair | None, Choice]:

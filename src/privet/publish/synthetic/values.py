@@ -36,8 +36,9 @@ def _column(attribute: Attribute, codes: Whole, bits: Bits) -> npt.NDArray[Any]:
 
 
 def _listed(values: Sequence[object]) -> npt.NDArray[Any]:
-    """An array that takes values by number. Values of several kinds stay what they are."""
-    if len({type(value) for value in values}) == 1 and not isinstance(values[0], str):
+    """An array that takes values by number. Texts, values of several kinds and very long numbers stay what they are."""
+    kinds = {type(value) for value in values}
+    if kinds in ({bool}, {float}) or (kinds == {int} and all(-(2**63) <= value < 2**63 for value in values)):  # type: ignore[operator]
         return np.array(values)
     out = np.empty(len(values), dtype=object)
     out[:] = list(values)
@@ -52,7 +53,8 @@ def _numbers(attribute: Numeric, codes: Whole, bits: Bits) -> npt.NDArray[Any]:
         numbers = first + uniform_below(bits, (last - first + 1).astype(np.uint64)).astype(np.int64)
         return np.where(missing, np.nan, numbers) if missing.any() else numbers
     low, high = np.array(attribute.cuts[:-1])[bins], np.array(attribute.cuts[1:])[bins]
-    drawn = np.clip(low + (high - low) * uniforms(bits, len(codes)), low, np.nextafter(high, -np.inf))
+    share = uniforms(bits, len(codes))
+    drawn = np.clip(low * (1 - share) + high * share, low, np.nextafter(high, -np.inf))  # high - low may be too large a number
     return np.where(missing, np.nan, drawn)
 
 
