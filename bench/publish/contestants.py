@@ -52,11 +52,13 @@ def boosted_on_synthetic_rows(train, test, schema, epsilon):
 
 
 def local_greedy(train, test, schema, epsilon):
-    randomizer = Randomizer(schema, epsilon, "split")
+    """Two attributes each, so that trees have two levels."""
+    randomizer = Randomizer(schema, epsilon, "sample", together=2)
     return pv.GreedyTreeClassifier().fit_from(local_curator(randomizer.many(train), randomizer)).predict_proba(test)
 
 
 def local_additive(train, test, schema, epsilon):
+    """One attribute each."""
     randomizer = Randomizer(schema, epsilon, "sample")
     return pv.AdditiveClassifier().fit_from(local_curator(randomizer.many(train), randomizer)).predict_proba(test)
 
