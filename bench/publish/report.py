@@ -23,8 +23,9 @@ training rows declared public, pure epsilon for one row added or removed (centra
 ![Accuracy over epsilon](publish.svg)
 
 A curator that answers one learner is the most accurate at every epsilon: it asks only what that learner needs. Synthetic rows come close
-where the class follows single attributes and a few pairs (adult), and lose what three attributes say together (car, nursery). Randomised records
-need an epsilon of 4 or more at these sizes; below 1 there is next to nothing to learn, and even the most frequent class may be mistaken.
+where the class follows single attributes and a few pairs (adult), and lose what three attributes say together (car, nursery). Randomised
+records need an epsilon of 4 or more at these sizes; below 1 there is next to nothing to learn, and even the most frequent class may be
+mistaken.
 """
 
 
