@@ -65,7 +65,7 @@ def test_a_killed_fit_goes_on(files, privet):
     assert len(paid) == 2
     ran = privet(*command(files))
     assert ran.code == 0, ran.err
-    assert "going on with the fit that was interrupted; 2 answer(s) are paid for" in ran.err
+    assert "going on with what was interrupted; 2 answer(s) are paid for" in ran.err
     lines = entries(files)
     assert lines[:2] == paid
     assert sum(line.cost.epsilon for line in lines) == 1

@@ -51,16 +51,18 @@ def draw_shares(
         axes.bar(places + 0.2, np.maximum(second, 0), 0.4, **fill(1), label=names[1])
         if deviation:
             axes.errorbar(places + 0.2, np.maximum(second, 0), 2 * deviation, fmt="none", ecolor=INK, elinewidth=0.8, capsize=1.5)
-        axes.set_title(visible(name), fontsize=9, loc="left")
+        axes.set_title(shortened(visible(name), 40), fontsize=9, loc="left", parse_math=False)
         axes.set_ylim(0, None)
         axes.tick_params(labelsize=7)
         shown = places if len(labels) <= MAX_LISTED else places[:: math.ceil(len(labels) / MAX_LISTED)]
-        axes.set_xticks(shown, [shortened(labels[place], 14) for place in shown], rotation=90)
+        axes.set_xticks(shown, [shortened(visible(labels[place]), 14) for place in shown], rotation=90, parse_math=False)
         axes.spines[["top", "right"]].set_visible(False)
     handles, words = grid.flat[0].get_legend_handles_labels()
-    figure.legend(handles, words, loc="outside upper right", ncols=2, fontsize=9, frameon=False)
+    legend = figure.legend(handles, words, loc="outside upper right", ncols=2, fontsize=9, frameon=False)
+    for text in legend.get_texts():
+        text.set_parse_math(False)
     if title:
-        figure.suptitle(visible(title), fontsize=12, x=0.01, ha="left")
+        figure.suptitle(visible(title), fontsize=12, x=0.01, ha="left", parse_math=False)
     if caption:
-        figure.supxlabel(visible(caption), fontsize=8, color=QUIET, x=0.01, ha="left")
+        figure.supxlabel(visible(caption), fontsize=8, color=QUIET, x=0.01, ha="left", parse_math=False)
     return figure

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+from pathlib import Path
 
 import duckdb
 import numpy as np
@@ -81,9 +82,7 @@ def test_nothing_is_left_where_the_engine_fails_halfway(drawn, tmp_path, monkeyp
             return None
 
         def execute(self, statement):
-            path = statement.split("'")[1]
-            with open(path, "wb") as file:
-                file.write(b"half")
+            Path(statement.split("'")[1]).write_bytes(b"half")
             raise duckdb.IOException("could not write all bytes")
 
     monkeypatch.setattr(duckdb, "connect", Connection)

@@ -41,8 +41,7 @@ LISTS = {
 @st.composite
 def categoricals(draw, least: int = 1):
     kind = draw(st.sampled_from(sorted(LISTS)))
-    values = draw(st.lists(LISTS[kind], min_size=least, max_size=6, unique_by=text_of))
-    return values
+    return draw(st.lists(LISTS[kind], min_size=least, max_size=6, unique_by=text_of))
 
 
 @st.composite

@@ -41,15 +41,20 @@ def synthetic(
     from privet.cli.asking import check_writable, place_of, print_budget
     from privet.cli.resuming import resumable
     from privet.cli.tables import finite
+    from privet.errors import ParameterError
     from privet.publish import synthesize
-    from privet.publish.synthetic.files import card_path, check_suffix, write_table
+    from privet.publish.synthetic.files import card_path, check_file, check_suffix, write_table
     from privet.publish.synthetic.synthesize import checked_rows
 
     check_suffix(output)
     check_writable(output)
     check_writable(card_path(output))
+    if output.resolve() == Path(table).resolve():
+        raise ParameterError(f"{output} is the private table itself; write the synthetic one elsewhere")
     checked_rows(rows)
-    curator = place_of(table, schema, budget, ledger, analyst, dataset, token_file).curator(epsilon)
+    place = place_of(table, schema, budget, ledger, analyst, dataset, token_file)
+    check_file(output, place.schema)
+    curator = place.curator(epsilon)
     facts = ["synthetic table", f"epsilon={epsilon}", f"rows={rows}"]
     with resumable(curator, output, "drawing a synthetic table", facts, anew=anew) as (asked, keep):
         drawn = synthesize(asked, epsilon, rows=rows)
@@ -63,8 +68,8 @@ def synthetic(
 
     console = Console()
     pairs = f"{len(drawn.pairs)} pair(s) of attributes measured together" if drawn.pairs else "no pairs: too few rows for the noise"
-    console.print(f"{output}: {len(drawn.frame)} rows, {pairs}; {drawn.privacy.describe()}", soft_wrap=True, highlight=False)
-    console.print(f"what that means is in {card_path(output)}", soft_wrap=True, highlight=False)
+    console.print(f"{output}: {len(drawn.frame)} rows, {pairs}; {drawn.privacy.describe()}", soft_wrap=True, highlight=False, markup=False)
+    console.print(f"what that means is in {card_path(output)}", soft_wrap=True, highlight=False, markup=False)
     print_budget(console, curator)
 
 
@@ -119,16 +124,20 @@ def check(
 
         need_matplotlib()
         check_suffix(plot)
-    models = {f"{path.name} ({loaded.model_.learner})": loaded.model_ for path in against for loaded in [pv.load(path)]}
+    models = {f"{path} ({loaded.model_.learner})": loaded.model_ for path in against for loaded in [pv.load(path)]}
     table = read_public(str(rows))
     curator = place_of(held_out, schema, budget, ledger, analyst, dataset, token_file).curator(epsilon)
     with working("checking"):
         found = check_synthetic(table, curator, epsilon, against=models)
     if output is not None:
+        partial = output.with_name(output.name + ".part")
         try:
-            output.write_text(check_report(found, html=output.suffix.lower() != ".md"), encoding="utf-8")
+            partial.write_text(check_report(found, html=output.suffix.lower() != ".md"), encoding="utf-8")
+            partial.replace(output)
         except OSError as error:
             raise TableError(f"cannot write {output}: {error.strerror}") from None
+        finally:
+            partial.unlink(missing_ok=True)
     if plot is not None:
         from privet.plots import save_figure
         from privet.publish.synthetic.picture import draw_check

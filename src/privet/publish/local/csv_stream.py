@@ -53,7 +53,7 @@ def check_lines(schema: Schema) -> None:
     """Raise where a report could not be one line."""
     texts = [*schema.names, schema.target, *schema.label.labels]
     texts += [label for attribute in schema.attributes.values() for label in attribute.labels]
-    if any("\n" in text for text in texts):
+    if any(char in text for text in texts for char in "\r\n"):
         raise ParameterError("a name or value of the schema holds a line break, which a line of CSV cannot; rename it")
 
 

@@ -5,7 +5,6 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping
 from dataclasses import dataclass
-from fractions import Fraction
 from typing import Any
 
 import numpy as np
@@ -40,7 +39,7 @@ class Marginal:
     @property
     def distance(self) -> float:
         """The share of rows that would have to change (total variation), as far as the noise lets it be seen."""
-        return float(np.abs(self.synthetic - self.held_out).sum()) / 2
+        return min(float(np.abs(self.synthetic - self.held_out).sum()) / 2, 1.0)
 
     @property
     def floor(self) -> float:
@@ -74,11 +73,13 @@ def check_synthetic(rows: Any, held_out: AnyCurator, epsilon: Number, *, against
     others = dict(against or {})
     if SYNTHETIC in others:
         raise ParameterError(f"a model must not be called {SYNTHETIC!r}")
-    if any(model.schema.fingerprint != schema.fingerprint for model in others.values()):
-        raise ParameterError("a model to compare with is for another schema: attributes, values, target or classes differ")
+    for name, model in others.items():
+        if model.schema.fingerprint != schema.fingerprint:
+            raise ParameterError(f"the model {name!r} is for another schema: attributes, values, target or classes differ")
     held_out.require([Cost.pure(amount)])
     public = schema.declare(n_rows=len(rows), person=None, rows_per_person=1)
     # What it is trained on has its price already: that of the synthetic table.
+    tables = _shares(public, rows)
     own = PrivetClassifier(math.inf, schema=public).fit(rows).model_
     models = {SYNTHETIC: own, **others}
     with held_out.snapshot():
@@ -87,7 +88,6 @@ def check_synthetic(rows: Any, held_out: AnyCurator, epsilon: Number, *, against
         evaluations = {name: evaluate(model, held_out, each) for name, model in models.items()}
     real = [table[0].astype(np.float64) for table in answer.tables]
     total = max(float(np.mean([table.sum() for table in real])), 1.0)
-    tables = _shares(public, rows)
     marginals = tuple(
         Marginal(name, synthetic, counts / total, answer.deviation / total)
         for name, synthetic, counts in zip(schema.names, tables, real, strict=True)
@@ -99,7 +99,7 @@ def check_synthetic(rows: Any, held_out: AnyCurator, epsilon: Number, *, against
         marginals,
         evaluations,
         float(np.clip(classes.max() / total, 0.0, 1.0)),
-        Cost.pure(sum((one.row_cost.epsilon or Fraction(0) for one in answers), Fraction(0))),
+        sequential(one.row_cost for one in answers),
         sequential(one.cost for one in answers),
         held_out.private,
     )

@@ -10,9 +10,10 @@ from pathlib import Path
 
 from privet.counts.sql import quoted
 from privet.errors import ParameterError, TableError
+from privet.publish.local.csv_stream import check_lines
 from privet.publish.synthetic.card import table_card
 from privet.publish.synthetic.synthesize import SyntheticTable
-from privet.schema import Categorical, Schema, text_of
+from privet.schema import Schema, text_of
 
 SUFFIXES = (".parquet", ".csv")
 
@@ -34,10 +35,8 @@ def check_file(path: Path, schema: Schema) -> None:
     names = [*schema.names, schema.target]
     if len({name.lower() for name in names}) < len(names):
         raise ParameterError("a file cannot hold columns whose names differ in upper and lower case only; rename one in the schema")
-    attributes = [schema.label, *schema.attributes.values()]
-    values = [label for attribute in attributes if isinstance(attribute, Categorical) for label in attribute.labels]
-    if path.suffix.lower() == ".csv" and any(char in text for text in (*names, *values) for char in "\r\n"):
-        raise ParameterError("a name or value of the schema holds a line break, which a .csv file cannot; write a .parquet file")
+    if path.suffix.lower() == ".csv":
+        check_lines(schema)
 
 
 def write_table(table: SyntheticTable, path: Path) -> None:

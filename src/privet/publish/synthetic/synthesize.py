@@ -14,6 +14,7 @@ from privet.budget import Cost, Number, exact, is_infinite, rho_for, sequential
 from privet.cells import Cells
 from privet.checks import checked_whole
 from privet.curator import AnyCurator
+from privet.curator.local import prepaid
 from privet.errors import ParameterError
 from privet.learners.base import Purse, root_below
 from privet.mechanisms.randomness import SystemBits
@@ -85,9 +86,13 @@ def synthesize(curator: AnyCurator, epsilon: Number, *, rows: int | None = None,
     """
     checked_rows(rows)
     purse = _purse(curator, epsilon, delta)
+    promised = purse.left
     with curator.snapshot():
         counted = _count(curator, purse)
-    total = counted.total if curator.schema.n_rows is None else float(curator.schema.n_rows)
+    if purse.unit == "rho" and promised is not None:  # what is promised is not the little less that roots leave of it
+        spent = sum((charge.cost.rho for charge in purse.charges), Fraction(0))
+        purse.paid("set aside and not used", Cost(None, promised - spent))
+    total = counted.total if curator.schema.n_rows is None else max(1.0, float(curator.schema.n_rows))
     model = counted.fitted(total)
     # The rows are post-processing: fresh randomness each time, but for tests.
     bits = SystemBits() if curator.bits.private else curator.bits
@@ -201,9 +206,12 @@ def _deviation(purse: Purse, amount: Fraction, partitions: int) -> float:
 
 def _purse(curator: AnyCurator, epsilon: Number, delta: Number) -> Purse:
     """What may be spent; raises where the curator cannot give it."""
+    if prepaid(curator) is not None:
+        raise ParameterError("a synthetic table is drawn from a private table, not from records that people randomised")
+    small = exact("delta", delta, zero=True)
     if is_infinite(epsilon):
         return Purse(None, [])
-    amount, small = exact("epsilon", epsilon), exact("delta", delta, zero=True)
+    amount = exact("epsilon", epsilon)
     cost = Cost.pure(amount) if small == 0 else Cost.concentrated(rho_for(amount, small))
     if small and curator.unit != "rho":
         raise ParameterError(
