@@ -66,7 +66,8 @@ def kept(learner: str, eps: float, rows: int) -> list[float]:
 
 def expectations(eps: float, person: int, rows: int) -> dict[str, float | tuple[float, float]]:
     """What every line should say, for these options: three priors, tolerance 1, false alarms 0.1, and so on, as below."""
-    one, two = person * eps, 2 * person * eps
+    two = 2 * person * eps
+    one = two if person == 2 else person * eps  # the schema says how many rows there are: somebody else is in an absent person's place
     told: dict[str, Any] = {
         "Whether somebody is in the table costs": one,
         "What the rows of somebody in the table say costs": two,

@@ -32,9 +32,17 @@ def test_by_hand():
 
 
 def test_a_person_of_two_rows_gets_half_of_it():
-    assert only(Wishes(posterior=0.2), SCHEMA) == ("at most", pytest.approx(math.log(9 / 4) / 2))
+    unknown = SCHEMA.declare(n_rows=None)
+    assert only(Wishes(posterior=0.2), unknown) == ("at most", pytest.approx(math.log(9 / 4) / 2))
+    assert only(Wishes(record=0.2), unknown) == ("at most", pytest.approx(math.log(9 / 4) / 4))
+    people = replace(SETTING, people=1000)
+    assert only(Wishes(budget=5000), unknown, people) == ("at most", pytest.approx(math.log(1.5) / 2))
+
+
+def test_and_a_quarter_where_the_number_of_rows_is_public():
+    assert only(Wishes(posterior=0.2), SCHEMA) == ("at most", pytest.approx(math.log(9 / 4) / 4))
     assert only(Wishes(record=0.2), SCHEMA) == ("at most", pytest.approx(math.log(9 / 4) / 4))
-    assert only(Wishes(budget=5000), SCHEMA) == ("at most", pytest.approx(math.log(1.5) / 2))
+    assert only(Wishes(budget=5000), SCHEMA) == ("at most", pytest.approx(math.log(1.5) / 4))
 
 
 def test_neighbours_do_not_change_what_is_asked():

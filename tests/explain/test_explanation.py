@@ -35,16 +35,16 @@ def test_a_row_is_a_person():
 
 
 def test_a_person_of_three_rows_who_may_be_replaced():
-    """Beliefs and price are about the person, three times and six times epsilon; noise and rows are about the question."""
+    """Beliefs and price are about the person, six times epsilon: all know how many rows there are. Noise is about the question."""
     found = explain("1/6", PEOPLE, Setting(priors=[0.5], cost=1))
     assert found.losses == explain("1/6", PEOPLE.declare(n_rows=None)).losses
-    assert [str(loss) for loss in vars(found.losses).values()] == ["1/6", "1/2", "1", "1"]
-    assert found.beliefs[0].in_table == pytest.approx(1 / (1 + math.exp(-0.5)))
+    assert [str(loss) for loss in vars(found.losses).values()] == ["1/6", "1", "1", "1"]
+    assert found.beliefs[0].in_table == pytest.approx(1 / (1 + math.exp(-1)))
     assert found.beliefs[0].record == pytest.approx(1 / (1 + math.exp(-1)))
-    assert found.attack.guess == pytest.approx(1 / (1 + math.exp(-0.5)))
-    assert found.attack.test == pytest.approx(0.05 * math.exp(0.5))
-    assert found.rise == pytest.approx(math.exp(0.5) - 1)
-    assert found.price.total == pytest.approx(2000 * (math.exp(0.5) - 1))
+    assert found.attack.guess == pytest.approx(1 / (1 + math.exp(-1)))
+    assert found.attack.test == pytest.approx(0.05 * math.e)
+    assert found.rise == pytest.approx(math.exp(1) - 1)
+    assert found.price.total == pytest.approx(2000 * (math.exp(1) - 1))
     alone = explain("1/6", setting=Setting(rows=2000))
     assert (found.noise, found.trial, found.share, found.expected) == (alone.noise, alone.trial, alone.share, alone.expected)
     assert found.attack.exact_count == alone.attack.exact_count == pytest.approx(math.tanh(1 / 12))
@@ -67,7 +67,7 @@ def test_rows_are_those_asked_for_rather_than_declared():
 
 def test_json():
     told = json.loads(json.dumps(explain("1/6", PEOPLE, Setting(cost=1)).to_json(), allow_nan=False))
-    assert told["losses"] == {"row": "1/6", "presence": "1/2", "record": "1", "charged": "1"}
+    assert told["losses"] == {"row": "1/6", "presence": "1", "record": "1", "charged": "1"}
     assert told["share"]["without"] == told["rows"] == 2000
     assert [one["prior"] for one in told["beliefs"]] == [0.01, 0.1, 0.5]
     assert {one["learner"] for one in told["expected"]} == {"privet", "greedy-tree", "random-trees"}

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from fractions import Fraction
 
 import pytest
@@ -10,7 +11,7 @@ from hypothesis import strategies as st
 
 import privet as pv
 from privet.errors import ParameterError
-from privet.explain.losses import losses
+from privet.explain.losses import losses, losses_under
 
 
 @pytest.mark.parametrize(
@@ -18,8 +19,8 @@ from privet.explain.losses import losses
     [
         (1, "add-remove", "1/10", "2/10", "1/10"),
         (3, "add-remove", "3/10", "6/10", "3/10"),
-        (1, "replace", "1/10", "2/10", "2/10"),
-        (3, "replace", "3/10", "6/10", "6/10"),
+        (1, "replace", "2/10", "2/10", "2/10"),
+        (3, "replace", "6/10", "6/10", "6/10"),
     ],
 )
 def test_by_hand(rows_per_person, neighbours, presence, record, charged):
@@ -41,3 +42,14 @@ def test_what_is_refused():
         losses(1, 0)
     with pytest.raises(ParameterError, match="neighbours must be 'add-remove' or 'replace', got 'swap'"):
         losses(1, 1, "swap")
+
+
+def test_presence_costs_twice_where_the_number_of_rows_is_public():
+    """Somebody else is in the place of whoever is not in the table. By the law itself: two noisy class counts of epsilon 1."""
+    assert losses(1, public_size=True).presence == losses(1).record == 2
+    schema = pv.Schema({"a": pv.Categorical(["x", "y"])}, "c", ["n", "y"], n_rows=100)
+    assert losses_under(1, schema).presence == 2 * losses_under(1, None).presence
+    assert losses_under(1, schema).charged == 1  # what is declared is charged
+    law = {k: math.exp(-abs(k)) for k in range(-3, 5)}
+    there, instead = law[0] * law[0], law[1] * law[-1]  # (1, 0) was counted: of her row, and of another class in her place
+    assert there / instead == pytest.approx(math.exp(2))

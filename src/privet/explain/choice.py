@@ -12,6 +12,7 @@ from typing import Any, Literal
 from privet.budget import Number
 from privet.errors import ParameterError
 from privet.explain.inputs import probability
+from privet.explain.losses import losses_under
 from privet.explain.noise import epsilon_for_margin
 from privet.explain.participation import epsilon_for_price
 from privet.explain.posterior import epsilon_for_posterior
@@ -84,7 +85,7 @@ def choose(wishes: Wishes, schema: Schema | None = None, setting: Setting | None
         setting: priors, tolerance, confidence, the test, cost and people.
     """
     setting = setting or Setting()
-    person = 1 if schema is None else schema.rows_per_person
+    person = losses_under(1, schema)
     found: list[Choice] = []
 
     def most(wish: str, epsilon: float, prior: float | None = None) -> None:
@@ -92,10 +93,10 @@ def choose(wishes: Wishes, schema: Schema | None = None, setting: Setting | None
 
     if wishes.posterior is not None:
         prior = _highest_below("posterior", wishes.posterior, setting)
-        most("posterior", epsilon_for_posterior(prior, wishes.posterior) / person, prior)
+        most("posterior", epsilon_for_posterior(prior, wishes.posterior) / float(person.presence), prior)
     if wishes.record is not None:
         prior = _highest_below("record", wishes.record, setting)
-        most("record", epsilon_for_posterior(prior, wishes.record) / (2 * person), prior)
+        most("record", epsilon_for_posterior(prior, wishes.record) / float(person.record), prior)
     if wishes.exact_count is not None:
         most("exact_count", epsilon_for_margin(setting.tolerance, probability("exact_count", wishes.exact_count)))
     if wishes.budget is not None:
@@ -104,7 +105,7 @@ def choose(wishes: Wishes, schema: Schema | None = None, setting: Setting | None
         people = setting.people_of(schema)
         if people is None:
             raise ParameterError("budget: say also how many people take part (people or rows)")
-        most("budget", epsilon_for_price(wishes.budget, setting.cost, people) / person)
+        most("budget", epsilon_for_price(wishes.budget, setting.cost, people) / float(person.presence))
     if wishes.margin is not None:
         found.append(Choice("margin", "at least", epsilon_for_margin(wishes.margin, setting.confidence)))
     if wishes.ratio is not None:

@@ -11,7 +11,7 @@ from privet.budget import Number
 from privet.explain.attack import best_guess, best_test
 from privet.explain.expected import Expected, Measurement, expected, nearest
 from privet.explain.inputs import probability
-from privet.explain.losses import Losses, losses
+from privet.explain.losses import Losses, losses_under
 from privet.explain.noise import Noise, noise, within
 from privet.explain.participation import Price, price, rise
 from privet.explain.posterior import highest_posterior, lowest_posterior
@@ -72,7 +72,7 @@ def explain(epsilon: Number, schema: Schema | None = None, setting: Setting | No
     """
     setting = setting or Setting()
     rows = setting.rows_of(schema)
-    loss = losses(epsilon) if schema is None else losses(epsilon, schema.rows_per_person, schema.neighbours)
+    loss = losses_under(epsilon, schema)
     shape = (None, None) if schema is None else (schema.n_classes, len(schema.names))
     return Explanation(
         losses=loss,

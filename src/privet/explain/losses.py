@@ -2,7 +2,8 @@
 
 The epsilon of a question is for one row added or removed (docs/decisions/005). A person of m rows who is in the table or not makes a
 difference of m rows: m epsilon. Somebody who is known to be in it, and whose rows say one thing or another, is one person removed and
-another added: 2 m epsilon. Both hold for every table; which of the two is the promise, and is charged, is what the schema declares.
+another added: 2 m epsilon. Where everybody knows how many rows there are, whoever is not in the table has somebody else in their place, so
+that presence costs 2 m epsilon, too. This holds for every table; what is charged is what the schema declares.
 """
 
 from __future__ import annotations
@@ -13,7 +14,7 @@ from fractions import Fraction
 from privet.budget import Cost, Number, exact
 from privet.errors import ParameterError
 from privet.explain.inputs import whole
-from privet.schema import Neighbours
+from privet.schema import Neighbours, Schema
 
 
 @dataclass(frozen=True)
@@ -26,19 +27,28 @@ class Losses:
     charged: Fraction
 
 
-def losses(epsilon: Number, rows_per_person: int = 1, neighbours: Neighbours = "add-remove") -> Losses:
+def losses(epsilon: Number, rows_per_person: int = 1, neighbours: Neighbours = "add-remove", *, public_size: bool = False) -> Losses:
     """What a question of this epsilon costs a person.
 
     Args:
         epsilon: as it is passed to a question or a learner: for one row added or removed.
         rows_per_person, neighbours: as the schema declares them.
+        public_size: whether everybody knows how many rows there are. With ``"replace"`` they do.
     """
     whole("rows_per_person", rows_per_person)
     if neighbours not in ("add-remove", "replace"):
         raise ParameterError(f"neighbours must be 'add-remove' or 'replace', got {neighbours!r}")
     row = exact("epsilon", epsilon)
-    presence, record = _person(row, rows_per_person, "add-remove"), _person(row, rows_per_person, "replace")
-    return Losses(row, presence, record, record if neighbours == "replace" else presence)
+    added, replaced = _person(row, rows_per_person, "add-remove"), _person(row, rows_per_person, "replace")
+    presence = replaced if public_size or neighbours == "replace" else added
+    return Losses(row, presence, replaced, replaced if neighbours == "replace" else added)
+
+
+def losses_under(epsilon: Number, schema: Schema | None) -> Losses:
+    """The same for what a schema declares; without one, for one row per person and a number of rows that nobody was told."""
+    if schema is None:
+        return losses(epsilon)
+    return losses(epsilon, schema.rows_per_person, schema.neighbours, public_size=schema.n_rows is not None)
 
 
 def _person(row: Fraction, rows_per_person: int, neighbours: Neighbours) -> Fraction:
