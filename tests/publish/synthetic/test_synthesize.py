@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from dataclasses import replace
 from fractions import Fraction as F
 
 import duckdb
@@ -13,11 +14,13 @@ import pytest
 from privet.budget import Budget, rho_for
 from privet.curator import Curator
 from privet.errors import BudgetExceeded, ParameterError, PrivacyError
+from privet.learners.base import Purse
 from privet.ledger import MemoryLedger
 from privet.publish import Randomizer, local_curator, synthesize
 from privet.publish.synthetic import structure
+from privet.publish.synthetic import synthesize as synthesizing
 from privet.publish.synthetic.structure import choose_pair
-from privet.publish.synthetic.synthesize import MOST_ROWS
+from privet.publish.synthetic.synthesize import MOST_ROWS, _count
 from privet.schema import Categorical, Numeric, Schema
 from privet.schema.encode import encode
 from tests.curator.spied import Spy
@@ -29,7 +32,7 @@ ONE = Schema({"a": SCHEMA.attributes["a"]}, "c", ["no", "yes"])
 
 #: What is chosen, one selection after the other; None is the choice to stop.
 CASES = {
-    "too few rows for pairs": (table(40), SCHEMA, []),
+    "no candidates": (table(40), SCHEMA, []),
     "one attribute": (BIG, ONE, []),
     "stops at once": (BIG, SCHEMA, [None]),
     "stops early": (BIG, SCHEMA, [(1, 2), None]),
@@ -46,6 +49,8 @@ def case(request, monkeypatch):
     def choose(*arguments):
         return left.pop(0), choose_pair(*arguments)[1]
 
+    if not outcomes:
+        monkeypatch.setattr("privet.publish.synthetic.synthesize.candidates", lambda *_: [])
     monkeypatch.setattr("privet.publish.synthetic.synthesize.choose_pair", choose)
     yield frame, schema, sum(pair is not None for pair in outcomes)
     assert left == []
@@ -303,3 +308,33 @@ def test_the_noise_of_the_counts_is_as_stated(monkeypatch):
     made = synthesize(curator(BIG, budget=Budget(4)), 4, rows=10)
     both = [math.sqrt(2 * p) / (1 - p) for p in (math.exp(-4 * share / 3) for share in (0.4, 0.6))]
     assert made.deviation == pytest.approx(1 / math.sqrt(sum(1 / one**2 for one in both)))
+
+
+def test_counts_that_were_asked_twice_are_weighed_by_their_noise():
+    """One attribute, so that all of epsilon goes to its counts: 2/5 first, 3/5 then. Each answer is set to a number of its own."""
+    asked = curator(BIG, ONE)
+    said = [100, 200]
+
+    class Told:
+        schema, bits = asked.schema, asked.bits
+
+        def count(self, question, epsilon):
+            answer = asked.count(question, epsilon)
+            number = said.pop(0)
+            return replace(answer, tables=tuple(np.full_like(table, number) for table in answer.tables))
+
+    counted = _count(Told(), Purse(F(1), []))
+    first, second = ((math.sqrt(2 * p) / (1 - p)) ** 2 for p in (math.exp(-0.4), math.exp(-0.6)))
+    assert first > second
+    assert counted.values[0] == pytest.approx((100 / first + 200 / second) / (1 / first + 1 / second))
+
+
+def test_counts_of_groups_have_the_noise_of_all_their_values(monkeypatch):
+    seen = []
+    fit = synthesizing.fit_class_tree
+    monkeypatch.setattr(synthesizing, "fit_class_tree", lambda *given: seen.append(given[1]) or fit(*given))
+    rare = Schema({"a": Categorical(["x", "y", "z", *range(7)])}, "c", ["no", "yes"])
+    made = synthesize(curator(BIG, rare, Budget(10)), 10, rows=5)
+    (measured,) = seen[0]
+    assert measured.alone.shape == (4, 2)  # three frequent values, and one group of seven that never occur
+    assert measured.deviation[:, 0] == pytest.approx(made.deviation * np.array([1, 1, 1, math.sqrt(7)]))
