@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import json
+
 import numpy as np
 import pandas as pd
 import pytest
@@ -11,9 +13,11 @@ from hypothesis import strategies as st
 from privet.budget import Budget
 from privet.curator import Curator
 from privet.mechanisms.randomness import SystemBits
-from privet.publish.synthetic.structure import CANDIDATES, CLEAR, Known, candidates, choose_pair, parents_of
+from privet.publish.synthetic.structure import CANDIDATES, CLEAR, LONGEST, Known, candidates, choose_pair, parents_of
 from privet.question import Question
 from privet.schema import Categorical, Schema
+from privet.service.limits import Limits
+from privet.wire.questions import expected_to, question_to
 from tests.publish.synthetic.small import seeded
 
 
@@ -107,6 +111,28 @@ def test_random_words_are_not_wasted():
     source, bits = seeded(1), Counting()
     assert len(candidates(known_of(*[2] * 200), [], 1.0, bits)) == CANDIDATES
     assert bits.drawn < 4 * CANDIDATES
+
+
+@pytest.mark.parametrize(("n_attributes", "n_values", "n_groups", "n_classes"), [(25, 32, 32, 2), (16, 32, 32, 20), (25, 700, 20, 2)])
+def test_a_selection_is_not_too_long_for_a_curator_at_an_address(n_attributes, n_values, n_groups, n_classes):
+    """It would be refused there, after the first counts were paid for."""
+    schema = schema_of(*[n_values] * n_attributes, n_classes=n_classes)
+    groups = tuple(np.arange(n_values) * n_groups // n_values for _ in range(n_attributes))
+    alone = tuple(np.full((n_groups, n_classes), 1e8) for _ in range(n_attributes))
+    known = Known(schema, groups, alone)
+    pairs = candidates(known, [], 1.0, seeded(2))
+    assert len(pairs) > 20
+    partitions = [known.partition(pair) for pair in pairs]
+    expected = [np.rint(known.expected(pair)).astype(np.int64) for pair in pairs]
+    asked = {**question_to(Question(tuple(partitions))), **expected_to(expected, [0] * len(pairs))}
+    assert len(json.dumps(asked, separators=(",", ":"))) < Limits().body
+
+
+def test_a_pair_that_is_too_long_alone_is_left_out():
+    known = known_of(2, 2, 3)
+    long = Known(known.schema, known.groups, known.alone)
+    object.__setattr__(long, "groups", (*known.groups[:2], np.arange(LONGEST) % 3))
+    assert candidates(long, [], 1.0, seeded(2)) == [(0, 1)]
 
 
 class TestTables:

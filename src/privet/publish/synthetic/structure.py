@@ -27,6 +27,8 @@ Pair = tuple[int, int]
 
 #: A selection looks at this many pairs at most; where there are more, at random ones.
 CANDIDATES = 300
+#: So many numbers (cells, values, counts) are in a selection at most: a curator at an address takes no longer questions.
+LONGEST = 500_000
 #: A pair is measured only where its counts are so many deviations of their noise on average.
 CLEAR = 2.0
 
@@ -52,6 +54,12 @@ class Known:
             cells = cells.refine(dict.fromkeys(range(len(cells)), split))
         return Partition(cells)
 
+    def length(self, pair: Pair) -> int:
+        """How many numbers it takes to ask about a pair: its cells, the values that lead there, and what is expected."""
+        first, second = (int(self.groups[a].max()) + 1 for a in pair)
+        values = len(self.groups[pair[0]]) + first * len(self.groups[pair[1]])
+        return values + first * second * (1 + self.schema.n_classes)
+
     def expected(self, pair: Pair) -> Floats:
         """The counts of a pair's partition, if the two were independent within each class."""
         first, second = (self.alone[a] / self.alone[a].sum(axis=0) for a in pair)
@@ -60,7 +68,10 @@ class Known:
 
 
 def candidates(known: Known, chosen: Sequence[Pair], deviation: float, bits: Bits) -> list[Pair]:
-    """The pairs that join two parts of the tree and would stand out from noise of this deviation; one group alone tells nothing."""
+    """The pairs that join two parts of the tree and would stand out from noise of this deviation; one group alone tells nothing.
+
+    Where they are too many for one selection, some of them at random.
+    """
     part = list(range(len(known.groups)))
     for a, b in chosen:
         part = [part[a] if one == part[b] else one for one in part]
@@ -68,12 +79,17 @@ def candidates(known: Known, chosen: Sequence[Pair], deviation: float, bits: Bit
     most = known.classes.mean() / (CLEAR * deviation)  # cells
     several = [a for a, size in enumerate(sizes) if size > 1]
     pairs = [(a, b) for a, b in combinations(several, 2) if part[a] != part[b] and sizes[a] * sizes[b] <= most]
-    if len(pairs) <= CANDIDATES:
+    lengths = {pair: known.length(pair) for pair in pairs}
+    pairs = [pair for pair in pairs if lengths[pair] <= LONGEST]
+    if len(pairs) <= CANDIDATES and sum(lengths[pair] for pair in pairs) <= LONGEST:
         return pairs
-    picked: set[int] = set()
-    while len(picked) < CANDIDATES:
-        picked.update(uniform_below(bits, np.full(CANDIDATES - len(picked), len(pairs), dtype=np.uint64)).tolist())
-    return [pairs[place] for place in sorted(picked)]
+    picked: dict[int, None] = {}  # in the order they were drawn
+    while len(picked) < min(CANDIDATES, len(pairs)):
+        bounds = np.full(CANDIDATES, len(pairs), dtype=np.uint64)
+        picked.update(dict.fromkeys(uniform_below(bits, bounds).tolist()))
+    drawn = [pairs[place] for place in picked][:CANDIDATES]
+    together = np.cumsum([lengths[pair] for pair in drawn])
+    return sorted(pair for pair, length in zip(drawn, together, strict=True) if length <= LONGEST)
 
 
 def choose_pair(curator: AnyCurator, known: Known, pairs: Sequence[Pair], deviation: float, epsilon: Number) -> tuple[Pair | None, Choice]:
