@@ -81,19 +81,24 @@ class PrivacyStatement:
         account: str = "",
         assumes: str = "",
     ) -> PrivacyStatement:
-        """The statement for a table with this schema."""
+        """The statement for a table with this schema. A private release has cost something: raises where nothing was charged."""
+        charges = tuple(charges)
+        if private and not any(charge.cost.rho for charge in charges):
+            raise ParameterError("a release for which nothing was charged cannot be stated to be private")
         facts = (schema.neighbours, schema.rows_per_person, schema.person is not None)
         said = {"private": private, "reason": reason, "delta": delta, "notes": tuple(notes)}
-        return cls(tuple(charges), *facts, **said, id=id, name=name, account=account, assumes=assumes)  # type: ignore[arg-type]
+        return cls(charges, *facts, **said, id=id, name=name, account=account, assumes=assumes)  # type: ignore[arg-type]
 
     @classmethod
     def randomised(cls, schema: Schema, cost: Cost, *, private: bool, reason: str = "", **names: str) -> PrivacyStatement:
         """The statement of what was learnt from records that people randomised themselves, at this cost for one row replaced.
 
-        Whose rows they were the collector does not know: how many rows a person has is an assertion.
+        Whose rows they were the collector does not know, and how many a person sent is not hidden: the promise is for what up to
+        ``rows_per_person`` records of one person say, and rests on nobody having sent more.
         """
-        charge = Charge("randomised response by each person", cost)
-        return cls((charge,), "replace", schema.rows_per_person, False, private, reason, local=True, **names)  # type: ignore[arg-type]
+        charge, most = Charge("randomised response by each person", cost), schema.rows_per_person
+        assumes = f"nobody sent more than {most} records" if most > 1 else ""
+        return cls((charge,), "replace", most, False, private, reason, assumes=assumes, local=True, **names)  # type: ignore[arg-type]
 
     @classmethod
     def together(cls, statements: Sequence[PrivacyStatement], people: People) -> PrivacyStatement:
@@ -202,6 +207,8 @@ class PrivacyStatement:
             return f"NOT PRIVATE: {self.reason}"
         whom = f"one {self.unit}"
         change = "replaced by another" if self.neighbours == "replace" else "added or removed"
+        if self.local and self.unit == "person":  # how many records somebody sent is not hidden, only what they say
+            whom, change = f"up to {self.rows_per_person} records of one person", "replaced by as many others"
         change += self._condition()
         if self.promised.epsilon is not None:
             locally = "locally " if self.local else ""

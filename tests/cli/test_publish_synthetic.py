@@ -172,16 +172,23 @@ class TestInterrupted:
         assert len(read_public("out.csv")) == 50
         assert "out.csv.unfinished" not in names()
 
-    def test_other_options_are_refused_unless_begun_anew(self, files, privet):
+    def test_another_epsilon_is_refused_unless_begun_anew(self, files, privet):
         self.kill()
-        ran = privet(*command("out.csv", "--rows", 51))
+        other = ["publish", "synthetic", "t.csv", "--schema", "s.json", "--epsilon", "3", "-o", "out.csv", "--rows", "50"]
+        ran = privet(*other)
         assert ran.code == 2
         assert "--anew" in ran.err
         assert len(entries()) == 2
-        ran = privet(*command("out.csv", "--rows", 51, "--anew"))
+        ran = privet(*other, "--anew")
         assert ran.code == 0, ran.err
         assert "going on" not in ran.err
-        assert spent() == 2 + F(4, 5) + F(1, 5)  # what was lost: the first counts, and one of two selections
+        assert spent() == 3 + F(4, 5) + F(1, 5)  # what was lost: the first counts, and one of two selections
+
+    def test_other_rows_of_the_same_counts_are_drawn_without_paying_again(self, files, privet):
+        self.kill()
+        assert privet(*command("out.csv", "--rows", 51)).code == 0
+        assert len(read_public("out.csv")) == 51
+        assert spent() == 2
 
     def test_a_table_that_could_not_be_written_is_not_paid_for_again(self, files, privet, monkeypatch):
         def full(*_):

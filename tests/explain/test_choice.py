@@ -26,6 +26,7 @@ def only(wishes: Wishes, schema: pv.Schema | None = None, setting: Setting = SET
 def test_by_hand():
     assert only(Wishes(posterior=0.2)) == ("at most", pytest.approx(math.log(9 / 4))), "for the prior 0.1, the highest below 0.2"
     assert only(Wishes(record=0.2)) == ("at most", pytest.approx(math.log(9 / 4) / 2))
+    assert only(Wishes(attack=0.75)) == ("at most", pytest.approx(math.log(3)))
     assert only(Wishes(exact_count=1 / 3), setting=Setting()) == ("at most", pytest.approx(math.log(2)))
     assert only(Wishes(budget=5000), setting=replace(SETTING, people=1000)) == ("at most", pytest.approx(math.log(1.5)))
     assert only(Wishes(margin=4), setting=Setting(confidence=23 / 24)) == ("at least", pytest.approx(math.log(2)))
@@ -56,6 +57,7 @@ def test_neighbours_do_not_change_what_is_asked():
     [
         (Wishes(posterior=0.7), lambda one: one.beliefs[2].in_table - 0.7),
         (Wishes(record=0.7), lambda one: one.beliefs[2].record - 0.7),
+        (Wishes(attack=0.6), lambda one: one.attack.guess - 0.6),
         (Wishes(exact_count=0.4), lambda one: one.attack.exact_count - 0.4),
         (Wishes(budget=2000), lambda one: one.price.total - 2000),
         (Wishes(ratio=1.3), lambda one: one.trial.ratio - 1.3),
@@ -111,6 +113,7 @@ def test_printed_epsilons_are_on_the_safe_side(epsilon):
         (Wishes(), Setting(), "at least one wish"),
         (Wishes(posterior=0.01), Setting(), r"posterior must be above a prior, and the lowest is 0\.01; got 0\.01"),
         (Wishes(record=1), Setting(), "record must be above 0 and below 1, got 1"),
+        (Wishes(attack=0.5), Setting(), "attack must be above 0.5, which is what a coin has, got 0.5"),
         (Wishes(exact_count=0), Setting(), "exact_count must be above 0 and below 1, got 0"),
         (Wishes(budget=10), Setting(), r"budget: say also what a person must expect to lose who does not take part \(cost\)"),
         (Wishes(budget=10), Setting(cost=1), r"budget: say also how many people take part \(people or rows\)"),

@@ -87,6 +87,17 @@ def test_the_numbers_of_a_pure_promise(position):
     assert "standard deviation of 2.83: it is right to within about 5.66" in text
 
 
+@pytest.mark.parametrize("position", [0, 1])
+def test_where_the_number_of_rows_is_public_presence_costs_twice(position):
+    """Somebody else is in the place of whoever is not there: odds times e^(2 * 5/6) = 5.2945."""
+    text = both(small_model(SCHEMA.declare(n_rows=1000)))[position]
+    assert "at most 2.301 times as likely" in text
+    assert "change by at most 5.295 when somebody sees the model (e^1.66667): the number of rows is public" in text
+    for number in ("15.8 %", "84.2 %", "2 %", "37.1 %"):
+        assert number in text
+    assert "To tell two versions" not in text
+
+
 def test_the_bayesian_examples():
     """Odds times and divided by e^epsilon, from the definition."""
     for prior in (0.5, 0.1):

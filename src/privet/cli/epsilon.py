@@ -35,7 +35,8 @@ def epsilon(
     people: int | None = typer.Option(None, "--people", help="How many people take part; by default as many as rows."),
     posterior_below: str | None = typer.Option(None, "--posterior-below", help="Which epsilon keeps the belief in a presence below this."),
     record_below: str | None = typer.Option(None, "--record-below", help="Which keeps the belief in what a person's rows say below this."),
-    attack_below: str | None = typer.Option(None, "--attack-below", help="Which keeps the probability of a telling count below this."),
+    attack_below: str | None = typer.Option(None, "--attack-below", help="Which keeps a guess of in or out from being right more often."),
+    exact_count_below: str | None = typer.Option(None, "--exact-count-below", help="Which keeps counts from being exact more often."),
     price_below: str | None = typer.Option(None, "--price-below", help="Which keeps the price of taking part, for all people, below this."),
     margin_below: int | None = typer.Option(None, "--margin-below", help="Which keeps counts within so many rows."),
     ratio_below: str | None = typer.Option(None, "--ratio-below", help="Which keeps the rows that the test needs below so many times."),
@@ -56,7 +57,7 @@ def epsilon(
     from privet.explain import Setting, Trial, Wishes, choose, draw_epsilon, explain
     from privet.schema import Schema
 
-    wishes = Wishes(posterior_below, record_below, attack_below, price_below, margin_below, ratio_below)
+    wishes = Wishes(posterior_below, record_below, attack_below, exact_count_below, price_below, margin_below, ratio_below)
     if not epsilons and wishes == Wishes():
         raise ParameterError("say which epsilon, such as privet epsilon 1, or what it should keep, such as --posterior-below 0.2")
     if plot is not None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from pathlib import Path
 
 import typer
@@ -49,5 +50,5 @@ def quantile(
     console = Console()
     what = "median" if share * 2 == 1 else f"{number(share)}-quantile"
     console.print(f"{attribute}: the {what} is in {numeric.labels[answer.index]}, or near it.", highlight=False, markup=False)
-    console.print(f"19 times in 20 it is at most {off:.0f} rows off, in the order of the values.", highlight=False, markup=False)
+    console.print(f"19 times in 20 it is at most {math.ceil(off)} rows off, in the order of the values.", highlight=False, markup=False)
     print_budget(console, curator)

@@ -29,6 +29,7 @@ class Wishes:
         posterior: nobody should believe more than this that a person is in the table, unless they did before: this is for the highest of
             the given priors that is below it.
         record: nor, of somebody in the table, that their rows say something.
+        attack: a guess of in or out should not be right more often than this, where both were equally likely; above one half.
         exact_count: a noisy count should not be within the tolerance more often than this.
         budget: the compensation of all people should cost no more than this.
         margin: a count should be off by no more rows than this, with the given confidence.
@@ -37,6 +38,7 @@ class Wishes:
 
     posterior: Number | None = None
     record: Number | None = None
+    attack: Number | None = None
     exact_count: Number | None = None
     budget: Number | None = None
     margin: int | None = None
@@ -97,6 +99,10 @@ def choose(wishes: Wishes, schema: Schema | None = None, setting: Setting | None
     if wishes.record is not None:
         prior = _highest_below("record", wishes.record, setting)
         most("record", epsilon_for_posterior(prior, wishes.record) / float(person.record), prior)
+    if wishes.attack is not None:
+        if probability("attack", wishes.attack) <= 0.5:
+            raise ParameterError(f"attack must be above 0.5, which is what a coin has, got {wishes.attack!r}")
+        most("attack", epsilon_for_posterior(0.5, wishes.attack) / float(person.presence))
     if wishes.exact_count is not None:
         most("exact_count", epsilon_for_margin(setting.tolerance, probability("exact_count", wishes.exact_count)))
     if wishes.budget is not None:

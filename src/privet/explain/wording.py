@@ -68,19 +68,19 @@ def _beliefs(found: Sequence[Explanation]) -> Iterator[Line]:
     for place, belief in enumerate(found[0].beliefs):
         beliefs = [one.beliefs[place] for one in found]
         who = f"Whoever gave it {percent(belief.prior)} that somebody"
-        yield Line(f"{who} is in the table gives it afterwards at most", tuple(percent(one.in_table) for one in beliefs))
-        yield Line("... and at least", tuple(percent(one.in_table_at_least) for one in beliefs))
-        yield Line(f"{who} in it has some condition gives it afterwards at most", tuple(percent(one.record) for one in beliefs))
+        yield Line(f"{who} is in the table gives it afterwards at most", tuple(most(one.in_table) for one in beliefs))
+        yield Line("... and at least", tuple(least(one.in_table_at_least) for one in beliefs))
+        yield Line(f"{who} in it has some condition gives it afterwards at most", tuple(most(one.record) for one in beliefs))
 
 
 def _attacks(found: Sequence[Explanation], setting: Setting) -> Iterator[Line]:
     attacks = [one.attack for one in found]
     accused = percent(probability("false_alarms", setting.false_alarms))
-    count = f"A noisy count is {_off(setting.tolerance)}, so that whoever knows all other rows knows the last, with probability"
-    yield Line("A guess whether somebody is in the table is right at most (a coin: 50%)", tuple(percent(one.guess) for one in attacks))
-    yield Line("A guess which of two conditions somebody in it has is right at most", tuple(percent(one.guess_record) for one in attacks))
+    count = f"A noisy count is {_off(setting.tolerance)}, as an attack hopes that takes it at its word, with probability"
+    yield Line("A guess whether somebody is in the table is right at most (a coin: 50%)", tuple(most(one.guess) for one in attacks))
+    yield Line("A guess which of two conditions somebody in it has is right at most", tuple(most(one.guess_record) for one in attacks))
     yield Line(
-        f"A test that accuses {accused} of the people outside finds of those inside at most", tuple(percent(one.test) for one in attacks)
+        f"A test that accuses {accused} of the people outside finds of those inside at most", tuple(most(one.test) for one in attacks)
     )
     yield Line(count, tuple(percent(one.exact_count) for one in attacks))
 
@@ -105,14 +105,14 @@ def _rows(found: Sequence[Explanation], setting: Setting) -> Iterator[Line]:
 
 
 def _price(found: Sequence[Explanation], setting: Setting) -> Iterator[Line]:
-    yield Line("What a person must expect to lose rises by taking part by at most", tuple(percent(one.rise) for one in found))
+    yield Line("What a person must expect to lose rises by taking part by at most", tuple(most(one.rise) for one in found))
     prices = [one.price for one in found if one.price is not None]
     if setting.cost is None or not prices:
         return
     lost = number(positive("cost", setting.cost))
-    yield Line(f"Of an expected loss of {lost}, this is for each person at most", tuple(number(one.each) for one in prices))
+    yield Line(f"Of an expected loss of {lost}, this is for each person at most", tuple(at_most(one.each) for one in prices))
     if prices[0].people > 1:
-        yield Line(f"... and for {prices[0].people:,} people together at most", tuple(number(one.total) for one in prices))
+        yield Line(f"... and for {prices[0].people:,} people together at most", tuple(at_most(one.total) for one in prices))
 
 
 def _expected(found: Sequence[Explanation]) -> Iterator[Line]:
@@ -131,6 +131,8 @@ def wish(choice: Choice, wishes: Wishes, setting: Setting) -> str:
         what = "somebody is in the table" if choice.wish == "posterior" else "somebody in it has some condition"
         limit = wishes.posterior if choice.wish == "posterior" else wishes.record
         return f"Whoever gave it {percent(choice.prior)} that {what} gives it afterwards no more than {percent(_given(limit))}"
+    if choice.wish == "attack":
+        return f"A guess whether somebody is in the table is right no more often than {percent(_given(wishes.attack))}"
     if choice.wish == "exact_count":
         return f"A noisy count is {_off(setting.tolerance)} no more often than {percent(_given(wishes.exact_count))}"
     if choice.wish == "budget":
@@ -147,6 +149,28 @@ def percent(value: float) -> str:
     if 0.9995 <= value < 1:
         return ">99.9%"
     return f"{number(100 * value)}%"
+
+
+def most(value: float) -> str:
+    """A share that is an upper bound: rounded up."""
+    return percent(_to_three_digits(value, ROUND_CEILING))
+
+
+def least(value: float) -> str:
+    """A share that is a lower bound: rounded down."""
+    return percent(_to_three_digits(value, ROUND_FLOOR))
+
+
+def at_most(value: float) -> str:
+    """A number that is an upper bound: rounded up."""
+    return number(_to_three_digits(value, ROUND_CEILING) if value < 999.5 or math.isinf(value) else math.ceil(value))
+
+
+def _to_three_digits(value: float, rounding: str) -> float:
+    if math.isinf(value) or value == 0:
+        return value
+    exact = Decimal(f"{value:.12g}")  # what floating point added is not rounded up
+    return float(exact.quantize(Decimal(1).scaleb(exact.adjusted() - 2), rounding))
 
 
 def rounded(value: float) -> str:

@@ -42,7 +42,10 @@ def _title(model: Model) -> str:
 
 
 def _blocks(model: Model) -> list[Block]:
-    promise = [*_protected(model), *reading(model.privacy), *charges(model.privacy)] if model.privacy.private else []
+    promise: list[Block] = []
+    if model.privacy.private:
+        public_size = model.schema.n_rows is not None
+        promise = [*_protected(model), *reading(model.privacy, public_size=public_size), *charges(model.privacy)]
     said = dict.fromkeys(note for one in (model.privacy, *model.privacy.leaves) for note in one.notes)
     why = "" if model.evidence is None else worn(model.evidence)
     said |= {f"Build it anew: {why}.": None} if why else {}

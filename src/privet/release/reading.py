@@ -13,24 +13,33 @@ from privet.release.blocks import Block, Grid, Heading, Paragraph
 MAX_LISTED = 40
 
 
-def reading(privacy: PrivacyStatement, released: str = "model") -> list[Block]:
-    """What the promised epsilon lets somebody learn, with two worked examples."""
+def reading(privacy: PrivacyStatement, released: str = "model", *, public_size: bool = False) -> list[Block]:
+    """What the promised epsilon lets somebody learn, with two worked examples.
+
+    Where the number of rows is public, whoever is not in the table has somebody else in their place: one taken out and one put in.
+    """
     epsilon, replace = privacy.epsilon, privacy.neighbours == "replace"
-    whose = privacy.unit
+    whose, in_place = privacy.unit, public_size and not replace
     question = f"which of two versions of one {whose} was used" if replace else f"whether one {whose} was in the table"
+    odds = _epsilon_of_two(privacy) if in_place else epsilon
+    change = f"change by at most this factor when somebody sees the {released}. "
+    if in_place:
+        change = (
+            f"change by at most {factor(odds)} when somebody sees the {released} (e^{rounded_up(odds)}): the number of rows is public, so "
+            f"that somebody else is in the place of a {whose} that is not there, one taken out and one put in. "
+        )
     first = (
         f"Epsilon is {rounded_up(epsilon)}. Whatever is in the {released}, it is at most {factor(epsilon)} times as likely with any one "
         f"{whose} as it is {'with another in its place' if replace else 'without it'}, or the other way round (e^{rounded_up(epsilon)}). "
-        f"So the odds about any one {whose} ({question}) change by at most this factor when somebody sees the {released}. "
-        f"{_in_words(epsilon)}"
+        f"So the odds about any one {whose} ({question}) {change}{_in_words(epsilon)}"
     )
-    rows = tuple((name, *_shares(*after(prior, epsilon))) for name, prior in (("1 in 2 (50 %)", 0.5), ("1 in 10 (10 %)", 0.1)))
+    rows = tuple((name, *_shares(*after(prior, odds))) for name, prior in (("1 in 2 (50 %)", 0.5), ("1 in 10 (10 %)", 0.1)))
     blocks: list[Block] = [
         Heading("What epsilon means"),
         Paragraph(first),
         Grid((f"believed before seeing the {released}", "after: at least", "after: at most"), rows, numeric=(1, 2)),
     ]
-    if not replace:
+    if not replace and not in_place:
         twice = _epsilon_of_two(privacy)
         text = f"To tell two versions of the same {whose} apart, one is taken out and the other put in: the factor is then at most "
         blocks.append(Paragraph(f"{text}{factor(twice)} (e^{rounded_up(twice)})."))

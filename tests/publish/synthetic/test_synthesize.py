@@ -137,7 +137,8 @@ class TestRefused:
             ({"epsilon": 1, "rows": 1.5}, ParameterError, "rows"),
             ({"epsilon": 1, "rows": True}, ParameterError, "rows"),
             ({"epsilon": 1, "rows": MOST_ROWS + 1}, ParameterError, "rows"),
-            ({"epsilon": F(1, 10**30)}, ParameterError, "epsilon"),
+            ({"epsilon": F(1, 10**30), "rows": 9}, ParameterError, "epsilon"),
+            ({"epsilon": F(1, 10**6)}, ParameterError, "epsilon .* rows"),
         ],
     )
     def test_before_anything_is_charged_or_read(self, spied, options, error, named):
@@ -338,3 +339,14 @@ def test_counts_of_groups_have_the_noise_of_all_their_values(monkeypatch):
     (measured,) = seen[0]
     assert measured.alone.shape == (4, 2)  # three frequent values, and one group of seven that never occur
     assert measured.deviation[:, 0] == pytest.approx(made.deviation * np.array([1, 1, 1, math.sqrt(7)]))
+
+
+def test_noise_that_hides_the_number_of_rows_is_refused_before_it_is_paid_for():
+    schema = Schema({"a": Categorical(["x", "y"]), "b": Categorical(["u", "v"])}, "c", ["n", "p"])
+    rows = {"a": ["x"] * 20, "b": ["u"] * 20, "c": ["n"] * 20}
+    curator = Curator(rows, schema, Budget(1))
+    with pytest.raises(ParameterError, match="say how many to draw with rows"):
+        synthesize(curator, "1e-7")
+    assert curator.left == 1
+    assert len(synthesize(curator, "1e-7", rows=50).frame) == 50
+    assert len(synthesize(Curator(rows, schema.declare(n_rows=20), Budget(1)), "1e-7").frame) == 20

@@ -104,7 +104,7 @@ def test_rows_have_their_codes_again(case):
 
 def written(schema, codes, classes, path: Path) -> None:
     frame = frame_of(schema, codes, classes, SystemBits())
-    write_table(SyntheticTable(frame, schema, PrivacyStatement.of(schema, (), private=True), (), 1.0), path)
+    write_table(SyntheticTable(frame, schema, PrivacyStatement.of(schema, (), private=False, reason="a test"), (), 1.0), path)
 
 
 def odd() -> tuple[Schema, list[np.ndarray], np.ndarray]:

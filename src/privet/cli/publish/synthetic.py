@@ -55,7 +55,7 @@ def synthetic(
     place = place_of(table, schema, budget, ledger, analyst, dataset, token_file)
     check_file(output, place.schema)
     curator = place.curator(epsilon)
-    facts = ["synthetic table", f"epsilon={epsilon}", f"rows={rows}"]
+    facts = ["synthetic table", f"epsilon={epsilon}"]  # how many rows are drawn is decided after all is paid for
     with resumable(curator, output, "drawing a synthetic table", facts, anew=anew) as (asked, keep):
         drawn = synthesize(asked, epsilon, rows=rows)
         keep()

@@ -40,7 +40,7 @@ def _card_blocks(table: SyntheticTable) -> list[Block]:
             f"{len(table.frame):,} rows of {len(table.schema.names)} attributes and {table.schema.target}. No row is a person: all "
             "were drawn from a model that was fitted to noisy counts."
         ),
-        *([*reading(privacy, "table"), *charges(privacy)] if privacy.private else []),
+        *([*reading(privacy, "table", public_size=table.schema.n_rows is not None), *charges(privacy)] if privacy.private else []),
         Heading("What the rows are good for"),
         Paragraph(
             "Each attribute follows the class as it does in the real table, up to noise. Two attributes follow each other, within "

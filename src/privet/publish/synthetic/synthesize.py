@@ -37,6 +37,8 @@ Floats = npt.NDArray[np.float64]
 ALONE, CHOOSING = Fraction(2, 5), Fraction(1, 5)
 #: More rows than this are not drawn: they would not fit into memory.
 MOST_ROWS = 100_000_000
+#: The number of rows to draw must be told where noise moves it by more than this.
+MOST_UNSURE = 1_000_000
 
 
 @dataclass(frozen=True, eq=False)
@@ -87,6 +89,8 @@ def synthesize(curator: AnyCurator, epsilon: Number, *, rows: int | None = None,
     checked_rows(rows)
     purse = _purse(curator, epsilon, delta)
     promised = purse.left
+    if rows is None and curator.schema.n_rows is None:
+        _check_size(curator.schema, purse)
     with curator.snapshot():
         counted = _count(curator, purse)
     if purse.unit == "rho" and promised is not None:  # what is promised is not the little less that roots leave of it
@@ -110,6 +114,16 @@ def checked_rows(rows: int | None) -> None:
         checked_whole("rows", rows, 1)
         if rows > MOST_ROWS:
             raise ParameterError(f"rows must be at most {MOST_ROWS}, got {rows}")
+
+
+def _check_size(schema: Schema, purse: Purse) -> None:
+    """Raise where noise would hide how many rows there are: as many might be drawn as no memory holds, after all is paid for."""
+    if purse.left is not None:
+        noise = _deviation(purse, purse.left * ALONE, len(schema.names))
+        if noise / math.sqrt(sum(1 / (size * schema.n_classes) for size in schema.sizes)) > MOST_UNSURE:
+            raise ParameterError(
+                "epsilon is so small that noise hides how many rows there are: say how many to draw with rows, or declare n_rows"
+            )
 
 
 @dataclass(frozen=True, eq=False)
