@@ -9,7 +9,7 @@ import pandas as pd
 import pytest
 
 from privet.cells import Cell, Cells, Condition, Split
-from privet.counts.local import Response, boxes_of_cells, boxes_of_nodes
+from privet.counts.local import MOST_COUNT, Response, boxes_of_cells, boxes_of_nodes, whole_counts
 from privet.counts.memory import MemorySource
 from privet.curator.local import LocalCurator
 from privet.errors import QuestionError
@@ -176,3 +176,25 @@ def test_nobody_who_tells_is_no_error():
     curator = local_curator(randomizer.many(ROWS.iloc[:1]), randomizer)
     answer = curator.count(TWO_ATTRIBUTES)
     assert all(np.isfinite(part).all() for part in (*answer.tables, *answer.deviations))
+
+
+def test_a_set_of_values_of_several_boxes_is_counted_as_the_boxes_cut_to_it():
+    """One report tells about all boxes of a cell, so their variances do not add up: the cell that is cut to the set says what is right."""
+    randomizer = Randomizer(SCHEMA, 3, "split", bits=seeded(21))
+    source = local_curator(randomizer.many(ROWS), randomizer)._source
+    x, y = (np.arange(3) == code for code in (0, 1))
+    low, middle = np.array([1, 1, 0, 0, 0], dtype=bool), np.array([0, 0, 1, 1, 0], dtype=bool)
+    cell = [{0: x, 2: low}, {0: y, 2: middle}, {0: ~(x | y), 1: np.array([True, False]), 2: low}]
+    masks = np.array([[1, 1, 1, 1, 1], [1, 0, 1, 0, 0], [0, 1, 0, 0, 1], [0, 0, 0, 0, 1], [0, 0, 0, 0, 0]], dtype=bool)
+    counts, variances = source.view(cell).by(2).sets(masks)
+    for line, mask in enumerate(masks):
+        cut = [{**box, 2: box[2] & mask} for box in cell]
+        expected = source.view([box for box in cut if box[2].any()]).totals()
+        np.testing.assert_allclose(counts[line], expected.counts, atol=1e-9)
+        np.testing.assert_allclose(variances[line], expected.variances, atol=1e-9)
+    assert (variances[:3] > 1).all()
+
+
+def test_what_a_report_weighs_is_cut_and_not_wrapped_around():
+    huge = np.array([1e19, -1e19, 2.5, -1.6, 1e300])
+    assert whole_counts(huge).tolist() == [MOST_COUNT, -MOST_COUNT, 2, -2, MOST_COUNT]

@@ -43,7 +43,8 @@ def test_every_learner_of_counts_states_what_the_records_paid(learner, spread, t
     assert statement.neighbours == "replace"
     assert statement.charged.epsilon == F(1, 2)  # whatever the learner's own epsilon is, and however often it asked
     assert statement.promised.epsilon == F(3, 2)  # three rows of a person; to replace one costs no more than what it paid
-    assert statement.describe() == "locally 1.5-differentially private with one person replaced by another"
+    promise = "locally 1.5-differentially private with up to 3 records of one person replaced by as many others"
+    assert statement.describe() == f"{promise}, provided that nobody sent more than 3 records"
     write_model(model, tmp_path / "m.json")
     assert read_model(tmp_path / "m.json").privacy == statement
     card = card_markdown(model)
@@ -104,6 +105,16 @@ def test_leaves_of_a_plan_are_a_contribution_like_any_other(tmp_path):
     central = contribution(plan, local_curator((records := Randomizer(CAR.schema, 1)).many(CAR.table), records), 1)
     assert central.privacy.local  # a plan counted from records has their statement, not that of a question that cost nothing
     assert central.privacy.promised.epsilon == 1
+
+
+def test_a_promise_for_several_records_says_what_it_rests_on():
+    schema = CAR.schema.declare(rows_per_person=3)
+    one, other = (PrivacyStatement.randomised(schema, Randomizer(schema, 1).cost, private=True, id=name) for name in "ab")
+    promise = "locally 3-differentially private with up to 3 records of one person replaced by as many others, provided that "
+    assert one.describe() == promise + "nobody sent more than 3 records"
+    assert PrivacyStatement.from_json(one.to_json()) == one
+    both = PrivacyStatement.together([one, other], "disjoint")
+    assert both.describe() == promise + "nobody is in two of the 2 batches, and that nobody sent more than 3 records"
 
 
 def test_a_statement_of_records_must_be_about_a_row_replaced():

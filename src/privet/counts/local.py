@@ -24,6 +24,8 @@ from privet.cells import Cells
 
 Floats = npt.NDArray[np.float64]
 Mask = npt.NDArray[np.bool_]
+#: No table has more rows, and thousands of such counts can be added up.
+MOST_COUNT = 1 << 50
 Box = Mapping[int, Mask]  # the codes that are allowed, by attribute; what is not listed is free
 
 
@@ -46,6 +48,11 @@ class Estimate(NamedTuple):
 
     counts: Floats
     variances: Floats
+
+
+def whole_counts(counts: Floats) -> npt.NDArray[np.int64]:
+    """Corrected counts as whole numbers. One report of a huge domain can weigh more than any count: such are cut, not wrapped around."""
+    return np.rint(np.clip(counts, -MOST_COUNT, MOST_COUNT)).astype(np.int64)
 
 
 class Histogram(Protocol):

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from functools import cached_property
-from typing import Any
+from itertools import combinations_with_replacement
+from typing import Any, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
@@ -58,12 +59,18 @@ class SplitView:
         reports, n_classes = self._reports, self._reports.label.size
         place = reports.codes[attribute].astype(np.int64) * n_classes + reports.classes
         size = reports.responses[attribute].size
-        parts = []
+        # What a report says about boxes that allow the same values of the attribute is added up at once.
+        weights: dict[bytes, tuple[Mask, Floats]] = {}
         for number, box in enumerate(self._cell):
-            weights = self._weights(number, attribute)
-            sums, squares = (_summed(place, what, (size, n_classes)) for what in (weights, weights**2))
-            parts.append((sums, squares, box.get(attribute, np.ones(size, dtype=bool))))
-        return SplitHistogram(parts, reports.responses[attribute], reports.label)
+            allowed = box.get(attribute, np.ones(size, dtype=bool))
+            before = weights.get(allowed.tobytes(), (allowed, np.zeros(reports.n_reports)))[1]
+            weights[allowed.tobytes()] = allowed, before + self._weights(number, attribute)
+        parts = tuple(_Part(allowed, _summed(place, said, (size, n_classes))) for allowed, said in weights.values())
+        said = [said for _, said in weights.values()]
+        products = {
+            (i, j): _summed(place, said[i] * said[j], (size, n_classes)) for i, j in combinations_with_replacement(range(len(said)), 2)
+        }
+        return SplitHistogram(parts, products, reports.responses[attribute], reports.label)
 
     def _weights(self, number: int, without: int = -1) -> Floats:
         """What each report says about a box, whatever it says about one attribute."""
@@ -81,26 +88,35 @@ class SplitView:
         return self._factors[number, a]
 
 
-class SplitHistogram:
-    """Sums of what reports say, and of its square, by reported value and class: one pair per box, with the values that it allows."""
+class _Part(NamedTuple):
+    """Boxes that allow the same values of an attribute: these, and sums of what reports say, by reported value and class."""
 
-    def __init__(self, parts: Sequence[tuple[Floats, Floats, Mask]], response: Response, label: Response) -> None:
-        self._parts, self._response, self._label = parts, response, label
+    allowed: Mask
+    sums: Floats
+
+
+class SplitHistogram:
+    """Sums of what reports say about each part of a cell, and of the products for each two parts, by reported value and class.
+
+    One report tells about all parts, so the square of what it says about the cell has products of two parts in it.
+    """
+
+    def __init__(self, parts: Sequence[_Part], products: Mapping[tuple[int, int], Floats], response: Response, label: Response) -> None:
+        self._parts, self._products, self._response, self._label = parts, products, response, label
 
     def sets(self, masks: Mask) -> Estimate:
         shape = (len(masks), self._label.size)
-        counts, variances = np.zeros(shape), np.zeros(shape)
-        for sums, squares, allowed in self._parts:
-            chosen = (masks & allowed).astype(np.float64)
-            inside, outside = self._response.weights(chosen.sum(axis=1, keepdims=True))
-            in_set, squares_in_set = chosen @ sums, chosen @ squares
-            of_sets = inside * in_set + outside * (sums.sum(axis=0) - in_set)
-            squares_of_sets = inside**2 * squares_in_set + outside**2 * (squares.sum(axis=0) - squares_in_set)
-            found = _by_class(of_sets, squares_of_sets, self._label)
-            possible = chosen.any(axis=1, keepdims=True)  # nobody is where no value is, and that is certain
-            counts += np.where(possible, found.counts, 0.0)
-            variances += np.where(possible, found.variances, 0.0)
-        return Estimate(counts, variances)
+        factors = [self._factors(masks & part.allowed) for part in self._parts]
+        sums = sum((factor @ part.sums for factor, part in zip(factors, self._parts, strict=True)), np.zeros(shape))
+        squares = np.zeros(shape)
+        for (i, j), product in self._products.items():
+            squares += (1 if i == j else 2) * (factors[i] * factors[j]) @ product
+        return _by_class(sums, squares, self._label)
+
+    def _factors(self, chosen: Mask) -> Floats:
+        """What each reported value says about each set of values; nothing about a set of none."""
+        inside, outside = self._response.weights(chosen.sum(axis=1, keepdims=True))
+        return np.where(chosen, inside, outside)
 
 
 def _summed(places: npt.NDArray[np.int64], weights: Floats, shape: tuple[int, int]) -> Floats:

@@ -91,9 +91,13 @@ class Accounting:
         if asked is not None and not preview.fits:
             raise BudgetExceeded(asked, preview.left, self.unit, f"data set {self.dataset!r}")
 
-    def _charge(self, cost: Cost, what: str) -> Entry:
+    def charge_promised(self, cost: Cost, what: str) -> Entry:
+        """Charge a cost that is for the declared neighbours already. The entry is marked where no privacy can be promised."""
         marked = what if self.private else f"NOT PRIVATE ({self.reason}): {what}"
-        return self.ledger.charge(self.dataset, self.analyst, cost.promised(self.schema), marked)
+        return self.ledger.charge(self.dataset, self.analyst, cost, marked)
+
+    def _charge(self, cost: Cost, what: str) -> Entry:
+        return self.charge_promised(cost.promised(self.schema), what)
 
 
 def preview_of(ledger: Ledger, dataset: str, analyst: str, cost: Cost) -> Preview:

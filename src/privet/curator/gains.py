@@ -9,7 +9,7 @@ import numpy as np
 import numpy.typing as npt
 
 from privet.cells import Split
-from privet.counts.local import Box, Estimate, Floats, LocalCounts, restricted
+from privet.counts.local import Box, Estimate, Floats, LocalCounts, restricted, whole_counts
 from privet.mechanisms.criteria import Criterion
 from privet.schema import Schema
 
@@ -47,7 +47,7 @@ def best_split(
 
 def _scores(quality: Criterion, children: Floats, starts: npt.NDArray[np.intp]) -> Floats:
     """A criterion's scores of some splits, from counts that are whole and not below zero."""
-    whole = np.rint(np.maximum(children, 0)).astype(np.int64)
+    whole = whole_counts(np.maximum(children, 0))
     return np.array([float(quality.scores(part)) for part in np.split(whole, starts[1:])])
 
 

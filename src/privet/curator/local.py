@@ -12,7 +12,7 @@ import numpy.typing as npt
 
 from privet.budget import NOTHING, Cost, Number, Unit
 from privet.cells import Cell, Cells, Split
-from privet.counts.local import Estimate, LocalCounts, boxes_of_cells
+from privet.counts.local import Estimate, LocalCounts, boxes_of_cells, whole_counts
 from privet.curator.answers import Choice, Drawn, Numbers, Preview, Quantile
 from privet.curator.corrected import counted
 from privet.curator.debiased import Debiased, Floats, Judged
@@ -63,7 +63,11 @@ class LocalCurator:
 
     @property
     def account(self) -> str:
-        """A digest of the records: two releases from the same ones are about the same people."""
+        """A digest of the records: two releases from the same ones are about the same people.
+
+        Nobody sees it where one table was randomised *twice*, or was also asked through a curator of its own: these are other reports of
+        the same people, and have other accounts. Whoever merges such releases must know, and say ``people="may-overlap"``.
+        """
         return self._source.digest
 
     @property
@@ -176,7 +180,7 @@ class LocalCurator:
         """The bin of a numeric attribute that holds its ``q``-quantile, as far as the records tell."""
         share, numeric = exact_share(q), numeric_attribute(self.schema, attribute)
         counts = self.count(Question.level(Cells.everything(self.schema), [attribute])).tables[0]
-        scores = bin_scores(np.rint(np.maximum(counts, 0.0)).astype(np.int64), numeric.bins, share)
+        scores = bin_scores(whole_counts(np.maximum(counts, 0.0)), numeric.bins, share)
         choice = Choice(NOTHING, NOTHING, self.private, None, scores.index(max(scores)))
         return Quantile.of(choice, attribute, share, numeric.cuts)
 

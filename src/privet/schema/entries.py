@@ -73,8 +73,8 @@ def number_of(value: Any) -> float:
 
 
 def identity(entry: Any) -> tuple[str, Any] | None:
-    """What tells people apart; None for null and for what cannot be compared."""
-    if plain(entry) is None:
+    """What tells people apart; None for null, for no value at all, and for what cannot be compared."""
+    if entry is NO_VALUE or plain(entry) is None:
         return None
     entry = entry.item() if isinstance(entry, np.generic) else entry
     try:

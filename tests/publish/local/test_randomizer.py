@@ -21,6 +21,7 @@ from privet.publish import LeafRandomizer, Randomizer, read_randomizer, write_ra
 from privet.publish.local.values import codes_of_record, known, reported_values
 from privet.schema import Categorical, Numeric, Schema
 from privet.schema.encode import encode
+from privet.schema.entries import NO_VALUE
 from tests.conformance.check_mechanism import ALPHA, choice_fit
 from tests.publish.local.small import SCHEMA, seeded, table
 from tests.schema.strategies import TRICKY, attributes, schemas
@@ -184,9 +185,18 @@ def test_at_most_so_many_rows_of_a_person_are_reported_whatever_they_hold():
     rows = table(8).assign(who=["p", "q", "p", None, "p", "q", "q", "r"])
     randomizer = Randomizer(schema, 100, "split")  # so much that a report is the record
     kept = randomizer.many(rows)
-    assert kept["a"].tolist() == rows["a"].iloc[[0, 1, 2, 5, 7]].tolist()
+    assert kept["a"].tolist() == rows["a"].iloc[[0, 1, 2, 3, 5, 7]].tolist()
     assert "who" not in kept
-    assert LeafRandomizer(draw_plan(schema, 2, height=1), 1, schema=schema).many(rows).shape == (5, 3)
+    assert LeafRandomizer(draw_plan(schema, 2, height=1), 1, schema=schema).many(rows).shape == (6, 3)
+
+
+@pytest.mark.parametrize("nobody", [None, math.nan, NO_VALUE, ["no", "name"]], ids=["null", "nan", "no value", "a list"])
+def test_whoever_has_no_usable_name_is_a_person_of_their_own(nobody):
+    schema = SCHEMA.declare(person="who", rows_per_person=1)
+    rows = table(5).assign(who=pd.Series([nobody, "p", nobody, "p", nobody], dtype=object))
+    kept = Randomizer(schema, 100, "split").many(rows)
+    assert kept["a"].tolist() == rows["a"].iloc[[0, 1, 2, 4]].tolist()
+    assert not encode(schema, rows).known(schema)[[0, 2, 4]].any()  # counting goes on to leave them out
 
 
 def test_large_domains_and_any_epsilon_are_sampled_exactly():

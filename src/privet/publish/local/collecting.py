@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from privet.counts.local import Response
+from privet.counts.local import Response, whole_counts
 from privet.counts.local_sampled import Group, SampledReports
 from privet.counts.local_split import SplitReports
 from privet.curator.local import LocalCurator
@@ -65,7 +65,7 @@ def collect_leaves(reports: Any, randomizer: LeafRandomizer, name: str = "") -> 
         yes, no = response.weights(1)
         said = np.bincount((leaf * n_classes + label)[mine], minlength=response.size).reshape(len(cells), n_classes)
         m = int(mine.sum())
-        tables.append(np.rint(said * yes + (m - said) * no).astype(np.int64))
+        tables.append(whole_counts(said * yes + (m - said) * no))
         variances.append(m * response.other * (1 - response.other) * (yes - no) ** 2)
     statement = PrivacyStatement.randomised(
         randomizer.schema,

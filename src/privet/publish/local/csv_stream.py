@@ -1,7 +1,9 @@
 """Records and reports as lines of CSV, one by one: a report can leave as soon as its record has come.
 
-Records are cut as everywhere else (:mod:`privet.counts.csv_lines`), each line by itself. A line that is no record gives a report too, of a
-record about which nothing is known: whether there is a report must not depend on what a line holds.
+Records are cut as everywhere else (:mod:`privet.counts.csv_lines`), with one difference. A record with a line break inside quotes (RFC 4180)
+is put together, and gives one report: two would tell that there is a line break. Where lines do not give a whole record in this
+way, as after a quote that is never closed, each line stands for itself. A line that is no record gives a report too, of a record about
+which nothing is known: whether there is a report must not depend on what a line holds.
 """
 
 from __future__ import annotations
@@ -12,6 +14,7 @@ from typing import Any
 
 from privet.counts.csv_lines import fields_of, header_of
 from privet.errors import ParameterError
+from privet.publish.local.csv_joined import joined
 from privet.schema import Schema, text_of
 from privet.schema.entries import NO_VALUE
 from privet.schema.problems import raise_if_any
@@ -28,7 +31,7 @@ def records_of(lines: Iterable[bytes], schema: Schema, name: str) -> Iterator[di
 
 
 def _records(lines: Iterator[bytes], delim: str, names: list[str]) -> Iterator[dict[str, Any]]:
-    for line in lines:
+    for line in joined(lines, delim, len(names)):
         try:
             text = line.decode("utf-8").rstrip("\n").rstrip("\r")
         except UnicodeDecodeError:

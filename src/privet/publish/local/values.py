@@ -53,12 +53,15 @@ def codes_of_table(schema: Schema, table: object, y: object = None) -> tuple[Cod
 
 
 def _of_each_person(person: npt.NDArray[np.intp], most: int) -> npt.NDArray[np.intp]:
-    """The first rows of each person; none of nobody. What rows hold is not looked at: it must not decide whether there is a report."""
-    rows = np.flatnonzero(person >= 0)
-    order = np.argsort(person[rows], kind="stable")
-    ordered = person[rows][order]
+    """The first rows of each person. What rows hold is not looked at: it must not decide whether there is a report.
+
+    A row without a person is one of somebody else: nobody is left out for what stands there, and nobody takes another's place.
+    """
+    own = np.where(person >= 0, person, person.max(initial=-1) + 1 + np.arange(len(person)))
+    order = np.argsort(own, kind="stable")
+    ordered = own[order]
     number = np.arange(len(ordered)) - np.searchsorted(ordered, ordered, side="left")
-    return np.sort(rows[order[number < most]])
+    return np.sort(order[number < most])
 
 
 def known(bits: Bits, codes: Codes, size: int) -> Codes:
