@@ -34,10 +34,12 @@ def expand(columns: Sequence[Whole], classes: Whole, groups: Sequence[Whole], al
     """The values within the groups, by their noisy counts (value, class)."""
     out = []
     for column, of, counts in zip(columns, groups, alone, strict=True):
-        n_groups, n_classes = int(of.max()) + 1, counts.shape[1]
-        weights = np.zeros((n_groups, n_classes, len(of)))
-        weights[of, :, np.arange(len(of))] = np.maximum(counts, 0.0) + 1e-3  # where noise hides all of a group, any of it
-        out.append(spread(column * n_classes + classes, weights.reshape(-1, len(of)), bits))
+        weights = np.maximum(counts, 0.0) + 1e-3  # where noise hides all of a group, any of it
+        values = np.empty(len(column), dtype=np.int64)
+        for group in range(int(of.max()) + 1):
+            mine, members = np.flatnonzero(column == group), np.flatnonzero(of == group)
+            values[mine] = members[spread(classes[mine], weights[members].T, bits)]
+        out.append(values)
     return out
 
 
