@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import io
 import json
 import os
 import subprocess
@@ -15,7 +16,10 @@ import privet as pv
 from privet.ledger import SQLiteLedger
 
 TINY = pv.Schema(
-    {"a": pv.Categorical(["x", "y, or z", ""], missing="?"), "n": pv.Numeric(0, 10, bins=5, missing="none")}, "class", ["no", "yes"]
+    {"a": pv.Categorical(["x", "y, or z", ""], missing="?"), "n": pv.Numeric(0, 10, bins=5, missing="none")},
+    "class",
+    ["no", "yes"],
+    neighbours="replace",
 )
 LINES = ["a,n,class,name", "x,3,no,Ann", '"y, or z",,yes,Bob', '"",7.5,yes,"Cy ""the"" third"', ",x,no,", '"broken,1,no,']
 
@@ -26,7 +30,7 @@ def car(tmp_path_factory) -> Path:
     folder = tmp_path_factory.mktemp("car")
     car = pv.datasets.load("car")
     car.table.to_csv(folder / "car.csv", index=False)
-    car.schema.write(folder / "car.schema.json")
+    car.schema.declare(neighbours="replace").write(folder / "car.schema.json")
     return folder
 
 
@@ -43,7 +47,6 @@ def test_from_a_table_to_a_model(privet, car, spread):
     ran = privet("publish", "randomize", *given, "-o", "reports.csv")
     assert (ran.code, ran.out) == (0, "")
     assert "1728 reports, each locally 4-differentially private" in ran.err
-    assert "number of rows becomes public" in ran.err
     assert Path("reports.csv.randomizer.json").exists()
     for learner in ("additive", "greedy-tree"):
         ran = privet("publish", "learn", "reports.csv", "--learner", learner, "-o", "m.json", "--json")
@@ -64,7 +67,7 @@ def test_from_a_table_to_a_model(privet, car, spread):
 def test_leaves_of_a_plan(privet, car):
     schema = car / "car.schema.json"
     assert privet("federation", "plan", "--schema", schema, "--trees", 3, "--height", 1, "-o", "plan.json").code == 0
-    given = ("--plan", "plan.json", "--epsilon", "1/2", "--ledger", "book.sqlite")
+    given = ("--plan", "plan.json", "--schema", schema, "--epsilon", "1/2", "--ledger", "book.sqlite")
     assert privet("publish", "randomize", car / "car.csv", *given, "-o", "leaves.csv").code == 0
     ran = privet("publish", "learn", "leaves.csv", "-o", "m.json")
     assert ran.out == "m.json: random-trees from 1728 reports; locally 0.5-differentially private with one row replaced by another\n"
@@ -74,14 +77,92 @@ def test_leaves_of_a_plan(privet, car):
 
 
 def test_a_table_is_charged_for_all_rows_of_a_person_and_cut(privet):
-    schema = TINY.declare(person="who", rows_per_person=2, neighbours="replace")
+    schema = TINY.declare(person="who", rows_per_person=2, n_rows=5)
     schema.write("s.json")
     pd.DataFrame({"a": ["x"] * 5, "n": [1.0] * 5, "class": ["no"] * 5, "who": ["p", "p", "p", "q", None]}).to_parquet("t.parquet")
     ran = privet("publish", "randomize", "t.parquet", "--schema", "s.json", "--epsilon", 1, "-o", "reports.csv")
     assert ran.code == 0, ran.err
-    assert len(Path("reports.csv").read_text().splitlines()) == 4  # the header, two of p, one of q
-    assert SQLiteLedger("t.parquet.ledger.sqlite").spent("t.parquet").epsilon == 2  # two rows, and no factor for replacing them
-    assert "becomes public" not in ran.err
+    assert len(Path("reports.csv").read_text().splitlines()) == 5  # the header, two of p, one of q, one of somebody
+    (entry,) = SQLiteLedger("t.parquet.ledger.sqlite").entries()
+    assert entry.cost == pv.Cost.pure(2)  # two rows, and no factor for replacing them
+    assert entry.what == "randomised records of a table"
+
+
+def test_broken_lines_do_not_compete_for_a_person_s_place(privet):
+    TINY.declare(person="who").write("s.json")
+    Path("t.csv").write_text("who,a,n,class\n1,x,1,no\n2,x,1,no,more\n3,x,1,no,more\n,x,1,no\n1,x,2,no\n")
+    assert privet("publish", "randomize", "t.csv", "--schema", "s.json", "--epsilon", 1, "-o", "r.csv").code == 0
+    assert len(Path("r.csv").read_text().splitlines()) == 1 + 4  # all but the second row of 1
+
+
+@pytest.mark.parametrize(
+    ("facts", "message"),
+    [
+        ({"neighbours": "add-remove"}, "neighbours must be 'replace'"),
+        ({"neighbours": "add-remove", "n_rows": 5}, "neighbours must be 'replace'"),
+        ({"rows_per_person": 2}, "n_rows must be declared"),
+    ],
+)
+def test_a_table_whose_number_of_rows_is_not_told_by_its_neighbours_is_refused(privet, tiny, facts, message):
+    """The number of reports is the number of rows: a ledger's sum would promise what does not hold."""
+    TINY.declare(**facts).write("tiny.schema.json")
+    before = set(tiny.iterdir())
+    ran = privet("publish", "randomize", "tiny.csv", "--schema", "tiny.schema.json", "--epsilon", 1, "-o", "r.csv")
+    assert ran.code == 2
+    assert message in ran.err
+    assert "privet schema declare" in ran.err
+    assert set(tiny.iterdir()) == before
+
+
+def test_the_sum_of_reports_and_answers_is_for_a_row_replaced(privet, tiny):
+    given = ("tiny.csv", "--schema", "tiny.schema.json", "--epsilon", 1)
+    assert privet("publish", "randomize", *given, "-o", "r.csv").code == 0
+    assert privet("count", *given).code == 0
+    assert SQLiteLedger("tiny.csv.ledger.sqlite").spent("tiny.csv").epsilon == 1 + 2
+
+
+def test_a_schema_from_the_data_promises_nothing(privet, tiny):
+    from_data = {**TINY.to_json(), "from_data": True}
+    Path("tiny.schema.json").write_text(json.dumps(from_data))
+    ran = privet("publish", "randomize", "tiny.csv", "--schema", "tiny.schema.json", "--epsilon", 1, "-o", "r.csv")
+    assert ran.code == 0
+    assert "NOT PRIVATE: the schema was read off the data" in ran.err
+    assert "differentially private" not in ran.err
+    (entry,) = SQLiteLedger("tiny.csv.ledger.sqlite").entries()
+    assert entry.what == "NOT PRIVATE (the schema was read off the data): randomised records of a table"
+    assert "NOT PRIVATE" in privet("publish", "randomize", "tiny.csv", "--schema", "tiny.schema.json", "--epsilon", 1).err
+
+
+def test_a_record_with_a_line_break_gives_one_report(privet, tiny):
+    sure = ("--schema", "tiny.schema.json", "--epsilon", 100, "--spread", "split", "--budget", 100)
+    Path("t.csv").write_text('a,n,class,note\nx,3,no,\nx,5,yes,"two\nlines"\nx,7,no,"one"\n')
+    assert privet("publish", "randomize", "t.csv", *sure, "-o", "r.csv").code == 0
+    assert Path("r.csv").read_text().splitlines() == ["a,n,class", "x,3,no", "x,5,yes", "x,7,no"]
+
+
+@pytest.mark.parametrize(
+    "output", ["tiny.csv", "./tiny.csv", "link.csv", "tiny.csv.ledger.sqlite", "other.sqlite", "tiny.schema.json", "tiny"]
+)
+def test_nothing_that_is_read_is_written_over(privet, tiny, output):
+    os.link("tiny.csv", "link.csv")
+    os.link("tiny.csv", "tiny.randomizer.json")  # what would be written beside the reports
+    for name in ("tiny.csv.ledger.sqlite", "other.sqlite"):
+        Path(name).touch()
+    before = {path: path.read_bytes() for path in tiny.iterdir()}
+    given = ("tiny.csv", "--schema", "tiny.schema.json", "--epsilon", 1, "--ledger", "other.sqlite")
+    ran = privet("publish", "randomize", *given, "-o", output)
+    assert ran.code == 2
+    assert "write elsewhere" in ran.err
+    assert {path: path.read_bytes() for path in tiny.iterdir()} == before
+
+
+def test_the_randomizer_is_not_written_over(privet, tiny):
+    assert privet("publish", "randomizer", "--schema", "tiny.schema.json", "--epsilon", 1, "-o", "r.json").code == 0
+    before = Path("r.json").read_bytes()
+    ran = privet("publish", "randomize", "tiny.csv", "--randomizer", "r.json", "-o", "r.json")
+    assert ran.code == 2
+    assert "a file that the command reads" in ran.err
+    assert Path("r.json").read_bytes() == before
 
 
 def test_every_line_gives_a_report_whatever_it_holds(privet, tiny):
@@ -128,17 +209,54 @@ def test_a_report_leaves_as_soon_as_its_record_has_come(privet, tiny):
     assert set(tiny.iterdir()) == before  # and no ledger
 
 
-def test_a_stream_is_charged_where_a_ledger_is_named(privet, tiny, monkeypatch):
-    import io
+@pytest.fixture
+def from_stream(privet, tiny, monkeypatch):
+    """Run ``privet publish randomize`` with these lines on standard input."""
 
-    class Standard:
-        buffer = io.BytesIO("\n".join(LINES).encode())
+    def run(lines: list[str], *arguments: object):
+        class Standard:
+            buffer = io.BytesIO("\n".join(lines).encode())
 
-    monkeypatch.setattr(sys, "stdin", Standard)
-    ran = privet("publish", "randomize", "-", "--schema", "tiny.schema.json", "--epsilon", "1/3", "--ledger", "mine.sqlite")
+        monkeypatch.setattr(sys, "stdin", Standard)
+        return privet("publish", "randomize", "-", "--schema", "tiny.schema.json", "--ledger", "mine.sqlite", *arguments)
+
+    return run
+
+
+def spent() -> str:
+    return str(SQLiteLedger("mine.sqlite").spent("standard input").epsilon)
+
+
+def test_every_record_of_a_stream_is_charged_where_a_ledger_is_named(from_stream):
+    ran = from_stream(LINES, "--epsilon", "1/3")
     assert ran.code == 0, ran.err
     assert len(ran.out.splitlines()) == len(LINES)
-    assert str(SQLiteLedger("mine.sqlite").spent("standard input").epsilon) == "1/3"
+    assert spent() == "5/3"
+    assert {entry.what for entry in SQLiteLedger("mine.sqlite").entries()} == {"one randomised record"}
+
+
+@pytest.mark.parametrize("output", [(), ("-o", "r.csv")])
+def test_a_stream_stops_where_the_budget_is_spent_and_keeps_what_was_paid_for(from_stream, output):
+    ran = from_stream(LINES, "--epsilon", 1, "--budget", "5/2", *output)
+    assert ran.code == 2
+    assert "2 reports were written; the records after them gave none" in ran.err
+    assert "budget" in ran.err
+    assert len((Path("r.csv").read_text() if output else ran.out).splitlines()) == 1 + 2
+    assert spent() == "2"
+    ran = from_stream(LINES, "--epsilon", 1, "-o", "again.csv")
+    assert ran.code == 2
+    assert not Path("again.csv").exists()
+
+
+def test_a_bad_header_or_budget_of_a_stream_charges_nothing(from_stream):
+    ran = from_stream(["q,w", "1,2"], "--epsilon", 1)
+    assert ran.code == 2
+    assert not Path("mine.sqlite").exists()
+    assert from_stream(LINES[:2], "--epsilon", 1).code == 0
+    ran = from_stream(LINES, "--epsilon", 1, "--budget", 1)
+    assert ran.code == 2
+    assert "holds a budget of" in ran.err
+    assert spent() == "1"
 
 
 @pytest.mark.parametrize(

@@ -124,6 +124,7 @@ REFUSED = {
     "an epsilon that is none": (["publish", "synthetic", "t.csv", "--schema", "s.json", "-e", "many", "-o", "out.csv"], "epsilon"),
     "the private table itself": (command("t.csv"), "private table itself"),
     "the private table by another name": (command("./folder.csv/../t.csv"), "private table itself"),
+    "the ledger": (command("book.csv", "--ledger", "book.csv"), "the ledger"),
 }
 
 

@@ -1,4 +1,4 @@
-"""``privet schema check`` and ``privet schema draft``."""
+"""``privet schema check``, ``declare`` and ``draft``."""
 
 from __future__ import annotations
 
@@ -105,3 +105,24 @@ def test_draft_refuses_without_writing(privet: Run, sample: Path) -> None:
         ran = privet("schema", "draft", *arguments, "--output", "s.json")
         assert (ran.code, ran.out, ran.err.count("\n")) == (2, "", 1)
         assert not Path("s.json").exists()
+
+
+def test_declare_writes_facts_and_keeps_the_domain(privet: Run, nursery: Path) -> None:
+    schema = nursery / "nursery.schema.json"
+    ran = privet("schema", "declare", schema, "--neighbours", "replace", "--rows", 12960, "-o", "s.json")
+    assert (ran.code, ran.out) == (0, "s.json: neighbours replace, n_rows 12960\n")
+    assert Schema.read("s.json") == Schema.read(schema).declare(neighbours="replace", n_rows=12960)
+    ran = privet("schema", "declare", "s.json", "--person", "who", "--rows-per-person", 3, "-o", "s.json")
+    assert ran.code == 0
+    assert Schema.read("s.json") == Schema.read(schema).declare(neighbours="replace", n_rows=12960, person="who", rows_per_person=3)
+
+
+@pytest.mark.parametrize(
+    ("facts", "message"),
+    [((), "nothing is declared"), (("--neighbours", "both"), "neighbours"), (("--rows-per-person", 0), "rows_per_person")],
+)
+def test_declare_refuses_what_is_no_fact(privet: Run, nursery: Path, facts: tuple[object, ...], message: str) -> None:
+    ran = privet("schema", "declare", nursery / "nursery.schema.json", *facts, "-o", "s.json")
+    assert ran.code == 2
+    assert message in ran.err
+    assert not Path("s.json").exists()

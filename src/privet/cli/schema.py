@@ -1,4 +1,4 @@
-"""``privet schema``: check a table against its schema, or draft a first schema from a public sample."""
+"""``privet schema``: check a table against its schema, declare facts about it, or draft a first schema from a public sample."""
 
 from __future__ import annotations
 
@@ -31,6 +31,30 @@ def check(
         raise_if_any(open_table(table).problems(public))
     fits = "" if table is None else f"; {table} fits it"
     typer.echo(f"{schema}: {len(public.names)} attributes, {public.n_classes} classes, fingerprint {public.fingerprint[:16]}{fits}")
+
+
+@app.command("declare")
+def declare(
+    schema: Path = typer.Argument(help="The schema file (JSON)."),
+    output: Path = typer.Option(..., "--output", "-o", help="Where to write it; may be the same file."),
+    neighbours: str | None = typer.Option(None, "--neighbours", help="'add-remove' or 'replace': what the promise is for."),
+    rows: int | None = typer.Option(None, "--rows", "-n", help="The number of rows, if it may be public."),
+    person: str | None = typer.Option(None, "--person", help="The column that says whose row it is."),
+    rows_per_person: int | None = typer.Option(None, "--rows-per-person", help="How many rows a person has at most."),
+) -> None:
+    """Write a schema with facts that the owner declares about the table. They are public, and hold for its ledger from the first question.
+
+    Example: [bold]privet schema declare people.schema.json --neighbours replace -o people.schema.json[/bold]
+    """
+    from privet.errors import ParameterError
+    from privet.schema import Schema
+
+    facts = {"neighbours": neighbours, "n_rows": rows, "person": person, "rows_per_person": rows_per_person}
+    declared = {name: fact for name, fact in facts.items() if fact is not None}
+    if not declared:
+        raise ParameterError("nothing is declared; give --neighbours, --rows, --person or --rows-per-person")
+    Schema.read(schema).declare(**declared).write(output)
+    typer.echo(f"{output}: {', '.join(f'{name} {fact}' for name, fact in declared.items())}")
 
 
 @app.command("draft")

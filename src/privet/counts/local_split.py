@@ -116,7 +116,7 @@ class SplitHistogram:
     def _factors(self, chosen: Mask) -> Floats:
         """What each reported value says about each set of values; nothing about a set of none."""
         inside, outside = self._response.weights(chosen.sum(axis=1, keepdims=True))
-        return np.where(chosen, inside, outside)
+        return np.asarray(np.where(chosen, inside, outside))
 
 
 def _summed(places: npt.NDArray[np.int64], weights: Floats, shape: tuple[int, int]) -> Floats:

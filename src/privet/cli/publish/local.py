@@ -2,17 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from contextlib import contextmanager
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, TextIO
+from typing import TYPE_CHECKING, Any
 
 import typer
 
 from privet.cli.options import ANALYST, BUDGET, JSON, LEDGER
 
 if TYPE_CHECKING:
-    from privet.budget import Cost
     from privet.publish.local import LeafRandomizer, Randomizer
 
 SCHEMA = typer.Option(None, "--schema", "-s", help="The public schema of the records (JSON).")
@@ -26,8 +23,6 @@ TOGETHER = typer.Option(None, "--together", "-t", help="With --spread sample: ho
 CLASS_SHARE = typer.Option(None, "--class-share", help="With --spread split: the share of epsilon for the class (by default 1/3).")
 PLAN = typer.Option(None, "--plan", "-p", help="Report a leaf of one tree of this plan (privet federation plan) instead of values.")
 BESIDE = ".randomizer.json"
-#: As it stands in a ledger.
-WHAT = "randomised records (what rows hold; their number becomes public)"
 
 
 def randomizer(
@@ -78,9 +73,10 @@ def randomize(
 ) -> None:
     """Randomise records, one report for each, so that nobody needs to be trusted with them.
 
-    On a person's own side, records come on standard input: each report leaves as soon as its record has come, and there is no ledger
-    (unless --ledger names one), for a person has no table that others ask about. Whoever does it again with the same record
-    pays again. A table of other people is charged to the ledger beside it, before a row is read; twice adds up.
+    On a person's own side, records come on standard input: each report leaves as soon as its record has come, and there is no ledger,
+    for a person has no table that others ask about. With --ledger, each record is charged before its report leaves. Whoever does it
+    again with the same record pays again. A table of other people is charged to the ledger beside it, before a row is read; twice
+    adds up. There are as many reports as rows, so its schema must say neighbours: replace.
 
     Without --randomizer, the public file is written beside the output: REPORTS.csv.randomizer.json.
 
@@ -90,31 +86,42 @@ def randomize(
     import sys
 
     from privet.cli.asking import check_writable
+    from privet.cli.places import check_apart
+    from privet.cli.publish.reports import of_stream, of_table, whole, written
     from privet.errors import ParameterError
+    from privet.privacy import rounded_up
     from privet.publish.local import read_randomizer, write_randomizer
     from privet.publish.local.csv_stream import check_lines
 
-    if output is not None:
-        check_writable(output)
     given = [schema, epsilon, spread, together, class_share, plan]
     if randomizer is not None and any(option is not None for option in given):
         raise ParameterError("--randomizer says everything; leave out --schema, --epsilon, --spread, --together, --class-share and --plan")
+    beside = None if output is None or randomizer is not None else output.with_name(output.name + BESIDE)
+    outputs = [path for path in (output, beside) if path is not None]
+    for path in outputs:
+        check_writable(path)
+    check_apart(outputs, None if records == "-" else records, ledger, randomizer, schema, plan)
     made = read_randomizer(randomizer) if randomizer is not None else _made(*given)  # type: ignore[arg-type]
     check_lines(made.schema)
     if records == "-":
-        reports = _of_stream(made, sys.stdin.buffer, budget, ledger, analyst)
+        reports = of_stream(made, sys.stdin.buffer, budget, ledger, analyst)
     else:
-        reports = _of_table(made, records, budget, ledger, analyst)
+        reports = of_table(made, records, budget, ledger, analyst)
     if output is None:
-        for line in reports:
-            sys.stdout.write(line)
-            sys.stdout.flush()
-        return
-    with _whole(output) as file:
-        number = sum(1 for line in reports if file.write(line)) - 1
-    if randomizer is None:
-        write_randomizer(made, output.with_name(output.name + BESIDE))
-    typer.echo(f"{output}: {number} reports, each locally {float(made.epsilon):.6g}-differentially private", err=True)
+        number, stopped = written(reports, sys.stdout)
+    else:
+        with whole(output) as file:
+            number, stopped = written(reports, file)
+        if beside is not None:
+            write_randomizer(made, beside)
+    promise = f"each locally {rounded_up(float(made.epsilon))}-differentially private"
+    if made.schema.from_data:
+        promise = "NOT PRIVATE: the schema was read off the data"
+    if output is not None or made.schema.from_data:
+        typer.echo(f"{'standard output' if output is None else output}: {number} reports, {promise}", err=True)
+    if stopped is not None:
+        typer.echo(f"privet: {number} reports were written; the records after them gave none", err=True)
+        raise stopped
 
 
 def learn(
@@ -182,63 +189,3 @@ def _made(
         raise ParameterError("--class-share goes with --spread split")
     more: dict[str, Any] = {} if class_share is None else {"class_share": class_share}
     return Randomizer(known, epsilon, spread or "sample", 1 if together is None else together, **more)  # type: ignore[arg-type]
-
-
-def _of_stream(made: Any, stream: Any, budget: str | None, ledger: Path | None, analyst: str | None) -> Iterator[str]:
-    """The lines of reports of records that come one by one."""
-    from privet.budget import Budget
-    from privet.cli.asking import DEFAULT_BUDGET
-    from privet.errors import ParameterError
-    from privet.ledger import SQLiteLedger
-    from privet.publish.local.csv_stream import header_line, records_of, report_line
-
-    if ledger is not None:
-        book, name = SQLiteLedger(ledger), "standard input"
-        book.open_cap(name, Budget(DEFAULT_BUDGET if budget is None else budget))
-        book.charge(name, "owner" if analyst is None else analyst, _cost(made), WHAT)
-    elif budget is not None or analyst is not None:
-        raise ParameterError("--budget and --analyst need a ledger: say which with --ledger FILE")
-    records = records_of(stream, made.schema, "standard input")
-    yield header_line(made.columns)
-    for record in records:
-        yield report_line(made.one(record))
-
-
-def _of_table(made: Any, place: str, budget: str | None, ledger: Path | None, analyst: str | None) -> Iterator[str]:
-    """The lines of reports of a table, which is charged first."""
-    from privet.cli.asking import TablePlace
-    from privet.publish.local.csv_stream import header_line, report_line
-    from privet.publish.local.tables import blocks_of
-
-    curator = TablePlace(place, made.schema, budget, ledger, "owner" if analyst is None else analyst).curator(str(made.epsilon))
-    curator.ledger.charge(curator.dataset, curator.analyst, _cost(made), WHAT)
-    if made.schema.n_rows is None and made.schema.neighbours == "add-remove":
-        typer.echo("privet: there are as many reports as rows, so the number of rows becomes public", err=True)
-    yield header_line(made.columns)
-    for block in blocks_of(place, made.schema):
-        reports = made.many(block)
-        for values in reports.itertuples(index=False, name=None):
-            yield report_line(dict(zip(reports.columns, values, strict=True)))
-
-
-def _cost(made: Any) -> Cost:
-    """What a person loses: epsilon for each row that they may have. To replace a row costs no more, and how many there are is told."""
-    from privet.budget import Cost
-
-    return Cost.pure(made.epsilon * made.schema.rows_per_person)
-
-
-@contextmanager
-def _whole(output: Path) -> Iterator[TextIO]:
-    """A file that is there as a whole or not at all."""
-    from privet.errors import TableError
-
-    partial = output.with_name(output.name + ".part")
-    try:
-        with partial.open("w", encoding="utf-8", newline="") as file:
-            yield file
-        partial.replace(output)
-    except OSError as error:
-        raise TableError(f"cannot write {output}: {error.strerror}") from None
-    finally:
-        partial.unlink(missing_ok=True)

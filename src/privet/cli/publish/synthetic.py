@@ -39,9 +39,9 @@ def synthetic(
     import json
 
     from privet.cli.asking import check_writable, place_of, print_budget
+    from privet.cli.places import check_apart
     from privet.cli.resuming import resumable
     from privet.cli.tables import finite
-    from privet.errors import ParameterError
     from privet.publish import synthesize
     from privet.publish.synthetic.files import card_path, check_file, check_suffix, write_table
     from privet.publish.synthetic.synthesize import checked_rows
@@ -49,8 +49,7 @@ def synthetic(
     check_suffix(output)
     check_writable(output)
     check_writable(card_path(output))
-    if output.resolve() == Path(table).resolve():
-        raise ParameterError(f"{output} is the private table itself; write the synthetic one elsewhere")
+    check_apart([output, card_path(output)], table, ledger, schema)
     checked_rows(rows)
     place = place_of(table, schema, budget, ledger, analyst, dataset, token_file)
     check_file(output, place.schema)

@@ -1,9 +1,8 @@
 """Records and reports as lines of CSV, one by one: a report can leave as soon as its record has come.
 
-Records are cut as everywhere else (:mod:`privet.counts.csv_lines`), with one difference. A record with a line break inside quotes (RFC 4180)
-is put together, and gives one report: two would tell that there is a line break. Where lines do not give a whole record in this
-way, as after a quote that is never closed, each line stands for itself. A line that is no record gives a report too, of a record about
-which nothing is known: whether there is a report must not depend on what a line holds.
+Records are cut as everywhere else (:mod:`privet.counts.csv_lines`), with one difference: a record with line breaks inside quotes is put
+together (:mod:`~privet.publish.local.csv_joined`), and gives one report. Two would tell of the line break. A line that is no record
+gives a report too, of a record about which nothing is known: whether there is a report must not depend on what a line holds.
 """
 
 from __future__ import annotations
