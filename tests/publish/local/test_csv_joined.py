@@ -61,6 +61,13 @@ def test_only_so_many_lines_are_held_back():
     assert len(list(lines)) == 3 * MOST_LINES - (MOST_LINES - 1)
 
 
+def test_no_line_is_held_for_more_fields_than_there_are():
+    """Lines that close one field and open another: no file of them may take a thousand times as long."""
+    lines = iter([b'x","y\n'] * MOST_LINES)
+    assert next(joined(lines, ",", 3)) == b'x","y\n'
+    assert len(list(lines)) == MOST_LINES - 1 - 3
+
+
 def test_bytes_that_are_no_text_are_one_record_of_nothing():
     lines = [b"a,class,note\n", b'x,no,"\xff\n', b'more"\n', b"x,no,\n"]
     assert len(list(records_of(lines, SCHEMA, "here"))) == 2

@@ -9,6 +9,7 @@ from __future__ import annotations
 import re
 from collections import deque
 from collections.abc import Iterator
+from typing import Literal
 
 #: So many lines are held back at most while a quote is open.
 MOST_LINES = 1000
@@ -25,11 +26,13 @@ def joined(lines: Iterator[bytes], delim: str, n_fields: int) -> Iterator[bytes]
         if not form.opens(line):
             yield line
             continue
-        parts = [line]
-        while len(parts) < MOST_LINES and (more := following()) is not None:
+        parts, again = [line], 0
+        while len(parts) < MOST_LINES and again < n_fields and (more := following()) is not None:
             parts.append(more)
-            if not form.goes_on(more):
+            state = form.after(more)
+            if state == "closed":
                 break
+            again += state == "open again"  # each is one more field, and there are only so many
         whole = b"".join(parts)
         if len(parts) > 1 and form.is_record(whole):
             yield whole
@@ -46,16 +49,19 @@ class _Form:
         field = f'(?:"{inside}"|[^"{d}][^{d}]*|)'
         opening = f'(?:{field}{d})*"{inside}'  # whole fields, and one that is quoted and not closed
         self._opening = re.compile(opening.encode())
-        self._going_on = re.compile(f'{inside}(?:"{d}{opening})?'.encode())
+        self._going_on = re.compile(f'{inside}("{d}{opening})?'.encode())
         self._record = re.compile(f"{field}(?:{d}{field}){{{n_fields - 1}}}".encode())
 
     def opens(self, line: bytes) -> bool:
         """Whether a quote is open at the end of a record's first line."""
         return b'"' in line and self._opening.fullmatch(line.rstrip(b"\r\n")) is not None
 
-    def goes_on(self, line: bytes) -> bool:
-        """Whether it still is at the end of a further line."""
-        return b'"' not in line or self._going_on.fullmatch(line.rstrip(b"\r\n")) is not None
+    def after(self, line: bytes) -> Literal["open", "open again", "closed"]:
+        """What has become of it at the end of a further line: another field may have been opened."""
+        if b'"' not in line:
+            return "open"
+        found = self._going_on.fullmatch(line.rstrip(b"\r\n"))
+        return "closed" if found is None else "open" if found[1] is None else "open again"
 
     def is_record(self, text: bytes) -> bool:
         """Whether these lines are one record."""
