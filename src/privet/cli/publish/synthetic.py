@@ -155,5 +155,5 @@ def check(
     lines.append(["most frequent class", f"{found.most_frequent:.3f}", ""])
     console.print(_table(["right on held-out rows", "", "for the noise, 19 times in 20"], lines))
     shares_of = [[one.name, f"{one.distance:.3f}", f"{min(one.floor, 1.0):.3f}"] for one in found.marginals]
-    console.print(_table(["shares by class", "distance", "of which noise, about"], shares_of))
+    console.print(_table(["shares by class", "distance", "noise alone, about"], shares_of))
     print_budget(console, curator)

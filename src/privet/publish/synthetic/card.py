@@ -81,7 +81,7 @@ def _report_blocks(check: Check) -> list[Block]:
             "The noise of this check alone shows about the distance in the last column, even between equal tables."
         ),
         Grid(
-            ("attribute", "distance", "of which noise, about"),
+            ("attribute", "distance", "noise alone, about"),
             tuple((one.name, f"{one.distance:.3f}", f"{min(one.floor, 1.0):.3f}") for one in check.marginals),
             numeric=(1, 2),
         ),
