@@ -85,7 +85,7 @@ def _table(headers: Sequence[str], lines: Sequence[Sequence[str]]) -> Table:
 
 
 def check(
-    rows: Path = typer.Argument(help="A synthetic table: a .parquet or .csv file."),
+    rows: Path = typer.Argument(help="A synthetic table: a .parquet or .csv file. It is taken as public."),
     held_out: str = typer.Argument(help="Private rows that were not used for it: a file, a database, or the address of a curator."),
     schema: Path | None = SCHEMA,
     epsilon: str = typer.Option(..., "--epsilon", "-e", help="What the check may cost the held-out rows."),
