@@ -35,7 +35,9 @@ def share_at_most(hits: int, runs: int, error: float) -> float:
     return 1.0 - _crossing(runs - hits, runs, error)
 
 
-def epsilon_at_least(hits: int, runs: int, other_hits: int, other_runs: int, *, delta: float = 0.0, confidence: float = CONFIDENCE) -> float:
+def epsilon_at_least(
+    hits: int, runs: int, other_hits: int, other_runs: int, *, delta: float = 0.0, confidence: float = CONFIDENCE
+) -> float:
     """A bound below epsilon from an event that is the likelier one in the first world.
 
     (epsilon, delta)-differential privacy says p <= e^epsilon q + delta, so epsilon is at least ln((p - delta) / q). Below p and above q
@@ -88,7 +90,7 @@ def _crossing(hits: int, runs: int, error: float) -> float:
 def _log_ways(runs: int) -> npt.NDArray[np.float64]:
     """The logarithms of the binomial coefficients."""
     factorials = np.array([math.lgamma(number + 1) for number in range(runs + 1)])
-    return factorials[runs] - factorials - factorials[::-1]
+    return np.asarray(factorials[runs] - factorials - factorials[::-1])
 
 
 def _check(hits: int, runs: int, error: float) -> None:
