@@ -47,7 +47,7 @@ def observed(released: Any, probed: World) -> Features:
 
 
 def _model(model: Model, probed: World) -> Features:
-    found: Features = {}
+    found: Features = {"domain": model.schema.fingerprint[:12]}
     codes = encode(model.schema, probed.X, target=False, partial=model.privacy.vertical).codes
     classes = model.schema.label.labels
     for r, shares in enumerate(model.probabilities(codes)):

@@ -80,7 +80,7 @@ def _weights(ratios: Floats, of_one: int) -> tuple[float, ...]:
     from sklearn.linear_model import LogisticRegression
 
     world = (np.arange(ratios.shape[1]) >= of_one).astype(np.int64)
-    fitted = LogisticRegression(C=0.1, max_iter=200, solver="liblinear").fit(ratios.T, world)
+    fitted = LogisticRegression(C=0.1, max_iter=200, solver="liblinear", random_state=0).fit(ratios.T, world)
     return tuple(float(weight) for weight in fitted.coef_[0].round(6))
 
 

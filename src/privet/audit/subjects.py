@@ -17,6 +17,7 @@ from privet.audit.worlds import Pair, World, pairs_of
 from privet.budget import Budget, Cost
 from privet.curator import Curator
 from privet.errors import NoiseWarning, ParameterError
+from privet.ledger import MemoryLedger
 from privet.mechanisms.randomness import Bits, SystemBits
 from privet.privacy import People
 from privet.schema.schema import Neighbours
@@ -91,7 +92,8 @@ def audit_subject(
 
 def guarded(world: World, epsilon: Fraction, bits: Bits) -> Curator:
     """A curator of a world's table, with a budget for this epsilon per row."""
-    return Curator(world.table, world.schema, Budget(Cost.pure(epsilon).promised(world.schema).epsilon), bits=bits)
+    budget = Budget(Cost.pure(epsilon).promised(world.schema).epsilon)
+    return Curator.over(world.source, world.schema, budget, ledger=MemoryLedger(), dataset="world", analyst="auditor", bits=bits)
 
 
 def _spent(curator: Curator, what: Any) -> Released:
@@ -155,7 +157,7 @@ def _count(world: World, epsilon: Fraction, bits: Bits) -> Released:
 
 def _quantile(world: World, epsilon: Fraction, bits: Bits) -> Released:
     curator = guarded(world, epsilon, bits)
-    return _spent(curator, curator.quantile("b", "1/4", epsilon))
+    return _spent(curator, curator.quantile("b", "1/2", epsilon))
 
 
 def _choose_partition(world: World, epsilon: Fraction, bits: Bits) -> Released:
@@ -166,9 +168,11 @@ def _choose_partition(world: World, epsilon: Fraction, bits: Bits) -> Released:
 
     curator, names = guarded(world, epsilon, bits), world.schema.names
     question = Question.level(Cells.everything(world.schema), names)
-    # Farther from what is expected with a row more in one of them, and nearer in the other.
+    # A row more takes one of them farther from what is expected, and the other nearer; for an empty table they are even.
     expected = [np.full((1, size, world.schema.n_classes), number) for number, size in enumerate(world.schema.sizes)]
-    return _spent(curator, curator.choose_partition(question, expected, epsilon, mechanism="permute-and-flip"))
+    handicaps = [int(table.sum()) for table in expected]
+    chosen = curator.choose_partition(question, expected, epsilon, handicaps=handicaps, mechanism="permute-and-flip")
+    return _spent(curator, chosen)
 
 
 def _synthetic(world: World, epsilon: Fraction, bits: Bits) -> Released:

@@ -15,6 +15,8 @@ from privet.schema.schema import Neighbours
 if TYPE_CHECKING:
     import pandas as pd
 
+    from privet.counts.base import CountSource
+
 Row = Mapping[str, Any]
 PERSON = "who"
 
@@ -35,6 +37,16 @@ class World:
         columns = {name: [row[name] for row in self.rows] for name in names}
         kinds = {name: float if isinstance(attribute, Numeric) else object for name, attribute in self.schema.attributes.items()}
         return pd.DataFrame({name: pd.Series(values, dtype=kinds.get(name, object)) for name, values in columns.items()})
+
+    @cached_property
+    def source(self) -> CountSource:
+        """The exact counts of the table, for a curator: rows are encoded once for all runs."""
+        from privet.counts.open import open_table
+
+        return open_table(self.table).source(self.schema)
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return World, (self.schema, self.rows)  # what is kept beside them is made again in another process
 
     @property
     def X(self) -> pd.DataFrame:  # noqa: N802
