@@ -88,9 +88,11 @@ def test_a_draw_with_too_much_epsilon_is_caught(bits: Bits, monkeypatch: pytest.
 
 
 def test_a_response_with_too_much_epsilon_is_caught(bits: Bits, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(randomizer, "randomized_response", lambda b, codes, size, eps: response.randomized_response(b, codes, size, 2 * eps))
+    monkeypatch.setattr(
+        randomizer, "randomized_response", lambda b, codes, size, eps: response.randomized_response(b, codes, size, 2 * eps)
+    )
     for subject in ("randomizer-sample", "randomizer-split"):
-        assert audited(subject, 2000, bits).verdict == "violated"
+        assert audited(subject, 1200, bits).verdict == "violated"
 
 
 def test_a_domain_learnt_from_the_rows_is_caught(bits: Bits) -> None:
