@@ -88,9 +88,8 @@ def test_a_draw_with_too_much_epsilon_is_caught(bits: Bits, monkeypatch: pytest.
 
 
 def test_a_response_with_too_much_epsilon_is_caught(bits: Bits, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(
-        randomizer, "randomized_response", lambda b, codes, size, eps: response.randomized_response(b, codes, size, 2 * eps)
-    )
+    honest = response.randomized_response
+    monkeypatch.setattr(randomizer, "randomized_response", lambda bits, codes, size, epsilon: honest(bits, codes, size, 3 * epsilon))
     for subject in ("randomizer-sample", "randomizer-split"):
         assert audited(subject, 1200, bits).verdict == "violated"
 

@@ -52,7 +52,7 @@ def test_runs_may_be_done_elsewhere_and_are_watched():
 
 
 def test_delta_forgives_what_is_rare():
-    """With probability 1/10 all is told: no epsilon at all, but (0, 1/10)-private. A counter in place of chance: exactly every tenth run."""
+    """With probability 1/10 all is told: no epsilon at all, but (0, 1/10)-private. A counter in place of chance: every tenth run."""
     counter = iter(range(10**6))
 
     def run(world):
