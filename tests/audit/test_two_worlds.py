@@ -62,12 +62,28 @@ def test_delta_forgives_what_is_rare():
     assert audit(run, PAIRS[0], 1.0, 3000, delta=0.1).verdict == "holds"
 
 
+def test_an_error_that_depends_on_the_rows_is_raised_or_seen():
+    def run(world):
+        if not world.rows:
+            raise ZeroDivisionError
+        return 1
+
+    with pytest.raises(ZeroDivisionError):
+        audit(run, PAIRS[:1], 1.0, 100)
+    found = audit(run, PAIRS[:1], 1.0, 200, observe_failures=True)
+    assert found.verdict == "violated"
+    assert "failure" in found.event or "value" in found.event
+
+
 @pytest.mark.parametrize(
     ("changed", "told"),
     [
         ({"runs": 10}, "runs must be a whole number of at least 64"),
         ({"epsilon": 0}, "epsilon must be the claimed number"),
         ({"pairs": ()}, "at least one pair"),
+        ({"epsilon": "1"}, "epsilon must be the claimed number"),
+        ({"delta": -0.1}, "delta must be"),
+        ({"confidence": 1}, "confidence must be"),
     ],
 )
 def test_what_makes_no_sense_is_refused(changed, told):

@@ -44,7 +44,7 @@ def epsilon_at_least(
     there is a Clopper-Pearson bound each, with half of the error: both hold together with the confidence. Which event, and which world
     comes first, must have been chosen without looking at these runs; :func:`epsilon_either_way` is for a choice that was not.
     """
-    _check_claim(delta, confidence)
+    check_claim(delta, confidence)
     error = (1 - confidence) / 2
     return _log_ratio(share_at_least(hits, runs, error), share_at_most(other_hits, other_runs, error), delta)
 
@@ -56,7 +56,7 @@ def epsilon_either_way(
 
     All four bounds follow from one above and one below each of the two chances, so a quarter of the error for each is enough.
     """
-    _check_claim(delta, confidence)
+    check_claim(delta, confidence)
     error = (1 - confidence) / 4
     low, high = share_at_least(hits, runs, error), share_at_most(hits, runs, error)
     other_low, other_high = share_at_least(other_hits, other_runs, error), share_at_most(other_hits, other_runs, error)
@@ -102,7 +102,8 @@ def _check(hits: int, runs: int, error: float) -> None:
         raise ParameterError(f"error must be above 0 and below 1, got {error!r}")
 
 
-def _check_claim(delta: float, confidence: float) -> None:
+def check_claim(delta: float, confidence: float) -> None:
+    """Raise unless these make sense."""
     if not 0 <= delta < 1:
         raise ParameterError(f"delta must be at least 0 and below 1, got {delta!r}")
     if not 0 < confidence < 1:

@@ -6,9 +6,11 @@ import math
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import Executor, Future, as_completed
 from dataclasses import dataclass
+from fractions import Fraction
+from functools import partial
 from typing import Any
 
-from privet.audit.bounds import CONFIDENCE, epsilon_at_least
+from privet.audit.bounds import CONFIDENCE, check_claim, epsilon_at_least
 from privet.audit.events import choose_event
 from privet.audit.features import Features, observed
 from privet.audit.worlds import Pair, World
@@ -77,13 +79,14 @@ class AuditResult:
 def audit(
     run: Run,
     pairs: Pair | Sequence[Pair],
-    epsilon: float,
+    epsilon: float | Fraction,
     runs: int = 4000,
     *,
     delta: float = 0.0,
     confidence: float = CONFIDENCE,
     name: str = "",
     executor: Executor | None = None,
+    observe_failures: bool = False,
 ) -> AuditResult:
     """Test the claim that ``run`` is (epsilon, delta)-differentially private, for the neighbours that the pairs are.
 
@@ -100,13 +103,18 @@ def audit(
         confidence: that of the bound.
         name: of what is audited, for the result.
         executor: where runs are done, if not here; ``run`` must be picklable for processes.
+        observe_failures: take an error that a run raises for what it released, since whether there is one can be seen. By default it is
+            raised here.
     """
     listed = (pairs,) if isinstance(pairs, Pair) else tuple(pairs)
     checked_whole("runs", runs, 16 * max(len(listed), 1))
     if not listed:
         raise ParameterError("pairs must hold at least one pair of worlds")
-    if isinstance(epsilon, bool) or not epsilon > 0:
+    if isinstance(epsilon, bool) or not isinstance(epsilon, int | float | Fraction) or not epsilon > 0:
         raise ParameterError(f"epsilon must be the claimed number, above 0, got {epsilon!r}")
+    check_claim(delta, confidence)
+    if observe_failures:
+        run = partial(_or_failure, run)
     half = runs // 2
     first = half // 2 // len(listed)
     more = half - first * len(listed)
@@ -151,6 +159,13 @@ class _Work:
         finally:
             for future in waiting:
                 future.cancel()
+
+
+def _or_failure(run: Run, world: World) -> Any:
+    try:
+        return run(world)
+    except Exception as error:  # noqa: BLE001 - whatever it is, it is seen
+        return {"failure": type(error).__name__}
 
 
 def _some(run: Run, world: World, probed: World, count: int) -> list[Features]:
