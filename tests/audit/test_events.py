@@ -21,7 +21,7 @@ def test_the_telling_feature_is_found_with_its_direction():
     def runs(chance: float) -> list[dict[str, float | str]]:
         return [{"word": "hit" if hit else "miss", "stays": float(y)} for hit, y in rng.random((800, 2)) < (chance, 0.5)]
 
-    event, turned = choose_event(runs(0.2), runs(0.6)), choose_event(runs(0.6), runs(0.2))
+    event, turned = choose_event(runs(0.2), runs(0.6), 1000), choose_event(runs(0.6), runs(0.2), 1000)
     assert event.rule == turned.rule == Says("word", "hit")
     assert (event.likelier_in_other, turned.likelier_in_other) == (True, False)
     assert event.words == "word is 'hit' (likelier with the row)"
@@ -34,7 +34,7 @@ def test_where_nothing_differs_nothing_is_promised():
     """The best of many events looks telling by luck; what is asked of it must outweigh that."""
     rng = np.random.default_rng(2)
     for _ in range(5):
-        assert choose_event(runs_of(rng, 0), runs_of(rng, 0)).promise < 0.1
+        assert choose_event(runs_of(rng, 0), runs_of(rng, 0), 1000).promise < 0.1
 
 
 def test_several_weak_features_are_put_together():
@@ -45,7 +45,7 @@ def test_several_weak_features_are_put_together():
         return [{f"coin {i}": float(side) for i, side in enumerate(line)} for line in rng.random((1200, 10)) < chance]
 
     alone = Threshold("coin 0", True, 1.0)
-    event = choose_event(runs(0.4), runs(0.6))
+    event = choose_event(runs(0.4), runs(0.6), 1000)
     one, other = runs(0.4), runs(0.6)
     assert "likelihood" in event.words
     hits, other_hits = event.hits(one, other)
@@ -64,7 +64,7 @@ def test_rules_hold_as_they_say():
 def test_a_feature_that_is_there_in_one_world_only_is_an_event(value):
     there = [{} if value is None else {"f": value, "same": 1.0} for _ in range(200)]
     absent = [{"same": 1.0} if value is not None else {"f": 1.0} for _ in range(200)]
-    event = choose_event(absent, there)
+    event = choose_event(absent, there, 1000)
     hits, other_hits = event.hits(absent, there)
     assert (hits, other_hits) == (200, 0)
 

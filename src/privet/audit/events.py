@@ -7,22 +7,24 @@ found by :func:`choose_event` from one half of the runs; only its counts in the 
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from functools import partial
 from typing import Protocol
 
 import numpy as np
 import numpy.typing as npt
 
 from privet.audit.features import Features
-from privet.audit.likelihood import Likelihood, fit_likelihoods
+from privet.audit.likelihood import RARE, Likelihood, fit_likelihoods
 
 Flags = npt.NDArray[np.bool_]
 Runs = Sequence[Features]
-#: So many thresholds of a number are tried at most, and words that are less frequent than this are not.
-THRESHOLDS, RARE = 64, 5
-#: Events are compared with their shares so many standard deviations off: the best of many is lucky, and a rare one most of all.
-DEVIATIONS = 3.0
+#: So many thresholds of a number are tried at most.
+THRESHOLDS = 64
+#: Events are compared with their shares so many standard deviations off, first since the best of many is lucky, and then since a bound
+#: that holds will be so far off when the event is counted.
+LUCK, BOUND = 1.5, 3.3
 
 
 class Rule(Protocol):
@@ -105,8 +107,8 @@ class Event:
         return (second, first) if self.likelier_in_other else (first, second)
 
 
-def choose_event(one: Runs, other: Runs, delta: float = 0.0) -> Event:
-    """The most telling event, from runs in the two worlds that will not be counted.
+def choose_event(one: Runs, other: Runs, counted: int, delta: float = 0.0) -> Event:
+    """The most telling event, from runs in the two worlds that will not be counted, for a number of runs in which it will be.
 
     Likelihoods are fitted to the first half of these runs; they, every number and every word are then compared on the second.
     """
@@ -118,11 +120,16 @@ def choose_event(one: Runs, other: Runs, delta: float = 0.0) -> Event:
         rules += _words(name, one, other)
         values = np.concatenate([numbers_of(one, name), numbers_of(other, name)])
         rules += [Threshold(name, above, at) for at in _thresholds(values) for above in (True, False)]
-    best = max((_judged(rule, one, other, delta) for rule in rules), key=lambda event: event.promise, default=None)
+    guess = partial(_event, counted=counted, delta=delta)
+    best = max((_judged(rule, one, other, guess) for rule in rules), key=lambda event: event.promise, default=None)
     for score in scores:
-        found = _best_threshold(score, one, other, delta)
+        found = _best_threshold(score, one, other, guess)
         best = found if best is None or (found is not None and found.promise > best.promise) else best
     return best if best is not None else Event(Says("", ""), True, 0.0)
+
+
+#: From a rule with its hits and runs in both worlds to an event.
+Guess = Callable[[Rule, int, int, int, int], Event]
 
 
 def numbers_of(runs: Runs, feature: str) -> npt.NDArray[np.float64]:
@@ -147,16 +154,16 @@ def _thresholds(values: npt.NDArray[np.float64]) -> list[float]:
     return [float(value) for value in found]
 
 
-def _judged(rule: Rule, one: Runs, other: Runs, delta: float) -> Event:
+def _judged(rule: Rule, one: Runs, other: Runs, guess: Guess) -> Event:
     hits, other_hits = int(rule.holds(one).sum()), int(rule.holds(other).sum())
-    return _event(rule, hits, len(one), other_hits, len(other), delta)
+    return guess(rule, hits, len(one), other_hits, len(other))
 
 
-def _best_threshold(score: Likelihood, one: Runs, other: Runs, delta: float) -> Event | None:
+def _best_threshold(score: Likelihood, one: Runs, other: Runs, guess: Guess) -> Event | None:
     """The best threshold of a score, which is worked out once for all of them."""
     values, other_values = score.of(one), score.of(other)
     found = [
-        _event(Likely(score, above, at), *_counts(values, at, above=above), *_counts(other_values, at, above=above), delta)
+        guess(Likely(score, above, at), *_counts(values, at, above=above), *_counts(other_values, at, above=above))
         for at in _thresholds(np.concatenate([values, other_values]))
         for above in (True, False)
     ]
@@ -167,17 +174,18 @@ def _counts(values: npt.NDArray[np.float64], at: float, *, above: bool) -> tuple
     return int((values >= at if above else values <= at).sum()), len(values)
 
 
-def _event(rule: Rule, hits: int, runs: int, other_hits: int, other_runs: int, delta: float) -> Event:
+def _event(rule: Rule, hits: int, runs: int, other_hits: int, other_runs: int, *, counted: int, delta: float) -> Event:
     """An event with about the bound that it promises, whichever world it is likelier in. It guides the choice, and proves nothing."""
     turned = other_hits * runs > hits * other_runs
     if turned:
         hits, runs, other_hits, other_runs = other_hits, other_runs, hits, runs
-    above, below = _wilson(hits, runs, -DEVIATIONS) - delta, _wilson(other_hits, other_runs, DEVIATIONS)
+    above, below = _wilson(hits / runs, runs, -LUCK), _wilson(other_hits / other_runs, other_runs, LUCK)
+    above, below = _wilson(above, counted, -BOUND) - delta, _wilson(below, counted, BOUND)
     return Event(rule, turned, math.log(above / below) if above > 0 else -math.inf)
 
 
-def _wilson(hits: int, runs: int, deviations: float) -> float:
+def _wilson(share: float, runs: int, deviations: float) -> float:
     """So many standard deviations above or below a share (Wilson 1927): good enough to compare, and quick."""
-    square, share = deviations**2, hits / runs
-    half = deviations * math.sqrt(share * (1 - share) / runs + square / (4 * runs**2))
+    square = deviations**2
+    half = deviations * math.sqrt(max(share * (1 - share), 0.0) / runs + square / (4 * runs**2))
     return (share + square / (2 * runs) + half) / (1 + square / runs)

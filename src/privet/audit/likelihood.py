@@ -18,6 +18,8 @@ Runs = Sequence[Features]
 RANGES = 16
 #: Added to every count, so that what was seen once does not decide.
 SMOOTHING = 2.0
+#: Words that are seen less often say nothing.
+RARE = 5
 #: At most so many features are put together: the most telling ones.
 MOST = 40
 
@@ -96,7 +98,7 @@ def _column(name: str, one: Runs, other: Runs) -> Column:
         name,
         edges,
         np.array([_log_ratio(a, n, b, m) for a, b in zip(*ranges, strict=True)]),
-        {word: _log_ratio(words[0][word], n, words[1][word], m) for word in sorted(words[0] | words[1])},
+        {word: _log_ratio(words[0][word], n, words[1][word], m) for word, times in (words[0] + words[1]).items() if times >= RARE},
         _log_ratio(missing[0], n, missing[1], m),
     )
 

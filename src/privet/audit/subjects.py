@@ -157,7 +157,7 @@ def _count(world: World, epsilon: Fraction, bits: Bits) -> Released:
 
 def _quantile(world: World, epsilon: Fraction, bits: Bits) -> Released:
     curator = guarded(world, epsilon, bits)
-    return _spent(curator, curator.quantile("b", "1/2", epsilon))
+    return _spent(curator, curator.quantile("b", "1/4", epsilon))
 
 
 def _choose_partition(world: World, epsilon: Fraction, bits: Bits) -> Released:

@@ -116,14 +116,14 @@ def audit(
     if observe_failures:
         run = partial(_or_failure, run)
     half = runs // 2
+    counted = runs - half
     first = half // 2 // len(listed)
     more = half - first * len(listed)
-    work = _Work(run, name, 2 * (first * len(listed) + more + runs - half), executor)
+    work = _Work(run, name, 2 * (first * len(listed) + more + counted), executor)
     seen = [(pair, work.done(pair, pair.one, first), work.done(pair, pair.other, first)) for pair in listed]
-    pair, one, other = max(seen, key=lambda each: choose_event(each[1], each[2], delta).promise) if len(seen) > 1 else seen[0]
-    event = choose_event(one + work.done(pair, pair.one, more), other + work.done(pair, pair.other, more), delta)
+    pair, one, other = max(seen, key=lambda each: choose_event(each[1], each[2], counted, delta).promise) if len(seen) > 1 else seen[0]
+    event = choose_event(one + work.done(pair, pair.one, more), other + work.done(pair, pair.other, more), counted, delta)
     # From here on nothing is chosen any more.
-    counted = runs - half
     hits = event.hits(work.done(pair, pair.one, counted), work.done(pair, pair.other, counted))
     bound = epsilon_at_least(hits[0], counted, hits[1], counted, delta=delta, confidence=confidence)
     return AuditResult(name, float(epsilon), delta, bound, confidence, runs, counted, hits, pair.name, event.words)
