@@ -35,8 +35,8 @@ check: install ## Style, types, layers
 	$(BIN)/lint-imports
 
 audit: install ## Is every claimed epsilon true? One table for both neighbour relations; about ten minutes on two cores
-	$(BIN)/privet audit --jobs 2
-	$(BIN)/privet audit --jobs 2 --neighbours replace
+	$(BIN)/privet audit --runs 3000 --jobs 2
+	$(BIN)/privet audit --runs 3000 --jobs 2 --neighbours replace
 
 bench: install ## Speed of noise and counting, as ratios
 	$(BIN)/python -m bench.boundary

@@ -14,7 +14,7 @@ import pytest
 
 import privet as pv
 from privet.audit import World, audit, audit_subject, pairs_of
-from privet.audit.subjects import _updated, guarded
+from privet.audit.releases import guarded, updated
 from privet.curator import curator as asked
 from privet.mechanisms import laplace, response
 from privet.mechanisms.gibbs import slack
@@ -109,8 +109,8 @@ def test_a_domain_learnt_from_the_rows_is_caught(bits: Bits) -> None:
 @pytest.mark.slow
 def test_people_in_two_batches_that_are_said_to_be_disjoint_are_caught(bits: Bits) -> None:
     """Each batch costs 1 and has the person in it; the statement says 1, and should say 2."""
-    release = _updated("disjoint", (0, 1))
-    promised = release(family("nobody else").other, Fraction(2), bits).promised
+    release = updated("disjoint", (0, 1))
+    promised = release(family("nobody else").other, Fraction(2), bits).epsilon
     assert promised == 1
     found = audit(lambda world: release(world, Fraction(2), bits).what, family("nobody else"), float(promised), 700)
     assert found.verdict == "violated", found

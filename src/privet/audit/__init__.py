@@ -6,7 +6,8 @@
 - :mod:`~privet.audit.events`: an event, chosen on some runs and counted on others
 - :mod:`~privet.audit.bounds`: how large epsilon must be, from these counts
 - :mod:`~privet.audit.two_worlds`: ``audit``, all of it in one call, for anything that can be run
-- :mod:`~privet.audit.subjects`: everything in Privet that promises an epsilon
+- :mod:`~privet.audit.releases`: what is released about a world, and what is promised for it
+- :mod:`~privet.audit.subjects`: everything in Privet that promises an epsilon, by name
 """
 
 from __future__ import annotations

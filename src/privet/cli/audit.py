@@ -93,7 +93,8 @@ def _print(found: list[tuple[str, AuditResult]], confidence: float) -> None:
     view.add_column("verdict")
     for of, one in found:
         verdict = Text(one.verdict, style="" if one.holds else "bold red")
-        view.add_row(one.subject, of, f"{one.claimed:.4g}", f"{one.bound:.3f}", f"{one.tightness:.0%}", f"2 x {one.runs:,}", verdict)
+        claimed = f"{one.claimed:.4g}{f' (delta {one.delta:g})' if one.delta else ''}"
+        view.add_row(one.subject, of, claimed, f"{one.bound:.3f}", f"{one.tightness:.0%}", f"2 x {one.runs:,}", verdict)
     console = Console(highlight=False)
     console.print(view)
     for _, one in found:
