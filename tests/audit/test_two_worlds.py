@@ -9,6 +9,7 @@ import pytest
 
 import privet as pv
 from privet.audit import SUBJECTS, AuditResult, World, audit, audit_subject, pairs_of, subject_named
+from privet.audit.features import observed
 from privet.audit.subjects import SubjectRun
 from privet.cli.learners import NAMES
 from privet.errors import ParameterError
@@ -99,7 +100,7 @@ def test_every_learner_is_a_subject():
 
 
 @pytest.mark.parametrize("name", SUBJECTS)
-def test_the_promise_is_for_the_neighbours(name):
+def test_the_promise_is_for_the_neighbours_and_what_is_released_is_seen(name):
     """Of add-remove what was asked for, a row or two per person; of replace twice that, but for what people do on their own side."""
     subject = SUBJECTS[name]
     for asked, factor in (("add-remove", 1), ("replace", 2)):
@@ -110,6 +111,7 @@ def test_the_promise_is_for_the_neighbours(name):
         else:
             assert released.epsilon == Fraction(1, 2) * subject.rows_per_person * (1 if subject.alone else factor)
         assert pair.schema.neighbours == subject.neighbours(asked)
+        assert observed(released.what, pair.probed)
 
 
 def test_a_promise_that_depends_on_the_rows_is_refused(monkeypatch):

@@ -7,6 +7,7 @@ found by :func:`choose_event` from one half of the runs; only its counts in the 
 from __future__ import annotations
 
 import math
+from collections import Counter
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import partial
@@ -19,6 +20,7 @@ from privet.audit.features import Features
 from privet.audit.likelihood import RARE, Likelihood, fit_likelihoods
 
 Flags = npt.NDArray[np.bool_]
+Floats = npt.NDArray[np.float64]
 Runs = Sequence[Features]
 #: So many thresholds of a number are tried at most.
 THRESHOLDS = 64
@@ -107,6 +109,10 @@ class Event:
         return (second, first) if self.likelier_in_other else (first, second)
 
 
+#: From a rule with its hits and runs in both worlds to an event.
+Guess = Callable[[Rule, int, int, int, int], Event]
+
+
 def choose_event(one: Runs, other: Runs, counted: int, delta: float = 0.0) -> Event:
     """The most telling event, from runs in the two worlds that will not be counted, for a number of runs in which it will be.
 
@@ -115,63 +121,41 @@ def choose_event(one: Runs, other: Runs, counted: int, delta: float = 0.0) -> Ev
     middle, other_middle = len(one) // 2, len(other) // 2
     scores = fit_likelihoods(one[:middle], other[:other_middle])
     one, other = one[middle:], other[other_middle:]
-    rules: list[Rule] = []
-    for name in dict.fromkeys(name for run in (*one, *other) for name in run):
-        rules += _words(name, one, other)
-        values = np.concatenate([numbers_of(one, name), numbers_of(other, name)])
-        rules += [Threshold(name, above, at) for at in _thresholds(values) for above in (True, False)]
     guess = partial(_event, counted=counted, delta=delta)
-    best = max((_judged(rule, one, other, guess) for rule in rules), key=lambda event: event.promise, default=None)
+    found: list[Event] = []
+    for name in dict.fromkeys(name for run in (*one, *other) for name in run):
+        found += _words(name, one, other, guess)
+        found += _thresholds(partial(Threshold, name), numbers_of(one, name), numbers_of(other, name), guess)
     for score in scores:
-        found = _best_threshold(score, one, other, guess)
-        best = found if best is None or (found is not None and found.promise > best.promise) else best
-    return best if best is not None else Event(Says("", ""), True, 0.0)
+        found += _thresholds(partial(Likely, score), score.of(one), score.of(other), guess)
+    return max(found, key=lambda event: event.promise, default=Event(Says("nothing", "seen"), True, -math.inf))
 
 
-#: From a rule with its hits and runs in both worlds to an event.
-Guess = Callable[[Rule, int, int, int, int], Event]
-
-
-def numbers_of(runs: Runs, feature: str) -> npt.NDArray[np.float64]:
+def numbers_of(runs: Runs, feature: str) -> Floats:
     """A feature as numbers; NaN where it is a word, or not there."""
     found = (run.get(feature, math.nan) for run in runs)
     return np.array([math.nan if isinstance(value, str) else value for value in found], dtype=np.float64)
 
 
-def _words(name: str, one: Runs, other: Runs) -> list[Rule]:
-    said = [word for run in (*one, *other) if isinstance(word := run.get(name), str)]
-    if not said:
-        return []
-    words, times = np.unique(np.array(said), return_counts=True)
-    often = np.argsort(-times)[:THRESHOLDS]
-    return [Says(name, str(words[i])) for i in often if times[i] >= RARE]
+def _words(name: str, one: Runs, other: Runs, guess: Guess) -> list[Event]:
+    first, second = (Counter(word for run in runs if isinstance(word := run.get(name), str)) for runs in (one, other))
+    often = [word for word, times in (first + second).most_common(THRESHOLDS) if times >= RARE]
+    return [guess(Says(name, word), first[word], len(one), second[word], len(other)) for word in often]
 
 
-def _thresholds(values: npt.NDArray[np.float64]) -> list[float]:
-    found = np.unique(values[np.isfinite(values)])
-    if len(found) > THRESHOLDS:
-        found = np.unique(np.quantile(values[np.isfinite(values)], np.linspace(0, 1, THRESHOLDS), method="nearest"))
-    return [float(value) for value in found]
-
-
-def _judged(rule: Rule, one: Runs, other: Runs, guess: Guess) -> Event:
-    hits, other_hits = int(rule.holds(one).sum()), int(rule.holds(other).sum())
-    return guess(rule, hits, len(one), other_hits, len(other))
-
-
-def _best_threshold(score: Likelihood, one: Runs, other: Runs, guess: Guess) -> Event | None:
-    """The best threshold of a score, which is worked out once for all of them."""
-    values, other_values = score.of(one), score.of(other)
-    found = [
-        guess(Likely(score, above, at), *_counts(values, at, above=above), *_counts(other_values, at, above=above))
-        for at in _thresholds(np.concatenate([values, other_values]))
-        for above in (True, False)
+def _thresholds(rule: Callable[[bool, float], Rule], one: Floats, other: Floats, guess: Guess) -> list[Event]:
+    """All thresholds of a number or a score; of many, as many as there may be."""
+    values = np.concatenate([one, other])
+    values = values[np.isfinite(values)]
+    cuts = np.unique(values)
+    if len(cuts) > THRESHOLDS:
+        cuts = np.unique(np.quantile(values, np.linspace(0, 1, THRESHOLDS), method="nearest"))
+    sides = ((True, np.greater_equal), (False, np.less_equal))
+    return [
+        guess(rule(above, float(at)), int(holds(one, at).sum()), len(one), int(holds(other, at).sum()), len(other))
+        for at in cuts
+        for above, holds in sides
     ]
-    return max(found, key=lambda event: event.promise, default=None)
-
-
-def _counts(values: npt.NDArray[np.float64], at: float, *, above: bool) -> tuple[int, int]:
-    return int((values >= at if above else values <= at).sum()), len(values)
 
 
 def _event(rule: Rule, hits: int, runs: int, other_hits: int, other_runs: int, *, counted: int, delta: float) -> Event:

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
-from privet.audit.features import Feature, Features
+from privet.audit.features import Features
 
 Floats = npt.NDArray[np.float64]
 Runs = Sequence[Features]
@@ -36,14 +36,13 @@ class Column:
 
     def of(self, runs: Runs) -> Floats:
         """The ratio of each run."""
-        return np.array([self._one(run.get(self.name)) for run in runs], dtype=np.float64)
-
-    def _one(self, value: Feature | None) -> float:
-        if value is None or value != value:
-            return self.absent
-        if isinstance(value, str):
-            return self.of_word.get(value, 0.0)
-        return float(self.of_range[np.searchsorted(self.edges, value, side="right")])
+        said = [run.get(self.name) for run in runs]
+        numbers = np.array([math.nan if value is None or isinstance(value, str) else value for value in said], dtype=np.float64)
+        ratios = np.where(np.isnan(numbers), self.absent, self.of_range[np.searchsorted(self.edges, numbers, side="right")])
+        for run, value in enumerate(said):
+            if isinstance(value, str):
+                ratios[run] = self.of_word.get(value, 0.0)
+        return ratios
 
 
 @dataclass(frozen=True)
