@@ -125,6 +125,11 @@ def test_a_promise_that_depends_on_the_rows_is_refused(monkeypatch):
         audit_subject("odd", Fraction(1), 100)
 
 
+def test_a_seed_is_not_sent_to_several_processes():
+    with pv.unlock_test_seeds(), ThreadPoolExecutor(1) as pool, pytest.raises(ParameterError, match="all would draw the same"):
+        audit_subject("count", Fraction(1), 100, bits=pv.SeededBits(1), executor=pool)
+
+
 @pytest.mark.slow
 @pytest.mark.parametrize("name", SUBJECTS)
 @pytest.mark.parametrize("neighbours", ["add-remove", "replace"])

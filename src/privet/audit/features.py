@@ -6,6 +6,7 @@ of it is looked at: structure, counts, scores, settings, what was charged.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
@@ -71,7 +72,10 @@ def _model(model: Model, probed: World) -> Features:
         for b, (leaf, batch) in enumerate(zip(model.privacy.leaves, model.evidence.batches, strict=True)):
             for t, (tree, nodes, table) in enumerate(zip(model.trees, reached, batch.tables, strict=True)):
                 found |= _leaf_table(f"{leaf.name or f'batch {b}'}, tree {t}", table, tree.cells.cell[nodes], classes)
-    found |= {f"setting {name}": _plain(value) for name, value in model.settings.items()}
+    for name, value in model.settings.items():
+        found[f"setting {name}"] = _plain(value)
+        if number := re.search(r"\d+(\.\d+)?(e[+-]?\d+)?", str(value)):  # a reason may tell a noisy number
+            found[f"first number in setting {name}"] = float(number[0])
     statements = model.privacy.leaves
     found["charges"] = "; ".join(f"{charge.what} {charge.cost}" for one in statements for charge in one.charges)
     return found

@@ -61,6 +61,8 @@ def audit_subject(
     name: str, epsilon: Fraction, runs: int = 4000, *, neighbours: Neighbours = "add-remove", bits: Bits | None = None, **options: Any
 ) -> AuditResult:
     """Audit a ready subject: its promise for these neighbours against what it releases. Options are those of ``audit``."""
+    if bits is not None and options.get("executor") is not None:
+        raise ParameterError("bits are for runs in this process: sent to several others, all would draw the same")
     run, pairs = SubjectRun(name, epsilon, bits), subject_named(name).pairs(neighbours)
     found = [run.released(world) for pair in pairs for world in (pair.one, pair.other)]
     promised = {(one.epsilon, one.delta) for one in found}
