@@ -4,7 +4,7 @@ VENV   := .venv
 BIN    := $(VENV)/bin
 READY  := $(VENV)/.ready
 
-.PHONY: help install demo test test-all check bench clean
+.PHONY: help install demo test test-all check audit bench clean
 
 help: ## What there is
 	@grep -E '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:[^#]*##/\t/' | expand -t 12
@@ -33,6 +33,10 @@ check: install ## Style, types, layers
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy
 	$(BIN)/lint-imports
+
+audit: install ## Is every claimed epsilon true? One table for both neighbour relations; about ten minutes on two cores
+	$(BIN)/privet audit --runs 3000 --jobs 2
+	$(BIN)/privet audit --runs 3000 --jobs 2 --neighbours replace
 
 bench: install ## Speed of noise and counting, as ratios
 	$(BIN)/python -m bench.boundary

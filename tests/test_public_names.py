@@ -39,6 +39,7 @@ NAMES = [
     "SeededBits",
     "Split",
     "TreeSpace",
+    "audit",
     "connect",
     "datasets",
     "explain",

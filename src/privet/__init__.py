@@ -14,6 +14,7 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
+    from privet import audit as audit
     from privet import datasets as datasets
     from privet import explain as explain
     from privet import federation as federation
@@ -96,7 +97,7 @@ _HOMES = {
 }
 
 # Rooms that are public as they are.
-_ROOMS = ("datasets", "explain", "federation", "publish")
+_ROOMS = ("audit", "datasets", "explain", "federation", "publish")
 
 __all__ = [  # noqa: PLE0604 - the keys are strings
     *_HOMES,

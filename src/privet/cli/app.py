@@ -7,6 +7,7 @@ import typer
 import privet
 from privet.cli import (
     anonymity,
+    audit,
     batches,
     count,
     curator,
@@ -46,6 +47,7 @@ app.command("count")(count.count)
 app.command("quantile")(quantile.quantile)
 app.command("anonymity")(anonymity.anonymity)
 app.command("epsilon")(epsilon.epsilon)
+app.command("audit")(audit.audit)
 app.add_typer(schema.app, name="schema")
 app.add_typer(datasets.app, name="datasets")
 app.add_typer(ledger.app, name="ledger")

@@ -1,0 +1,52 @@
+"""Is the claimed epsilon true? Tests of whole fitted models in two worlds that differ in one person.
+
+- :mod:`~privet.audit.worlds`: small neighbouring tables that are the worst case for trees
+- :mod:`~privet.audit.features`: what can be seen of something released
+- :mod:`~privet.audit.likelihood`: the likelihood of one world against the other, learnt from runs
+- :mod:`~privet.audit.events`: an event, chosen on some runs and counted on others
+- :mod:`~privet.audit.bounds`: how large epsilon must be, from these counts
+- :mod:`~privet.audit.two_worlds`: ``audit``, all of it in one call, for anything that can be run
+- :mod:`~privet.audit.releases`: what is released about a world, and what is promised for it
+- :mod:`~privet.audit.subjects`: everything in Privet that promises an epsilon, by name
+"""
+
+from __future__ import annotations
+
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from privet.audit.bounds import epsilon_at_least as epsilon_at_least
+    from privet.audit.subjects import SUBJECTS as SUBJECTS
+    from privet.audit.subjects import audit_subject as audit_subject
+    from privet.audit.subjects import subject_named as subject_named
+    from privet.audit.two_worlds import AuditResult as AuditResult
+    from privet.audit.two_worlds import audit as audit
+    from privet.audit.worlds import Pair as Pair
+    from privet.audit.worlds import World as World
+    from privet.audit.worlds import pairs_of as pairs_of
+
+# Where each public name lives; it is imported when it is first used.
+_HOMES = {
+    "AuditResult": "privet.audit.two_worlds",
+    "Pair": "privet.audit.worlds",
+    "SUBJECTS": "privet.audit.subjects",
+    "World": "privet.audit.worlds",
+    "audit": "privet.audit.two_worlds",
+    "audit_subject": "privet.audit.subjects",
+    "epsilon_at_least": "privet.audit.bounds",
+    "pairs_of": "privet.audit.worlds",
+    "subject_named": "privet.audit.subjects",
+}
+
+__all__ = [*_HOMES]  # noqa: PLE0604 - the keys are strings
+
+
+def __getattr__(name: str) -> Any:
+    if name in _HOMES:
+        return getattr(import_module(_HOMES[name]), name)
+    raise AttributeError(f"module 'privet.audit' has no attribute {name!r}")
+
+
+def __dir__() -> list[str]:
+    return sorted([*globals(), *__all__])

@@ -1,0 +1,110 @@
+"""How large epsilon must be, from how often an event was seen in two worlds: exact binomial bounds, and nothing that is only asymptotic."""
+
+from __future__ import annotations
+
+import math
+from functools import lru_cache
+
+import numpy as np
+import numpy.typing as npt
+
+from privet.checks import checked_whole
+from privet.errors import ParameterError
+
+#: How sure a bound is, unless somebody asks for another confidence.
+CONFIDENCE = 0.999
+_STEPS = 60  # of bisection: the ends are then closer than floating point tells apart
+
+
+def share_at_least(hits: int, runs: int, error: float) -> float:
+    """A number that the chance of an event is below with probability ``error`` at most (Clopper and Pearson 1934).
+
+    It is the chance with which so many hits or more have probability ``error``; rounded to its safe side, which is down.
+    """
+    _check(hits, runs, error)
+    if hits == 0:
+        return 0.0
+    return _crossing(hits, runs, error)
+
+
+def share_at_most(hits: int, runs: int, error: float) -> float:
+    """A number that the chance of an event is above with probability ``error`` at most: that of not happening, turned round."""
+    _check(hits, runs, error)
+    if hits == runs:
+        return 1.0
+    return 1.0 - _crossing(runs - hits, runs, error)
+
+
+def epsilon_at_least(
+    hits: int, runs: int, other_hits: int, other_runs: int, *, delta: float = 0.0, confidence: float = CONFIDENCE
+) -> float:
+    """A bound below epsilon from an event that is the likelier one in the first world.
+
+    (epsilon, delta)-differential privacy says p <= e^epsilon q + delta, so epsilon is at least ln((p - delta) / q). Below p and above q
+    there is a Clopper-Pearson bound each, with half of the error: both hold together with the confidence. Which event, and which world
+    comes first, must have been chosen without looking at these runs; :func:`epsilon_either_way` is for a choice that was not.
+    """
+    check_claim(delta, confidence)
+    error = (1 - confidence) / 2
+    return _log_ratio(share_at_least(hits, runs, error), share_at_most(other_hits, other_runs, error), delta)
+
+
+def epsilon_either_way(
+    hits: int, runs: int, other_hits: int, other_runs: int, *, delta: float = 0.0, confidence: float = CONFIDENCE
+) -> float:
+    """A bound below epsilon from an event or its complement, whichever world it is likelier in.
+
+    All four bounds follow from one above and one below each of the two chances, so a quarter of the error for each is enough.
+    """
+    check_claim(delta, confidence)
+    error = (1 - confidence) / 4
+    low, high = share_at_least(hits, runs, error), share_at_most(hits, runs, error)
+    other_low, other_high = share_at_least(other_hits, other_runs, error), share_at_most(other_hits, other_runs, error)
+    ratios = ((low, other_high), (other_low, high), (1 - high, 1 - other_low), (1 - other_high, 1 - low))
+    return max(_log_ratio(above, below, delta) for above, below in ratios)
+
+
+def _log_ratio(above: float, below: float, delta: float) -> float:
+    """What is known of epsilon; 0 where nothing is."""
+    if above - delta <= below:
+        return 0.0
+    return math.log((above - delta) / below) if below > 0 else math.inf
+
+
+@lru_cache(maxsize=10_000)
+def _crossing(hits: int, runs: int, error: float) -> float:
+    """Just below the chance whose tail from ``hits`` on is ``error``, by bisection on the exact tail."""
+    log_ways = _log_ways(runs)[hits:]
+    successes = np.arange(hits, runs + 1, dtype=np.float64)
+    low, high = 0.0, 1.0
+    for _ in range(_STEPS):
+        middle = (low + high) / 2
+        terms = log_ways + successes * math.log(middle) + (runs - successes) * math.log1p(-middle)
+        largest = float(terms.max())
+        tail = math.exp(min(largest + math.log(float(np.exp(terms - largest).sum())), 0.0))
+        low, high = (middle, high) if tail < error else (low, middle)
+    return low
+
+
+@lru_cache(maxsize=16)
+def _log_ways(runs: int) -> npt.NDArray[np.float64]:
+    """The logarithms of the binomial coefficients."""
+    factorials = np.array([math.lgamma(number + 1) for number in range(runs + 1)])
+    return np.asarray(factorials[runs] - factorials - factorials[::-1])
+
+
+def _check(hits: int, runs: int, error: float) -> None:
+    checked_whole("runs", runs, 1)
+    checked_whole("hits", hits, 0)
+    if hits > runs:
+        raise ParameterError(f"hits must be at most the number of runs ({runs}), got {hits}")
+    if not 0 < error < 1:
+        raise ParameterError(f"error must be above 0 and below 1, got {error!r}")
+
+
+def check_claim(delta: float, confidence: float) -> None:
+    """Raise unless these make sense."""
+    if not 0 <= delta < 1:
+        raise ParameterError(f"delta must be at least 0 and below 1, got {delta!r}")
+    if not 0 < confidence < 1:
+        raise ParameterError(f"confidence must be above 0 and below 1, got {confidence!r}")

@@ -1,0 +1,194 @@
+"""What can be seen of something released, as named numbers and words: the same names whatever the run, so that runs can be compared.
+
+An attacker knows both worlds, so what a model says about the row in question is looked at first; but all of it is released, and all
+of it is looked at: structure, counts, scores, settings, what was charged.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from privet.audit.worlds import World
+from privet.curator.answers import Choice, Choices, Drawn, Numbers
+from privet.errors import ParameterError
+from privet.model import Model
+from privet.publish.synthetic.synthesize import SyntheticTable
+from privet.schema.encode import encode
+from privet.tree import Tree
+
+#: A number, or a word for what cannot be ordered.
+Feature = float | str
+Features = dict[str, Feature]
+#: A table with more entries than this is seen through its sums only.
+MANY = 64
+
+
+def observed(released: Any, probed: World) -> Features:
+    """The features of anything that a run may give back.
+
+    That is a model or a fitted estimator (anything with ``predict_proba`` or ``predict``), an answer of a curator, a data frame, a number,
+    a word, an array; a mapping of these by name, or a list. What is not known is refused: an audit that sees nothing finds nothing.
+    """
+    for kind, look in _LOOKS:
+        if isinstance(released, kind):
+            return look(released, probed)
+    model = getattr(released, "model_", None)
+    if isinstance(model, Model):
+        return _model(model, probed)
+    if hasattr(released, "predict_proba") or hasattr(released, "predict"):
+        return _estimator(released, probed)
+    if type(released).__module__.partition(".")[0] == "pandas" and hasattr(released, "columns"):
+        return _rows_of(released, probed)
+    raise ParameterError(f"an audit cannot look at a {type(released).__name__}: give back a model, numbers, words, or a list of these")
+
+
+def _model(model: Model, probed: World) -> Features:
+    found: Features = {"domain": model.schema.fingerprint[:12]}
+    codes = encode(model.schema, probed.X, target=False, partial=model.privacy.vertical).codes
+    classes = model.schema.label.labels
+    for r, shares in enumerate(model.probabilities(codes)):
+        for label, share in zip(classes, shares, strict=True):
+            found[f"probability of {label} for {_who(r)}"] = float(share)
+    reached = [tree.reach(codes) for tree in model.trees]
+    for t, (tree, nodes) in enumerate(zip(model.trees, reached, strict=True)):
+        found[f"structure of tree {t}"] = _structure(tree)
+        found[f"labels of tree {t}"] = "".join(map(str, tree.counts.argmax(axis=1)))
+        for c, label in enumerate(classes):
+            found[f"{label} in all of tree {t}"] = float(tree.counts[0, c])
+            for r, node in enumerate(nodes):
+                found[f"{label} in tree {t} where {_who(r)} falls"] = float(tree.counts[node, c])
+    for r in range(len(probed.rows)):
+        for c, label in enumerate(classes):
+            there = [float(tree.counts[nodes[r], c]) for tree, nodes in zip(model.trees, reached, strict=True)]
+            found[f"{label} where {_who(r)} falls, in all trees"] = sum(there)
+            found[f"{label} where {_who(r)} falls, in the tree with most"] = max(there)
+    if model.evidence is not None:
+        # The order of batches is random, but for those that have a name.
+        for b, (leaf, batch) in enumerate(zip(model.privacy.leaves, model.evidence.batches, strict=True)):
+            for t, (tree, nodes, table) in enumerate(zip(model.trees, reached, batch.tables, strict=True)):
+                found |= _leaf_table(f"{leaf.name or f'batch {b}'}, tree {t}", table, tree.cells.cell[nodes], classes)
+    for name, value in model.settings.items():
+        found[f"setting {name}"] = _plain(value)
+        if number := re.search(r"\d+(\.\d+)?(e[+-]?\d+)?", str(value)):  # a reason may tell a noisy number
+            found[f"first number in setting {name}"] = float(number[0])
+    statements = model.privacy.leaves
+    found["charges"] = "; ".join(f"{charge.what} {charge.cost}" for one in statements for charge in one.charges)
+    return found
+
+
+def _leaf_table(where: str, table: npt.NDArray[Any], cells: npt.NDArray[Any], classes: Sequence[str]) -> Features:
+    """The leaf vector as it was released: the leaf of the row in question, and all others together."""
+    found: Features = {}
+    for c, label in enumerate(classes):
+        for r, cell in enumerate(cells):
+            if cell >= 0:
+                found[f"released {label} of {where} where {_who(r)} falls"] = float(table[cell, c])
+                found[f"released {label} of {where} elsewhere than {_who(r)}"] = float(table[:, c].sum() - table[cell, c])
+    return found
+
+
+def _structure(tree: Tree) -> str:
+    names = [*tree.schema.names, "leaf"]
+    tests = ",".join(names[a] for a in tree.cells.attribute)
+    return f"{tests} {''.join(map(str, tree.cells.branch.tolist()))}"
+
+
+def _estimator(fitted: Any, probed: World) -> Features:
+    """Anybody's estimator: what it predicts for the row in question, and which classes and columns it knows."""
+    found: Features = {}
+    for name in ("classes_", "n_features_in_"):
+        if hasattr(fitted, name):
+            found[name] = str(getattr(fitted, name))
+    for name in ("predict_proba", "predict"):
+        if hasattr(fitted, name):
+            said = np.asarray(getattr(fitted, name)(probed.X))
+            found |= {f"{name} for {key}": value for key, value in _array(said, probed).items()}
+    return found
+
+
+def _numbers(answer: Numbers, probed: World) -> Features:
+    found: Features = {}
+    for t, table in enumerate(answer.tables):
+        found |= {f"table {t}, {name}": value for name, value in _array(table, probed).items()}
+    return found
+
+
+def _drawn(answer: Drawn, probed: World) -> Features:
+    tree = answer.tree()
+    found: Features = {"structure": _structure(tree), "labels": "".join(map(str, answer.labels))}
+    nodes = tree.reach(encode(tree.schema, probed.X, target=False).codes)
+    return found | {f"label of {_who(r)}": str(answer.labels[node]) for r, node in enumerate(nodes)}
+
+
+def _synthetic(table: SyntheticTable, probed: World) -> Features:
+    return {"pairs": str(table.pairs)} | _rows_of(table.frame, probed)
+
+
+def _rows_of(frame: Any, probed: World) -> Features:
+    """Released rows: each of a few as a word; of many, how many are like the row in question, and how many have each value."""
+    found: Features = {"rows": float(len(frame))}
+    if len(frame) <= 2 or not {*probed.schema.names, probed.schema.target} <= set(frame.columns):
+        return found | {f"row {r}": str(tuple(row)) for r, row in enumerate(frame.itertuples(index=False))}
+    schema = probed.schema.declare(person=None)
+    rows, asked = encode(schema, frame), encode(schema, probed.table)
+    assert rows.classes is not None
+    assert asked.classes is not None
+    for r in range(len(probed.rows)):
+        same = [line == one[r] for line, one in zip(rows.codes, asked.codes, strict=True)]
+        of_class, alike = rows.classes == asked.classes[r], np.logical_and.reduce(same)
+        found[f"rows of the class of {_who(r)}"] = float(of_class.sum())
+        found[f"rows with all values of {_who(r)}"] = float(alike.sum())
+        found[f"rows like {_who(r)}"] = float((alike & of_class).sum())
+        for name, line in zip(schema.names, same, strict=True):
+            found[f"rows with {name} and class of {_who(r)}"] = float((line & of_class).sum())
+    return found
+
+
+def _array(values: Any, _: World) -> Features:
+    """Every entry of a small table, and the sum of any."""
+    table = np.asarray(values)
+    if table.dtype.kind not in "biuf":
+        return {f"entry {i}": str(value) for i, value in enumerate(table.ravel()[:MANY])}
+    found: Features = {"sum": float(table.sum()), "largest": float(table.max(initial=0))}
+    if table.size <= MANY:
+        found |= {f"entry {', '.join(map(str, place))}": float(value) for place, value in np.ndenumerate(table)}
+    return found
+
+
+def _named(parts: Mapping[Any, Any], probed: World) -> Features:
+    found: Features = {}
+    for name, part in parts.items():
+        looked = {"": _plain(part)} if part is None or isinstance(part, str | int | float | np.number) else observed(part, probed)
+        found |= {f"{name}: {key}" if key else str(name): value for key, value in looked.items()}
+    return found
+
+
+def _listed(parts: Sequence[Any], probed: World) -> Features:
+    return _named({f"answer {i}": part for i, part in enumerate(parts)}, probed)
+
+
+def _plain(value: Any) -> Feature:
+    return float(value) if isinstance(value, int | float | np.number) and not isinstance(value, bool) else str(value)
+
+
+def _who(number: int) -> str:
+    return "the row" if number == 0 else "its replacement"
+
+
+_LOOKS: tuple[tuple[Any, Callable[[Any, World], Features]], ...] = (
+    (Model, _model),
+    (Numbers, _numbers),
+    (Choices, lambda answer, _: {f"split of cell {c}": f"{s.attribute} {s.branch}" for c, s in enumerate(answer.splits)}),
+    (Choice, lambda answer, _: {"chosen": str(answer.index)}),
+    (Drawn, _drawn),
+    (SyntheticTable, _synthetic),
+    (Mapping, _named),
+    ((str, int, float, np.number), lambda value, _: {"value": _plain(value)}),
+    (np.ndarray, _array),
+    ((list, tuple), _listed),
+)

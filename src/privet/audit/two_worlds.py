@@ -1,0 +1,172 @@
+"""The audit: many runs in two worlds, an event chosen on one half of them and counted on the other, and what that says about epsilon."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Iterator, Sequence
+from concurrent.futures import Executor, Future, as_completed
+from dataclasses import dataclass
+from fractions import Fraction
+from functools import partial
+from typing import Any
+
+from privet.audit.bounds import CONFIDENCE, check_claim, epsilon_at_least
+from privet.audit.events import choose_event
+from privet.audit.features import Features, observed
+from privet.audit.worlds import Pair, World
+from privet.checks import checked_whole
+from privet.errors import ParameterError
+from privet.progress import tell
+
+#: Anything that releases something about a world: a fitted model, answers, rows. With fresh randomness each time.
+Run = Callable[[World], Any]
+_CHUNK = 25  # runs that a process does at once
+
+
+@dataclass(frozen=True)
+class AuditResult:
+    """What an audit found.
+
+    ``bound`` is what epsilon is at least, with the ``confidence``; ``hits`` are those of the event in the ``counted`` runs of each
+    world, where it is likelier first. A bound above the claim refutes it. One below does not prove it: it says how close the
+    audit came.
+    """
+
+    subject: str
+    claimed: float
+    delta: float
+    bound: float
+    confidence: float
+    runs: int
+    counted: int
+    hits: tuple[int, int]
+    pair: str
+    event: str
+
+    @property
+    def holds(self) -> bool:
+        """Whether the claim stands."""
+        return self.bound <= self.claimed
+
+    @property
+    def verdict(self) -> str:
+        """In one word."""
+        return "holds" if self.holds else "violated"
+
+    @property
+    def tightness(self) -> float:
+        """The bound as a share of the claim: near 1, a smaller claim would be refuted."""
+        return self.bound / self.claimed if self.claimed > 0 else math.inf
+
+    def to_json(self) -> dict[str, Any]:
+        """For machines."""
+        return {
+            "subject": self.subject,
+            "claimed_epsilon": self.claimed,
+            "delta": self.delta,
+            "audited_lower_bound": self.bound,
+            "confidence": self.confidence,
+            "runs": self.runs,
+            "counted": self.counted,
+            "hits": list(self.hits),
+            "worlds": self.pair,
+            "event": self.event,
+            "tightness": round(self.tightness, 4),
+            "verdict": self.verdict,
+        }
+
+
+def audit(
+    run: Run,
+    pairs: Pair | Sequence[Pair],
+    epsilon: float | Fraction,
+    runs: int = 4000,
+    *,
+    delta: float = 0.0,
+    confidence: float = CONFIDENCE,
+    name: str = "",
+    executor: Executor | None = None,
+    observe_failures: bool = False,
+) -> AuditResult:
+    """Test the claim that ``run`` is (epsilon, delta)-differentially private, for the neighbours that the pairs are.
+
+    A quarter of the runs is shared by the pairs, and tells which of them to go on with. A second quarter, in this pair, tells which event.
+    The other half is done in this pair too, and the event is counted there, and there alone. So the bound is one test, and holds with
+    the confidence whatever was tried before: a true claim is called violated with probability 1 - ``confidence`` at most.
+
+    Args:
+        run: releases something about a world; whatever :func:`~privet.audit.features.observed` can look at. For an estimator of anybody's:
+            ``lambda world: Estimator(epsilon=1).fit(world.X, world.y)``. It must draw fresh randomness in every call.
+        pairs: neighbouring worlds, such as :func:`~privet.audit.worlds.pairs_of` makes.
+        epsilon, delta: the claim.
+        runs: how many there are in each world, in all.
+        confidence: that of the bound.
+        name: of what is audited, for the result.
+        executor: where runs are done, if not here; ``run`` must be picklable for processes.
+        observe_failures: take an error that a run raises for what it released, since whether there is one can be seen. By default it is
+            raised here.
+    """
+    listed = (pairs,) if isinstance(pairs, Pair) else tuple(pairs)
+    checked_whole("runs", runs, 16 * max(len(listed), 1))
+    if not listed:
+        raise ParameterError("pairs must hold at least one pair of worlds")
+    if isinstance(epsilon, bool) or not isinstance(epsilon, int | float | Fraction) or not epsilon > 0:
+        raise ParameterError(f"epsilon must be the claimed number, above 0, got {epsilon!r}")
+    check_claim(delta, confidence)
+    if observe_failures:
+        run = partial(_or_failure, run)
+    half = runs // 2
+    counted = runs - half
+    first = half // 2 // len(listed)
+    more = half - first * len(listed)
+    work = _Work(run, name, 2 * (first * len(listed) + more + counted), executor)
+    seen = [(pair, work.done(pair, pair.one, first), work.done(pair, pair.other, first)) for pair in listed]
+    pair, one, other = max(seen, key=lambda each: choose_event(each[1], each[2], counted, delta).promise) if len(seen) > 1 else seen[0]
+    event = choose_event(one + work.done(pair, pair.one, more), other + work.done(pair, pair.other, more), counted, delta)
+    # From here on nothing is chosen any more.
+    hits = event.hits(work.done(pair, pair.one, counted), work.done(pair, pair.other, counted))
+    bound = epsilon_at_least(hits[0], counted, hits[1], counted, delta=delta, confidence=confidence)
+    return AuditResult(name, float(epsilon), delta, bound, confidence, runs, counted, hits, pair.name, event.words)
+
+
+@dataclass
+class _Work:
+    """Runs, here or elsewhere, and how many of them are done."""
+
+    run: Run
+    name: str
+    total: int
+    executor: Executor | None
+    finished: int = 0
+
+    def done(self, pair: Pair, world: World, count: int) -> list[Features]:
+        """The features of so many runs in a world."""
+        found: list[Features] = []
+        for some in self._chunks(pair, world, count):
+            found += some
+            self.finished += len(some)
+            tell(self.name, self.finished / self.total)
+        return found
+
+    def _chunks(self, pair: Pair, world: World, count: int) -> Iterator[list[Features]]:
+        sizes = [min(_CHUNK, count - start) for start in range(0, count, _CHUNK)]
+        if self.executor is None:
+            yield from (_some(self.run, world, pair.probed, size) for size in sizes)
+            return
+        waiting: list[Future[list[Features]]] = [self.executor.submit(_some, self.run, world, pair.probed, size) for size in sizes]
+        try:
+            yield from (future.result() for future in as_completed(waiting))
+        finally:
+            for future in waiting:
+                future.cancel()
+
+
+def _or_failure(run: Run, world: World) -> Any:
+    try:
+        return run(world)
+    except Exception as error:  # noqa: BLE001 - whatever it is, it is seen
+        return {"failure": type(error).__name__}
+
+
+def _some(run: Run, world: World, probed: World, count: int) -> list[Features]:
+    return [observed(run(world), probed) for _ in range(count)]

@@ -1,0 +1,135 @@
+"""Two worlds: small tables that differ in one person, and are hard for trees to tell nothing about."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import TYPE_CHECKING, Any
+
+from privet.checks import checked_whole
+from privet.errors import ParameterError
+from privet.schema import Categorical, Numeric, Schema
+from privet.schema.schema import Neighbours
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+    from privet.counts.base import CountSource
+
+Row = Mapping[str, Any]
+PERSON = "who"
+
+
+@dataclass(frozen=True)
+class World:
+    """A table and what is public about it."""
+
+    schema: Schema
+    rows: tuple[Row, ...]
+
+    @cached_property
+    def table(self) -> pd.DataFrame:
+        """All columns: attributes, class, and the person where the schema names one."""
+        import pandas as pd
+
+        names = [*self.schema.names, self.schema.target, *([self.schema.person] if self.schema.person else [])]
+        columns = {name: [row[name] for row in self.rows] for name in names}
+        kinds = {name: float if isinstance(attribute, Numeric) else object for name, attribute in self.schema.attributes.items()}
+        return pd.DataFrame({name: pd.Series(values, dtype=kinds.get(name, object)) for name, values in columns.items()})
+
+    @cached_property
+    def source(self) -> CountSource:
+        """The exact counts of the table, for a curator: rows are encoded once for all runs."""
+        from privet.counts.open import open_table
+
+        return open_table(self.table).source(self.schema)
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return World, (self.schema, self.rows)  # what is kept beside them is made again in another process
+
+    @property
+    def X(self) -> pd.DataFrame:  # noqa: N802
+        """The attributes."""
+        return self.table[list(self.schema.names)]
+
+    @property
+    def y(self) -> pd.Series:
+        """The classes."""
+        return self.table[self.schema.target]
+
+
+@dataclass(frozen=True)
+class Pair:
+    """Two neighbouring worlds. ``probes`` are the values that the two differ in: what an attacker asks a model about."""
+
+    name: str
+    one: World
+    other: World
+    probes: tuple[Row, ...]
+
+    def __post_init__(self) -> None:
+        if self.one.schema != self.other.schema:
+            raise ParameterError("the two worlds of a pair must have the same schema: what is public does not depend on a person")
+
+    @property
+    def schema(self) -> Schema:
+        """What is public about both."""
+        return self.one.schema
+
+    @cached_property
+    def probed(self) -> World:
+        """The rows in question, by themselves."""
+        return World(self.schema.declare(person=None), self.probes)
+
+
+DOMAIN = Schema({"a": Categorical(["x", "y"]), "b": Numeric(0, 4, bins=4)}, target="class", classes=["no", "yes"])
+
+
+def _row(a: str, b: float, label: str) -> Row:
+    return {"a": a, "b": b, "class": label}
+
+
+#: What the others in the table are, who comes, and who is there instead where people are replaced. Each family is the worst case for
+#: some way to go wrong: a count that is not noised where it is zero, a domain that is read off the rows, or a leaf of a lone row; a
+#: label that follows one row; a split that one row decides.
+_FAMILIES: Mapping[str, tuple[Sequence[Row], Row, Row]] = {
+    "nobody else": ((), _row("x", 0.5, "yes"), _row("y", 3.5, "no")),
+    "a lone row in a leaf": ([_row("y", 3.5, "no")] * 3, _row("x", 0.5, "yes"), _row("y", 3.5, "no")),
+    "outvoted by two": ([_row("x", 0.5, "no")] * 2, _row("x", 0.5, "yes"), _row("y", 3.5, "no")),
+    "a tie that one row breaks": (
+        [_row("x", 0.5, "no"), _row("y", 3.5, "yes")] * 2,
+        _row("x", 3.5, "yes"),
+        _row("y", 0.5, "yes"),
+    ),
+}
+FAMILIES = tuple(_FAMILIES)
+
+
+def pairs_of(neighbours: Neighbours = "add-remove", *, rows_per_person: int = 1, alone: bool = False) -> tuple[Pair, ...]:
+    """The ready pairs for these neighbours.
+
+    Args:
+        neighbours: ``"add-remove"``: one person more. ``"replace"``: the same person with other rows, and the number of rows is public.
+        rows_per_person: above 1, a column says whose row it is, and the person has one row more than is allowed to count.
+        alone: only the pairs in which nobody else is in the table, for what a person does on their own.
+    """
+    checked_whole("rows_per_person", rows_per_person, 1)
+    if neighbours not in ("add-remove", "replace"):
+        raise ParameterError(f"neighbours must be 'add-remove' or 'replace', got {neighbours!r}")
+    found = (_pair(name, neighbours, rows_per_person) for name, (others, _, _) in _FAMILIES.items() if not (alone and others))
+    return tuple(found)
+
+
+def _pair(name: str, neighbours: Neighbours, most: int) -> Pair:
+    others, row, instead = _FAMILIES[name]
+    there = [{**other, PERSON: f"p{number}"} for number, other in enumerate(others)]
+    times = 1 if most == 1 else most + 1
+    comes, replaced = ([{**one, PERSON: "somebody"}] * times for one in (row, instead))
+    facts: dict[str, Any] = {"neighbours": neighbours, "rows_per_person": most, "person": PERSON if most > 1 else None}
+    if neighbours == "replace":
+        facts["n_rows"] = len(there) + times
+    schema = DOMAIN.declare(**facts)
+    without = there if neighbours == "add-remove" else [*there, *replaced]
+    probes = (row,) if neighbours == "add-remove" else (row, instead)
+    return Pair(name, World(schema, tuple(without)), World(schema, (*there, *comes)), probes)
