@@ -45,9 +45,9 @@ def test_of_anybodys_estimator_predictions_are_seen():
     probed = World(PAIR.probed.schema, PAIR.probed.rows)
     probed.__dict__["table"] = PAIR.probed.table.assign(a=lambda X: (X["a"] == "x").astype(float))
     seen = observed(fitted, probed)
-    assert seen["predict_proba for entry 0, 1"] == 1.0
-    assert seen["predict for entry 0"] == "yes"
-    assert seen["classes_"] == "['no' 'yes']"
+    assert seen["predict_proba: entry 0, 1"] == 1.0
+    assert seen["predict: entry 0"] == "yes"
+    assert (seen["classes_: entry 0"], seen["classes_: entry 1"]) == ("no", "yes")
 
 
 def test_of_rows_those_like_the_row_are_counted():

@@ -1,11 +1,13 @@
 """Is the claimed epsilon true? Tests of whole fitted models in two worlds that differ in one person.
 
 - :mod:`~privet.audit.worlds`: small neighbouring tables that are the worst case for trees
+- :mod:`~privet.audit.own_worlds`: such tables from rows of one's own
 - :mod:`~privet.audit.features`: what can be seen of something released
 - :mod:`~privet.audit.likelihood`: the likelihood of one world against the other, learnt from runs
 - :mod:`~privet.audit.events`: an event, chosen on some runs and counted on others
 - :mod:`~privet.audit.bounds`: how large epsilon must be, from these counts
 - :mod:`~privet.audit.two_worlds`: ``audit``, all of it in one call, for anything that can be run
+- :mod:`~privet.audit.fitted`, :mod:`~privet.audit.estimators`: ``audit_estimator``, for anybody's object with fit
 - :mod:`~privet.audit.releases`: what is released about a world, and what is promised for it
 - :mod:`~privet.audit.subjects`: everything in Privet that promises an epsilon, by name
 """
@@ -17,6 +19,8 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from privet.audit.bounds import epsilon_at_least as epsilon_at_least
+    from privet.audit.estimators import audit_estimator as audit_estimator
+    from privet.audit.own_worlds import pair_of as pair_of
     from privet.audit.subjects import SUBJECTS as SUBJECTS
     from privet.audit.subjects import audit_subject as audit_subject
     from privet.audit.subjects import subject_named as subject_named
@@ -33,8 +37,10 @@ _HOMES = {
     "SUBJECTS": "privet.audit.subjects",
     "World": "privet.audit.worlds",
     "audit": "privet.audit.two_worlds",
+    "audit_estimator": "privet.audit.estimators",
     "audit_subject": "privet.audit.subjects",
     "epsilon_at_least": "privet.audit.bounds",
+    "pair_of": "privet.audit.own_worlds",
     "pairs_of": "privet.audit.worlds",
     "subject_named": "privet.audit.subjects",
 }

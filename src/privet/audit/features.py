@@ -13,6 +13,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from privet.audit.fitted import Fitted
 from privet.audit.worlds import World
 from privet.curator.answers import Choice, Choices, Drawn, Numbers
 from privet.errors import ParameterError
@@ -41,7 +42,7 @@ def observed(released: Any, probed: World) -> Features:
     if isinstance(model, Model):
         return _model(model, probed)
     if hasattr(released, "predict_proba") or hasattr(released, "predict"):
-        return _estimator(released, probed)
+        return _fitted(Fitted(released, as_frame=True), probed)
     if type(released).__module__.partition(".")[0] == "pandas" and hasattr(released, "columns"):
         return _rows_of(released, probed)
     raise ParameterError(f"an audit cannot look at a {type(released).__name__}: give back a model, numbers, words, or a list of these")
@@ -98,17 +99,11 @@ def _structure(tree: Tree) -> str:
     return f"{tests} {''.join(map(str, tree.cells.branch.tolist()))}"
 
 
-def _estimator(fitted: Any, probed: World) -> Features:
-    """Anybody's estimator: what it predicts for the row in question, and which classes and columns it knows."""
-    found: Features = {}
-    for name in ("classes_", "n_features_in_"):
-        if hasattr(fitted, name):
-            found[name] = str(getattr(fitted, name))
-    for name in ("predict_proba", "predict"):
-        if hasattr(fitted, name):
-            said = np.asarray(getattr(fitted, name)(probed.X))
-            found |= {f"{name} for {key}": value for key, value in _array(said, probed).items()}
-    return found
+def _fitted(fitted: Fitted, probed: World) -> Features:
+    """Anybody's estimator, and one of ours that was fitted like that."""
+    model = getattr(fitted.estimator, "model_", None)
+    known = _model(model, probed) if isinstance(model, Model) and fitted.look == "all" else {}
+    return known | _named(fitted.parts(probed), probed)
 
 
 def _numbers(answer: Numbers, probed: World) -> Features:
@@ -187,6 +182,7 @@ _LOOKS: tuple[tuple[Any, Callable[[Any, World], Features]], ...] = (
     (Choice, lambda answer, _: {"chosen": str(answer.index)}),
     (Drawn, _drawn),
     (SyntheticTable, _synthetic),
+    (Fitted, _fitted),
     (Mapping, _named),
     ((str, int, float, np.number), lambda value, _: {"value": _plain(value)}),
     (np.ndarray, _array),

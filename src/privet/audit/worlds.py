@@ -10,9 +10,12 @@ from typing import TYPE_CHECKING, Any
 from privet.checks import checked_whole
 from privet.errors import ParameterError
 from privet.schema import Categorical, Numeric, Schema
+from privet.schema.attributes import Attribute
 from privet.schema.schema import Neighbours
 
 if TYPE_CHECKING:
+    import numpy as np
+    import numpy.typing as npt
     import pandas as pd
 
     from privet.counts.base import CountSource
@@ -58,6 +61,15 @@ class World:
         """The classes."""
         return self.table[self.schema.target]
 
+    @cached_property
+    def numbers(self) -> tuple[npt.NDArray[np.float64], npt.NDArray[np.int64]]:
+        """Attributes and classes for those who know numbers only: a word is its place in the domain."""
+        import numpy as np
+
+        columns = [_numbers(attribute, [row[name] for row in self.rows]) for name, attribute in self.schema.attributes.items()]
+        classes = _numbers(self.schema.label, [row[self.schema.target] for row in self.rows])
+        return np.column_stack(columns), classes.astype(np.int64)
+
 
 @dataclass(frozen=True)
 class Pair:
@@ -83,6 +95,13 @@ class Pair:
         return World(self.schema.declare(person=None), self.probes)
 
 
+def _numbers(attribute: Attribute, values: Sequence[Any]) -> npt.NDArray[np.float64]:
+    import numpy as np
+
+    places = None if isinstance(attribute, Numeric) else {value: place for place, value in enumerate(attribute.values)}
+    return np.array([value if places is None else places[value] for value in values], dtype=np.float64)
+
+
 DOMAIN = Schema({"a": Categorical(["x", "y"]), "b": Numeric(0, 4, bins=4)}, target="class", classes=["no", "yes"])
 
 
@@ -106,23 +125,31 @@ _FAMILIES: Mapping[str, tuple[Sequence[Row], Row, Row]] = {
 FAMILIES = tuple(_FAMILIES)
 
 
-def pairs_of(neighbours: Neighbours = "add-remove", *, rows_per_person: int = 1, alone: bool = False) -> tuple[Pair, ...]:
+#: Rows of both classes, for learners that refuse fewer.
+_CROWD = [_row("y", 3.5, "no"), _row("y", 2.5, "yes")] * 3
+
+
+def pairs_of(
+    neighbours: Neighbours = "add-remove", *, rows_per_person: int = 1, alone: bool = False, crowd: bool = False
+) -> tuple[Pair, ...]:
     """The ready pairs for these neighbours.
 
     Args:
         neighbours: ``"add-remove"``: one person more. ``"replace"``: the same person with other rows, and the number of rows is public.
         rows_per_person: above 1, a column says whose row it is, and the person has one row more than is allowed to count.
         alone: only the pairs in which nobody else is in the table, for what a person does on their own.
+        crowd: six rows of both classes are in every table besides, for learners that refuse fewer.
     """
     checked_whole("rows_per_person", rows_per_person, 1)
     if neighbours not in ("add-remove", "replace"):
         raise ParameterError(f"neighbours must be 'add-remove' or 'replace', got {neighbours!r}")
-    found = (_pair(name, neighbours, rows_per_person) for name, (others, _, _) in _FAMILIES.items() if not (alone and others))
-    return tuple(found)
+    listed = [name for name, (others, _, _) in _FAMILIES.items() if not (alone and others)]
+    return tuple(_pair(name, neighbours, rows_per_person, _CROWD if crowd else ()) for name in listed)
 
 
-def _pair(name: str, neighbours: Neighbours, most: int) -> Pair:
+def _pair(name: str, neighbours: Neighbours, most: int, crowd: Sequence[Row]) -> Pair:
     others, row, instead = _FAMILIES[name]
+    others = [*others, *crowd]
     there = [{**other, PERSON: f"p{number}"} for number, other in enumerate(others)]
     times = 1 if most == 1 else most + 1
     comes, replaced = ([{**one, PERSON: "somebody"}] * times for one in (row, instead))

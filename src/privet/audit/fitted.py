@@ -1,0 +1,107 @@
+"""What can be seen of anybody's fitted estimator: what it predicts, and what it keeps in public, by the customs of scikit-learn."""
+
+from __future__ import annotations
+
+import copy
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import Any, Literal
+
+import numpy as np
+import numpy.typing as npt
+
+from privet.audit.worlds import World
+from privet.errors import ParameterError
+
+#: All that is public, or predictions alone, or what a function of the fitted estimator gives back.
+Look = Literal["all", "predictions"] | Callable[[Any], Any]
+#: Of an ensemble so many members are looked at.
+MEMBERS = 8
+_ASKED = ("predict_proba", "decision_function", "predict")
+
+
+@dataclass(frozen=True)
+class Fitted:
+    """A fitted estimator, how its rows are given to it, and what is looked at."""
+
+    estimator: Any
+    as_frame: bool = False
+    look: Look = "all"
+
+    def parts(self, probed: World) -> dict[str, Any]:
+        """Everything that is seen, by name: numbers, words, arrays."""
+        X = probed.X if self.as_frame else probed.numbers[0]  # noqa: N806
+        found = predictions(self.estimator, X)
+        if callable(self.look):
+            return found | {"seen": self.look(self.estimator)}
+        return found | (kept(self.estimator, X) if self.look == "all" else {})
+
+
+@dataclass(frozen=True)
+class EstimatorRun:
+    """A run that fits a fresh estimator to a world; it can be sent to another process if what makes the estimator can."""
+
+    make: Any
+    as_frame: bool = False
+    look: Look = "all"
+
+    def __call__(self, world: World) -> Fitted:
+        estimator = self.fresh()
+        X, y = (world.X, world.y) if self.as_frame else world.numbers  # noqa: N806
+        fitted = estimator.fit(X, y)
+        return Fitted(estimator if fitted is None else fitted, self.as_frame, self.look)
+
+    def fresh(self) -> Any:
+        """An estimator that was not fitted yet."""
+        if isinstance(self.make, type) or not hasattr(self.make, "fit"):
+            made = self.make()
+        elif hasattr(self.make, "get_params"):
+            from sklearn.base import clone
+
+            made = clone(self.make)
+        else:
+            made = copy.deepcopy(self.make)
+        if getattr(made, "random_state", None) is not None:
+            raise ParameterError("random_state must be None: with a seed all runs would be the same, and an audit would find that")
+        return made
+
+
+def predictions(estimator: Any, X: Any) -> dict[str, Any]:  # noqa: N803
+    """What it says about these rows."""
+    return {name: np.asarray(getattr(estimator, name)(X)) for name in _ASKED if hasattr(estimator, name)}
+
+
+def kept(estimator: Any, X: Any) -> dict[str, Any]:  # noqa: N803
+    """The attributes that end in an underscore, trees where these rows fall, and the first members of an ensemble."""
+    found: dict[str, Any] = {}
+    for name, value in vars(estimator).items() if hasattr(estimator, "__dict__") else ():
+        if not name.endswith("_") or name.startswith("_"):
+            continue
+        if name == "estimators_":
+            for m, member in enumerate(np.ravel(np.asarray(value, dtype=object))[:MEMBERS]):
+                found |= {f"member {m}: {key}": part for key, part in {**predictions(member, X), **kept(member, X)}.items()}
+        elif hasattr(value, "children_left") and hasattr(estimator, "apply"):
+            found |= _tree(value, np.asarray(estimator.apply(X)))
+        elif _shown(value):
+            found[name] = value
+    return found
+
+
+def _tree(tree: Any, leaves: npt.NDArray[Any]) -> dict[str, Any]:
+    """A tree of scikit-learn's: its tests as a word, what it has in the leaves of the rows, and in all."""
+    tests = [f"{feature}<{threshold:.4g}" for feature, threshold in zip(tree.feature, tree.threshold, strict=True) if feature >= 0]
+    return {
+        "tests": " ".join(tests) or "none",
+        "nodes": len(tree.feature),
+        "values at the root": np.asarray(tree.value[0]),
+        "values where the row falls": np.asarray(tree.value[leaves]),
+    }
+
+
+def _shown(value: Any) -> bool:
+    """Whether it is made of numbers and words alone."""
+    if isinstance(value, Mapping):
+        return all(_shown(part) for part in value.values())
+    if isinstance(value, list | tuple):
+        return all(_shown(part) for part in value)
+    return isinstance(value, str | int | float | np.number) or (isinstance(value, np.ndarray) and value.dtype.kind in "biufUS")

@@ -1,0 +1,143 @@
+"""Anybody's estimator: a correct one holds, and broken ones are caught. Noise is seeded, so the outcomes are the same every time."""
+
+from __future__ import annotations
+
+import numpy as np
+import pandas as pd
+import pytest
+from sklearn.base import BaseEstimator, ClassifierMixin
+from sklearn.ensemble import RandomForestClassifier
+from sklearn.tree import DecisionTreeClassifier
+
+import privet as pv
+from privet.audit import audit_estimator, pair_of, pairs_of
+from privet.audit.features import observed
+from privet.audit.fitted import EstimatorRun, Fitted
+from privet.errors import ParameterError
+
+NOISE = np.random.default_rng(11)
+
+
+@pytest.fixture(autouse=True)
+def _seeded():
+    """Every test by itself, in whatever order they are run."""
+    NOISE.bit_generator.state = np.random.default_rng(11).bit_generator.state
+
+
+class Majority(ClassifierMixin, BaseEstimator):
+    """Class counts with Laplace noise, which cost epsilon for a row added or removed, and 2 epsilon for one replaced."""
+
+    def __init__(self, epsilon=1.0):
+        self.epsilon = epsilon
+
+    def fit(self, X, y):
+        assert isinstance(X, np.ndarray)
+        self.classes_ = np.array([0, 1])
+        self.counts_ = np.bincount(y, minlength=2) + NOISE.laplace(0, 1 / self.epsilon, 2)
+        return self
+
+    def predict(self, X):
+        return np.full(len(X), self.counts_.argmax())
+
+
+class ClassesFromData(Majority):
+    """Classes are those that occur."""
+
+    def fit(self, X, y):
+        super().fit(X, y)
+        self.classes_ = np.unique(y)
+        return self
+
+
+class NoisyVote(BaseEstimator):
+    """Adds noise to what is predicted, and leaves the exact counts in the object."""
+
+    def fit(self, X, y):
+        self.exact_ = {"counts": np.bincount(y, minlength=2)}
+
+    def predict(self, X):
+        return NOISE.integers(0, 2, len(X))
+
+
+def test_a_correct_one_holds_and_is_seen_well():
+    found = audit_estimator(Majority(), 1, 3000)
+    assert (found.subject, found.verdict) == ("Majority", "holds")
+    assert found.bound > 0.5
+
+
+def test_neighbours_are_what_the_claim_is_for():
+    assert audit_estimator(Majority(), 1, 2000, neighbours="replace").verdict == "violated"
+    assert audit_estimator(Majority(), 2, 1000, neighbours="replace").verdict == "holds"
+
+
+def test_too_little_noise_is_caught():
+    found = audit_estimator(Majority(3), 1, 1000, name="three times too little")
+    assert (found.subject, found.verdict) == ("three times too little", "violated")
+
+
+def test_classes_read_off_the_rows_are_caught_in_worlds_of_ones_own():
+    lone = pair_of([[0.0, 1.0], [1.0, 2.0]], [0, 0], [0.5, 3.0], 1)
+    found = audit_estimator(ClassesFromData, 1, 200, pairs=lone)
+    assert found.verdict == "violated"
+    assert "classes_" in found.event or "likelihood" in found.event
+
+
+def test_what_an_object_keeps_in_public_is_seen_unless_only_predictions_are_asked_for():
+    assert audit_estimator(NoisyVote(), 1, 200).verdict == "violated"
+    assert audit_estimator(NoisyVote(), 1, 200, look="predictions").verdict == "holds"
+    assert audit_estimator(NoisyVote(), 1, 200, look=lambda fitted: fitted.exact_["counts"]).verdict == "violated"
+
+
+def test_an_exact_tree_is_caught_and_so_is_a_forest():
+    assert audit_estimator(DecisionTreeClassifier(), 1, 120).verdict == "violated"
+    seen = observed(EstimatorRun(RandomForestClassifier(n_estimators=2))(pairs_of(crowd=True)[0].other), pairs_of(crowd=True)[0].probed)
+    assert {"member 0: tests", "member 1: nodes"} <= set(seen)
+    assert any(name.startswith("member 0: values where the row falls") for name in seen)
+
+
+def test_one_of_ours_is_looked_at_as_a_model_too():
+    pair = pairs_of(crowd=True)[1]
+    fitted = EstimatorRun(pv.RandomTreesClassifier(1, pair.schema, n_trees=1, height=1), as_frame=True)(pair.other)
+    assert isinstance(fitted, Fitted)
+    assert {"structure of tree 0", "predict: entry 0"} <= set(observed(fitted, pair.probed))
+
+
+def test_numbers_are_places_in_the_domain():
+    X, y = pairs_of("replace")[1].other.numbers
+    assert X.tolist() == [[1, 3.5], [1, 3.5], [1, 3.5], [0, 0.5]]
+    assert y.tolist() == [0, 0, 0, 1]
+    assert pairs_of()[0].one.numbers[0].shape == (0, 2)
+
+
+def test_worlds_of_ones_own_are_neighbours():
+    table = pd.DataFrame({"c": ["u", "v"], "n": [1, 5]})
+    pair = pair_of(table, [-1, 1], ["w", 9], 1, name="mine")
+    assert (pair.name, pair.schema.names, pair.schema.neighbours) == ("mine", ("c", "n"), "add-remove")
+    assert [len(pair.one.rows), len(pair.other.rows)] == [2, 3]
+    assert pair.other.numbers[0].tolist() == [[0, 1], [1, 5], [2, 9]]
+    assert pair.other.numbers[1].tolist() == [0, 1, 1]
+    replaced = pair_of(table, [-1, 1], ["w", 9], 1, instead=(["u", 0], -1))
+    assert (replaced.schema.n_rows, replaced.schema.neighbours, len(replaced.probes)) == (3, "replace", 2)
+    assert replaced.one.rows[-1] == {"c": "u", "n": 0, "class": -1}
+
+
+@pytest.mark.parametrize(
+    ("wrong", "told"),
+    [
+        ({"estimator": 3}, "estimator must have fit"),
+        ({"estimator": list}, "estimator must make an object with fit"),
+        ({"estimator": DecisionTreeClassifier(random_state=1)}, "random_state must be None"),
+        ({"look": "nothing"}, "look must be"),
+        ({"neighbours": "both"}, "neighbours must be"),
+    ],
+)
+def test_what_makes_no_sense_is_refused(wrong, told):
+    with pytest.raises(ParameterError, match=told):
+        audit_estimator(**({"estimator": Majority(), "epsilon": 1} | wrong))
+
+
+def test_worlds_that_make_no_sense_are_refused():
+    with pytest.raises(ParameterError, match="at least two classes"):
+        pair_of([[1.0]], [0], [2.0], 0)
+    with pytest.raises(ParameterError, match="a value for each"):
+        pair_of([[1.0, 2.0]], [0], [2.0], 1)
