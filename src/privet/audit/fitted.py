@@ -104,4 +104,6 @@ def _shown(value: Any) -> bool:
         return all(_shown(part) for part in value.values())
     if isinstance(value, list | tuple):
         return all(_shown(part) for part in value)
-    return isinstance(value, str | int | float | np.number) or (isinstance(value, np.ndarray) and value.dtype.kind in "biufUS")
+    if isinstance(value, np.ndarray):
+        return value.dtype.kind in "biufUS" or (value.dtype.kind == "O" and all(_shown(part) for part in value.flat))
+    return isinstance(value, str | int | float | np.number)
