@@ -26,7 +26,7 @@ test: install ## The tests that run in a few minutes
 
 test-all: install ## All tests, also those with Spark, which is installed first (half a gigabyte)
 	@$(BIN)/python -m pip install --quiet --disable-pip-version-check --constraint constraints.txt --editable '.[dev,dev-spark]'
-	$(BIN)/python -m pytest -n auto --dist worksteal
+	PRIVET_TEST_SEED=random $(BIN)/python -m pytest -n auto --dist worksteal
 
 check: install ## Style, types, layers
 	$(BIN)/ruff check .

@@ -125,7 +125,7 @@ def blocks_of_rows(place: Place) -> None:
 def random_parts(place: Place) -> None:
     rng = np.random.default_rng(0)
     frame = random_table(900, 14)
-    frame["who"] = [f"p{i}" for i in rng.integers(0, 60, 900)]
+    frame["who"] = [f"p{i}" for i in rng.integers(0, 600, 900)]  # so many that a part has 15 to 55 percent but for a chance of 1e-9
     question = Question.of(random_tree(SCHEMA, 2, 3))
     for schema in (SCHEMA, replace(SCHEMA, person="who", rows_per_person=50)):
         source = place(frame).source(schema)
