@@ -113,9 +113,9 @@ def test_a_charge_is_on_disk_before_charge_returns(tmp_path):
     with sqlite3.connect(path) as other:
         assert other.execute("SELECT epsilon FROM journal WHERE kind = 'charge'").fetchall() == [("1/3",)]
     other.close()
-    connection = ledger._local.connection
-    assert connection.execute("PRAGMA synchronous").fetchone()[0] == 2  # FULL: the log is flushed at every commit
-    assert connection.execute("PRAGMA journal_mode").fetchone()[0] == "wal"
+    with ledger._connected() as connection:
+        assert connection.execute("PRAGMA synchronous").fetchone()[0] == 2  # FULL: the log is flushed at every commit
+        assert connection.execute("PRAGMA journal_mode").fetchone()[0] == "wal"
 
 
 def test_it_is_the_same_ledger_after_a_restart(tmp_path):
@@ -129,16 +129,6 @@ def test_it_is_the_same_ledger_after_a_restart(tmp_path):
     assert again.entries() == [entry]
     assert again.cap("people") == Budget("1/3")
     assert left(again, "people", "ada") == F(1, 20)
-
-
-def test_a_forked_child_gets_a_connection_of_its_own(tmp_path):
-    ledger = SQLiteLedger(tmp_path / "ledger.sqlite")
-    ledger.set_cap("people", Budget(1))
-    mine = ledger._local.connection
-    ledger._local.process = -1  # as a child process sees it
-    ledger.charge("people", "ada", Cost.pure("0.5"), "x")
-    assert ledger._local.connection is not mine
-    mine.close()
 
 
 @pytest.mark.parametrize("statement", ["DELETE FROM journal", "UPDATE journal SET epsilon = '0'"])

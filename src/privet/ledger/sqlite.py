@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import os
 import sqlite3
-import threading
 import zlib
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -17,6 +15,7 @@ from privet.budget import NOTHING, Budget, Cost
 from privet.errors import LedgerError
 from privet.ledger.base import check_cap, fitted, same_request
 from privet.ledger.journal import Books, Entry, Line, cap_line, charge_line, new_identity, written
+from privet.ledger.sqlite_connections import Connections
 
 _EVERYONE = ""  # stands for "no analyst" in the tables; analysts have non-empty names
 
@@ -54,8 +53,9 @@ class SQLiteLedger:
 
     def __init__(self, path: str | PathLike[str]) -> None:
         self.path = Path(path)
-        self._local = threading.local()
+        self.identity = ""
         self._file: int | None = None  # which file it is, once it is open
+        self._connections = Connections()
         with self._connected() as connection:
             try:
                 tables = connection.execute("SELECT count(*) FROM sqlite_master").fetchone()[0]
@@ -64,7 +64,7 @@ class SQLiteLedger:
                     raise LedgerError(f"{self.path} is an SQLite file, but not a Privet ledger")
                 with self._transaction():
                     self._make(connection)
-                self.identity: str = connection.execute("SELECT identity FROM ledger").fetchone()[0]
+                self.identity = _identity(connection)
             except sqlite3.Error as error:
                 raise LedgerError(f"cannot open ledger {self.path}: {error}") from None
 
@@ -205,16 +205,13 @@ class SQLiteLedger:
 
     def close(self) -> None:
         """Close this thread's connection. The ledger can be used again afterwards."""
-        connection = getattr(self._local, "connection", None)
-        if connection is not None:
-            connection.close()
-            self._local.connection = None
+        self._connections.close()
 
     def _head(self, connection: sqlite3.Connection) -> tuple[str, int]:
         """The hash of the last line, and the number of the next."""
         row = connection.execute("SELECT hash, number FROM journal ORDER BY number DESC LIMIT 1").fetchone()
         if row is None:
-            return connection.execute("SELECT identity FROM ledger").fetchone()[0], 1
+            return _identity(connection), 1
         return row[0], row[1] + 1
 
     @staticmethod
@@ -254,19 +251,34 @@ class SQLiteLedger:
     def _connected(self) -> Iterator[sqlite3.Connection]:
         """This thread's connection; a driver error becomes a ledger error."""
         try:
-            if self._file is not None and (not self.path.exists() or self.path.stat().st_ino != self._file):
+            if self._file is not None and self._file != self._found():
                 raise LedgerError(f"ledger {self.path} was removed or replaced while in use; nothing is charged")
-            # A connection must not be carried into a forked child.
-            if getattr(self._local, "connection", None) is None or self._local.process != os.getpid():
-                mode = "rwc" if self._file is None else "rw"  # a ledger that is gone is not made anew
-                connection = sqlite3.connect(f"{self.path.absolute().as_uri()}?mode={mode}", timeout=60, isolation_level=None, uri=True)
-                connection.execute("PRAGMA journal_mode=WAL")
-                connection.execute("PRAGMA synchronous=FULL")
-                self._local.connection, self._local.process = connection, os.getpid()
-                self._file = self._file or self.path.stat().st_ino
-            yield self._local.connection
+            with self._connections.using(self._open) as connection:
+                yield connection
         except sqlite3.Error as error:
             raise LedgerError(f"cannot use ledger {self.path}: {error}") from None
+
+    def _open(self) -> sqlite3.Connection:
+        mode = "rwc" if self._file is None else "rw"  # a ledger that is gone is not made anew
+        connection = sqlite3.connect(
+            f"{self.path.absolute().as_uri()}?mode={mode}", timeout=60, isolation_level=None, uri=True, check_same_thread=False
+        )
+        connection.execute("PRAGMA journal_mode=WAL")
+        connection.execute("PRAGMA synchronous=FULL")
+        if self.identity and self.identity != _identity(connection):  # another file may get the number of one that was removed
+            connection.close()
+            raise LedgerError(f"ledger {self.path} was replaced while in use; nothing is charged")
+        self._file = self._file or self._found()
+        return connection
+
+    def _found(self) -> int | None:
+        """Which file is at the ledger's place, if any."""
+        try:
+            return self.path.stat().st_ino
+        except FileNotFoundError:
+            return None
+        except OSError as error:
+            raise LedgerError(f"cannot use ledger {self.path}: {error.strerror}") from None
 
     @contextmanager
     def _transaction(self) -> Iterator[sqlite3.Connection]:
@@ -289,6 +301,10 @@ def _statements(script: str) -> Iterator[str]:
         if sqlite3.complete_statement(statement):
             yield statement
             statement = ""
+
+
+def _identity(connection: sqlite3.Connection) -> str:
+    return str(connection.execute("SELECT identity FROM ledger").fetchone()[0])
 
 
 def _cost_from_text(epsilon: str | None, rho: str) -> Cost:
