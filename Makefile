@@ -4,7 +4,7 @@ VENV   := .venv
 BIN    := $(VENV)/bin
 READY  := $(VENV)/.ready
 
-.PHONY: help install demo test test-all check audit bench clean
+.PHONY: help install demo test test-all check audit reproduce bench clean
 
 help: ## What there is
 	@grep -E '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:[^#]*##/\t/' | expand -t 12
@@ -38,8 +38,11 @@ audit: install ## Is every claimed epsilon true? One table for both neighbour re
 	$(BIN)/privet audit --runs 3000 --jobs 2
 	$(BIN)/privet audit --runs 3000 --jobs 2 --neighbours replace
 
+reproduce: install ## Every table and figure of five papers again, in one report: reproduce-out/report.html
+	$(BIN)/privet reproduce all -o reproduce-out
+
 bench: install ## Speed of noise and counting, as ratios
 	$(BIN)/python -m bench.boundary
 
 clean: ## Remove what make made
-	rm -rf $(VENV) demo-out .pytest_cache .mypy_cache .ruff_cache .import_linter_cache
+	rm -rf $(VENV) demo-out reproduce-out anatomy-out .pytest_cache .mypy_cache .ruff_cache .import_linter_cache

@@ -57,9 +57,13 @@ def markdown(title: str, blocks: Sequence[Block]) -> str:
 
 def html_page(title: str, blocks: Sequence[Block]) -> str:
     """The blocks as one page that needs no other file and runs nothing."""
-    body = "\n".join(map(_html_block, blocks))
-    head = f"{_HEAD}<title>{_h(title)}</title>\n<style>{_STYLE}</style>\n</head>"
-    return f"{head}\n<body>\n<h1>{_h(title)}</h1>\n{body}\n</body>\n</html>\n"
+    return html_of(title, "\n".join(map(html_block, blocks)))
+
+
+def html_of(title: str, body: str, style: str = "") -> str:
+    """A page around a body that is HTML already, with more rules of style where it needs them."""
+    head = f"{_HEAD}<title>{escaped(title)}</title>\n<style>{_STYLE}{style}</style>\n</head>"
+    return f"{head}\n<body>\n<h1>{escaped(title)}</h1>\n{body}\n</body>\n</html>\n"
 
 
 def _md_block(block: Block) -> str:
@@ -78,22 +82,23 @@ def _md_block(block: Block) -> str:
             return _md(text)
 
 
-def _html_block(block: Block) -> str:
+def html_block(block: Block) -> str:
+    """One block as HTML."""
     match block:
         case Heading(text):
-            return f"<h2>{_h(text)}</h2>"
+            return f"<h2>{escaped(text)}</h2>"
         case Banner(text, alarm):
-            return f'<p class="{"alarm" if alarm else "promise"}" role="note">{_h(text)}</p>'
+            return f'<p class="{"alarm" if alarm else "promise"}" role="note">{escaped(text)}</p>'
         case Bullets(items):
-            return "<ul>\n" + "\n".join(f"<li>{_h(item)}</li>" for item in items) + "\n</ul>"
+            return "<ul>\n" + "\n".join(f"<li>{escaped(item)}</li>" for item in items) + "\n</ul>"
         case Grid(headers, rows, numeric):
             marks = [' class="number"' if column in numeric else "" for column in range(len(headers))]
-            head = "".join(f'<th scope="col"{mark}>{_h(cell)}</th>' for mark, cell in zip(marks, headers, strict=True))
-            lines = ["".join(f"<td{mark}>{_h(cell)}</td>" for mark, cell in zip(marks, row, strict=True)) for row in rows]
+            head = "".join(f'<th scope="col"{mark}>{escaped(cell)}</th>' for mark, cell in zip(marks, headers, strict=True))
+            lines = ["".join(f"<td{mark}>{escaped(cell)}</td>" for mark, cell in zip(marks, row, strict=True)) for row in rows]
             inside = "\n".join(f"<tr>{line}</tr>" for line in lines)
             return f'<div class="wide"><table>\n<thead><tr>{head}</tr></thead>\n<tbody>\n{inside}\n</tbody>\n</table></div>'
         case Paragraph(text):
-            return f"<p>{_h(text)}</p>"
+            return f"<p>{escaped(text)}</p>"
 
 
 def _md(text: str) -> str:
@@ -102,7 +107,8 @@ def _md(text: str) -> str:
     return "".join(f"\\{char}" if char in "\\`*_[]|~#$!" else char for char in shown)
 
 
-def _h(text: str) -> str:
+def escaped(text: str) -> str:
+    """Text that HTML shows as it is."""
     return html.escape(visible(text), quote=True)
 
 

@@ -6,10 +6,9 @@ anew and not one row more has to be withheld: all learners see the same rows.
 
 from __future__ import annotations
 
-import json
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -17,6 +16,7 @@ import numpy.typing as npt
 from privet.errors import OutsourceError, ParameterError
 from privet.outsource.groups import random_groups
 from privet.reproduce.anatomy.experiments import Experiment, L
+from privet.reproduce.files import read_json, write_json
 from privet.schema import Schema
 from privet.schema.encode import encode
 
@@ -24,7 +24,6 @@ FOLDS = 10
 _VERSION = 1
 _SEED = 2014
 Ints = npt.NDArray[np.int64]
-T = TypeVar("T")
 
 
 @dataclass(frozen=True, eq=False)
@@ -90,24 +89,3 @@ def kept(path: Path, experiment: Experiment, table: Any, schema: Schema) -> Assi
     if not found.group.shape == found.fold.shape == (len(table),):
         raise ParameterError(f"{path} must have a group and a fold for each of {len(table)} rows")
     return found
-
-
-def read_json(path: Path, kind: type[T]) -> T:
-    """What an earlier run wrote."""
-    try:
-        told = json.loads(path.read_text(encoding="utf-8"))
-    except (OSError, ValueError):
-        told = None
-    if not isinstance(told, kind):
-        raise ParameterError(f"cannot read {path}; remove the folder to begin anew")
-    return told
-
-
-def write_json(path: Path, data: Any) -> None:
-    """Write a file as a whole or not at all."""
-    partial = path.with_name(f".{path.name}.part")
-    try:
-        partial.write_text(json.dumps(data) + "\n", encoding="utf-8")
-        partial.replace(path)
-    except OSError as error:
-        raise ParameterError(f"cannot write {path}: {error.strerror}") from None

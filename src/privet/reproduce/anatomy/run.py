@@ -2,21 +2,20 @@
 
 from __future__ import annotations
 
-import signal
-import threading
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from collections.abc import Callable
 from pathlib import Path
-from typing import Any, NoReturn
+from typing import Any
 
 from privet.errors import ParameterError
 from privet.plots.style import need_matplotlib
 from privet.reproduce.anatomy.experiments import Experiment
 from privet.reproduce.anatomy.fold import CLIENTS, run_fold
-from privet.reproduce.anatomy.folds import FOLDS, Assignment, kept, read_json, write_json
+from privet.reproduce.anatomy.folds import FOLDS, Assignment, kept
 from privet.reproduce.anatomy.pictures import write_pictures
 from privet.reproduce.anatomy.results import COLUMNS, Line, write_csv
 from privet.reproduce.anatomy.summary import summary
+from privet.reproduce.files import make_folder, read_json, write_json
+from privet.reproduce.running import ended_by_exceptions
 from privet.schema import Schema
 
 #: Told how much is done, how much there is to do, and what is under way.
@@ -35,17 +34,14 @@ def run(experiments: list[Experiment], folds: int, output: Path, progress: Progr
         raise ParameterError(f"folds must be a whole number from 1 to {FOLDS}, got {folds!r}")
     need_matplotlib()
     place = output / "folds"
-    try:
-        place.mkdir(parents=True, exist_ok=True)
-    except OSError as error:
-        raise ParameterError(f"cannot make the folder {place}: {error.strerror}") from None
+    make_folder(place)
     # All of it is looked at first: what is missing is told before the first fold.
     tables = [_Table(one, *one.load(), place) for one in experiments]
     files = {(table.experiment.number, fold): _file(place, table.experiment, fold) for table in tables for fold in range(folds)}
     found = {at: _lines(path) for at, path in files.items() if path.exists()}
     todo = [(table, fold) for table in tables for fold in range(folds) if (table.experiment.number, fold) not in found]
     bar = _Bar(sum(table.effort for table, _ in todo), progress)
-    with _ended_by_exceptions():
+    with ended_by_exceptions():
         for table, fold in todo:
             number = table.experiment.number
             step = bar.steps(f"experiment {number}, fold {fold + 1}", table.effort / len(CLIENTS))
@@ -98,20 +94,3 @@ def _lines(path: Path) -> list[Line]:
     if not all(isinstance(line, dict) and tuple(line) == COLUMNS for line in lines):
         raise ParameterError(f"{path} is of another version of this command; choose another folder")
     return lines
-
-
-@contextmanager
-def _ended_by_exceptions() -> Iterator[None]:
-    """Being told to stop ends the servers and removes the keys on the way out, as Ctrl-C does."""
-
-    def stop(*_: object) -> NoReturn:
-        raise SystemExit(128 + signal.SIGTERM)
-
-    if threading.current_thread() is not threading.main_thread():
-        yield
-        return
-    before = signal.signal(signal.SIGTERM, stop)
-    try:
-        yield
-    finally:
-        signal.signal(signal.SIGTERM, before)

@@ -1,0 +1,22 @@
+"""The papers there are, by name. Each is imported when it is asked for."""
+
+from __future__ import annotations
+
+from importlib import import_module
+
+from privet.errors import ParameterError
+from privet.reproduce.experiment import Paper
+
+#: Where the constant ``PAPER`` of each is, in the order of the report.
+MODULES = {
+    "anatomy": "privet.reproduce.anatomy.paper",
+}
+
+
+def paper_named(name: str) -> Paper:
+    """The paper of this name."""
+    if name not in MODULES:
+        raise ParameterError(f"paper must be one of {', '.join(MODULES)}; got {name!r}")
+    paper = import_module(MODULES[name]).PAPER
+    assert isinstance(paper, Paper)
+    return paper
