@@ -7,10 +7,12 @@
 - :mod:`~privet.plots.terms`: ``draw_terms``, the scores for each value of the attributes
 - :mod:`~privet.plots.accuracy`: ``accuracy_over_epsilon``, box plots per learner and epsilon
 - :mod:`~privet.plots.boxes`: ``draw_boxes``, box plots of a measure by experiment and learner
+- :mod:`~privet.plots.box_panels`: ``draw_box_panels``, box plots of several methods side by side, with lines over them
 - :mod:`~privet.plots.curves`: ``draw_curves``, means with errors over a number, in panels
 - :mod:`~privet.plots.attack`: ``draw_attack``, what an attack on an outsourced table learns
 - :mod:`~privet.plots.shares`: ``draw_shares``, the shares of values in two tables side by side
 - :mod:`~privet.plots.heatmap`: ``heatmap``, the mean of a result over two parameters
+- :mod:`~privet.plots.maps`: ``draw_maps``, several heat maps on one scale
 - :mod:`~privet.plots.anonymity`: ``draw_anonymity``, class sizes, l and t
 - :mod:`~privet.plots.canvas`: a page in inches, with a title and a caption
 - :mod:`~privet.plots.style`: greys with hatches, text widths, ``save_figure``
@@ -21,9 +23,11 @@ Figures are plain ``matplotlib.figure.Figure`` objects: nothing here touches ``p
 from privet.plots.accuracy import accuracy_over_epsilon
 from privet.plots.anonymity import draw_anonymity
 from privet.plots.attack import draw_attack
+from privet.plots.box_panels import draw_box_panels
 from privet.plots.boxes import draw_boxes
 from privet.plots.curves import draw_curves
 from privet.plots.heatmap import heatmap
+from privet.plots.maps import draw_maps
 from privet.plots.shares import draw_shares
 from privet.plots.style import save_figure
 from privet.plots.terms import draw_terms
@@ -33,8 +37,10 @@ __all__ = [
     "accuracy_over_epsilon",
     "draw_anonymity",
     "draw_attack",
+    "draw_box_panels",
     "draw_boxes",
     "draw_curves",
+    "draw_maps",
     "draw_shares",
     "draw_terms",
     "draw_tree",

@@ -60,34 +60,19 @@ def draw_curves(
     figure = Figure(figsize=(width, _PANEL[1] * lines + 0.9), layout="constrained")
     grid = list(figure.subplots(lines, columns, squeeze=False).flat)
     for axes, (name, runs) in zip(grid, panels.items(), strict=False):
-        _draw(axes, runs, series)
+        draw_lines(axes, runs, series)
         axes.set_title(visible(name), loc="left", fontsize=10, parse_math=False)
         axes.set_xlabel(visible(parameter), parse_math=False)
         axes.set_ylabel(visible(measure), parse_math=False)
     for axes in grid[len(panels) :]:
         axes.remove()
-    key = [_handle(number, name) for number, name in enumerate(series)]
-    side_by_side = max(1, int(width / (_HANDLE + max(text_width(visible(name), _KEY) for name in series))))
-    legend = figure.legend(
-        handles=key,
-        loc="outside upper left",
-        ncols=min(side_by_side, len(key)),
-        frameon=False,
-        fontsize=_KEY,
-        handlelength=3.2,
-        title=visible(title),
-        title_fontproperties={"weight": "bold", "size": 12},
-        alignment="left",
-    )
-    for text in (legend.get_title(), *legend.get_texts()):
-        text.set_parse_math(False)
-    if caption:
-        told = "\n".join(wrapped(caption, width, _CAPTION))
-        figure.supxlabel(told, x=0.01, ha="left", fontsize=_CAPTION, color=QUIET, parse_math=False)
+    add_key(figure, series, width, title)
+    add_caption(figure, caption, width)
     return figure
 
 
-def _draw(axes: Axes, runs: Sequence[Run], series: Sequence[str]) -> None:
+def draw_lines(axes: Axes, runs: Sequence[Run], series: Sequence[str]) -> None:
+    """One panel. A series has the colour, the marker and the dash of its place in ``series``."""
     values = sorted({float(value) for _, value, _ in runs})
     for number, name in enumerate(series):
         mine = {place: [found for of, at, found in runs if of == name and at == value] for place, value in enumerate(values)}
@@ -108,6 +93,32 @@ def _draw(axes: Axes, runs: Sequence[Run], series: Sequence[str]) -> None:
     axes.set_xlim(-0.5, len(values) - 0.5)
     axes.grid(axis="y", color="#dcdcdc", linewidth=0.6)
     axes.set_axisbelow(True)
+
+
+def add_key(figure: Figure, series: Sequence[str], width: float, title: str) -> None:
+    """What each line means, under a title, above all panels of a figure that is so many inches wide."""
+    key = [_handle(number, name) for number, name in enumerate(series)]
+    side_by_side = max(1, int(width / (_HANDLE + max(text_width(visible(name), _KEY) for name in series))))
+    legend = figure.legend(
+        handles=key,
+        loc="outside upper left",
+        ncols=min(side_by_side, len(key)),
+        frameon=False,
+        fontsize=_KEY,
+        handlelength=3.2,
+        title=visible(title),
+        title_fontproperties={"weight": "bold", "size": 12},
+        alignment="left",
+    )
+    for text in (legend.get_title(), *legend.get_texts()):
+        text.set_parse_math(False)
+
+
+def add_caption(figure: Figure, caption: str, width: float) -> None:
+    """Small letters below all panels, if there is anything to say."""
+    if caption:
+        told = "\n".join(wrapped(caption, width, _CAPTION))
+        figure.supxlabel(told, x=0.01, ha="left", fontsize=_CAPTION, color=QUIET, parse_math=False)
 
 
 def _style(number: int) -> dict[str, Any]:

@@ -1,0 +1,99 @@
+"""Several heat maps on one scale, such as accuracy over depth and number of trees for each epsilon."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING
+
+import numpy as np
+import numpy.typing as npt
+
+from privet.errors import ParameterError
+from privet.plots.curves import add_caption
+from privet.plots.style import need_matplotlib
+from privet.release.labels import visible
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+    from matplotlib.figure import Figure
+
+#: A run: its line, its column, and what was measured.
+Run = tuple[str, str, float]
+#: Inches of a cell, and what stands around the cells of a panel.
+_CELL, _AROUND = (0.46, 0.3), (1.1, 0.9)
+
+
+def draw_maps(
+    panels: Mapping[str, Sequence[Run]], *, rows: str, columns: str, title: str = "", caption: str = "", side_by_side: int = 2
+) -> Figure:
+    """A map for each group of runs; the mean of a cell's runs stands in it, and dark is large, in all maps alike.
+
+    Args:
+        panels: what stands above each map, and its runs. Lines and columns are in the order in which they first come.
+        rows, columns: what the axes show.
+        title: stands above.
+        caption: stands below, in small letters.
+        side_by_side: how many maps stand side by side.
+    """
+    need_matplotlib()
+    from matplotlib.figure import Figure
+
+    if not panels or not all(panels.values()):
+        raise ParameterError("draw_maps: every panel must have at least one run")
+    across = min(side_by_side, len(panels))
+    down = math.ceil(len(panels) / across)
+    sizes = [(len({column for _, column, _ in runs}), len({row for row, _, _ in runs})) for runs in panels.values()]
+    width = across * (_CELL[0] * max(size[0] for size in sizes) + _AROUND[0])
+    height = down * (_CELL[1] * max(size[1] for size in sizes) + _AROUND[1]) + 0.6
+    figure = Figure(figsize=(width, height), layout="constrained")
+    grid = list(figure.subplots(down, across, squeeze=False).flat)
+    scale = scale_of(panels)
+    for axes, (name, runs) in zip(grid, panels.items(), strict=False):
+        draw_map(axes, runs, scale)
+        axes.set_title(visible(name), loc="left", fontsize=10, parse_math=False)
+        axes.set_xlabel(visible(columns), parse_math=False)
+        axes.set_ylabel(visible(rows), parse_math=False)
+    for axes in grid[len(panels) :]:
+        axes.remove()
+    figure.suptitle(visible(title), x=0.01, ha="left", fontsize=12, fontweight="bold", parse_math=False)
+    add_caption(figure, caption, width)
+    return figure
+
+
+def scale_of(panels: Mapping[str, Sequence[Run]]) -> tuple[float, float]:
+    """The least and the largest mean of all panels."""
+    means = np.concatenate([_means(runs)[2].ravel() for runs in panels.values()])
+    means = means[np.isfinite(means)]
+    if not len(means):
+        raise ParameterError("draw_maps: there must be at least one finite number")
+    return float(means.min()), float(means.max())
+
+
+def draw_map(axes: Axes, runs: Sequence[Run], scale: tuple[float, float]) -> None:
+    """One map. A cell without a run is empty."""
+    lines, columns, cells = _means(runs)
+    low, high = scale
+    # A quarter above the largest keeps the darkest cells readable.
+    image = axes.imshow(np.ma.masked_invalid(cells), cmap="Greys", vmin=low, vmax=high + (high - low) * 0.25 + 1e-12, aspect="auto")
+    for (i, j), value in np.ndenumerate(cells):
+        if np.isfinite(value):
+            ink = "white" if image.to_rgba(value)[0] < 0.5 else "black"
+            axes.text(j, i, _short(float(value)), ha="center", va="center", color=ink, fontsize=7.5)
+    axes.set_xticks(range(len(columns)), [visible(name) for name in columns], parse_math=False)
+    axes.set_yticks(range(len(lines)), [visible(name) for name in lines], parse_math=False)
+    axes.tick_params(length=0, labelsize=8.5)
+
+
+def _means(runs: Sequence[Run]) -> tuple[list[str], list[str], npt.NDArray[np.float64]]:
+    lines, columns = list(dict.fromkeys(row for row, _, _ in runs)), list(dict.fromkeys(column for _, column, _ in runs))
+    found: dict[tuple[str, str], list[float]] = {}
+    for row, column, value in runs:
+        found.setdefault((row, column), []).append(value)
+    cells = [[float(np.mean(found[row, column])) if (row, column) in found else math.nan for column in columns] for row in lines]
+    return lines, columns, np.array(cells)
+
+
+def _short(value: float) -> str:
+    """Three digits, without the zero before them."""
+    return f"{value:.3f}".replace("0.", ".", 1) if 0 <= value < 0.9995 else f"{value:.2f}"
