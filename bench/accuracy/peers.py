@@ -11,6 +11,7 @@ import json
 import sys
 import time
 import warnings
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -61,7 +62,8 @@ def answer(request: dict[str, Any]) -> dict[str, Any]:
     return {"seconds": seconds}
 
 
-def main() -> None:
+def serve(answer: Callable[[dict[str, Any]], dict[str, Any]]) -> None:
+    """Answer every line of standard input until it ends."""
     warnings.simplefilter("ignore")
     replies = sys.stdout
     for line in sys.stdin:
@@ -75,4 +77,4 @@ def main() -> None:
 
 
 if __name__ == "__main__":
-    main()
+    serve(answer)
