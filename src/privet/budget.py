@@ -19,6 +19,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from decimal import Decimal, InvalidOperation
 from fractions import Fraction
+from functools import lru_cache
 from numbers import Integral, Rational, Real
 from typing import Literal
 
@@ -59,6 +60,13 @@ def exact(name: str, value: Number, *, zero: bool = False) -> Fraction:
         bound = "zero or more" if zero else "above zero"
         raise ParameterError(f"{name} must be a finite number {bound}, got {value!r}")
     return number
+
+
+def written_fraction(text: object) -> Fraction:
+    """The fraction that was written as text, of up to 1000 digits; a ValueError for anything else, such as "1e999999999"."""
+    if not isinstance(text, str) or not re.fullmatch(r"[0-9]{1,1000}(/[0-9]{1,1000})?", text) or re.search(r"/0*$", text):
+        raise ValueError("this is no written fraction")
+    return Fraction(text)
 
 
 def is_infinite(epsilon: object) -> bool:
@@ -168,6 +176,7 @@ class Budget:
         return f"{self.unit} {float(self.amount):.6g}"
 
 
+@lru_cache(maxsize=256)
 def epsilon_for(rho: Fraction, delta: Fraction) -> float:
     """The epsilon of the (epsilon, delta) guarantee that rho-zCDP implies, for reports.
 
@@ -192,6 +201,7 @@ def epsilon_for(rho: Fraction, delta: Fraction) -> float:
     return float(converted.map(distance).epsilon(math.nextafter(float(delta), 0.0)))
 
 
+@lru_cache(maxsize=256)  # a third of a second
 def rho_for(epsilon: Fraction, delta: Fraction) -> Fraction:
     """The largest rho, to about nine digits, whose (epsilon, delta) guarantee is at most this one."""
     low, high = Fraction(0), 2 * epsilon + 2

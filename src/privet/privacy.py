@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 import math
-import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any, Literal, get_args
 
-from privet.budget import Cost, epsilon_for, parallel, sequential
+from privet.budget import Cost, epsilon_for, parallel, sequential, written_fraction
 from privet.errors import ParameterError, PrivetError
 from privet.schema import Schema
 
@@ -272,7 +271,7 @@ class PrivacyStatement:
             if data.get("parts"):
                 return cls.together([cls.from_json(part) for part in data["parts"]], data["people"])
             charges = tuple(
-                Charge(str(c["what"]), Cost(None if c["epsilon"] is None else _amount(c["epsilon"]), _amount(c["rho"])))
+                Charge(str(c["what"]), Cost(None if c["epsilon"] is None else written_fraction(c["epsilon"]), written_fraction(c["rho"])))
                 for c in data["charges"]
             )
             if data["neighbours"] not in ("add-remove", "replace") or int(data["rows_per_person"]) < 1:
@@ -284,7 +283,7 @@ class PrivacyStatement:
                 bool(data["person"]),
                 bool(data["private"]),
                 str(data["reason"]),
-                None if data["delta"] is None else _amount(data["delta"]),
+                None if data["delta"] is None else written_fraction(data["delta"]),
                 tuple(str(note) for note in data["notes"]),
                 _text(data.get("id", "")),
                 _text(data.get("name", "")),
@@ -325,13 +324,6 @@ def _local(data: Mapping[str, Any]) -> bool:
     if type(local) is not bool or (local and (data["neighbours"] != "replace" or data["person"])):
         raise ValueError
     return local
-
-
-def _amount(text: object) -> Fraction:
-    """A written fraction of any length, but no power that would be computed in full."""
-    if not isinstance(text, str) or not re.fullmatch(r"\d{1,1000}(/\d{1,1000})?", text) or re.search(r"/0*$", text):
-        raise ValueError
-    return Fraction(text)
 
 
 def _text(value: object, most: int = 200) -> str:

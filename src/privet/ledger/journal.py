@@ -13,10 +13,9 @@ import secrets
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, fields
 from datetime import UTC, datetime
-from fractions import Fraction
 from typing import Any
 
-from privet.budget import Budget, Cost
+from privet.budget import Budget, Cost, written_fraction
 from privet.errors import ParameterError
 
 
@@ -58,18 +57,18 @@ class Line:
         """The hash that this line must have after a line with the hash ``before``."""
         texts = [str(getattr(self, field.name)) for field in fields(self)[:-1]]
         written = "".join(f"{len(text.encode())}:{text}," for text in texts)
-        return hashlib.sha256((before + written).encode()).hexdigest()
+        return hashlib.sha256(f"{before}{written}".encode()).hexdigest()
 
     @property
     def entry(self) -> Entry:
         """As a charge."""
-        cost = Cost(Fraction(self.epsilon) if self.epsilon else None, Fraction(self.rho))
+        cost = Cost(written_fraction(self.epsilon) if self.epsilon else None, written_fraction(self.rho))
         return Entry(self.number, self.time, self.dataset, self.analyst, self.what, cost, self.key, self.request, self.hash)
 
     @property
     def budget(self) -> Budget:
         """As a cap."""
-        return Budget(Fraction(self.epsilon)) if self.epsilon else Budget(rho=Fraction(self.rho))
+        return Budget(written_fraction(self.epsilon)) if self.epsilon else Budget(rho=written_fraction(self.rho))
 
 
 @dataclass(frozen=True)

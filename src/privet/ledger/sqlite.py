@@ -7,15 +7,15 @@ import zlib
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import astuple
-from fractions import Fraction
 from os import PathLike
 from pathlib import Path
 
-from privet.budget import NOTHING, Budget, Cost
-from privet.errors import LedgerError
+from privet.budget import NOTHING, Budget, Cost, written_fraction
+from privet.errors import LedgerError, PrivetError
 from privet.ledger.base import check_cap, fitted, same_request
 from privet.ledger.journal import Books, Entry, Line, cap_line, charge_line, new_identity, written
 from privet.ledger.sqlite_connections import Connections
+from privet.ledger.verify import problems_of
 
 _EVERYONE = ""  # stands for "no analyst" in the tables; analysts have non-empty names
 
@@ -54,6 +54,7 @@ class SQLiteLedger:
     def __init__(self, path: str | PathLike[str]) -> None:
         self.path = Path(path)
         self.identity = ""
+        self._whole = True  # while it is made
         self._file: int | None = None  # which file it is, once it is open
         self._connections = Connections()
         with self._connected() as connection:
@@ -65,6 +66,7 @@ class SQLiteLedger:
                 with self._transaction():
                     self._make(connection)
                 self.identity = _identity(connection)
+                self._whole = False  # until somebody has looked, before the first charge
             except sqlite3.Error as error:
                 raise LedgerError(f"cannot open ledger {self.path}: {error}") from None
 
@@ -75,6 +77,8 @@ class SQLiteLedger:
             raise LedgerError(f"ledger {self.path} has version {version}, this Privet reads versions 1 to {_VERSION}")
         if version == _VERSION:
             return
+        if version == 0 and connection.execute("PRAGMA page_count").fetchone()[0] > 1:  # a new file has nothing in it
+            raise LedgerError(f"ledger {self.path} is damaged: it has no version; put a backup in its place")
         for statement in _statements(_SCHEMA):
             connection.execute(statement)
         connection.execute("INSERT INTO ledger VALUES (?)", (new_identity(),))
@@ -90,7 +94,7 @@ class SQLiteLedger:
             cost = _cost_from_text(epsilon, rho)
             self._append(connection, charge_line(*self._head(connection), dataset, analyst, what, cost, time=time))
         for dataset, analyst, amount, unit in connection.execute("SELECT dataset, analyst, amount, unit FROM caps").fetchall():
-            budget = Budget(**{unit: Fraction(amount)})
+            budget = Budget(**{unit: written_fraction(amount)})
             self._append(connection, cap_line(*self._head(connection), dataset, analyst or None, budget))
         connection.execute("DROP TABLE entries")
 
@@ -157,7 +161,7 @@ class SQLiteLedger:
                 "AND (?1 IS NULL OR dataset = ?1) AND (?2 IS NULL OR analyst = ?2) ORDER BY number",
                 (dataset, analyst),
             ).fetchall()
-        return [Line(*row).entry for row in rows]
+            return [Line(*row).entry for row in rows]
 
     def unanswered(self) -> set[int]:
         with self._connected() as connection:
@@ -196,12 +200,9 @@ class SQLiteLedger:
         with self._connected() as connection:
             connection.execute("BEGIN")  # what is read in one transaction is of one moment
             try:
-                lines = [Line(*row) for row in connection.execute(f"SELECT {_COLUMNS} FROM journal ORDER BY number")]  # noqa: S608
-                caps = connection.execute("SELECT dataset, analyst, unit, amount FROM caps").fetchall()
-                spent = connection.execute("SELECT dataset, analyst, epsilon, rho FROM spent").fetchall()
+                return _books(connection)
             finally:
                 connection.execute("ROLLBACK")
-        return Books.read(lines, caps, spent)
 
     def close(self) -> None:
         """Close this thread's connection. The ledger can be used again afterwards."""
@@ -238,7 +239,7 @@ class SQLiteLedger:
         row = connection.execute(
             "SELECT amount, unit FROM caps WHERE dataset = ? AND analyst = ?", (dataset, analyst or _EVERYONE)
         ).fetchone()
-        return None if row is None else Budget(**{row[1]: Fraction(row[0])})
+        return None if row is None else Budget(**{row[1]: written_fraction(row[0])})
 
     @staticmethod
     def _read_spent(connection: sqlite3.Connection, dataset: str, analyst: str | None) -> Cost:
@@ -255,8 +256,20 @@ class SQLiteLedger:
                 raise LedgerError(f"ledger {self.path} was removed or replaced while in use; nothing is charged")
             with self._connections.using(self._open) as connection:
                 yield connection
+        except PrivetError:
+            raise
         except sqlite3.Error as error:
             raise LedgerError(f"cannot use ledger {self.path}: {error}") from None
+        except (ValueError, TypeError, zlib.error):  # an amount that is none, a text that is no UTF-8, an answer that does not unfold
+            raise LedgerError(f"ledger {self.path} is damaged: it holds what no ledger writes; put a backup in its place") from None
+
+    def _check_whole(self, connection: sqlite3.Connection) -> None:
+        """A damaged file may still be one that SQLite reads, with a total that is gone or not found: nothing is charged to it."""
+        indexes = connection.execute("PRAGMA integrity_check(1)").fetchone()[0]
+        found = problems_of(self.identity, _books(connection)) if indexes == "ok" else [indexes]
+        if found:
+            raise LedgerError(f"ledger {self.path} is damaged, so nothing is charged; put a backup in its place: {found[0]}")
+        self._whole = True
 
     def _open(self) -> sqlite3.Connection:
         mode = "rwc" if self._file is None else "rw"  # a ledger that is gone is not made anew
@@ -285,12 +298,21 @@ class SQLiteLedger:
         with self._connected() as connection:
             connection.execute("BEGIN IMMEDIATE")
             try:
+                if not self._whole:
+                    self._check_whole(connection)
                 yield connection
                 connection.execute("COMMIT")
             except BaseException:
                 if connection.in_transaction:  # some failures, such as a full disk, have ended it
                     connection.execute("ROLLBACK")
                 raise
+
+
+def _books(connection: sqlite3.Connection) -> Books:
+    lines = [Line(*row) for row in connection.execute(f"SELECT {_COLUMNS} FROM journal ORDER BY number")]  # noqa: S608 - a constant
+    caps = connection.execute("SELECT dataset, analyst, unit, amount FROM caps").fetchall()
+    spent = connection.execute("SELECT dataset, analyst, epsilon, rho FROM spent").fetchall()
+    return Books.read(lines, caps, spent)
 
 
 def _statements(script: str) -> Iterator[str]:
@@ -308,4 +330,4 @@ def _identity(connection: sqlite3.Connection) -> str:
 
 
 def _cost_from_text(epsilon: str | None, rho: str) -> Cost:
-    return Cost(None if epsilon is None else Fraction(epsilon), Fraction(rho))
+    return Cost(None if epsilon is None else written_fraction(epsilon), written_fraction(rho))

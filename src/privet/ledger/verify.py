@@ -21,7 +21,7 @@ def verify(ledger: Ledger, witness: Witness | None = None, receipts: Sequence[Re
     """What is wrong with a ledger, in words; empty where nothing is. A ledger that is whole is noted in the witness."""
     seen = None if witness is None else witness.seen()  # before the lines are read: what was seen then must be among them
     books = ledger.books()
-    found = [*_chain(ledger.identity, books.lines), *_accounts(books)]
+    found = problems_of(ledger.identity, books)
     by_number = {line.number: line for line in books.lines}
     if seen is not None:
         found += _against("the witness", seen, ledger.identity, by_number)
@@ -32,6 +32,11 @@ def verify(ledger: Ledger, witness: Witness | None = None, receipts: Sequence[Re
     if not found and books.lines and witness is not None:
         witness.note(ledger, books.lines[-1])
     return found
+
+
+def problems_of(identity: str, books: Books) -> list[str]:
+    """What is wrong with the books of a ledger by themselves: the chain of lines, and what must follow from them."""
+    return [*_chain(identity, books.lines), *_accounts(books)]
 
 
 def _chain(identity: str, lines: list[Line]) -> Iterator[str]:
@@ -55,14 +60,14 @@ def _accounts(books: Books) -> Iterator[str]:
             else:
                 for who in ("", line.analyst):
                     spent[line.dataset, who] = add(spent.get((line.dataset, who), NOTHING), line.entry.cost)
-        except (ValueError, ZeroDivisionError, TypeError):
+        except (ValueError, TypeError):
             yield f"line {line.number} holds an amount that is none"
-    for account in sorted({*caps, *books.caps}):
+    for account in sorted({*caps, *books.caps}, key=repr):  # what is damaged may be no text
         if account not in caps:
             yield f"{_named(account)} has a cap that no line set"
         elif books.caps.get(account) != caps[account]:
             yield f"the cap of {_named(account)} is not the one that was set last"
-    for account in sorted({*spent, *books.spent}):
+    for account in sorted({*spent, *books.spent}, key=repr):
         if books.spent.get(account) != written(spent.get(account, NOTHING)):
             yield f"what {_named(account)} is said to have spent is not the sum of its charges"
 
