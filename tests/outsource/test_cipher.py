@@ -176,10 +176,11 @@ class TestFile:
         with pytest.raises(OutsourceError):
             KeyRing.read(tmp_path / "k")
 
-    def test_a_file_cannot_ask_for_all_memory(self, tmp_path):
+    @pytest.mark.parametrize("cost", [{"n": 1 << 40}, {"n": 1 << 20, "r": 17}, {"p": 1 << 20}, {"n": float("inf")}, {"n": -1, "r": -8}])
+    def test_a_file_cannot_ask_for_all_memory_or_for_minutes(self, tmp_path, cost):
         RING.write(tmp_path / "k", "passphrase")
         data = json.loads((tmp_path / "k").read_text())
-        data["scrypt"]["n"] = 1 << 40
+        data["scrypt"] |= cost
         (tmp_path / "k").write_text(json.dumps(data))
         with pytest.raises(OutsourceError, match="damaged"):
             KeyRing.read(tmp_path / "k", "passphrase")

@@ -26,7 +26,7 @@ _VERSION = 1
 _BYTES: dict[str, int] = {"AES-256-GCM": 32, "AES-128-GCM": 16}
 #: The cost of trying one passphrase: 128 MiB of memory and a few tenths of a second (RFC 7914; n = 2**17, r = 8).
 _SCRYPT = {"n": 1 << 17, "r": 8, "p": 1}
-_SCRYPT_MOST = 1 << 20  # of n: a file must not be able to ask for all memory
+_SCRYPT_MOST = 1 << 24  # of n r p, 16 times as much: a file must not be able to ask for all memory, or for minutes
 _PURPOSE = b"privet key file 1"
 
 
@@ -136,7 +136,7 @@ class KeyRing:
             return cls(_keys_from(_unlocked(data, passphrase) if "sealed" in data else data["keys"]), table)
         except _WrongPassphrase:
             raise OutsourceError(f"the passphrase does not open the key file {target}") from None
-        except (KeyError, TypeError, ValueError, AttributeError):
+        except (KeyError, TypeError, ValueError, AttributeError, OverflowError, RecursionError):
             raise OutsourceError(f"the key file {target} is damaged") from None
 
     @staticmethod
@@ -193,7 +193,7 @@ def _unlocked(data: Mapping[str, Any], passphrase: str | None) -> Any:
     from cryptography.hazmat.primitives.ciphers.aead import AESGCM
 
     cost = {name: int(data["scrypt"][name]) for name in _SCRYPT}
-    if not (2 <= cost["n"] <= _SCRYPT_MOST and 1 <= cost["r"] <= 16 and 1 <= cost["p"] <= 16):
+    if min(cost.values()) < 1 or cost["n"] * cost["r"] * cost["p"] > _SCRYPT_MOST:
         raise ValueError
     sealed = _bytes(data["sealed"])
     try:
