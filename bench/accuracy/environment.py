@@ -7,6 +7,7 @@ import subprocess
 import sys
 import tempfile
 import venv
+from contextlib import suppress
 from pathlib import Path
 from typing import Any, Self
 
@@ -69,7 +70,8 @@ class Conversation:
             )
         assert self._process.stdin is not None
         assert self._process.stdout is not None
-        self._process.stdin.write(json.dumps(request) + "\n")
+        with suppress(BrokenPipeError):  # then there is no answer either
+            self._process.stdin.write(json.dumps(request) + "\n")
         line = self._process.stdout.readline()
         reply: dict[str, Any] = json.loads(line) if line else {"error": "the peers' process ended"}
         if "error" in reply:
