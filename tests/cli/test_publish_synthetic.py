@@ -292,11 +292,11 @@ class TestCheck:
         assert entries("held-out.csv") == []
 
     def test_a_report_that_cannot_be_written_is_not_half_there(self, rows, privet, monkeypatch):
-        def full(self, text, **_):
-            self.write_bytes(text[:100].encode())
+        def full(self, data):
+            self.write_text(data[:100].decode())
             raise OSError(28, "No space left on device")
 
-        monkeypatch.setattr(Path, "write_text", full)
+        monkeypatch.setattr(Path, "write_bytes", full)
         ran = privet(*rows, "-o", "report.md")
         assert ran.code != 0
         assert "No space left on device" in ran.err

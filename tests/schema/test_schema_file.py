@@ -196,14 +196,15 @@ def test_a_failing_write_leaves_the_old_file(tmp_path: Path, monkeypatch: pytest
     file = tmp_path / "schema.json"
     file.write_text("old")
 
-    def full(self: Path, *arguments: object, **options: object) -> None:
-        self.write_bytes(b"half a fi")
+    def full(self: Path, data: bytes) -> None:
+        with self.open("wb") as written:
+            written.write(data[:9])
         raise OSError(28, "No space left on device")
 
-    monkeypatch.setattr(Path, "write_text", full)
+    monkeypatch.setattr(Path, "write_bytes", full)
     with pytest.raises(SchemaError, match=f"cannot write schema file {file}: No space left"):
         SCHEMA.write(file)
-    assert file.read_bytes() == b"old"
+    assert [(path.name, path.read_bytes()) for path in tmp_path.iterdir()] == [("schema.json", b"old")]
 
 
 def test_a_failing_write_leaves_no_part(tmp_path: Path) -> None:

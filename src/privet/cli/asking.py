@@ -11,6 +11,7 @@ from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Protocol
 
+import typer
 from rich.console import Console
 
 from privet.budget import Budget, exact_epsilon
@@ -18,9 +19,10 @@ from privet.cli.places import ledger_beside
 from privet.cli.tables import budget_table, number
 from privet.counts.open import open_table
 from privet.curator import AnyCurator, Curator
-from privet.errors import AbsentWarning, NoiseWarning, ParameterError, SchemaError, TableError
+from privet.errors import AbsentWarning, NoiseWarning, ParameterError, PrivetError, SchemaError, TableError
 from privet.ledger import SQLiteLedger
 from privet.schema import Schema
+from privet.whole_file import write_whole
 
 if TYPE_CHECKING:
     from privet.remote.curator import RemoteCurator
@@ -132,6 +134,16 @@ def check_writable(path: Path) -> None:
     """Raise unless a file can be written there: nothing should be paid for and then lost."""
     if path.is_dir() or not path.parent.is_dir() or not os.access(path.parent, os.W_OK):
         raise TableError(f"cannot write {path}: its folder must exist and be writable, and it must not be a folder itself")
+
+
+def write_out(path: Path, said: str | bytes, *, quiet: bool = False) -> None:
+    """Write a file as a whole or not at all, and say so."""
+    try:
+        write_whole(path, said.encode() if isinstance(said, str) else said)
+    except OSError as error:
+        raise PrivetError(f"cannot write {path}: {error.strerror}") from None
+    if not quiet:
+        typer.echo(f"wrote {path}")
 
 
 @contextmanager

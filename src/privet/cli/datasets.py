@@ -49,6 +49,7 @@ def get(
     """
     from privet.datasets import load
     from privet.errors import DatasetError
+    from privet.whole_file import whole_file
 
     dataset = load(name, target=target)
     files = folder / f"{name}.csv", folder / f"{name}.schema.json"
@@ -57,9 +58,8 @@ def get(
             raise DatasetError(f"{file} exists; replace it with --force, or name another folder with --output")
     try:
         folder.mkdir(parents=True, exist_ok=True)
-        partial = files[0].with_name(files[0].name + ".part")
-        dataset.table.to_csv(partial, index=False)
-        partial.replace(files[0])
+        with whole_file(files[0]) as partial:
+            dataset.table.to_csv(partial, index=False)
     except OSError as error:
         raise DatasetError(f"cannot write to {folder}: {error.strerror}") from None
     dataset.schema.write(files[1])

@@ -31,6 +31,7 @@ def demo(
     import numpy as np
 
     import privet as pv
+    from privet.cli.asking import write_out
     from privet.cli.tables import budget_table, ledger_table
     from privet.errors import TableError
     from privet.plots import accuracy_over_epsilon, draw_tree, save_figure
@@ -48,7 +49,7 @@ def demo(
     curator = pv.Curator(train, schema, pv.Budget(budget), dataset="nursery", analyst="demo")
     learner = pv.PrivetClassifier(epsilon).fit_from(curator)
     pv.save(learner, output / "model.json")
-    (output / "card.html").write_text(card_html(learner.model_), encoding="utf-8")
+    write_out(output / "card.html", card_html(learner.model_), quiet=True)
     title = f"Who is recommended for nursery school? (epsilon {epsilon})"
     promise = learner.privacy_.describe()
     save_figure(draw_tree(learner.model_.trees[0], title=title, footer=promise, scores=True), output / "tree.svg")

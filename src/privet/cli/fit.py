@@ -86,21 +86,18 @@ def predict(
     import privet as pv
     from privet.cli.asking import saying_warnings
     from privet.errors import TableError
+    from privet.whole_file import whole_file
 
     loaded = pv.load(model)
     if output is None:
         with saying_warnings():
             _write_answers(loaded, table, probabilities, sys.stdout)
         return
-    partial = output.with_name(output.name + ".part")
     try:
-        with saying_warnings(), partial.open("w", encoding="utf-8", newline="") as file:
+        with saying_warnings(), whole_file(output) as partial, partial.open("w", encoding="utf-8", newline="") as file:
             rows = _write_answers(loaded, table, probabilities, file)
-        partial.replace(output)
     except OSError as error:
         raise TableError(f"cannot write {output}: {error.strerror}") from None
-    finally:
-        partial.unlink(missing_ok=True)
     typer.echo(f"wrote {rows} predictions to {output}", err=True)
 
 

@@ -82,13 +82,14 @@ def card(
 
     Example: [bold]privet card m.json -o card.html[/bold]
     """
+    from privet.cli.asking import write_out
     from privet.release import card_html, card_markdown, read_model
 
     released = read_model(model)
     if output is None:
         typer.echo(card_markdown(released))
         return
-    _write(output, card_html(released) if output.suffix.lower() in (".html", ".htm") else card_markdown(released))
+    write_out(output, card_html(released) if output.suffix.lower() in (".html", ".htm") else card_markdown(released))
 
 
 def export(
@@ -100,6 +101,7 @@ def export(
 
     Example: [bold]privet export m.json -o m.onnx[/bold]
     """
+    from privet.cli.asking import write_out
     from privet.errors import ParameterError
     from privet.release import Parts, read_model, to_onnx, tree_dot, tree_text
     from privet.release.labels import visible
@@ -107,23 +109,12 @@ def export(
     released = read_model(model)
     kind, scores, promise = output.suffix.lower(), released.combine == "scores", visible(released.privacy.describe())
     if kind == ".onnx":
-        output.write_bytes(to_onnx(released).SerializeToString())
-        typer.echo(f"wrote {output}")
+        write_out(output, to_onnx(released).SerializeToString())
     elif kind == ".txt":
         texts = [f"# {title}\n{tree_text(tree, scores=scores, whole=whole)}" for tree, title in Parts.of(released).titles()]
-        _write(output, f"# {promise}\n" + "\n".join(texts))
+        write_out(output, f"# {promise}\n" + "\n".join(texts))
     elif kind == ".dot":
         tree, _ = Parts.of(released).titles()[0]
-        _write(output, f"// {promise}\n{tree_dot(tree, scores=scores, whole=whole, caption=promise)}")
+        write_out(output, f"// {promise}\n{tree_dot(tree, scores=scores, whole=whole, caption=promise)}")
     else:
         raise ParameterError(f"--output must end in .txt, .dot or .onnx, got {output.name!r}")
-
-
-def _write(path: Path, text: str) -> None:
-    from privet.errors import PrivetError
-
-    try:
-        path.write_text(text, encoding="utf-8")
-    except OSError as error:
-        raise PrivetError(f"cannot write {path}: {error.strerror}") from None
-    typer.echo(f"wrote {path}")

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import os
-import tempfile
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from privet.datasets.canonical import Cells, Columns, canonical_cells, hash_cells
 from privet.errors import DatasetError
+from privet.whole_file import whole_file
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -59,14 +59,8 @@ def write_cache(name: str, cells: Cells) -> None:
     path = cache_path(name)
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
-        descriptor, name_of_partial = tempfile.mkstemp(prefix=f".{name}.", suffix=".part", dir=path.parent)
-        os.close(descriptor)
-        partial = Path(name_of_partial)
-        try:
+        with whole_file(path) as partial:
             _to_csv(pd.DataFrame(cells), partial)
-            partial.replace(path)
-        finally:
-            partial.unlink(missing_ok=True)
     except OSError as error:
         raise DatasetError(f"cannot write to the cache {path.parent}: {error.strerror}; set PRIVET_CACHE to another folder") from None
 

@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from privet.errors import MissingDependency, ParameterError, PrivetError
+from privet.whole_file import whole_file
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -72,6 +73,7 @@ def save_figure(figure: Figure, path: str | PathLike[str], *, dpi: int = 150) ->
     suffix = Path(path).suffix.lower()
     with mpl.rc_context({"svg.hashsalt": "privet"}):
         try:
-            figure.savefig(path, format=suffix[1:], dpi=dpi, metadata={_DATED[suffix]: None}, facecolor="white")
+            with whole_file(path) as partial:
+                figure.savefig(partial, format=suffix[1:], dpi=dpi, metadata={_DATED[suffix]: None}, facecolor="white")
         except OSError as error:
             raise PrivetError(f"cannot write {path}: {error.strerror}") from None

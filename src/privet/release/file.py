@@ -8,8 +8,6 @@ from __future__ import annotations
 
 import hashlib
 import json
-import os
-import secrets
 from collections.abc import Callable
 from os import PathLike
 from pathlib import Path
@@ -20,6 +18,7 @@ from privet.model import Model
 from privet.release.document import VERSION, canonical, from_document, to_document
 from privet.release.labels import visible
 from privet.release.problem import Damaged, require
+from privet.whole_file import write_whole
 
 #: A file of more bytes is not read, nor written.
 MAX_BYTES = 1 << 28
@@ -59,7 +58,7 @@ def parse(data: bytes) -> Model:
 def write_sealed(data: bytes, path: str | PathLike[str], kind: str = "model") -> None:
     """Write a sealed file, as a whole or not at all."""
     try:
-        _replace(Path(path), data)
+        write_whole(path, data)
     except (OSError, ValueError) as error:
         raise ModelError(path, f"it cannot be written: {_why(error)}", kind) from None
 
@@ -121,20 +120,6 @@ def _once(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
 
 def _no_constant(name: str) -> NoReturn:
     raise Damaged(f"it holds {name}, which is no number")
-
-
-def _replace(target: Path, data: bytes) -> None:
-    """Write under another name, then rename: there is the old file or the new one, never a part of one."""
-    partial = target.with_name(f".{target.name}.{secrets.token_hex(8)}.part")
-    try:
-        with partial.open("xb") as handle:
-            handle.write(data)
-            handle.flush()
-            os.fsync(handle.fileno())
-        partial.replace(target)
-    except BaseException:  # an interruption too
-        partial.unlink(missing_ok=True)
-        raise
 
 
 def _why(error: OSError | ValueError) -> str:

@@ -5,7 +5,6 @@ from __future__ import annotations
 import hashlib
 import json
 from collections.abc import Iterator, Mapping, Sequence
-from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from os import PathLike
@@ -24,6 +23,7 @@ from privet.schema.attributes import (
     attribute_from_json,
     attribute_to_json,
 )
+from privet.whole_file import write_whole
 
 Neighbours = Literal["add-remove", "replace"]
 VERSION = 1
@@ -217,14 +217,9 @@ class Schema:
 
     def write(self, path: str | PathLike[str]) -> None:
         """Write a schema file. An existing file is replaced as a whole or not at all."""
-        target = Path(path)
-        partial = target.with_name(target.name + ".part")
         try:
-            partial.write_text(json.dumps(self.to_json(), indent=2, ensure_ascii=False) + "\n", encoding="utf-8")
-            partial.replace(target)
+            write_whole(path, (json.dumps(self.to_json(), indent=2, ensure_ascii=False) + "\n").encode())
         except (OSError, ValueError) as error:
-            with suppress(OSError, ValueError):
-                partial.unlink(missing_ok=True)
             raise SchemaError(f"cannot write schema file {path}: {getattr(error, 'strerror', 'this is no path')}") from None
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+from contextlib import suppress
 from dataclasses import dataclass
 from os import PathLike
 from pathlib import Path
@@ -12,6 +13,7 @@ from typing import TYPE_CHECKING
 from privet.errors import LedgerError, ParameterError
 from privet.ledger import Ledger, SQLiteLedger, Witness
 from privet.service.accounts import Accounts
+from privet.whole_file import whole_file
 
 if TYPE_CHECKING:
     from privet.sqlface import SQLFunctions
@@ -52,17 +54,25 @@ class Home:
             raise ParameterError(f"cannot make {place}: the folder {place.parent} does not exist")
         if ledger is not None:
             _open_ledger(place, ledger)
-        place.mkdir(mode=0o700, exist_ok=True)
-        place.chmod(0o700)
-        opened = _open_ledger(place, ledger)
-        if isinstance(opened, SQLiteLedger):
-            opened.path.chmod(0o600)
-        accounts, token = Accounts.make(place / _ACCOUNTS)
-        # Written last: a home without it was not finished.
-        config = {"privet": "curator", "version": _VERSION, "ledger": ledger or _LEDGER}
-        handle = os.open(place / _CONFIG, os.O_CREAT | os.O_EXCL | os.O_WRONLY, 0o600)
-        with os.fdopen(handle, "w", encoding="utf-8") as file:
-            json.dump(config, file, indent=2)
+        there = place.exists()
+        try:
+            place.mkdir(mode=0o700, exist_ok=True)
+            place.chmod(0o700)
+            opened = _open_ledger(place, ledger)
+            if isinstance(opened, SQLiteLedger):
+                opened.path.chmod(0o600)
+            accounts, token = Accounts.make(place / _ACCOUNTS)
+            # Written last: a home without it was not finished.
+            config = {"privet": "curator", "version": _VERSION, "ledger": ledger or _LEDGER}
+            with whole_file(place / _CONFIG) as partial:
+                handle = os.open(partial, os.O_CREAT | os.O_EXCL | os.O_WRONLY, 0o600)
+                with os.fdopen(handle, "w", encoding="utf-8") as file:
+                    json.dump(config, file, indent=2)
+        except BaseException as error:
+            _remove(place, itself=not there)
+            if isinstance(error, OSError):
+                raise LedgerError(f"cannot make {place}: {error.strerror}") from None
+            raise
         return cls(place, accounts, opened, Witness(place / _WITNESS)), token
 
     @classmethod
@@ -81,6 +91,15 @@ class Home:
         if ledger == _LEDGER and not (place / _LEDGER).is_file():
             raise LedgerError(f"the ledger {place / _LEDGER} is gone; put it back, a new one would forget what was spent")
         return cls(place, Accounts(place / _ACCOUNTS), _open_ledger(place, ledger), Witness(place / _WITNESS))
+
+
+def _remove(place: Path, *, itself: bool) -> None:
+    """What was made of a home that could not be finished; nothing was asked there yet."""
+    with suppress(OSError):
+        for entry in place.iterdir():
+            entry.unlink()
+        if itself:
+            place.rmdir()
 
 
 def _open_ledger(place: Path, ledger: str | None) -> Ledger:

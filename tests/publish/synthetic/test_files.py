@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import re
 from pathlib import Path
 
 import duckdb
@@ -46,7 +47,7 @@ def test_parquet_says_what_it_is_and_no_more(drawn, tmp_path):
     assert said["promise"] == "1-differentially private with one row added or removed"
     assert set(said) == {"synthetic", "promise", "privacy"}
     assert said["privacy"] == drawn.privacy.to_json()
-    assert "600" not in found[0][1].decode()  # how many rows there were
+    assert not re.search(r"\b600\b", found[0][1].decode())  # how many rows there were
 
 
 def broken(*_, **__):

@@ -273,7 +273,7 @@ def card(
 
     Example: [bold]privet outsource card https://store.example -o card.md[/bold]
     """
-    from privet.cli.asking import check_writable
+    from privet.cli.asking import check_writable, write_out
     from privet.outsource.card import outsourced_card
 
     if output is not None:
@@ -284,8 +284,7 @@ def card(
     if output is None:
         typer.echo(text)
     else:
-        output.write_text(text, encoding="utf-8")
-        typer.echo(f"wrote {output}")
+        write_out(output, text)
 
 
 class _Learner(Protocol):
@@ -293,11 +292,9 @@ class _Learner(Protocol):
 
 
 def _predict(learner: _Learner, there: OutsourcedTable, rows: Any, at_once: int, output: Path | None) -> None:
-    import sys
-
     import pandas as pd
 
-    from privet.cli.asking import check_writable
+    from privet.cli.asking import check_writable, write_out
 
     if output is not None:
         check_writable(output)
@@ -307,7 +304,11 @@ def _predict(learner: _Learner, there: OutsourcedTable, rows: Any, at_once: int,
         for start in range(0, len(rows), at_once):
             said += learner.predict(rows.iloc[start : start + at_once], at_once)
             progress(len(said), len(rows))
-    pd.DataFrame({target: said}).to_csv(sys.stdout if output is None else output, index=False)
+    answers = pd.DataFrame({target: said}).to_csv(index=False)
+    if output is None:
+        typer.echo(answers, nl=False)
+    else:
+        write_out(output, answers, quiet=True)
     spent = there.meter
     if target in rows.columns:
         label = there.anatomy.schema.label

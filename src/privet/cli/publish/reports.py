@@ -76,13 +76,10 @@ def written(lines: Iterator[str], file: TextIO) -> tuple[int, PrivetError | None
 def whole(output: Path) -> Iterator[TextIO]:
     """A file that is there as a whole or not at all."""
     from privet.errors import TableError
+    from privet.whole_file import whole_file
 
-    partial = output.with_name(output.name + ".part")
     try:
-        with partial.open("w", encoding="utf-8", newline="") as file:
+        with whole_file(output) as partial, partial.open("w", encoding="utf-8", newline="") as file:
             yield file
-        partial.replace(output)
     except OSError as error:
         raise TableError(f"cannot write {output}: {error.strerror}") from None
-    finally:
-        partial.unlink(missing_ok=True)

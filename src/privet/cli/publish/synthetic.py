@@ -113,6 +113,7 @@ def check(
     from privet.errors import ParameterError, TableError
     from privet.publish import check_synthetic
     from privet.publish.synthetic.card import check_report
+    from privet.whole_file import write_whole
 
     for path in filter(None, (output, plot)):
         check_writable(path)
@@ -129,14 +130,10 @@ def check(
     with working("checking"):
         found = check_synthetic(table, curator, epsilon, against=models)
     if output is not None:
-        partial = output.with_name(output.name + ".part")
         try:
-            partial.write_text(check_report(found, html=output.suffix.lower() != ".md"), encoding="utf-8")
-            partial.replace(output)
+            write_whole(output, check_report(found, html=output.suffix.lower() != ".md").encode())
         except OSError as error:
             raise TableError(f"cannot write {output}: {error.strerror}") from None
-        finally:
-            partial.unlink(missing_ok=True)
     if plot is not None:
         from privet.plots import save_figure
         from privet.publish.synthetic.picture import draw_check

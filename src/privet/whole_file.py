@@ -1,0 +1,49 @@
+"""Files that are there as a whole or not at all, whatever goes wrong while they are written."""
+
+from __future__ import annotations
+
+import os
+import secrets
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
+from os import PathLike
+from pathlib import Path
+
+
+@contextmanager
+def whole_file(path: str | PathLike[str]) -> Iterator[Path]:
+    """Where to write: a new file beside ``path``, which durably takes its name when the block ends well, and is removed otherwise.
+
+    A link stays, and what it points to is replaced. What is no ordinary file, such as a terminal or a pipe, is written as it is.
+    """
+    target = Path(os.path.realpath(path)) if Path(path).is_symlink() else Path(path)
+    if target.exists() and not target.is_file():
+        yield target
+        return
+    partial = target.with_name(f".{target.name}.{secrets.token_hex(8)}.part")  # a name that nobody can have waiting there
+    try:
+        yield partial
+        with partial.open("r+b") as written:
+            os.fsync(written.fileno())
+        partial.replace(target)
+    except BaseException:  # an interruption too
+        with suppress(OSError, ValueError):
+            partial.unlink(missing_ok=True)
+        raise
+    flush_folder(target.parent)
+
+
+def write_whole(path: str | PathLike[str], data: bytes) -> None:
+    """Write a file as a whole or not at all."""
+    with whole_file(path) as partial:
+        partial.write_bytes(data)
+
+
+def flush_folder(folder: Path) -> None:
+    """Have the names of files on disk, where the system can do so."""
+    with suppress(OSError):
+        descriptor = os.open(folder, os.O_RDONLY)
+        try:
+            os.fsync(descriptor)
+        finally:
+            os.close(descriptor)
