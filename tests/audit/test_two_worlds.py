@@ -8,11 +8,13 @@ from fractions import Fraction
 import pytest
 
 import privet as pv
+from privet import learners
 from privet.audit import SUBJECTS, AuditResult, World, audit, audit_subject, pairs_of, subject_named
 from privet.audit.features import observed
 from privet.audit.subjects import SubjectRun
 from privet.cli.learners import NAMES
 from privet.errors import ParameterError
+from privet.model import Model
 from privet.progress import watched
 
 PAIRS = pairs_of()
@@ -93,9 +95,22 @@ def test_what_makes_no_sense_is_refused(changed, told):
 
 
 def test_every_learner_is_a_subject():
-    covered = {name.removesuffix("-budget").removesuffix("-people") for name in SUBJECTS}
-    assert set(NAMES) <= covered
-    with pytest.raises(ParameterError, match="subject must be one of privet, gibbs-tree"):
+    """By the models that come out of them: a learner that is added to the package and not here is told."""
+    listed = [getattr(learners, name) for name in learners.__all__]
+    wanted = {learner._name for learner in listed if isinstance(learner, type)}
+    assert wanted >= set(NAMES)
+    released = [SubjectRun(name, Fraction(1)).released(one.pairs("replace")[0].other).what for name, one in SUBJECTS.items()]
+    assert wanted <= {what.learner for what in released if isinstance(what, Model)}
+    assert {learner.__name__ for learner in listed if not isinstance(learner, type)} <= set(SUBJECTS)
+
+
+def test_a_learner_that_takes_a_delta_is_audited_with_one():
+    taking = {one._name for one in map(learners.__dict__.get, learners.__all__) if isinstance(one, type) and "delta" in one().get_params()}
+    assert {f"{name}-delta" for name in taking} <= set(SUBJECTS)
+
+
+def test_an_unknown_subject_is_refused():
+    with pytest.raises(ParameterError, match="subject must be one of privet, privet-delta, gibbs-tree"):
         subject_named("oracle")
 
 
@@ -108,8 +123,10 @@ def test_the_promise_is_for_the_neighbours_and_what_is_released_is_seen(name):
         released = SubjectRun(name, Fraction(1, 2)).released(pair.other)
         if released.delta:  # in rho the factor is squared, and epsilon grows about as it does
             assert float(released.epsilon) == pytest.approx(0.5, rel=1e-6) if factor == 1 else 1 < released.epsilon < 1.3
+            assert released.rho > 0
         else:
-            assert released.epsilon == Fraction(1, 2) * subject.rows_per_person * (1 if subject.alone else factor)
+            assert released.epsilon == Fraction(1, 2) * subject.rows_per_person * (1 if subject.local else factor)
+            assert not released.parts or sum(released.parts) == pytest.approx(float(released.epsilon))
         assert pair.schema.neighbours == subject.neighbours(asked)
         assert observed(released.what, pair.probed)
 

@@ -18,7 +18,7 @@ def as_counts(world: World) -> Counter:
 @pytest.mark.parametrize("most", [1, 2])
 @pytest.mark.parametrize("neighbours", ["add-remove", "replace"])
 def test_one_person_differs(neighbours, most):
-    pairs = pairs_of(neighbours, rows_per_person=most)
+    pairs = pairs_of(neighbours, families=FAMILIES, rows_per_person=most)
     assert [pair.name for pair in pairs] == list(FAMILIES)
     for pair in pairs:
         less, more = as_counts(pair.one), as_counts(pair.other)
@@ -51,3 +51,5 @@ def test_what_makes_no_sense_is_refused():
         pairs_of("substitute")
     with pytest.raises(ParameterError, match="rows_per_person"):
         pairs_of(rows_per_person=0)
+    with pytest.raises(ParameterError, match="families must be of nobody else"):
+        pairs_of(families=["everybody"])

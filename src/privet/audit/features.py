@@ -50,7 +50,7 @@ def observed(released: Any, probed: World) -> Features:
 
 def _model(model: Model, probed: World) -> Features:
     found: Features = {"domain": model.schema.fingerprint[:12]}
-    codes = encode(model.schema, probed.X, target=False, partial=model.privacy.vertical).codes
+    codes = probed.codes(model.schema, partial=model.privacy.vertical)
     classes = model.schema.label.labels
     for r, shares in enumerate(model.probabilities(codes)):
         for label, share in zip(classes, shares, strict=True):
@@ -69,10 +69,13 @@ def _model(model: Model, probed: World) -> Features:
             found[f"{label} where {_who(r)} falls, in all trees"] = sum(there)
             found[f"{label} where {_who(r)} falls, in the tree with most"] = max(there)
     if model.evidence is not None:
-        # The order of batches is random, but for those that have a name.
-        for b, (leaf, batch) in enumerate(zip(model.privacy.leaves, model.evidence.batches, strict=True)):
-            for t, (tree, nodes, table) in enumerate(zip(model.trees, reached, batch.tables, strict=True)):
-                found |= _leaf_table(f"{leaf.name or f'batch {b}'}, tree {t}", table, tree.cells.cell[nodes], classes)
+        # The order of batches is random, but for those that have a name: where there are several, the largest number is seen too.
+        for t, (tree, nodes) in enumerate(zip(model.trees, reached, strict=True)):
+            cells, released = tree.cells.cell[nodes], [batch.tables[t] for batch in model.evidence.batches]
+            for b, (leaf, table) in enumerate(zip(model.privacy.leaves, released, strict=True)):
+                found |= _leaf_table(f"{leaf.name or f'batch {b}'}, tree {t}", table, cells, classes)
+            if len(released) > 1:
+                found |= _leaf_table(f"the largest batch, tree {t}", np.max(released, axis=0), cells, classes)
     for name, value in model.settings.items():
         found[f"setting {name}"] = _plain(value)
         if number := re.search(r"\d+(\.\d+)?(e[+-]?\d+)?", str(value)):  # a reason may tell a noisy number
@@ -116,7 +119,7 @@ def _numbers(answer: Numbers, probed: World) -> Features:
 def _drawn(answer: Drawn, probed: World) -> Features:
     tree = answer.tree()
     found: Features = {"structure": _structure(tree), "labels": "".join(map(str, answer.labels))}
-    nodes = tree.reach(encode(tree.schema, probed.X, target=False).codes)
+    nodes = tree.reach(probed.codes(tree.schema))
     return found | {f"label of {_who(r)}": str(answer.labels[node]) for r, node in enumerate(nodes)}
 
 

@@ -6,9 +6,8 @@ The promise is that of the released statement or of the ledger, not one that is 
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from fractions import Fraction
-from functools import lru_cache
 from typing import Any
 
 from privet.audit.worlds import World
@@ -24,11 +23,17 @@ DELTA = Fraction(1, 100)
 
 @dataclass(frozen=True)
 class Released:
-    """What a run gave out, and the (epsilon, delta) that was promised for it, for the neighbours that the schema declares."""
+    """What a run gave out, and the (epsilon, delta) that was promised for it, for the neighbours that the schema declares.
+
+    ``parts`` are the epsilons of the single answers that it is made of, or its ``rho`` where it has no pure epsilon: they tell what an
+    audit could show at best (:mod:`~privet.audit.reach`), and nothing else.
+    """
 
     what: Any
     epsilon: Fraction | float
     delta: Fraction = Fraction(0)
+    parts: tuple[float, ...] = ()
+    rho: float = 0.0
 
 
 #: Releases something about a world for an epsilon per row added or removed, drawn from these bits.
@@ -43,29 +48,51 @@ def guarded(world: World, epsilon: Fraction, bits: Bits) -> Curator:
     return _over(world, Budget(Cost.pure(epsilon).promised(world.schema).epsilon), bits)
 
 
+def _guarded_in_rho(world: World, rho: Fraction, bits: Bits) -> Curator:
+    return _over(world, Budget(rho=Cost.concentrated(rho).promised(world.schema).rho), bits)
+
+
 def _over(world: World, budget: Budget, bits: Bits) -> Curator:
     return Curator.over(world.source, world.schema, budget, ledger=MemoryLedger(), dataset="world", analyst="auditor", bits=bits)
 
 
-def _spent(curator: Curator, what: Any) -> Released:
-    """What the ledger says that an analyst has paid."""
-    assert curator.spent.epsilon is not None
-    return Released(what, curator.spent.epsilon)
+def _spent(curator: Curator, what: Any, answers: int = 1) -> Released:
+    """What the ledger says that an analyst has paid, for so many answers."""
+    spent = curator.spent.epsilon
+    if spent is None:
+        return Released(what, epsilon_for(curator.spent.rho, DELTA), DELTA, rho=float(curator.spent.rho))
+    return Released(what, spent, parts=(float(spent) / answers,) * answers)
 
 
-def learner(kind: str, **settings: Any) -> Release:
+def learner(kind: str, *, answers: int = 1, delta: Fraction | None = None, **settings: Any) -> Release:
+    """A classifier; each thing that it is charged for has so many answers of equal shares."""
+
     def release(world: World, epsilon: Fraction, bits: Bits) -> Released:
         from privet import learners
 
-        fitted = getattr(learners, kind)(epsilon, **settings).fit_from(guarded(world, epsilon, bits))
-        return _stated(fitted.model_, fitted.model_.privacy)
+        made = getattr(learners, kind)(epsilon, **settings)
+        if delta is None:
+            curator = guarded(world, epsilon, bits)
+        else:
+            made.set_params(delta=delta)
+            curator = _guarded_in_rho(world, rho_for(epsilon, delta), bits)
+        fitted = made.fit_from(curator)
+        return _stated(fitted.model_, fitted.model_.privacy, answers)
 
     return release
 
 
-def _stated(what: Any, statement: PrivacyStatement) -> Released:
-    assert statement.promised.epsilon is not None
-    return Released(what, statement.promised.epsilon)
+def _stated(what: Any, statement: PrivacyStatement, answers: int = 1) -> Released:
+    """What a statement promises."""
+    promised = statement.promised
+    if promised.epsilon is None:
+        assert statement.delta is not None
+        return Released(what, statement.epsilon, statement.delta, rho=float(promised.rho))
+    # Of several releases about different people one counts.
+    leaves = statement.leaves if statement.people != "disjoint" else statement.leaves[:1]
+    costs = [charge.cost.for_neighbours(one.rows_per_person, one.neighbours) for one in leaves for charge in one.charges]
+    parts = [float(cost.epsilon) / answers for cost in costs if cost.epsilon for _ in range(answers)]
+    return Released(what, promised.epsilon, parts=tuple(parts))
 
 
 def tuned(world: World, epsilon: Fraction, bits: Bits) -> Released:
@@ -95,6 +122,24 @@ def session(world: World, epsilon: Fraction, bits: Bits) -> Released:
         curator.draw_tree(TreeSpace(schema, 1, all_splits(schema)), share),
         curator.median("b", share),
     ]
+    return _spent(curator, answers, 6)
+
+
+def session_in_rho(world: World, epsilon: Fraction, bits: Bits) -> Released:
+    """An analyst with a budget in rho: Gaussian noise, a selection and a draw."""
+    from privet.cells import Cells
+    from privet.learners.base import root_below
+    from privet.space import TreeSpace, all_splits
+
+    rho = rho_for(epsilon, DELTA)
+    curator, schema = _guarded_in_rho(world, rho, bits), world.schema
+    of_selection = root_below(8 * rho / 4)
+    answers = [
+        curator.size(rho=rho / 4),
+        curator.count(Cells.everything(schema), rho=rho / 4),
+        curator.draw_tree(TreeSpace(schema, 1, all_splits(schema)), of_selection),
+        curator.median("b", of_selection, mechanism="exponential"),
+    ]
     return _spent(curator, answers)
 
 
@@ -110,48 +155,46 @@ def gaussian_count(world: World, epsilon: Fraction, bits: Bits) -> Released:
     """Counts for the rho that this epsilon and DELTA are worth."""
     from privet.cells import Cells
 
-    rho = _rho(epsilon)
-    promised = Cost.concentrated(rho).promised(world.schema).rho
-    curator = _over(world, Budget(rho=promised), bits)
-    answer = curator.count(Cells.everything(world.schema), rho=rho)
-    return Released(answer, _epsilon(curator.spent.rho), DELTA)
+    rho = rho_for(epsilon, DELTA)
+    curator = _guarded_in_rho(world, rho, bits)
+    return _spent(curator, curator.count(Cells.everything(world.schema), rho=rho))
 
 
-@lru_cache
-def _rho(epsilon: Fraction) -> Fraction:
-    return rho_for(epsilon, DELTA)
+def quantile(q: str) -> Release:
+    def release(world: World, epsilon: Fraction, bits: Bits) -> Released:
+        curator = guarded(world, epsilon, bits)
+        return _spent(curator, curator.quantile("b", q, epsilon))
 
-
-@lru_cache
-def _epsilon(rho: Fraction) -> float:
-    return epsilon_for(rho, DELTA)
-
-
-def quantile(world: World, epsilon: Fraction, bits: Bits) -> Released:
-    curator = guarded(world, epsilon, bits)
-    return _spent(curator, curator.quantile("b", "1/4", epsilon))
+    return release
 
 
 def choose_partition(world: World, epsilon: Fraction, bits: Bits) -> Released:
+    """The row in question takes one partition nearer to what is expected and the other farther; who replaces it, the other way round."""
     import numpy as np
 
     from privet.cells import Cells
     from privet.question import Question
 
-    curator, names = guarded(world, epsilon, bits), world.schema.names
-    question = Question.level(Cells.everything(world.schema), names)
-    # A row more takes one of them farther from what is expected, and the other nearer; for an empty table they are even.
-    expected = [np.full((1, size, world.schema.n_classes), number) for number, size in enumerate(world.schema.sizes)]
-    handicaps = [int(table.sum()) for table in expected]
-    chosen = curator.choose_partition(question, expected, epsilon, handicaps=handicaps, mechanism="permute-and-flip")
+    curator, schema = guarded(world, epsilon, bits), world.schema
+    expected = [np.zeros((1, size, schema.n_classes), dtype=np.int64) for size in schema.sizes]
+    expected[0][0, 0, 1] = expected[1][0, 3, 0] = 1  # ("x", "yes"), and ("b" in its last bin, "no")
+    question = Question.level(Cells.everything(schema), schema.names)
+    # With the row in question the two are even.
+    chosen = curator.choose_partition(question, expected, epsilon, handicaps=[0, 2], mechanism="permute-and-flip")
     return _spent(curator, chosen)
 
 
-def synthetic(world: World, epsilon: Fraction, bits: Bits) -> Released:
-    from privet.publish import synthesize
+def synthetic(delta: Fraction = Fraction(0)) -> Release:
+    """Many rows for few people, so that chance in the rows hides nothing that was measured."""
 
-    table = synthesize(guarded(world, epsilon, bits), epsilon)
-    return _stated(table, table.privacy)
+    def release(world: World, epsilon: Fraction, bits: Bits) -> Released:
+        from privet.publish import synthesize
+
+        curator = _guarded_in_rho(world, rho_for(epsilon, delta), bits) if delta else guarded(world, epsilon, bits)
+        table = synthesize(curator, epsilon, rows=1000, delta=delta)
+        return _stated(table, table.privacy)
+
+    return release
 
 
 # -- several batches, parties, attributes ----------------------------------------------------------------------------------------
@@ -164,10 +207,9 @@ def updated(people: People, row_in: Sequence[int]) -> Release:
         from privet.learners import RandomTreesClassifier
 
         share = epsilon / len(row_in)
-        schema = world.schema.declare(n_rows=None)
         learner = RandomTreesClassifier(share, n_trees=1, height=1, people=people)
         for batch in range(2):
-            learner.partial_fit_from(guarded(World(schema, world.rows if batch in row_in else ()), share, bits))
+            learner.partial_fit_from(guarded(world.uncounted if batch in row_in else world.emptied, share, bits))
         return _stated(learner.model_, learner.model_.privacy)
 
     return release
@@ -178,8 +220,7 @@ def merged(world: World, epsilon: Fraction, bits: Bits) -> Released:
     from privet.federation import contribute, draw_plan, merge
 
     plan = draw_plan(world.schema, 1, height=1, bits=bits)
-    schema = world.schema.declare(n_rows=None)
-    tables = {"north": World(schema, world.rows), "south": World(schema, ())}
+    tables = {"north": world.uncounted, "south": world.emptied}
     model = merge([contribute(plan, guarded(one, epsilon, bits), epsilon, name) for name, one in tables.items()], "disjoint")
     return _stated(model, model.privacy)
 
@@ -190,10 +231,9 @@ def joined(world: World, epsilon: Fraction, bits: Bits) -> Released:
     from privet.learners import RandomTreesClassifier
 
     halves = []
-    for name in world.schema.names:
-        schema = replace(world.schema, attributes={name: world.schema.attributes[name]})
+    for half in world.by_attribute.values():
         learner = RandomTreesClassifier(epsilon / 2, n_trees=1, height=1, shrink=0)
-        halves.append(learner.fit_from(guarded(World(schema, world.rows), epsilon / 2, bits)).model_)
+        halves.append(learner.fit_from(guarded(half, epsilon / 2, bits)).model_)
     model = join(halves)
     return _stated(model, model.privacy)
 
@@ -207,7 +247,8 @@ def randomized(**settings: Any) -> Release:
 
         randomizer = Randomizer(world.schema, epsilon, bits=bits, **settings)
         assert randomizer.cost.epsilon is not None
-        return Released(randomizer.one(world.rows[0]), randomizer.cost.epsilon)
+        parts = tuple(map(float, randomizer.shares)) if randomizer.spread == "split" else ()
+        return Released(randomizer.one(world.rows[0]), randomizer.cost.epsilon, parts=parts)
 
     return release
 

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import warnings
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from fractions import Fraction
 from typing import Any
 
 from privet.audit import releases
+from privet.audit.reach import reach_of_gaussian, reach_of_parts
 from privet.audit.releases import Release, Released
 from privet.audit.two_worlds import AuditResult, audit
 from privet.audit.worlds import Pair, World, pairs_of
@@ -15,28 +16,43 @@ from privet.errors import NoiseWarning, ParameterError
 from privet.mechanisms.randomness import Bits, SystemBits
 from privet.schema.schema import Neighbours
 
+#: What most claim in an audit: a large epsilon is refuted by few runs, and the code is that of a small one.
+CLAIM = Fraction(4)
+
 
 @dataclass(frozen=True)
 class Subject:
     """Something to audit.
 
-    ``only`` is the one neighbour relation that it promises anything for, where it is one; ``rows_per_person`` and ``alone`` are the
-    worlds that it needs (:func:`~privet.audit.worlds.pairs_of`).
+    ``families`` are the worlds in which one row shows best (:func:`~privet.audit.worlds.pairs_of`); ``only`` is the one neighbour relation
+    that it promises anything for, where it is one; ``claim`` is what it shall promise to a person unless another epsilon is asked for.
+    ``local``: people do it on their own side, and the promise is for one row replaced.
     """
 
     name: str
     release: Release
+    families: tuple[str, ...] = ("nobody else",)
     only: Neighbours | None = None
     rows_per_person: int = 1
-    alone: bool = False
+    claim: Fraction = CLAIM
+    local: bool = False
+
+    @property
+    def relations(self) -> tuple[Neighbours, ...]:
+        """For whom it is audited."""
+        return (self.only,) if self.only else ("add-remove", "replace")
 
     def neighbours(self, asked: Neighbours) -> Neighbours:
-        """For whom it is audited."""
+        """For whom it is audited, where somebody asks for these."""
         return self.only or asked
 
     def pairs(self, asked: Neighbours) -> tuple[Pair, ...]:
         """The worlds that it is audited in."""
-        return pairs_of(self.neighbours(asked), rows_per_person=self.rows_per_person, alone=self.alone)
+        return pairs_of(self.neighbours(asked), families=self.families, rows_per_person=self.rows_per_person)
+
+    def epsilon(self, asked: Neighbours) -> Fraction:
+        """What it is given per row added or removed, for its claim."""
+        return self.claim / (self.rows_per_person * (2 if asked == "replace" and not self.local else 1))
 
 
 @dataclass(frozen=True)
@@ -58,48 +74,77 @@ class SubjectRun:
 
 
 def audit_subject(
-    name: str, epsilon: Fraction, runs: int = 4000, *, neighbours: Neighbours = "add-remove", bits: Bits | None = None, **options: Any
+    name: str,
+    epsilon: Fraction | None = None,
+    runs: int = 4000,
+    *,
+    neighbours: Neighbours = "add-remove",
+    bits: Bits | None = None,
+    **options: Any,
 ) -> AuditResult:
-    """Audit a ready subject: its promise for these neighbours against what it releases. Options are those of ``audit``."""
+    """Audit a ready subject: its promise for these neighbours against what it releases.
+
+    ``epsilon`` is what it is given per row added or removed, by default what its claim takes. Options are those of ``audit``.
+    """
     if bits is not None and options.get("executor") is not None:
         raise ParameterError("bits are for runs in this process: sent to several others, all would draw the same")
-    run, pairs = SubjectRun(name, epsilon, bits), subject_named(name).pairs(neighbours)
+    subject = subject_named(name)
+    asked = subject.neighbours(neighbours)
+    run, pairs = SubjectRun(name, subject.epsilon(asked) if epsilon is None else epsilon, bits), subject.pairs(asked)
     found = [run.released(world) for pair in pairs for world in (pair.one, pair.other)]
     promised = {(one.epsilon, one.delta) for one in found}
     if len(promised) > 1:
         told = ", ".join(str(float(epsilon)) for epsilon, _ in sorted(promised))
         raise ParameterError(f"the promise of {name} depends on the rows: epsilon {told}")
     ((claimed, delta),) = promised
-    return audit(run, pairs, claimed, runs, delta=float(delta), name=name, **options)
+    result = audit(run, pairs, claimed, runs, delta=float(delta), name=name, **options)
+    return replace(result, neighbours=asked, reach=_reach(found[0], result))
 
 
+def _reach(released: Released, result: AuditResult) -> float:
+    if released.rho:
+        return reach_of_gaussian(released.rho, result.counted, result.delta, result.confidence)
+    return reach_of_parts(released.parts or (float(released.epsilon),), result.counted, result.confidence)
+
+
+_TWO: dict[str, Any] = {"n_trees": 2, "max_depth": 1, "shrink": 0, "criterion": "max"}
+_LABELS = ("outvoted by one", "outvoted by two")
+_TIE = ("a tie that one row breaks",)
+_CROWD = ("the only one of its class",)
+_ORDER = ("below one other",)
 SUBJECTS: dict[str, Subject] = {
     one.name: one
     for one in (
-        Subject("privet", releases.learner("PrivetClassifier")),
-        Subject("gibbs-tree", releases.learner("GibbsTreeClassifier", max_depth=1)),
-        Subject("gibbs-boost", releases.learner("GibbsBoostClassifier", rounds=2, max_depth=1)),
-        Subject("random-trees", releases.learner("RandomTreesClassifier", n_trees=2, height=1)),
-        Subject("greedy-tree", releases.learner("GreedyTreeClassifier", max_depth=1, shrink=0)),
-        Subject("forest-budget", releases.learner("ForestClassifier", n_trees=2, max_depth=1, shrink=0, divide="budget")),
-        Subject("forest-people", releases.learner("ForestClassifier", n_trees=2, max_depth=1, shrink=0, divide="people")),
-        Subject("noisy-id3", releases.learner("NoisyID3Classifier", max_depth=1)),
-        Subject("additive", releases.learner("AdditiveClassifier")),
-        Subject("tune", releases.tuned),
+        Subject("privet", releases.learner("PrivetClassifier"), _LABELS),
+        Subject("privet-delta", releases.learner("PrivetClassifier", delta=releases.DELTA), _LABELS),
+        Subject("gibbs-tree", releases.learner("GibbsTreeClassifier", max_depth=1), _LABELS),
+        Subject("gibbs-boost", releases.learner("GibbsBoostClassifier", rounds=2, max_depth=1), _LABELS),
+        Subject("gibbs-boost-delta", releases.learner("GibbsBoostClassifier", rounds=2, max_depth=1, delta=releases.DELTA), _LABELS),
+        Subject("random-trees", releases.learner("RandomTreesClassifier", answers=2, n_trees=2, height=1)),
+        Subject("greedy-tree", releases.learner("GreedyTreeClassifier", max_depth=1, shrink=0, criterion="max"), _TIE),
+        Subject("greedy-tree-gini", releases.learner("GreedyTreeClassifier", max_depth=1, shrink=0), _TIE),
+        Subject("forest-budget", releases.learner("ForestClassifier", divide="budget", **_TWO), _TIE),
+        Subject("forest-people", releases.learner("ForestClassifier", divide="people", **_TWO)),
+        Subject("noisy-id3", releases.learner("NoisyID3Classifier", answers=2, max_depth=1), _CROWD),
+        Subject("additive", releases.learner("AdditiveClassifier", answers=2), _CROWD),
+        Subject("tune", releases.tuned, _LABELS),
         Subject("update-disjoint", releases.updated("disjoint", (1,))),
         Subject("update-overlapping", releases.updated("may-overlap", (0, 1))),
         Subject("merge", releases.merged),
         Subject("join", releases.joined),
-        Subject("session", releases.session),
+        Subject("session", releases.session, (*_ORDER, "outvoted by one")),
+        Subject("session-rho", releases.session_in_rho, (*_ORDER, "outvoted by one")),
         Subject("count", releases.count),
         Subject("count-person", releases.count, rows_per_person=2),
         Subject("count-gaussian", releases.gaussian_count),
-        Subject("quantile", releases.quantile),
+        Subject("quantile", releases.quantile("0"), _ORDER),
+        Subject("median", releases.quantile("1/2"), _ORDER),
         Subject("choose-partition", releases.choose_partition),
-        Subject("synthetic", releases.synthetic),
-        Subject("randomizer-sample", releases.randomized(), only="replace", alone=True),
-        Subject("randomizer-split", releases.randomized(spread="split"), only="replace", alone=True),
-        Subject("leaf-randomizer", releases.randomized_leaf, only="replace", alone=True),
+        Subject("synthetic", releases.synthetic(), _CROWD),
+        Subject("synthetic-delta", releases.synthetic(releases.DELTA), _CROWD),
+        Subject("randomizer-sample", releases.randomized(), only="replace", local=True),
+        Subject("randomizer-split", releases.randomized(spread="split"), only="replace", local=True),
+        Subject("leaf-randomizer", releases.randomized_leaf, only="replace", local=True),
     )
 }
 

@@ -42,6 +42,8 @@ class AuditResult:
     hits: tuple[int, int]
     pair: str
     event: str
+    neighbours: str = ""
+    reach: float | None = None
 
     @property
     def holds(self) -> bool:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
@@ -47,6 +47,34 @@ class World:
         from privet.counts.open import open_table
 
         return open_table(self.table).source(self.schema)
+
+    @cached_property
+    def _codes(self) -> dict[tuple[str, bool], list[npt.NDArray[Any]]]:
+        return {}
+
+    def codes(self, schema: Schema, *, partial: bool = False) -> list[npt.NDArray[Any]]:
+        """The attributes as a model of this schema sees them; they are encoded once for all runs."""
+        from privet.schema.encode import encode
+
+        known = self._codes
+        if (schema.fingerprint, partial) not in known:
+            known[schema.fingerprint, partial] = encode(schema, self.X, target=False, partial=partial).codes
+        return known[schema.fingerprint, partial]
+
+    @cached_property
+    def uncounted(self) -> World:
+        """The same rows, and how many they are is not public."""
+        return World(self.schema.declare(n_rows=None), self.rows)
+
+    @cached_property
+    def emptied(self) -> World:
+        """Nobody, and how many that are is not public."""
+        return World(self.schema.declare(n_rows=None), ())
+
+    @cached_property
+    def by_attribute(self) -> dict[str, World]:
+        """For each attribute the same people, of whom nothing but it and the class is known."""
+        return {name: World(replace(self.schema, attributes={name: one}), self.rows) for name, one in self.schema.attributes.items()}
 
     def __reduce__(self) -> tuple[Any, ...]:
         return World, (self.schema, self.rows)  # what is kept beside them is made again in another process
@@ -111,18 +139,23 @@ def _row(a: str, b: float, label: str) -> Row:
 
 #: What the others in the table are, who comes, and who is there instead where people are replaced. Each family is the worst case for
 #: some way to go wrong: a count that is not noised where it is zero, a domain that is read off the rows, or a leaf of a lone row; a
-#: label that follows one row; a split that one row decides.
+#: label that follows one row; a split that one row decides; an order; a crowd that hides nobody.
 _FAMILIES: Mapping[str, tuple[Sequence[Row], Row, Row]] = {
     "nobody else": ((), _row("x", 0.5, "yes"), _row("y", 3.5, "no")),
     "a lone row in a leaf": ([_row("y", 3.5, "no")] * 3, _row("x", 0.5, "yes"), _row("y", 3.5, "no")),
-    "outvoted by two": ([_row("x", 0.5, "no")] * 2, _row("x", 0.5, "yes"), _row("y", 3.5, "no")),
+    "outvoted by two": ([_row("x", 0.5, "no")] * 2, _row("x", 0.5, "yes"), _row("x", 0.5, "no")),
     "a tie that one row breaks": (
         [_row("x", 0.5, "no"), _row("y", 3.5, "yes")] * 2,
         _row("x", 3.5, "yes"),
         _row("y", 0.5, "yes"),
     ),
+    "outvoted by one": ([_row("x", 0.5, "no")], _row("x", 0.5, "yes"), _row("x", 0.5, "no")),
+    "below one other": ([_row("x", 1.5, "no")], _row("x", 0.5, "yes"), _row("x", 3.5, "yes")),
+    "the only one of its class": ([_row("x", 0.5, "no"), _row("y", 3.5, "yes")] * 30, _row("x", 0.5, "yes"), _row("y", 3.5, "no")),
 }
 FAMILIES = tuple(_FAMILIES)
+#: Those that are tried where nobody says which.
+USUAL = FAMILIES[:4]
 
 
 #: Rows of both classes, for learners that refuse fewer.
@@ -130,20 +163,28 @@ _CROWD = [_row("y", 3.5, "no"), _row("y", 2.5, "yes")] * 3
 
 
 def pairs_of(
-    neighbours: Neighbours = "add-remove", *, rows_per_person: int = 1, alone: bool = False, crowd: bool = False
+    neighbours: Neighbours = "add-remove",
+    *,
+    families: Sequence[str] = USUAL,
+    rows_per_person: int = 1,
+    alone: bool = False,
+    crowd: bool = False,
 ) -> tuple[Pair, ...]:
-    """The ready pairs for these neighbours.
+    """Ready pairs for these neighbours.
 
     Args:
         neighbours: ``"add-remove"``: one person more. ``"replace"``: the same person with other rows, and the number of rows is public.
+        families: by name, some of ``FAMILIES``.
         rows_per_person: above 1, a column says whose row it is, and the person has one row more than is allowed to count.
-        alone: only the pairs in which nobody else is in the table, for what a person does on their own.
+        alone: only those in which nobody else is in the table, for what a person does on their own.
         crowd: six rows of both classes are in every table besides, for learners that refuse fewer.
     """
     checked_whole("rows_per_person", rows_per_person, 1)
     if neighbours not in ("add-remove", "replace"):
         raise ParameterError(f"neighbours must be 'add-remove' or 'replace', got {neighbours!r}")
-    listed = [name for name, (others, _, _) in _FAMILIES.items() if not (alone and others)]
+    if unknown := [name for name in families if name not in _FAMILIES]:
+        raise ParameterError(f"families must be of {', '.join(FAMILIES)}, got {unknown[0]!r}")
+    listed = [name for name in families if not (alone and _FAMILIES[name][0])]
     return tuple(_pair(name, neighbours, rows_per_person, _CROWD if crowd else ()) for name in listed)
 
 
