@@ -47,6 +47,17 @@ def test_compressed_csv(tmp_path):
     assert total(path) == 1
 
 
+@pytest.mark.parametrize("at", [10, 12, 15])
+def test_a_damaged_archive_is_refused(tmp_path, at):
+    data = bytearray(gzip.compress(b"a,n,c\n" + b"x,1,no\n" * 50, mtime=0))
+    data[at:] = b"\xff" * (len(data) - at)
+    path = tmp_path / "t.csv.gz"
+    path.write_bytes(data)
+    with pytest.raises(TableError):
+        open_table(path).columns  # noqa: B018
+
+
+
 def test_a_broken_line_is_left_out_for_analysts_and_said_to_the_owner(tmp_path):
     """Behind the boundary no failure depends on a row; the owner's check does fail, without quoting it."""
     path = tmp_path / "t.csv"

@@ -11,6 +11,7 @@ from __future__ import annotations
 import csv
 import gzip
 import re
+import zlib
 from pathlib import Path
 from typing import Any
 
@@ -68,7 +69,7 @@ def _header(path: Path) -> tuple[str, list[str]]:
     try:
         with gzip.open(path) if path.suffix == ".gz" else path.open("rb") as file:
             return header_of(file.readline(1 << 20), str(path))
-    except (OSError, EOFError):
+    except (OSError, EOFError, zlib.error):
         raise _no_header(str(path)) from None
 
 
