@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from fractions import Fraction
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -22,11 +23,22 @@ def test_the_table_has_a_line_for_each(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("COLUMNS", "160")
     done = invoked("randomizer-sample", "count", "--runs", "64")
     assert done.exit_code == 0, done.output
-    lines = {line.split()[0]: line.split() for line in done.output.splitlines() if line.strip()}
-    assert lines["count"][1:3] == ["add-remove", "1"]
-    assert lines["randomizer-sample"][1:3] == ["replace", "1"]
-    assert lines["count"][-1] == "holds"
-    assert "confidence of 0.999" in done.output
+    lines = {tuple(line.split()[:2]): line.split() for line in done.output.splitlines() if line.strip()}
+    assert lines["count", "add-remove"][2] == lines["count", "replace"][2] == lines["randomizer-sample", "replace"][2] == "4"
+    assert ("randomizer-sample", "add-remove") not in lines
+    assert lines["count", "replace"][-1] == "holds"
+    assert "3 claims: all hold, judged together with a confidence of 0.999" in done.output
+
+
+def test_the_table_can_be_a_file(tmp_path: Path) -> None:
+    for name in ("audit.md", "audit.json"):
+        done = invoked("randomizer-sample", "--runs", "64", "--output", str(tmp_path / name))
+        assert done.exit_code == 0, done.output
+        assert f"wrote {tmp_path / name}" in done.output
+    page = (tmp_path / "audit.md").read_text()
+    assert "| randomizer-sample | replace | 4 |" in page
+    assert "in " in page.split("## What was seen")[1]
+    assert json.loads((tmp_path / "audit.json").read_text())[0]["subject"] == "randomizer-sample"
 
 
 def test_json_has_all_of_it() -> None:
@@ -39,16 +51,17 @@ def test_json_has_all_of_it() -> None:
 def test_a_violation_has_an_exit_code_of_its_own_and_says_what_was_seen(monkeypatch: pytest.MonkeyPatch) -> None:
     leak = subjects.Subject("leak", lambda world, epsilon, bits: subjects.Released(len(world.rows), Fraction(epsilon)))
     monkeypatch.setitem(SUBJECTS, "leak", leak)
-    done = invoked("leak", "--runs", "400")
+    done = invoked("leak", "--runs", "400", "--epsilon", "1", "--neighbours", "add-remove")
     assert done.exit_code == 1
     assert "violated" in done.output
     assert "in 200 of 200 runs against 0" in done.output
 
 
 def test_processes_do_the_same() -> None:
-    done = invoked("randomizer-split", "--runs", "64", "--jobs", "2", "--json")
+    done = invoked("randomizer-split", "count", "--runs", "64", "--jobs", "2", "--json")
     assert done.exit_code == 0, done.output
-    assert json.loads(done.output)[0]["verdict"] == "holds"
+    told = [(one["subject"], one["neighbours"], one["verdict"], one["lines"]) for one in json.loads(done.output)]
+    assert told == [("randomizer-split", "replace", "holds", 3), ("count", "add-remove", "holds", 3), ("count", "replace", "holds", 3)]
 
 
 def test_what_can_be_audited_is_listed() -> None:
@@ -60,7 +73,8 @@ def test_what_can_be_audited_is_listed() -> None:
     [
         (["oracle"], "subject must be one of"),
         (["count", "--epsilon", "0"], "epsilon"),
-        (["count", "--neighbours", "both"], "neighbours must be"),
+        (["count", "--neighbours", "all"], "neighbours must be"),
+        (["count", "--output", "table.csv"], "output must be a file that ends in .md or .json"),
         (["count", "--runs", "3"], "runs must be a whole number of at least 64"),
         (["count", "--confidence", "1"], "confidence must be"),
         (["count", "--jobs", "0"], "jobs must be"),

@@ -4,12 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from concurrent.futures import Executor
+from dataclasses import replace
 from fractions import Fraction
 from typing import Any
 
 from privet.audit.bounds import CONFIDENCE
 from privet.audit.fitted import EstimatorRun, Look
-from privet.audit.two_worlds import AuditResult, audit
+from privet.audit.result import AuditResult
+from privet.audit.two_worlds import audit
 from privet.audit.worlds import Pair, pairs_of
 from privet.errors import ParameterError
 from privet.schema.schema import Neighbours
@@ -57,7 +59,7 @@ def audit_estimator(
     made = run.fresh()  # what cannot be made is told before the first run
     if not hasattr(made, "fit"):
         raise ParameterError(f"estimator must make an object with fit(X, y), got a {type(made).__name__}")
-    return audit(
+    result = audit(
         run,
         pairs_of(neighbours, crowd=True) if pairs is None else pairs,
         epsilon,
@@ -68,3 +70,4 @@ def audit_estimator(
         executor=executor,
         observe_failures=observe_failures,
     )
+    return replace(result, neighbours=neighbours if pairs is None else "")

@@ -10,7 +10,8 @@ from typing import Any
 from privet.audit import releases
 from privet.audit.reach import reach_of_gaussian, reach_of_parts
 from privet.audit.releases import Release, Released
-from privet.audit.two_worlds import AuditResult, audit
+from privet.audit.result import AuditResult
+from privet.audit.two_worlds import audit
 from privet.audit.worlds import Pair, World, pairs_of
 from privet.errors import NoiseWarning, ParameterError
 from privet.mechanisms.randomness import Bits, SystemBits

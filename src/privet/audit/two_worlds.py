@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import Executor, Future, as_completed
 from dataclasses import dataclass
@@ -10,9 +9,10 @@ from fractions import Fraction
 from functools import partial
 from typing import Any
 
-from privet.audit.bounds import CONFIDENCE, check_claim, epsilon_at_least
+from privet.audit.bounds import CONFIDENCE, check_claim
 from privet.audit.events import choose_event
 from privet.audit.features import Features, observed
+from privet.audit.result import AuditResult
 from privet.audit.worlds import Pair, World
 from privet.checks import checked_whole
 from privet.errors import ParameterError
@@ -21,61 +21,6 @@ from privet.progress import tell
 #: Anything that releases something about a world: a fitted model, answers, rows. With fresh randomness each time.
 Run = Callable[[World], Any]
 _CHUNK = 25  # runs that a process does at once
-
-
-@dataclass(frozen=True)
-class AuditResult:
-    """What an audit found.
-
-    ``bound`` is what epsilon is at least, with the ``confidence``; ``hits`` are those of the event in the ``counted`` runs of each
-    world, where it is likelier first. A bound above the claim refutes it. One below does not prove it: it says how close the
-    audit came.
-    """
-
-    subject: str
-    claimed: float
-    delta: float
-    bound: float
-    confidence: float
-    runs: int
-    counted: int
-    hits: tuple[int, int]
-    pair: str
-    event: str
-    neighbours: str = ""
-    reach: float | None = None
-
-    @property
-    def holds(self) -> bool:
-        """Whether the claim stands."""
-        return self.bound <= self.claimed
-
-    @property
-    def verdict(self) -> str:
-        """In one word."""
-        return "holds" if self.holds else "violated"
-
-    @property
-    def tightness(self) -> float:
-        """The bound as a share of the claim: near 1, a smaller claim would be refuted."""
-        return self.bound / self.claimed if self.claimed > 0 else math.inf
-
-    def to_json(self) -> dict[str, Any]:
-        """For machines."""
-        return {
-            "subject": self.subject,
-            "claimed_epsilon": self.claimed,
-            "delta": self.delta,
-            "audited_lower_bound": self.bound,
-            "confidence": self.confidence,
-            "runs": self.runs,
-            "counted": self.counted,
-            "hits": list(self.hits),
-            "worlds": self.pair,
-            "event": self.event,
-            "tightness": round(self.tightness, 4),
-            "verdict": self.verdict,
-        }
 
 
 def audit(
@@ -127,8 +72,7 @@ def audit(
     event = choose_event(one + work.done(pair, pair.one, more), other + work.done(pair, pair.other, more), counted, delta)
     # From here on nothing is chosen any more.
     hits = event.hits(work.done(pair, pair.one, counted), work.done(pair, pair.other, counted))
-    bound = epsilon_at_least(hits[0], counted, hits[1], counted, delta=delta, confidence=confidence)
-    return AuditResult(name, float(epsilon), delta, bound, confidence, runs, counted, hits, pair.name, event.words)
+    return AuditResult(name, float(epsilon), delta, confidence, runs, counted, hits, pair.name, event.words)
 
 
 @dataclass

@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from concurrent.futures import Executor
-from contextlib import contextmanager
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 import typer
@@ -17,11 +15,17 @@ if TYPE_CHECKING:
 
 def audit(
     subjects: list[str] = typer.Argument(None, metavar="[SUBJECT]...", help="What to audit; by default all that --list shows."),
-    epsilon: str = typer.Option("1", "--epsilon", "-e", help="The epsilon that each is given, for one row added or removed."),
+    epsilon: str = typer.Option(
+        None,
+        "--epsilon",
+        "-e",
+        help="What each is given per row added or removed; by default what suits it, most often 4 for a person.",
+    ),
     runs: int = typer.Option(4000, "--runs", "-n", help="How often each is run in each of the two worlds."),
-    neighbours: str = typer.Option("add-remove", "--neighbours", help="How the worlds differ: add-remove or replace (one person)."),
-    confidence: float = typer.Option(0.999, "--confidence", help="That of each lower bound."),
+    neighbours: str = typer.Option("both", "--neighbours", help="How the worlds differ: add-remove or replace (one person), or both."),
+    confidence: float = typer.Option(0.999, "--confidence", help="That of each lower bound, and of all verdicts together."),
     jobs: int = typer.Option(1, "--jobs", "-j", help="How many processes to use."),
+    output: Path = typer.Option(None, "--output", "-o", help="Write the table to this file too, as a .md page or as .json."),
     listed: bool = typer.Option(False, "--list", help="Show what can be audited, and end."),
     as_json: bool = JSON,
 ) -> None:
@@ -33,72 +37,63 @@ def audit(
     Example: [bold]privet audit random-trees gibbs-tree --runs 4000[/bold]
     """
     import json
+    import shlex
+    import sys
 
-    from privet.audit import SUBJECTS, audit_subject, subject_named
+    from privet.audit import SUBJECTS, audit_table, lines_of
+    from privet.audit.report import page
     from privet.budget import exact_epsilon
     from privet.checks import checked_whole
+    from privet.cli.asking import check_writable, write_out
     from privet.cli.bars import work_bars
     from privet.errors import ParameterError
 
     if listed:
         typer.echo("\n".join(SUBJECTS))
         return
-    names = list(dict.fromkeys(subjects or SUBJECTS))
-    asked = [subject_named(name) for name in names]
-    amount = exact_epsilon("epsilon", epsilon)
-    if neighbours not in ("add-remove", "replace"):
-        raise ParameterError(f"neighbours must be 'add-remove' or 'replace', got {neighbours!r}")
+    lines = lines_of(subjects or (), neighbours)  # type: ignore[arg-type]
+    amount = None if epsilon is None else exact_epsilon("epsilon", epsilon)
     checked_whole("runs", runs, 64)
     checked_whole("jobs", jobs, 1)
     if not 0.5 <= confidence < 1:
         raise ParameterError(f"confidence must be at least 0.5 and below 1, got {confidence!r}")
-    found: list[tuple[str, AuditResult]] = []
-    with _processes(jobs) as executor, work_bars("audit") as show:
-        for number, subject in enumerate(asked):
-            show(number / len(asked))
-            of = subject.neighbours(neighbours)  # type: ignore[arg-type]
-            found.append((of, audit_subject(subject.name, amount, runs, neighbours=of, confidence=confidence, executor=executor)))
+    if output is not None:
+        if output.suffix not in (".md", ".json"):
+            raise ParameterError(f"output must be a file that ends in .md or .json, got {str(output)!r}")
+        check_writable(output)
+    with work_bars("audit", remaining=True) as show:
+        found = audit_table(lines, runs, epsilon=amount, confidence=confidence, jobs=jobs, done=show)
+    told = json.dumps([one.to_json() for one in found])
     if as_json:
-        typer.echo(json.dumps([{"neighbours": of, **one.to_json()} for of, one in found]))
+        typer.echo(told)
     else:
-        _print(found, confidence)
-    if not all(one.holds for _, one in found):
+        _print(found)
+    if output is not None:
+        command = shlex.join(["privet", *sys.argv[1:]])
+        write_out(output, page(found, command) if output.suffix == ".md" else told + "\n", quiet=as_json)
+    if not all(one.holds for one in found):
         raise typer.Exit(1)
 
 
-@contextmanager
-def _processes(jobs: int) -> Iterator[Executor | None]:
-    if jobs == 1:
-        yield None
-        return
-    from concurrent.futures import ProcessPoolExecutor
-    from multiprocessing import get_context
-
-    # Fresh processes: one that is forked off a process with threads may hang.
-    with ProcessPoolExecutor(jobs, mp_context=get_context("spawn")) as pool:
-        yield pool
-
-
-def _print(found: list[tuple[str, AuditResult]], confidence: float) -> None:
+def _print(found: list[AuditResult]) -> None:
     from rich import box
     from rich.console import Console
     from rich.table import Table
     from rich.text import Text
 
+    from privet.audit.report import COLUMNS, seen, summary, words_of
+
     view = Table(box=box.SIMPLE_HEAD, pad_edge=False)
-    view.add_column("subject", no_wrap=True)
-    view.add_column("neighbours")
-    for column in ("claimed epsilon", "audited lower bound", "of the claim", "runs"):
-        view.add_column(column, justify="right")
-    view.add_column("verdict")
-    for of, one in found:
-        verdict = Text(one.verdict, style="" if one.holds else "bold red")
-        claimed = f"{one.claimed:.4g}{f' (delta {one.delta:g})' if one.delta else ''}"
-        view.add_row(one.subject, of, claimed, f"{one.bound:.3f}", f"{one.tightness:.0%}", f"2 x {one.runs:,}", verdict)
+    for column in COLUMNS:
+        to_the_left = column in ("subject", "neighbours", "verdict")
+        view.add_column(column, justify="left" if to_the_left else "right", no_wrap=column == "subject")
+    for one in found:
+        *words, verdict = words_of(one)
+        view.add_row(*words, Text(verdict, style="" if one.verdict == "holds" else "bold red"))
     console = Console(highlight=False)
     console.print(view)
-    for _, one in found:
-        if not one.holds:
-            where = f"{one.subject}: in {one.hits[0]:,} of {one.counted:,} runs against {one.hits[1]:,}, {one.event}; worlds: {one.pair}"
-            console.print(where, markup=False, soft_wrap=True)
-    console.print(f"Each bound holds with a confidence of {confidence:.4g}. A bound below the claim refutes nothing, and proves nothing.")
+    for one in found:
+        if one.verdict != "holds":
+            console.print(seen(one), markup=False, soft_wrap=True)
+    for line in summary(found):
+        console.print(line, markup=False, soft_wrap=True)
