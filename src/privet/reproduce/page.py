@@ -11,8 +11,8 @@ from privet.reproduce.experiment import Comparison, Outcome, Paper
 
 TITLE = "Experiments of five papers, run again"
 CHANCE = (
-    "Divisions into folds, parts and structures of random trees are the same in every run. Noise comes from the operating system's "
-    "cryptographic generator and has no seed, so another run gives slightly other numbers."
+    "Folds and parts are the same in every run. Noise, and structures that are drawn by chance, come from the operating system's "
+    "cryptographic generator and have no seed, so another run gives slightly other numbers."
 )
 QUICK = "A quick run: few repeats, so numbers are rough, and some comparisons may go the other way by chance."
 _MARKS = {True: "yes", False: "NO", None: "cannot be told"}

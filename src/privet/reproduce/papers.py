@@ -9,6 +9,8 @@ from privet.reproduce.experiment import Paper
 
 #: Where the constant ``PAPER`` of each is, in the order of the report.
 MODULES = {
+    "rdt2009": "privet.reproduce.rdt2009.paper",
+    "rdt2012": "privet.reproduce.rdt2012.paper",
     "anatomy": "privet.reproduce.anatomy.paper",
 }
 
