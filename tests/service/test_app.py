@@ -564,3 +564,10 @@ def test_a_snapshot_counts_until_its_thread_has_left_it(home, monkeypatch):
         while ada.post("snapshots", {}).status_code == 429 and time.monotonic() < until:
             time.sleep(0.01)
         assert ada.post("snapshots", {}).status_code == 201
+
+
+@pytest.mark.parametrize("path", ["/v1/datasets/", "/v1/datasets/people/", "/v1/datasets/people/count/"])
+def test_a_slash_too_many_is_not_found_rather_than_sent_elsewhere(client, home, path):
+    headers = {"Authorization": f"Bearer {home.tokens['ada']}", "Host": "elsewhere.example"}
+    answer = client.get(path, headers=headers, follow_redirects=False)
+    assert (answer.status_code, answer.headers["content-type"]) == (404, "application/problem+json")

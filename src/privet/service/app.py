@@ -91,6 +91,7 @@ def create_app(home: Home, limits: Limits | None = None) -> FastAPI:
         lifespan=life,
         docs_url=None,  # they load scripts from elsewhere
         redoc_url=None,
+        redirect_slashes=False,  # a path with a slash too many is not found, rather than sent elsewhere
         openapi_url="/v1/openapi.json",
         responses=_PROBLEMS,
     )
