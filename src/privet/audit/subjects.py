@@ -108,8 +108,9 @@ def _reach(released: Released, result: AuditResult) -> float:
     return reach_of_parts(released.parts or (float(released.epsilon),), result.counted, result.confidence)
 
 
+_MANY = Fraction(6)  # for what is made of many answers
 _TWO: dict[str, Any] = {"n_trees": 2, "max_depth": 1, "shrink": 0, "criterion": "max"}
-_LABELS = ("outvoted by one", "outvoted by two")
+_LABELS = ("outvoted by one",)
 _TIE = ("a tie that one row breaks",)
 _CROWD = ("the only one of its class",)
 _ORDER = ("below one other",)
@@ -118,7 +119,7 @@ SUBJECTS: dict[str, Subject] = {
     for one in (
         Subject("privet", releases.learner("PrivetClassifier"), _LABELS),
         Subject("privet-delta", releases.learner("PrivetClassifier", delta=releases.DELTA), _LABELS),
-        Subject("gibbs-tree", releases.learner("GibbsTreeClassifier", max_depth=1), _LABELS),
+        Subject("gibbs-tree", releases.learner("GibbsTreeClassifier", max_depth=1), (*_LABELS, "outvoted by two")),
         Subject("gibbs-boost", releases.learner("GibbsBoostClassifier", rounds=2, max_depth=1), _LABELS),
         Subject("gibbs-boost-delta", releases.learner("GibbsBoostClassifier", rounds=2, max_depth=1, delta=releases.DELTA), _LABELS),
         Subject("random-trees", releases.learner("RandomTreesClassifier", answers=2, n_trees=2, height=1)),
@@ -133,16 +134,16 @@ SUBJECTS: dict[str, Subject] = {
         Subject("update-overlapping", releases.updated("may-overlap", (0, 1))),
         Subject("merge", releases.merged),
         Subject("join", releases.joined),
-        Subject("session", releases.session, (*_ORDER, "outvoted by one")),
-        Subject("session-rho", releases.session_in_rho, (*_ORDER, "outvoted by one")),
+        Subject("session", releases.session, (*_ORDER, *_LABELS), claim=_MANY),
+        Subject("session-rho", releases.session_in_rho, (*_ORDER, *_LABELS)),
         Subject("count", releases.count),
         Subject("count-person", releases.count, rows_per_person=2),
         Subject("count-gaussian", releases.gaussian_count),
         Subject("quantile", releases.quantile("0"), _ORDER),
         Subject("median", releases.quantile("1/2"), _ORDER),
         Subject("choose-partition", releases.choose_partition),
-        Subject("synthetic", releases.synthetic(), _CROWD),
-        Subject("synthetic-delta", releases.synthetic(releases.DELTA), _CROWD),
+        Subject("synthetic", releases.synthetic(), _CROWD, claim=_MANY),
+        Subject("synthetic-delta", releases.synthetic(releases.DELTA), _CROWD, claim=_MANY),
         Subject("randomizer-sample", releases.randomized(), only="replace", local=True),
         Subject("randomizer-split", releases.randomized(spread="split"), only="replace", local=True),
         Subject("leaf-randomizer", releases.randomized_leaf, only="replace", local=True),
