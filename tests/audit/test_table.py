@@ -1,0 +1,78 @@
+"""Results that are judged together, and the table that they make."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from privet.audit import SUBJECTS, AuditResult, Line, audit_table, judged_together, lines_of
+from privet.audit.report import COLUMNS, page, seen, summary, words_of
+from privet.errors import ParameterError
+
+ONE = AuditResult("count", 1.0, 0.0, 0.999, 2000, 1000, (780, 210), "nobody else", "sum is at least 1", "add-remove", 0.77)
+
+
+def test_one_claim_by_itself_is_judged_by_its_bound():
+    assert 1 < ONE.bound == ONE.sure_bound
+    assert (ONE.holds, ONE.verdict) == (False, "violated")
+
+
+def test_among_many_the_same_counts_are_a_doubt_and_more_of_them_are_a_violation():
+    """By itself a line fails with 1/1000; of fifty some line would, with up to 1/20."""
+    many = judged_together([ONE] * 50)
+    assert {one.lines for one in many} == {50}
+    assert many[0].sure_bound < 1 < many[0].bound == ONE.bound
+    assert (many[0].holds, many[0].verdict) == (True, "in doubt")
+    assert judged_together([replace(ONE, hits=(900, 100))] * 50)[0].verdict == "violated"
+    assert judged_together([replace(ONE, hits=(500, 300))] * 50)[0].verdict == "holds"
+
+
+@given(st.integers(0, 200), st.integers(0, 200), st.integers(1, 100))
+def test_the_more_lines_the_more_it_takes(hits, other_hits, lines):
+    one = replace(ONE, counted=200, hits=(hits, other_hits), lines=lines)
+    assert replace(one, lines=lines + 1).sure_bound <= one.sure_bound <= one.bound
+
+
+def test_a_line_has_a_word_for_every_column_and_bounds_are_rounded_down():
+    words = dict(zip(COLUMNS, words_of(replace(ONE, hits=(500, 300), delta=0.01)), strict=True))
+    bound = replace(ONE, hits=(500, 300), delta=0.01).bound
+    assert words["claimed epsilon"] == "1 (delta 0.01)"
+    assert float(words["audited lower bound"]) <= bound < float(words["audited lower bound"]) + 0.01
+    assert words["within reach"] == "0.77"
+    assert words["runs"] == "2 x 2,000"
+
+
+def test_the_page_says_what_was_run_and_seen():
+    found = judged_together([ONE, replace(ONE, subject="other", hits=(500, 300))])
+    text = page(found, "privet audit count other")
+    assert "Made by `privet audit count other`" in text
+    assert f"- {seen(found[0])}" in text
+    assert "in 780 of 1,000 runs against 210, sum is at least 1; worlds: nobody else" in text
+    assert len([line for line in text.splitlines() if line.startswith("|")]) == 4
+    assert summary(judged_together([ONE] * 50))[-1] == "In doubt, and to be run again alone: count."
+    assert "1 violated" in summary([ONE])[0]
+
+
+def test_lines_are_for_those_who_are_promised_anything():
+    assert lines_of(["count", "randomizer-split", "count"]) == [
+        Line("count", "add-remove"),
+        Line("count", "replace"),
+        Line("randomizer-split", "replace"),
+    ]
+    assert lines_of(["count"], "replace") == [Line("count", "replace")]
+    assert {line.subject for line in lines_of()} == set(SUBJECTS)
+    with pytest.raises(ParameterError, match="neighbours must be"):
+        lines_of([], "all")
+
+
+def test_results_come_in_the_order_of_the_lines_whatever_is_done_first():
+    told = []
+    lines = lines_of(["count", "randomizer-split", "quantile", "median"])
+    found = audit_table(lines, 64, done=told.append)
+    assert [(one.subject, one.neighbours) for one in found] == lines
+    assert {one.lines for one in found} == {7}
+    assert told == [pytest.approx(number / 7) for number in range(1, 8)]
+    assert all(one.reach is not None and one.reach > 0 for one in found)
