@@ -21,7 +21,7 @@ _QUICK = typer.Option(False, "--quick", help="Few repeats: a first look.")
 _FIGURE = typer.Option([], "--figure", "-f", help="A figure by its number, such as 6 or table1; may be repeated. By default all.")
 _JOBS = typer.Option(None, "--jobs", "-j", help="How many processes to use; by default one for each core.", show_default=False)
 _TITLES = {
-    "hanisch": "A noisy count procedure in a database, private trees and forests on adult (Hanisch): figures 9 to 17.",
+    "hanisch": "A noisy count procedure in a database, private trees and forests on adult (Hanisch): figures 3 and 9 to 17.",
     "rdt2009": "Private random decision trees (Jagannathan, Pillaipakkamnatt and Wright 2009): table 1, figures 6 to 11 and 13 to 15.",
     "rdt2012": "Private random decision trees (Jagannathan, Pillaipakkamnatt and Wright 2012): table 1, figures 1 to 5.",
     "novakovic": "Trees by the exponential mechanism (Novakovic): figures 9 to 18.",

@@ -11,7 +11,7 @@ import numpy.typing as npt
 
 from privet.errors import ParameterError
 from privet.plots.curves import add_caption
-from privet.plots.style import need_matplotlib
+from privet.plots.style import need_matplotlib, text_width
 from privet.release.labels import visible
 
 if TYPE_CHECKING:
@@ -22,6 +22,7 @@ if TYPE_CHECKING:
 Run = tuple[str, str, float]
 #: Inches of a cell, and what stands around the cells of a panel.
 _CELL, _AROUND = (0.46, 0.3), (1.1, 0.9)
+_TITLE = 10.0
 
 
 def draw_maps(
@@ -44,14 +45,15 @@ def draw_maps(
     across = min(side_by_side, len(panels))
     down = math.ceil(len(panels) / across)
     sizes = [(len({column for _, column, _ in runs}), len({row for row, _, _ in runs})) for runs in panels.values()]
-    width = across * (_CELL[0] * max(size[0] for size in sizes) + _AROUND[0])
+    titles = max(text_width(visible(name), _TITLE) for name in panels) + 0.2
+    width = across * (max(_CELL[0] * max(size[0] for size in sizes), titles) + _AROUND[0])
     height = down * (_CELL[1] * max(size[1] for size in sizes) + _AROUND[1]) + 0.6
     figure = Figure(figsize=(width, height), layout="constrained")
     grid = list(figure.subplots(down, across, squeeze=False).flat)
     scale = scale_of(panels)
     for axes, (name, runs) in zip(grid, panels.items(), strict=False):
         draw_map(axes, runs, scale)
-        axes.set_title(visible(name), loc="left", fontsize=10, parse_math=False)
+        axes.set_title(visible(name), loc="left", fontsize=_TITLE, parse_math=False)
         axes.set_xlabel(visible(columns), parse_math=False)
         axes.set_ylabel(visible(rows), parse_math=False)
     for axes in grid[len(panels) :]:
@@ -78,7 +80,7 @@ def draw_map(axes: Axes, runs: Sequence[Run], scale: tuple[float, float]) -> Non
     image = axes.imshow(np.ma.masked_invalid(cells), cmap="Greys", vmin=low, vmax=high + (high - low) * 0.25 + 1e-12, aspect="auto")
     for (i, j), value in np.ndenumerate(cells):
         if np.isfinite(value):
-            ink = "white" if image.to_rgba(value)[0] < 0.5 else "black"
+            ink = "white" if image.to_rgba(np.asarray(value))[0] < 0.5 else "black"
             axes.text(j, i, _short(float(value)), ha="center", va="center", color=ink, fontsize=7.5)
     axes.set_xticks(range(len(columns)), [visible(name) for name in columns], parse_math=False)
     axes.set_yticks(range(len(lines)), [visible(name) for name in lines], parse_math=False)

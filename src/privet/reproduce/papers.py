@@ -9,8 +9,10 @@ from privet.reproduce.experiment import Paper
 
 #: Where the constant ``PAPER`` of each is, in the order of the report.
 MODULES = {
+    "hanisch": "privet.reproduce.hanisch.paper",
     "rdt2009": "privet.reproduce.rdt2009.paper",
     "rdt2012": "privet.reproduce.rdt2012.paper",
+    "novakovic": "privet.reproduce.novakovic.paper",
     "anatomy": "privet.reproduce.anatomy.paper",
 }
 
