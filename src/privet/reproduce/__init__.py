@@ -6,13 +6,11 @@ The frame:
 - :mod:`~privet.reproduce.papers`: which papers there are
 - :mod:`~privet.reproduce.running`: cells in several processes at once; :mod:`~privet.reproduce.keeping` keeps what is done
 - :mod:`~privet.reproduce.whole`: a whole run; :mod:`~privet.reproduce.page` is its report, :mod:`~privet.reproduce.files` writes
-
-- :mod:`~privet.reproduce.chance`: where the chance of a cell comes from; :mod:`~privet.reproduce.textbook`: noise as papers draw it, **NOT PRIVATE**
+- :mod:`~privet.reproduce.chance`: where the chance of a cell comes from
+- :mod:`~privet.reproduce.textbook`: noise as papers draw it, **NOT PRIVATE**
 
 The papers, each a room with a ``paper`` module:
 
-- :mod:`~privet.reproduce.hanisch`: random trees and forests on a noisy count procedure
-- :mod:`~privet.reproduce.novakovic`: trees by the exponential mechanism
 - :mod:`~privet.reproduce.rdt2009`, :mod:`~privet.reproduce.rdt2012`: random decision trees, which share :mod:`~privet.reproduce.rdt`
 - :mod:`~privet.reproduce.hanisch`: a count procedure in a database, trees and forests on adult
 - :mod:`~privet.reproduce.novakovic`: trees by the exponential mechanism
