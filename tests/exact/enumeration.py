@@ -18,7 +18,7 @@ from collections.abc import Callable, Hashable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from fractions import Fraction
-from functools import lru_cache
+from functools import cache
 
 import numpy as np
 import pytest
@@ -164,7 +164,7 @@ def _random_signs(bits: OpenBits, count: int) -> np.ndarray:
     return np.array([bits.paths.choose([1, 1]) == 1 for _ in range(count)], dtype=bool)
 
 
-@lru_cache(maxsize=None)
+@cache
 def _coin(numerator: int, denominator: int) -> tuple[int, int, int]:
     """The chances of heads, of tails, and of what is not known, in units of 2**-80."""
     law = _enumerated(lambda bits: _TAIL(bits, numerator, denominator, 1), None, coins=False)

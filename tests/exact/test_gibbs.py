@@ -7,7 +7,7 @@ that a few words tell, to the last of 64 bits, where one outcome ends and the ne
 from __future__ import annotations
 
 from fractions import Fraction as F
-from functools import lru_cache
+from functools import cache
 
 import numpy as np
 import pytest
@@ -43,7 +43,7 @@ class Word:
         return np.array([word], dtype=np.uint64)
 
 
-@lru_cache(maxsize=None)
+@cache
 def weights_of(whole: bytes, unit: float, rest: bytes) -> tuple[int, ...]:
     """How many of the 2**64 words lead to each outcome of a draw. A word in which the next ones decide is counted with one of the two."""
     numbers, logs = np.frombuffer(whole, dtype=np.int64), np.frombuffer(rest)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from fractions import Fraction as F
-from functools import lru_cache
+from functools import cache
 
 import numpy as np
 import pytest
@@ -87,7 +87,7 @@ def test_magnitudes_of_large_scales(t, s, monkeypatch):
     agrees(law, {k: exactly(k, F(t, s)) for k in range(12)})
 
 
-@lru_cache(maxsize=None)
+@cache
 def laplace_law(epsilon: F, sensitivity: int) -> Law:
     return law_of(lambda bits: int(add_laplace(bits, np.zeros(1, dtype=np.int64), epsilon, sensitivity=sensitivity)[0][0]), limit=LIMIT)
 

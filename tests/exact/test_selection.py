@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from fractions import Fraction as F
-from functools import lru_cache
+from functools import cache
 
 import numpy as np
 import pytest
@@ -27,7 +27,7 @@ SPLITS = [Split.multiway(SCHEMA, "a"), Split.multiway(SCHEMA, "b"), Split.value(
 EVERYONE = Cells.everything(SCHEMA)
 
 
-@lru_cache(maxsize=None)
+@cache
 def selected(gaps: tuple[int, ...], epsilon: F, score_range: int, mechanism: str) -> Law:
     """The law of a selection, by running it; it sees differences of scores only."""
     enumerated = law_of if mechanism == "permute-and-flip" else law_of_round

@@ -54,6 +54,14 @@ def test_eight_processes_never_overspend_by_one_unit(tmp_path):
         assert ledger.spent("people", f"analyst {i}").epsilon == F(len(output) - 1, 2000)
 
 
+def test_every_charge_waits_for_the_disk(tmp_path):
+    """A commit returns when its log is flushed (2: FULL). No test can pull the plug, so this looks at what SQLite was told."""
+    ledger = SQLiteLedger(tmp_path / "ledger.sqlite")
+    with ledger._connected() as connection:
+        told = [connection.execute(f"PRAGMA {name}").fetchone()[0] for name in ("synchronous", "journal_mode")]
+    assert told == [2, "wal"]
+
+
 def test_threads_share_one_ledger(tmp_path):
     ledger = SQLiteLedger(tmp_path / "ledger.sqlite")
     ledger.set_cap("people", Budget(1))

@@ -14,6 +14,7 @@ from privet.outsource.cipher import keys as keys_module
 from privet.outsource.cipher.sealing import OVERHEAD
 
 RING = KeyRing.new()
+COST = dict(keys_module._SCRYPT)  # as it is in use
 PARTS = st.recursive(
     st.none() | st.booleans() | st.integers() | st.text(max_size=5), lambda inner: st.lists(inner, max_size=3), max_leaves=5
 )
@@ -112,6 +113,10 @@ class TestRotation:
 
 
 class TestFile:
+    def test_a_passphrase_is_expensive_to_try(self):
+        """scrypt takes 128 n r bytes: a machine that tries thousands at once needs as many times 128 MiB."""
+        assert 128 * COST["n"] * COST["r"] >= 128 << 20
+
     @pytest.mark.parametrize("passphrase", [None, "a long passphrase, with ü"])
     def test_it_reads_back(self, tmp_path, passphrase):
         ring = RING.rotated("AES-128-GCM")

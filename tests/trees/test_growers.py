@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from dataclasses import replace
 from fractions import Fraction as F
 
 import numpy as np
@@ -89,6 +90,26 @@ def test_stopping_rules_look_at_noisy_counts():
     small = Curator(pure, schema, Budget(1), public=True)
     assert len(grow_greedy(small, "max", shares("thesis", None, 2), min_rows=600).cells) == 1
     assert len(grow_greedy(small, "max", shares("even", None, 2), min_rows=600).cells) == 4  # no counts, no such rule
+
+
+def test_stopping_rules_look_at_nothing_else():
+    """Where noise has made all counts zero nothing is split, whatever the rows are."""
+
+    class Zeros:
+        """A curator whose counts all came out as zero."""
+
+        def __init__(self, curator: Curator) -> None:
+            self._curator = curator
+
+        def count(self, *question):
+            answer = self._curator.count(*question)
+            return replace(answer, tables=tuple(np.zeros_like(table) for table in answer.tables))
+
+        def __getattr__(self, name):
+            return getattr(self._curator, name)
+
+    assert len(grow_greedy(Zeros(curator()), "max", shares("thesis", F(1), 2)).cells) == 1
+    assert len(grow_greedy(curator(), "max", shares("thesis", F(1), 2)).cells) > 1
 
 
 def test_candidates_are_all_splits_that_separate_what_is_still_possible():
