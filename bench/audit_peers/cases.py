@@ -58,7 +58,7 @@ CASES: tuple[Case, ...] = (
     Case("ebm-class", _DP_EBM, "boosting", _LONE_CLASS, delta=1e-5, settings=_EBM),
     Case("ebm-rows", _DP_EBM, "boosting", _ONE_MORE, delta=1e-5, settings=_EBM),
     Case("distributed-thresholds", _DISTRIBUTED, "distributed_forest", _BETWEEN, settings={"n_estimators": 10}),
-    Case("forest-one-tree", _DIFFPRIVLIB, "forest", _OPPOSED, settings={"n_estimators": 1}, runs=10_000),
+    Case("forest-one-tree", _DIFFPRIVLIB, "forest", _OPPOSED, settings={"n_estimators": 1}, runs=6000),
     Case("forest-shuffled", _DIFFPRIVLIB, "forest", _LAST, settings={"n_estimators": 10, "shuffle": True}),
     Case(
         "ebm-common-values",
@@ -68,6 +68,6 @@ CASES: tuple[Case, ...] = (
         epsilon=4.0,
         delta=1e-5,
         settings={"feature_types": [["x", "y"]], "max_rounds": 1, "bin_budget_frac": 0.9, "hidden": ["bag_weights_"]},
-        runs=6000,
+        runs=4000,
     ),
 )

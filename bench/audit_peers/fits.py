@@ -33,8 +33,10 @@ def forest_and_seed(asked: dict[str, Any]) -> Seen:
 
 
 def _forest(asked: dict[str, Any]) -> Any:
+    from diffprivlib import BudgetAccountant  # type: ignore[import-not-found]
     from diffprivlib.models import RandomForestClassifier  # type: ignore[import-not-found]
 
+    BudgetAccountant.pop_default()  # it adds up what all fits of the process spent, and gets slower with each
     options = {"max_depth": 1, "bounds": ([0], [1]), "classes": [0, 1], **asked["settings"]}
     return RandomForestClassifier(epsilon=asked["epsilon"], **options).fit(*_rows(asked["world"]))
 
