@@ -69,5 +69,5 @@ def pytest_fixture_setup(fixturedef: Any, request: Any) -> Iterator[None]:
     """A fixture that several tests share has a stream of its own, whichever of them comes first."""
     if fixturedef.scope == "function":
         return (yield)
-    with _stream.named(f"{fixturedef.baseid} {fixturedef.argname} {request.param_index}"):
+    with _stream.named(f"{request.node.nodeid} {fixturedef.argname} {request.param_index}"):
         return (yield)
