@@ -10,7 +10,7 @@
 - :mod:`~privet.audit.result`: what was found, of one claim or of many that are judged together
 - :mod:`~privet.audit.two_worlds`: ``audit``, all of it in one call, for anything that can be run
 - :mod:`~privet.audit.fitted`, :mod:`~privet.audit.estimators`: ``audit_estimator``, for anybody's object with fit
-- :mod:`~privet.audit.releases`: what is released about a world, and what is promised for it
+- :mod:`~privet.audit.releases`, :mod:`~privet.audit.local_releases`: what is released about a world, and what is promised for it
 - :mod:`~privet.audit.subjects`: everything in Privet that promises an epsilon, by name
 - :mod:`~privet.audit.table`, :mod:`~privet.audit.report`: all of it in one table, and as a page
 """

@@ -236,28 +236,3 @@ def joined(world: World, epsilon: Fraction, bits: Bits) -> Released:
         halves.append(learner.fit_from(guarded(half, epsilon / 2, bits)).model_)
     model = join(halves)
     return _stated(model, model.privacy)
-
-
-# -- on a person's own side ------------------------------------------------------------------------------------------------------
-
-
-def randomized(**settings: Any) -> Release:
-    def release(world: World, epsilon: Fraction, bits: Bits) -> Released:
-        from privet.publish import Randomizer
-
-        randomizer = Randomizer(world.schema, epsilon, bits=bits, **settings)
-        assert randomizer.cost.epsilon is not None
-        parts = tuple(map(float, randomizer.shares)) if randomizer.spread == "split" else ()
-        return Released(randomizer.one(world.rows[0]), randomizer.cost.epsilon, parts=parts)
-
-    return release
-
-
-def randomized_leaf(world: World, epsilon: Fraction, bits: Bits) -> Released:
-    from privet.federation import draw_plan
-    from privet.publish import LeafRandomizer
-
-    randomizer = LeafRandomizer(draw_plan(world.schema, 2, height=1, bits=bits), epsilon, bits=bits)
-    assert randomizer.cost.epsilon is not None
-    report = randomizer.one(world.rows[0])
-    return Released([report, [cells.attribute for cells in randomizer.plan.forest]], randomizer.cost.epsilon)

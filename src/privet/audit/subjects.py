@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 from fractions import Fraction
 from typing import Any
 
-from privet.audit import releases
+from privet.audit import local_releases, releases
 from privet.audit.reach import reach_of_gaussian, reach_of_parts
 from privet.audit.releases import Release, Released
 from privet.audit.result import AuditResult
@@ -144,9 +144,9 @@ SUBJECTS: dict[str, Subject] = {
         Subject("choose-partition", releases.choose_partition),
         Subject("synthetic", releases.synthetic(), _CROWD, claim=_MANY),
         Subject("synthetic-delta", releases.synthetic(releases.DELTA), _CROWD, claim=_MANY),
-        Subject("randomizer-sample", releases.randomized(), only="replace", local=True),
-        Subject("randomizer-split", releases.randomized(spread="split"), only="replace", local=True),
-        Subject("leaf-randomizer", releases.randomized_leaf, only="replace", local=True),
+        Subject("randomizer-sample", local_releases.randomized(), only="replace", local=True),
+        Subject("randomizer-split", local_releases.randomized(spread="split"), only="replace", local=True),
+        Subject("leaf-randomizer", local_releases.randomized_leaf, only="replace", local=True),
     )
 }
 
