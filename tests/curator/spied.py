@@ -16,6 +16,9 @@ class Spy:
     def check_structure(self, schema):
         self._table.check_structure(schema)
 
+    def check_reachable(self):
+        self._table.check_reachable()
+
     def source(self, schema):
         self._source = self._table.source(schema)
         return self

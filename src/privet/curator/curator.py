@@ -29,7 +29,7 @@ from privet.curator.plain import (
 from privet.curator.quantile import bin_range, bin_scores, exact_share, numeric_attribute
 from privet.curator.score import RowScore
 from privet.errors import ParameterError, PrivetError, QuestionError, TableError
-from privet.ledger import Ledger, MemoryLedger
+from privet.ledger import Entry, Ledger, MemoryLedger
 from privet.mechanisms.criteria import criterion_named
 from privet.mechanisms.gaussian import add_gaussian
 from privet.mechanisms.laplace import add_laplace
@@ -67,6 +67,8 @@ class Curator(Accounting):
         bits: the source of randomness; tests pass a seeded one.
     """
 
+    _table: Table | None = None  # where this curator opened it
+
     def __init__(
         self,
         table: object,
@@ -84,7 +86,7 @@ class Curator(Accounting):
         opened.check_structure(schema)
         if strict:
             raise_if_any(opened.problems(schema))
-        self._public = public
+        self._public, self._table = public, opened
         self._set_up(opened.source(schema), schema, ledger or MemoryLedger(), dataset or opened.name, analyst, bits or SystemBits())
         self._open_account(budget)
 
@@ -110,6 +112,12 @@ class Curator(Accounting):
     def _set_up(self, source: CountSource, schema: Schema, ledger: Ledger, dataset: str, analyst: str, bits: Bits) -> None:
         self._source, self._bits, self._account = source, bits, ""
         self.schema, self.ledger, self.dataset, self.analyst = schema, ledger, dataset, analyst
+
+    def _charge(self, cost: Cost, what: str) -> Entry:
+        """Nothing is charged for a table that cannot be reached, which does not depend on its rows."""
+        if self._table is not None:
+            self._table.check_reachable()
+        return super()._charge(cost, what)
 
     # -- questions -----------------------------------------------------------------------------------------------------
 
