@@ -40,10 +40,10 @@ MANY_TREES = (1, 10, 25, 50, 75, 100)
 MANY_TREES_EPSILON = 0.01
 #: How many calls and simulations there were is open ("several").
 CALLS = 1000
-TREE_RUNS = 100
-FOREST_RUNS = 8
-EXACT_RUNS = 5
-MANY_TREES_RUNS = 4
+TREE_RUNS = 50
+FOREST_RUNS = 5
+EXACT_RUNS = 4
+MANY_TREES_RUNS = 3
 GIBBS_RUNS = 10
 #: Of figure 9.
 RATIO_EPSILON = 0.001

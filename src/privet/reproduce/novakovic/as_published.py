@@ -113,10 +113,9 @@ class _Grower:
         return attributes[at], best[at][0]
 
     def _best_value(self, rows: Int, attribute: int) -> tuple[int, float]:
-        values, classes = self.values[attribute][rows], self.classes[rows]
-        n_classes = int(classes.max()) + 1
-        table = np.bincount(values * n_classes + classes)
-        table = np.pad(table, (0, -len(table) % n_classes)).reshape(-1, n_classes)
+        n_values, n_classes = int(self.values[attribute].max()) + 1, int(self.classes.max()) + 1
+        entry = self.values[attribute][rows] * n_classes + self.classes[rows]
+        table = np.bincount(entry, minlength=n_values * n_classes).reshape(n_values, n_classes)
         there = np.flatnonzero(table.any(axis=1))
         table = table[there]
         yes = table[::-1].cumsum(axis=0)[::-1] if self.numbers[attribute] else table
