@@ -1,0 +1,125 @@
+"""Mutants of the curator: when it charges, how much, and what it lets through."""
+
+from __future__ import annotations
+
+from bench.mutants.mutant import Mutant
+
+_EVERY = "curator/test_curator.py::TestEveryQuestion"
+
+MUTANTS = (
+    Mutant(
+        "rows are read before the charge",
+        "curator/curator.py",
+        "        entry = self._charge(cost, what)\n        tables = self._inside(measure)\n",
+        "        tables = self._inside(measure)\n        entry = self._charge(cost, what)\n",
+        "a crash between the two leaves an answer that nobody paid for",
+        (f"{_EVERY}::test_is_charged_before_the_data_is_touched[count]", f"{_EVERY}::test_that_does_not_fit_never_touches_the_data[count]"),
+    ),
+    Mutant(
+        "selections are not charged",
+        "curator/curator.py",
+        "        entry = None if exactly else self._charge(cost, what)\n        scores",
+        "        entry = None\n        scores",
+        "quantiles can be asked for without end",
+        ("curator/test_quantile.py::TestAccounting::test_is_charged_before_the_data_is_touched",),
+    ),
+    Mutant(
+        "drawn trees are not charged",
+        "curator/curator.py",
+        'entry = None if exactly else self._charge(cost, f"{space.describe()}',
+        'entry = None if exactly else str(f"{space.describe()}',
+        "trees can be drawn without end",
+        ("curator/test_draw_tree.py::TestMoney::test_is_charged_before_the_rows_are_touched",),
+    ),
+    Mutant(
+        "the charge is for one row, whoever the neighbours are",
+        "curator/accounting.py",
+        "return self.charge_promised(cost.promised(self.schema), what)",
+        "return self.charge_promised(cost, what)",
+        "who has three rows, or is replaced, gives away several times what the ledger says",
+        (f"{_EVERY}::test_costs_a_person_more_than_a_row[count]",),
+    ),
+    Mutant(
+        "the noise of a sum forgets its bound",
+        "curator/curator.py",
+        "return self._noisy(question, [score.bound], score, epsilon, rho,",
+        "return self._noisy(question, [1], score, epsilon, rho,",
+        "a person with a large score stands out from the noise",
+        ("curator/test_curator.py::TestSumsAndSize::test_sums_have_the_scale_of_the_scores_bound",),
+    ),
+    Mutant(
+        "partitions are chosen with half the range",
+        "curator/curator.py",
+        "distances(self._source.count(asked), public, less), 2, epsilon,",
+        "distances(self._source.count(asked), public, less), 1, epsilon,",
+        "a choice tells twice what was paid for",
+        (
+            "curator/test_choose_partition.py::TestPrivacy::test_the_range_is_two_and_no_less",
+            "exact/test_selection.py::test_partitions_of_all_tiny_tables",
+        ),
+    ),
+    Mutant(
+        "quantiles with half the range",
+        "curator/quantile.py",
+        "return 2 * max(a, b - a) if 0 < a < b else 1",
+        "return max(a, b - a) if 0 < a < b else 1",
+        "a median tells up to twice what was paid for",
+        ("exact/test_selection.py::test_quantiles_of_all_tiny_tables",),
+    ),
+    Mutant(
+        "a quantile is the exact one",
+        "curator/curator.py",
+        "index = scores.index(max(scores)) if exactly else",
+        "index = scores.index(max(scores)) if not exactly else",
+        "one row decides which bin is told",
+        ("exact/test_selection.py::test_quantiles_of_all_tiny_tables",),
+    ),
+    Mutant(
+        "anybody gets exact counts for an infinite epsilon",
+        "curator/curator.py",
+        "        if self._public and is_infinite(epsilon):\n",
+        "        if is_infinite(epsilon):\n",
+        "exact counts of a private table, free of charge",
+        (f"{_EVERY}::test_refuses_infinite_epsilon[count]",),
+    ),
+    Mutant(
+        "what an engine says about a failure is passed on",
+        "curator/curator.py",
+        "kind = type(error).__name__",
+        "kind = str(error)",
+        "an error message quotes somebody's row",
+        ("curator/test_curator.py::TestAgainstAttacks::test_an_engines_failure_tells_nothing",),
+    ),
+    Mutant(
+        "an answer from a test seed is called private",
+        "curator/accounting.py",
+        "return self._bits.private and not self.schema.from_data",
+        "return not self.schema.from_data",
+        "a model whose noise can be repeated is released as if it could not",
+        (f"{_EVERY}::test_is_repeatable_and_not_private_with_a_test_seed[count]",),
+    ),
+    Mutant(
+        "a domain that was read off the rows is called public",
+        "schema/from_data.py",
+        "n_rows=len(labels), from_data=True)",
+        "n_rows=len(labels), from_data=False)",
+        "a value that one person alone has is in the model, which says that it is private",
+        ("conformance/test_learners.py::test_learner[random trees-says when it is not private]",),
+    ),
+    Mutant(
+        "groups of people are not charged",
+        "curator/curator.py",
+        '        self._charge(Cost.pure(amount), f"{n_parts} disjoint groups of people")\n',
+        "",
+        "a forest of groups costs nothing",
+        ("curator/test_curator.py::TestModelsAndParts::test_disjoint_groups_cost_epsilon_once[memory]",),
+    ),
+    Mutant(
+        "a question may be of a kind of its own",
+        "curator/plain.py",
+        "plain = type(model) is Model and _plain_statement(model.privacy)",
+        "plain = True",
+        "a model that an analyst wrote looks at rows when it is evaluated",
+        ("curator/test_curator.py::TestModelsAndParts::test_models_that_could_look_at_rows_are_refused_before_a_charge",),
+    ),
+)

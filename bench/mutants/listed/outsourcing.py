@@ -1,0 +1,74 @@
+"""Mutants of outsourced tables: the cipher, the groups, the order of rows."""
+
+from __future__ import annotations
+
+from bench.mutants.mutant import Mutant
+
+_SEALING = "outsource/test_cipher.py::TestSealing"
+
+MUTANTS = (
+    Mutant(
+        "every sealing has the same nonce",
+        "outsource/cipher/sealing.py",
+        "        nonce = secrets.token_bytes(_NONCE)\n",
+        "        nonce = bytes(_NONCE)\n",
+        "two sealed values show how they differ, and the key of the seal can be computed",
+        (f"{_SEALING}::test_the_same_text_is_never_sealed_alike",),
+    ),
+    Mutant(
+        "one key for all tables and purposes",
+        "outsource/cipher/sealing.py",
+        'info = json.dumps(["privet outsource 1", self._table, purpose]).encode()',
+        'info = b"privet outsource 1"',
+        "a server shows a client what was sealed for something else",
+        (f"{_SEALING}::test_nothing_else_opens_it_and_all_say_the_same",),
+    ),
+    Mutant(
+        "what is sealed opens at any place",
+        "outsource/cipher/sealing.py",
+        'return json.dumps(place, separators=(",", ":"), ensure_ascii=True).encode()',
+        'return b""',
+        "a server moves a value to another person and watches whether the client minds",
+        (f"{_SEALING}::test_at_another_place_it_does_not", "outsource/test_split.py::TestTampering::test_exchanged_numbers_within_a_group"),
+    ),
+    Mutant(
+        "the key of a passphrase needs no work",
+        "outsource/cipher/keys.py",
+        '_SCRYPT = {"n": 1 << 17, "r": 8, "p": 1}',
+        '_SCRYPT = {"n": 2, "r": 8, "p": 1}',
+        "a stolen key file is opened by trying passphrases",
+        ("outsource/test_cipher.py::TestFile::test_a_passphrase_is_expensive_to_try",),
+    ),
+    Mutant(
+        "the key file can be read by everybody",
+        "outsource/cipher/keys.py",
+        "os.O_CREAT | os.O_EXCL | os.O_WRONLY, 0o600)",
+        "os.O_CREAT | os.O_EXCL | os.O_WRONLY, 0o644)",
+        "another user of the machine joins the two halves",
+        ("outsource/test_cipher.py::TestFile::test_it_reads_back[None]",),
+    ),
+    Mutant(
+        "the halves keep the order of the table",
+        "outsource/split.py",
+        "by_eseq = sorted(range(n_rows), key=eseqs.__getitem__)\n    by_seq = np.argsort(seqs)",
+        "by_eseq = list(range(n_rows))\n    by_seq = np.arange(n_rows)",
+        "the third person has the third value",
+        ("outsource/test_split.py::TestSplit::test_the_order_of_the_table_is_lost",),
+    ),
+    Mutant(
+        "a group may hold a value twice",
+        "outsource/groups.py",
+        "        chosen.append(value)\n        total -= open_.pop(value)",
+        "        chosen.append(value)\n        total -= 1\n        open_[value] -= 1",
+        "whoever is in such a group has its value with a larger chance than was promised",
+        ("outsource/test_groups.py::test_groups_are_diverse_and_hold_as_many_rows_as_possible",),
+    ),
+    Mutant(
+        "sub-trees are as long as they need to be",
+        "outsource/client/subtrees.py",
+        'return (len(packed).to_bytes(_LENGTH, "big") + packed).ljust(room, b"\\0")',
+        'return len(packed).to_bytes(_LENGTH, "big") + packed',
+        "the length of a sealed sub-tree tells the server about the values below it",
+        ("outsource/client/test_subtrees.py::test_a_tree_reads_back_from_a_text_of_one_length",),
+    ),
+)

@@ -1,0 +1,75 @@
+"""Mutants of randomised records and of synthetic tables."""
+
+from __future__ import annotations
+
+from bench.mutants.mutant import Audited, Mutant
+
+MUTANTS = (
+    Mutant(
+        "every value is randomised with all of epsilon",
+        "publish/local/randomizer.py",
+        "return (*[(self.epsilon - label) / k] * k, label)",
+        "return (*[self.epsilon] * k, label)",
+        "a record of ten values costs ten times what its owner was told",
+        ("exact/test_response.py::test_reports_of_every_record", "publish/local/test_randomizer.py::test_shares_add_up_to_epsilon_exactly"),
+        (Audited("randomizer-split", 1200),),
+    ),
+    Mutant(
+        "reports of leaves with three times the epsilon",
+        "publish/local/leaves.py",
+        "said[mine] = randomized_response(bits, truth, self.points(number), self.epsilon)[0]",
+        "said[mine] = randomized_response(bits, truth, self.points(number), 3 * self.epsilon)[0]",
+        "a report tells three times what its owner was told",
+        ("exact/test_response.py::test_leaves_of_every_record",),
+        (Audited("leaf-randomizer", 1200),),
+    ),
+    Mutant(
+        "an unknown value is always the first",
+        "publish/local/values.py",
+        "filled[unknown] = uniform_below(bits, np.full(len(unknown), size, dtype=np.uint64)).astype(np.int64)",
+        "filled[unknown] = 0",
+        "whoever has an unusual value is counted with others, and every tree learns something false of them",
+        ("publish/local/test_randomizer.py::test_an_unknown_value_is_drawn_uniformly",),
+    ),
+    Mutant(
+        "a randomised table is charged for one row of a person",
+        "publish/local/account.py",
+        "Cost.pure(randomizer.epsilon * account.schema.rows_per_person)",
+        "Cost.pure(randomizer.epsilon)",
+        "who has three records gives away three times what the ledger says",
+        ("cli/test_publish_local.py::test_a_table_is_charged_for_all_rows_of_a_person_and_cut",),
+    ),
+    Mutant(
+        "all records of a person are reported",
+        "publish/local/values.py",
+        "    if encoded.person is not None:\n        kept =",
+        "    if False:\n        kept =",
+        "who has a thousand records gives away a thousand times epsilon",
+        ("publish/local/test_randomizer.py::test_at_most_so_many_rows_of_a_person_are_reported_whatever_they_hold",),
+    ),
+    Mutant(
+        "the selections of a synthetic table are not stated",
+        "publish/synthetic/synthesize.py",
+        'purse.paid(f"which pairs of attributes to measure, in {len(chosen)} selections", sequential(chosen))',
+        "pass",
+        "the statement promises more privacy than the ledger has paid for",
+        ("publish/synthetic/test_synthesize.py::TestAccounting::test_all_of_epsilon_is_charged_and_no_more[all pairs-facts0-1]",),
+    ),
+    Mutant(
+        "every selection of a synthetic table has all of what is for choosing",
+        "publish/synthetic/synthesize.py",
+        "purse.left * CHOOSING / (1 - ALONE) / max(k - 1, 1)",
+        "purse.left * CHOOSING / (1 - ALONE)",
+        "with many attributes several times epsilon is spent",
+        ("publish/synthetic/test_synthesize.py::TestAccounting::test_all_of_epsilon_is_charged_and_no_more[all pairs-facts0-1]",),
+    ),
+    Mutant(
+        "a synthetic table has as many rows as the table, exactly",
+        "publish/synthetic/synthesize.py",
+        "total = counted.total if curator.schema.n_rows is None else max(1.0, float(curator.schema.n_rows))",
+        "total = float(sum(len(block[1]) for block in curator._source.rows()))",
+        "that somebody is in the table can be counted",
+        (),
+        (Audited("synthetic", 150),),
+    ),
+)
