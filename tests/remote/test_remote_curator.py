@@ -243,7 +243,7 @@ def test_facts_that_lack_something_are_refused(service):
             service.connect()
 
 
-@pytest.mark.parametrize("said", ["x", None, [], "1/0", {}])
+@pytest.mark.parametrize("said", ["x", None, [], "1/0", {}, "1e999999999", 0.5])
 def test_money_that_is_no_number_is_refused(service, curator, said):
     service.spoil = lambda _, told: {**told, "left": said, "spent": said}
     for name in ("left", "spent"):

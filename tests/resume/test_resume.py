@@ -15,7 +15,7 @@ import privet as pv
 from privet.budget import Budget
 from privet.cells import Cells, Split
 from privet.counts.duckdb_source import DuckDBSource
-from privet.errors import BudgetExceeded, ModelError, ParameterError
+from privet.errors import BudgetExceeded, LedgerError, ModelError, ParameterError
 from privet.ledger import SQLiteLedger
 from privet.question import Question
 from privet.release.document import to_document
@@ -385,3 +385,9 @@ def test_every_word_of_a_question_is_in_its_digest():
     ]
     assert len({digest_of(question) for question in asked}) == len(asked)
     assert digest_of(asked[0]) == digest_of(("count", Question.of(cells), Fraction(1), None))
+
+
+@pytest.mark.parametrize("damage", [b"{", b"[]", b"{}", b'{"cost": {"epsilon": "1e999999999", "rho": "0"}}', b"[" * 100_000])
+def test_a_recorded_answer_that_is_damaged_is_an_error_of_the_ledger(damage):
+    with pytest.raises(LedgerError, match="recorded is damaged"):
+        unpacked(damage, numbers_from)

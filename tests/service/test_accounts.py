@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
+import json
+import sqlite3
 import stat
+from contextlib import closing
 from datetime import UTC, datetime, timedelta
 
 import pytest
 
 from privet.budget import Budget
 from privet.errors import AccessError, LedgerError, ParameterError
-from privet.service.accounts import Accounts
+from privet.service.accounts import Accounts, Grant
 from privet.service.home import Home
 
 
@@ -136,3 +139,35 @@ def test_a_home_whose_ledger_is_gone_is_not_opened_with_a_fresh_one(home):
 def test_accounts_that_are_gone_are_an_error(tmp_path):
     with pytest.raises(LedgerError, match="no accounts"):
         Accounts(tmp_path / "accounts.sqlite").analysts()
+
+
+@pytest.mark.parametrize("ledger", [None, {}, 3, ["ledger.sqlite"]])
+def test_a_home_that_does_not_say_where_its_ledger_is_gets_no_new_one(home, ledger):
+    config = home.path / "curator.json"
+    config.write_text(json.dumps({**json.loads(config.read_text()), "ledger": ledger}))
+    (home.path / "ledger.sqlite").unlink()
+    with pytest.raises(LedgerError, match="where the ledger is"):
+        Home.open(home.path)
+    assert not (home.path / "ledger.sqlite").exists()
+
+
+@pytest.mark.parametrize(
+    ("statement", "read"),
+    [
+        ("UPDATE datasets SET schema = '{'", lambda accounts: accounts.datasets()),
+        ("UPDATE datasets SET schema = 7", lambda accounts: accounts.dataset("people")),
+        ("UPDATE owner SET token = x'00'", lambda accounts: accounts.is_owner("x")),
+        ("UPDATE datasets SET place = CAST(x'ff' AS TEXT)", lambda accounts: accounts.datasets()),
+    ],
+)
+def test_damaged_accounts_are_one_error(home, statement, read):
+    with closing(sqlite3.connect(home.accounts.path)) as connection:
+        connection.execute(statement)
+        connection.commit()
+    with pytest.raises(LedgerError, match="accounts"):
+        read(home.accounts)
+
+
+@pytest.mark.parametrize("expires", ["soon", 7, None])
+def test_a_grant_until_a_time_that_is_none_is_over(expires):
+    assert Grant("ada", "people", expires).over

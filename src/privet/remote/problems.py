@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from fractions import Fraction
 from typing import Any
 
+from privet.budget import written_fraction
 from privet.errors import (
     AccessError,
     BudgetExceeded,
@@ -60,7 +60,7 @@ def error_of(status: int, told: Any, curator: str) -> PrivetError:
 
 def _over_budget(told: Mapping[str, Any]) -> BudgetExceeded | None:
     try:
-        asked, left = (Fraction(str(told[name])) for name in ("asked", "left"))
+        asked, left = (written_fraction(told[name]) for name in ("asked", "left"))
         return BudgetExceeded(asked, left, visible(str(told["unit"])), visible(str(told["account"])))
-    except (KeyError, ValueError, ZeroDivisionError):
+    except (KeyError, ValueError):
         return None

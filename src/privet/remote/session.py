@@ -11,7 +11,7 @@ from fractions import Fraction
 from typing import TypeVar, get_args
 from urllib.parse import quote
 
-from privet.budget import Cost, Unit
+from privet.budget import Cost, Unit, written_fraction
 from privet.remote.replies import Charged, charged_of, understood
 from privet.remote.transport import KEY, Json, Link
 from privet.schema import Schema
@@ -44,7 +44,7 @@ class Session:
         """What the analyst can still spend, as of now."""
         facts = self.link.get(self._path)
         with understood("description of the data set"):
-            return Fraction(facts["left"])
+            return written_fraction(facts["left"])
 
     @property
     def spent(self) -> Cost:

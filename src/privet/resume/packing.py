@@ -14,6 +14,7 @@ import numpy as np
 
 from privet.curator import Numbers
 from privet.curator.answers import Answer
+from privet.errors import LedgerError
 from privet.schema import Schema
 from privet.wire.answers import answer_to
 
@@ -31,12 +32,15 @@ def packed(answer: Answer) -> bytes:
 
 
 def unpacked(data: bytes, read: Callable[[Json], Answered]) -> Answered:
-    """The answer in these bytes."""
-    told = json.loads(data)
-    answer = read(told)
-    if not isinstance(answer, Numbers):
-        return answer
-    return replace(answer, tables=tuple(_expanded(table["numbers"]).reshape(table["shape"]) for table in told["packed"]))
+    """The answer in these bytes, as a ledger kept them."""
+    try:
+        told = json.loads(data)
+        answer = read(told)
+        if not isinstance(answer, Numbers):
+            return answer
+        return replace(answer, tables=tuple(_expanded(table["numbers"]).reshape(table["shape"]) for table in told["packed"]))
+    except (ValueError, TypeError, KeyError, IndexError, AttributeError, OverflowError, RecursionError, zlib.error):
+        raise LedgerError("an answer that the ledger recorded is damaged; put a backup of the ledger in its place") from None
 
 
 def _compressed(table: np.ndarray[Any, np.dtype[np.int64]]) -> str:

@@ -18,7 +18,7 @@ from datetime import UTC, datetime
 from os import PathLike
 from pathlib import Path
 
-from privet.errors import AccessError, LedgerError, ParameterError
+from privet.errors import AccessError, LedgerError, ParameterError, PrivetError, SchemaError
 from privet.ledger.base import check_name
 from privet.schema import Schema
 
@@ -59,7 +59,10 @@ class Grant:
     @property
     def over(self) -> bool:
         """Whether it has expired."""
-        return bool(self.expires) and datetime.fromisoformat(self.expires) <= datetime.now(UTC)
+        try:
+            return self.expires != "" and datetime.fromisoformat(self.expires) <= datetime.now(UTC)
+        except (ValueError, TypeError):  # a time that is none is over
+            return True
 
 
 class Accounts:
@@ -111,13 +114,13 @@ class Accounts:
             row = connection.execute("SELECT id, name, place, schema, added FROM datasets WHERE name = ?", (name,)).fetchone()
             if row is None:
                 raise ParameterError(f"no data set {name!r}; there are {self._names(connection, 'datasets')}")
-        return _dataset(row)
+            return _dataset(row)
 
     def datasets(self) -> list[Dataset]:
         """All registered tables, by name."""
         with self._opened() as connection:
             rows = connection.execute("SELECT id, name, place, schema, added FROM datasets ORDER BY name").fetchall()
-        return [_dataset(row) for row in rows]
+            return [_dataset(row) for row in rows]
 
     # -- analysts ------------------------------------------------------------------------------------------------------
 
@@ -164,7 +167,7 @@ class Accounts:
                 rows = connection.execute("SELECT token FROM owner").fetchall()
             else:
                 rows = connection.execute("SELECT token FROM analysts WHERE name = ?", (analyst,)).fetchall()
-        return any(secrets.compare_digest(row[0], digest) for row in rows)
+            return any(secrets.compare_digest(row[0], digest) for row in rows)
 
     def new_owner_token(self) -> str:
         """Another token for the owner; the one before ends at once."""
@@ -241,8 +244,16 @@ class Accounts:
                     yield connection
             finally:
                 connection.close()
+        except SchemaError:  # that of a data set was looked at before it was stored
+            raise LedgerError(f"the accounts {self.path} are damaged: a schema in them is none; put a backup in their place") from None
+        except PrivetError:
+            raise
         except sqlite3.Error as error:
             raise LedgerError(f"cannot use the accounts {self.path}: {error}") from None
+        except (ValueError, TypeError, RecursionError):
+            raise LedgerError(
+                f"the accounts {self.path} are damaged: they hold what Privet does not write; put a backup in their place"
+            ) from None
 
 
 def _dataset(row: tuple[int, str, str, str, str]) -> Dataset:

@@ -84,10 +84,12 @@ class Home:
             version, ledger = config["version"], config["ledger"]
         except FileNotFoundError:
             raise ParameterError(f"{place} is no home of a curator; make one with 'privet curator init --home {place}'") from None
-        except (OSError, ValueError, KeyError, TypeError) as error:
+        except (OSError, ValueError, KeyError, TypeError, RecursionError) as error:
             raise LedgerError(f"cannot read {place / _CONFIG}: {error}") from None
         if version != _VERSION:
-            raise LedgerError(f"{place / _CONFIG} has version {version}, this Privet reads version {_VERSION}")
+            raise LedgerError(f"{place / _CONFIG} has version {version!r}, this Privet reads version {_VERSION}")
+        if not isinstance(ledger, str):  # no place at all would be that of a new ledger
+            raise LedgerError(f"{place / _CONFIG} must say where the ledger is")
         if ledger == _LEDGER and not (place / _LEDGER).is_file():
             raise LedgerError(f"the ledger {place / _LEDGER} is gone; put it back, a new one would forget what was spent")
         return cls(place, Accounts(place / _ACCOUNTS), _open_ledger(place, ledger), Witness(place / _WITNESS))

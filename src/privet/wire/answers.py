@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from fractions import Fraction
 from typing import Any
 
 import numpy as np
 
-from privet.budget import Cost
+from privet.budget import Cost, written_fraction
 from privet.curator.answers import Answer, Choice, Choices, Drawn, Numbers, Preview, Quantile
 from privet.curator.quantile import numeric_attribute
 from privet.ledger import Entry
@@ -23,7 +22,7 @@ def cost_to(cost: Cost) -> Json:
 
 def cost_from(data: Mapping[str, Any]) -> Cost:
     """A cost."""
-    return Cost(None if data["epsilon"] is None else Fraction(data["epsilon"]), Fraction(data["rho"]))
+    return Cost(None if data["epsilon"] is None else written_fraction(data["epsilon"]), written_fraction(data["rho"]))
 
 
 def entry_to(entry: Entry) -> Json:
@@ -72,7 +71,7 @@ def _common(data: Mapping[str, Any]) -> Json:
 def numbers_from(data: Mapping[str, Any]) -> Numbers:
     """Noisy tables."""
     tables = tuple(np.array(table["numbers"], dtype=np.int64).reshape(table["shape"]) for table in data["tables"])
-    return Numbers(**_common(data), tables=tables, noise=data["noise"], spread=Fraction(data["spread"]))
+    return Numbers(**_common(data), tables=tables, noise=data["noise"], spread=written_fraction(data["spread"]))
 
 
 def choices_from(data: Mapping[str, Any]) -> Choices:
@@ -88,7 +87,7 @@ def choice_from(data: Mapping[str, Any]) -> Choice:
 def quantile_from(schema: Schema, data: Mapping[str, Any]) -> Quantile:
     """A chosen bin; its edges are those of the schema."""
     cuts = numeric_attribute(schema, data["attribute"]).cuts
-    return Quantile.of(choice_from(data), data["attribute"], Fraction(data["q"]), cuts)
+    return Quantile.of(choice_from(data), data["attribute"], written_fraction(data["q"]), cuts)
 
 
 def drawn_from(schema: Schema, data: Mapping[str, Any]) -> Drawn:
@@ -103,4 +102,4 @@ def preview_to(preview: Preview) -> Json:
 
 def preview_from(data: Mapping[str, Any]) -> Preview:
     """What a plan would cost."""
-    return Preview(cost_from(data["cost"]), Fraction(data["left"]), bool(data["fits"]))
+    return Preview(cost_from(data["cost"]), written_fraction(data["left"]), bool(data["fits"]))
