@@ -4,7 +4,7 @@ VENV   := .venv
 BIN    := $(VENV)/bin
 READY  := $(VENV)/.ready
 
-.PHONY: help install demo test test-all check audit reproduce bench clean
+.PHONY: help install demo test test-all check audit reproduce faults bench clean
 
 help: ## What there is
 	@grep -E '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:[^#]*##/\t/' | expand -t 12
@@ -35,11 +35,13 @@ check: install ## Style, types, layers
 	$(BIN)/lint-imports
 
 audit: install ## Is every claimed epsilon true? One table for both neighbour relations; about ten minutes on two cores
-	$(BIN)/privet audit --runs 3000 --jobs 2
-	$(BIN)/privet audit --runs 3000 --jobs 2 --neighbours replace
+	$(BIN)/privet audit --runs 2000 --jobs 2
 
 reproduce: install ## Every table and figure of five papers again, in one report: reproduce-out/report.html
 	$(BIN)/privet reproduce all -o reproduce-out
+
+faults: install ## Kill processes, fill disks, turn the clock back: are charges lost or budgets overspent? About half an hour
+	$(BIN)/python -m bench.faults
 
 bench: install ## Speed of noise and counting, as ratios
 	$(BIN)/python -m bench.boundary

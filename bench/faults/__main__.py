@@ -15,6 +15,7 @@ import sys
 import tempfile
 import time
 from collections.abc import Callable
+from importlib import import_module
 from pathlib import Path
 
 from rich.console import Console
@@ -25,39 +26,26 @@ from bench.faults.tally import Tally
 Fault = Callable[[Path, int], Tally]
 
 
-def faults() -> dict[str, tuple[Fault, int]]:
-    """Every fault by its name, and how many rounds it is run."""
-    from bench.faults import clock, database, disk, durable, forks, kill, race, read_only, service
-
-    def on_server(fault: Callable[[str, int], Tally]) -> Fault:
-        def run(_: Path, rounds: int) -> Tally:
-            server = database.DurableServer()
-            try:
-                return fault(server.database(), rounds)
-            finally:
-                server.stop()
-
-        return run
-
-    return {
-        "kill-charging": (lambda folder, rounds: kill.killed_while_charging(folder / "0.sqlite", rounds), 2000),
-        "kill-charging-postgres": (on_server(kill.killed_while_charging), 200),
-        "kill-answering": (kill.killed_while_answering, 500),
-        "kill-fitting": (kill.killed_while_fitting, 60),
-        "kill-service": (service.service_killed, 15),
-        "race-2": (lambda folder, rounds: race.raced(folder / "race.sqlite", 2, rounds), 600),
-        "race-8": (lambda folder, rounds: race.raced(folder / "race.sqlite", 8, rounds), 300),
-        "race-8-postgres": (on_server(lambda url, rounds: race.raced(url, 8, rounds)), 300),
-        "forks": (forks.forked_while_open, 200),
-        "disk-charging": (disk.full_while_charging, 200),
-        "disk-writing": (disk.full_while_writing, 180),
-        "read-only-charging": (read_only.read_only_while_charging, 160),
-        "read-only-writing": (read_only.read_only_while_writing, 36),
-        "clock": (clock.clock_goes_back, 60),
-        "database-charging": (lambda _, rounds: database.restarted_while_charging(rounds), 15),
-        "database-counting": (database.restarted_while_counting, 15),
-        "flushed": (durable.flushed, 300),
-    }
+#: Every fault: the module and function that makes it, and how many rounds it is run. What it needs is imported when it is run.
+FAULTS = {
+    "kill-charging": ("kill", "killed_while_charging", 2000),
+    "kill-charging-postgres": ("database", "killed_while_charging", 200),
+    "kill-answering": ("kill", "killed_while_answering", 500),
+    "kill-fitting": ("kill", "killed_while_fitting", 60),
+    "kill-service": ("service", "service_killed", 15),
+    "race-2": ("race", "two_race", 600),
+    "race-8": ("race", "eight_race", 300),
+    "race-8-postgres": ("database", "eight_race", 300),
+    "forks": ("forks", "forked_while_open", 200),
+    "disk-charging": ("disk", "full_while_charging", 200),
+    "disk-writing": ("disk", "full_while_writing", 180),
+    "read-only-charging": ("read_only", "read_only_while_charging", 160),
+    "read-only-writing": ("read_only", "read_only_while_writing", 36),
+    "clock": ("clock", "clock_goes_back", 60),
+    "database-charging": ("database", "restarted_while_charging", 15),
+    "database-counting": ("database", "restarted_while_counting", 15),
+    "flushed": ("durable", "flushed", 300),
+}
 
 
 def cannot_run(name: str) -> str:
@@ -72,47 +60,46 @@ def cannot_run(name: str) -> str:
     return ""
 
 
-def run(name: str, fault: Fault, rounds: int) -> Run:
+def run(name: str, factor: float) -> Run:
     """One fault, in a folder of its own."""
+    module, function, rounds = FAULTS[name]
+    fault: Fault = getattr(import_module(f"bench.faults.{module}"), function)
     begun, load = time.monotonic(), os.getloadavg()[0]
     with tempfile.TemporaryDirectory(prefix="privet-faults-") as folder:
         Path(folder).chmod(0o755)  # some processes become somebody else
-        tally = fault(Path(folder), rounds)
+        tally = fault(Path(folder), max(int(rounds * factor), 3))
     return Run(name, tally, time.monotonic() - begun, load)
 
 
 def main() -> None:
     options = parse()
     logging.getLogger("psycopg.pool").setLevel(logging.CRITICAL)  # it complains of every attempt to reach a server that is away
-    there = faults()
     runs = read(options.out)
-    for name in options.only or there:
-        fault, rounds = there[name]
+    for name in options.only or FAULTS:
         reason = cannot_run(name)
         if reason:
             print(f"{name}: not run, {reason}", file=sys.stderr)
             continue
-        runs[name] = run(name, fault, max(int(rounds * options.rounds), 2))
+        runs[name] = run(name, options.rounds)
         print(f"{name}: {runs[name].tally.rounds} rounds, {runs[name].seconds:.0f} s, {runs[name].verdict}", file=sys.stderr, flush=True)
         for odd, times in runs[name].tally.odd.items():
             print(f"    {times} x {odd}", file=sys.stderr)
-        write(options.out, {key: runs[key] for key in there if key in runs})
+        write(options.out, {key: runs[key] for key in FAULTS if key in runs})
     Console(width=200).print(table(list(runs.values())))
     sys.exit(any(not one.tally.holds for one in runs.values()))
 
 
 def parse() -> argparse.Namespace:
-    known = faults()
     parser = argparse.ArgumentParser(prog="python -m bench.faults", description=__doc__)
-    parser.add_argument("--only", type=lambda text: text.split(","), default=[], help=f"names of faults: {', '.join(known)}")
+    parser.add_argument("--only", type=lambda text: text.split(","), default=[], help=f"names of faults: {', '.join(FAULTS)}")
     parser.add_argument("--rounds", type=float, default=1.0, help="a factor for the number of rounds")
     parser.add_argument(
         "--out", type=Path, default=Path("docs/results/faults.md"), help="the page; its figures are in a CSV file beside it"
     )
     options = parser.parse_args()
-    unknown = sorted(set(options.only) - set(known))
+    unknown = sorted(set(options.only) - set(FAULTS))
     if unknown:
-        parser.error(f"there is no fault {', '.join(unknown)}; there are {', '.join(known)}")
+        parser.error(f"there is no fault {', '.join(unknown)}; there are {', '.join(FAULTS)}")
     return options
 
 

@@ -6,9 +6,12 @@ import os
 import random
 import signal
 import time
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 
-from bench.faults.kill import PEOPLE, SCHEMA, UNITS
+from bench.faults.kill import PEOPLE, SCHEMA, UNITS, killed_at
+from bench.faults.race import raced
 from bench.faults.tally import Tally, unit_cost
 from bench.faults.victims import Tell, Victim, answered
 from privet.budget import Budget
@@ -36,10 +39,32 @@ class DurableServer(Server):
         (Path(self._server.pgdata) / "postmaster.pid").unlink(missing_ok=True)
 
 
-def restarted_while_charging(rounds: int, seed: int = 0) -> Tally:
-    """Three processes charge through one server restart after another, each with the ledger that it opened once."""
-    tally, rng, server = Tally("database restarted while charging (PostgreSQL)"), random.Random(seed), DurableServer()
+@contextmanager
+def serving() -> Iterator[DurableServer]:
+    """A server that lives as long as this block."""
+    server = DurableServer()
     try:
+        yield server
+    finally:
+        server.stop()
+
+
+def killed_while_charging(_: Path, rounds: int) -> Tally:
+    """The processes, not the server."""
+    with serving() as server:
+        return killed_at(server.database(), rounds)
+
+
+def eight_race(_: Path, rounds: int) -> Tally:
+    """With a ledger in a server."""
+    with serving() as server:
+        return raced(server.database(), 8, rounds)
+
+
+def restarted_while_charging(_: Path, rounds: int, seed: int = 0) -> Tally:
+    """Three processes charge through one server restart after another, each with the ledger that it opened once."""
+    tally, rng = Tally("database restarted while charging (PostgreSQL)"), random.Random(seed)
+    with serving() as server:
         url = server.database()
         ledger = PostgresLedger(url)
         ledger.open_cap("people", Budget(1000))
@@ -58,15 +83,13 @@ def restarted_while_charging(rounds: int, seed: int = 0) -> Tally:
         for _ in range(rounds):
             _through_a_restart(server, victims, rng, tally)
         _gather(victims, tally, ledger)
-    finally:
-        server.stop()
     return tally
 
 
 def restarted_while_counting(folder: Path, rounds: int, seed: int = 0) -> Tally:
     """A curator whose table is in the server, with a ledger in a file: an answer that does not come was charged, or nothing was."""
-    tally, rng, server = Tally("database restarted while counting (PostgreSQL)"), random.Random(seed), DurableServer()
-    try:
+    tally, rng = Tally("database restarted while counting (PostgreSQL)"), random.Random(seed)
+    with serving() as server:
         place = put_table(server.database(), PEOPLE.loc[PEOPLE.index.repeat(400)])
         ledger = SQLiteLedger(folder / "counting.sqlite")
         ledger.open_cap("people", Budget(100_000))
@@ -87,8 +110,6 @@ def restarted_while_counting(folder: Path, rounds: int, seed: int = 0) -> Tally:
         for _ in range(rounds):
             _through_a_restart(server, victims, rng, tally)
         _gather(victims, tally, ledger)
-    finally:
-        server.stop()
     return tally
 
 

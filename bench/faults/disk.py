@@ -7,7 +7,6 @@ import shutil
 from collections.abc import Callable
 from pathlib import Path
 
-from bench.faults.outputs import outputs, warm_outputs
 from bench.faults.small_disk import fill, mount_disk
 from bench.faults.tally import Tally, unit_cost
 from bench.faults.victims import Tell, Victim
@@ -52,6 +51,8 @@ def full_while_charging(folder: Path, rounds: int, seed: int = 0) -> Tally:
 
 def full_while_writing(folder: Path, rounds: int, seed: int = 0) -> Tally:
     """Each kind of file is written where less room is left than it needs, over an old one or not: then there is the old one or the new."""
+    from bench.faults.outputs import outputs, warm_outputs
+
     tally, rng = Tally("disk full while a file is written"), random.Random(seed)
     disk = place(folder)
     (folder / "warm").mkdir()

@@ -44,7 +44,12 @@ def charging(place: str | Path, dataset: str, analyst: str) -> Victim:
     return Victim(work)
 
 
-def killed_while_charging(place: str | Path, rounds: int, seed: int = 0) -> Tally:
+def killed_while_charging(folder: Path, rounds: int) -> Tally:
+    """With a ledger in a file."""
+    return killed_at(folder / "0.sqlite", rounds)
+
+
+def killed_at(place: str | Path, rounds: int, seed: int = 0) -> Tally:
     """Two processes charge; one or both are killed. Every few rounds a budget is spent to its end, and there is a new one."""
     where = "PostgreSQL" if str(place).startswith("postgresql:") else "SQLite"
     tally, rng, ledger = Tally(f"killed while charging ({where})"), random.Random(seed), opened(place)

@@ -15,6 +15,16 @@ from privet.errors import BudgetExceeded
 UNITS = 7
 
 
+def two_race(folder: Path, rounds: int) -> Tally:
+    """With a ledger in a file."""
+    return raced(folder / "race.sqlite", 2, rounds)
+
+
+def eight_race(folder: Path, rounds: int) -> Tally:
+    """With a ledger in a file."""
+    return raced(folder / "race.sqlite", 8, rounds)
+
+
 def raced(place: str | Path, processes: int, rounds: int) -> Tally:
     """In each round there is a budget with fewer units than processes, and each process asks for one, all at once.
 

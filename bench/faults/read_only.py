@@ -8,7 +8,6 @@ from collections.abc import Callable
 from pathlib import Path
 
 from bench.faults.disk import look, place, run
-from bench.faults.outputs import outputs, warm_outputs
 from bench.faults.small_disk import make_read_only, mount_disk
 from bench.faults.tally import Tally, unit_cost
 from bench.faults.victims import Tell
@@ -56,6 +55,8 @@ def read_only_while_charging(folder: Path, rounds: int, seed: int = 0) -> Tally:
 
 def read_only_while_writing(folder: Path, rounds: int) -> Tally:
     """Each kind of file is written into a folder or to a disk that is read-only, over an old one or not: nothing changes."""
+    from bench.faults.outputs import outputs, warm_outputs
+
     tally, disk = Tally("read-only folder or disk while a file is written"), place(folder)
     (folder / "warm").mkdir()
     warm_outputs(folder / "warm")

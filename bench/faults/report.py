@@ -21,7 +21,7 @@ HEADS = (
     "fault",
     "rounds",
     "answers given",
-    "refused with an error of ours",
+    "refused",
     "charges lost",
     "overspent",
     "half-written files",
