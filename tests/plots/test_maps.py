@@ -7,7 +7,7 @@ import pytest
 from privet.errors import ParameterError
 from privet.plots import draw_maps, save_figure
 
-RUNS = [("1", "a", 0.25), ("1", "a", 0.75), ("1", "b", 1.0), ("2", "a", 0.0)]
+RUNS = [("1", "a", 0.25), ("1", "a", 0.75), ("1", "b", 1.0), ("2", "a", -0.0625)]
 
 
 def test_means_stand_in_their_cells_and_all_maps_share_a_scale(tmp_path):
@@ -16,13 +16,13 @@ def test_means_stand_in_their_cells_and_all_maps_share_a_scale(tmp_path):
     assert {tuple(map(round, text.get_position())): text.get_text() for text in first.texts} == {
         (0, 0): ".500",
         (1, 0): "1.00",
-        (0, 1): ".000",
+        (0, 1): "-.062",
     }
     assert [label.get_text() for label in first.get_xticklabels()] == ["a", "b"]
     assert [label.get_text() for label in first.get_yticklabels()] == ["1", "2"]
     assert first.images[0].get_clim() == second.images[0].get_clim()
     low, high = first.images[0].get_clim()
-    assert (low, high) == pytest.approx((0.0, 2.5))
+    assert (low, high) == pytest.approx((-0.0625, 2.0 + 2.0625 / 4))
     assert (first.get_ylabel(), first.get_xlabel(), first.get_title(loc="left")) == ("depth", "trees", "one")
     save_figure(figure, tmp_path / "maps.svg")
     assert (tmp_path / "maps.svg").stat().st_size > 1000

@@ -98,4 +98,4 @@ def _means(runs: Sequence[Run]) -> tuple[list[str], list[str], npt.NDArray[np.fl
 
 def _short(value: float) -> str:
     """Three digits, without the zero before them."""
-    return f"{value:.3f}".replace("0.", ".", 1) if 0 <= value < 0.9995 else f"{value:.2f}"
+    return f"{value:.3f}".replace("0.", ".", 1) if abs(value) < 0.9995 else f"{value:.2f}"

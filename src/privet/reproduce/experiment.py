@@ -86,7 +86,7 @@ class Experiment:
     """One figure or table of a paper.
 
     Args:
-        number: ``"6"`` for figure 6, ``"table 1"`` for a table; what ``--figure`` asks for.
+        number: ``"6"`` for figure 6, ``"table 1"`` for a table, ``"summary"`` for all of them; what ``--figure`` asks for.
         title: in a few words.
         claim: what the paper says of it, in our words.
         compare: from all lines of its cells to statements. Lines of data that is not present are missing.
@@ -107,8 +107,8 @@ class Experiment:
 
     @property
     def heading(self) -> str:
-        """``Figure 6``, ``Table 1``."""
-        return self.number.capitalize() if self.number.startswith("table") else f"Figure {self.number}"
+        """``Figure 6``, ``Table 1``, ``Summary``."""
+        return f"Figure {self.number}" if self.number[0].isdigit() else self.number.capitalize()
 
 
 @dataclass(frozen=True, eq=False)
@@ -150,7 +150,7 @@ class Outcome:
     def stem(self) -> str:
         """What its files are called."""
         number = self.experiment.number
-        return f"{self.paper.name}-{number.replace(' ', '-') if number.startswith('table') else f'figure-{number}'}"
+        return f"{self.paper.name}-{f'figure-{number}' if number[0].isdigit() else number.replace(' ', '-')}"
 
     @property
     def verdict(self) -> Verdict:

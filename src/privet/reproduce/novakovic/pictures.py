@@ -6,10 +6,11 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from privet.plots.curves import add_caption, add_key, draw_lines
-from privet.plots.maps import draw_map, scale_of
+from privet.plots.maps import draw_map, draw_maps, scale_of
 from privet.plots.style import INK
 from privet.reproduce.experiment import Row
 from privet.reproduce.novakovic import protocol
+from privet.reproduce.novakovic.comparing import advantages
 from privet.reproduce.novakovic.jobs import BASELINE, FREQUENT, METHODS
 
 if TYPE_CHECKING:
@@ -45,6 +46,18 @@ def picture(rows: Sequence[Row]) -> Figure:
     add_key(figure, METHODS, width, rows[0]["table"])
     add_caption(figure, f"Whiskers: standard errors over folds and runs. Dotted: the most frequent class, {frequent:.3f}.", width)
     return figure
+
+
+def summary_picture(rows: Sequence[Row]) -> Figure:
+    """By how much the max operator is better than Gini, table by table."""
+    panels = {
+        f"{how}, {order}": [(name, f"{epsilon:g}", value) for (_, name, epsilon), value in mine.items()]
+        for how, by in advantages(rows).items()
+        for order, mine in by.groupby("order", sort=False)
+    }
+    return draw_maps(
+        panels, rows="", columns="epsilon", title="Max operator minus Gini, mean accuracy", caption="Dark: the max operator is better."
+    )
 
 
 def _runs(rows: Sequence[Row]) -> list[tuple[str, float, float]]:
