@@ -12,8 +12,10 @@ from privet.reproduce.experiment import Cell, Comparison, Experiment, Paper, Row
 
 
 def squares(number: int, log: str, seconds: float = 0.0) -> list[Row]:
-    """Two lines; and one byte more in a file, for every time that it is done."""
+    """Two lines; and one byte more in a file, for every time that it is done. The first two wait while a file called hold is there."""
     time.sleep(seconds)
+    while number < 2 and Path(log).with_name("hold").exists():
+        time.sleep(0.05)
     with Path(log).open("a") as file:
         file.write("x")
     return [{"number": number, "square": number**2, "worker": os.getpid()}, {"number": number, "square": float("inf"), "worker": 0}]
@@ -42,7 +44,7 @@ def paper(log: Path, *, seconds: float = 0.0, data: tuple[str, ...] = ()) -> Pap
         return [Cell(squares, {"number": one, "log": str(log), "seconds": seconds}, weight=1 + one) for one in numbers]
 
     def scarce(quick: bool) -> list[Cell]:
-        return [Cell(squares, {"number": 3, "log": str(log), "seconds": seconds}, data=data)]
+        return [Cell(squares, {"number": 3, "log": str(log), "seconds": seconds}, data=data, weight=4.0)]
 
     one = Experiment(
         "1", "squares", "Squares are at most nine.", compare, draw, cells, choices=("Up to three.",), remarks=("Nothing more.",)

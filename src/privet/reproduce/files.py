@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 from privet.errors import ParameterError
 from privet.reproduce.experiment import Row
+from privet.whole_file import write_whole
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -28,10 +29,8 @@ def make_folder(path: Path) -> None:
 
 def write_text(path: Path, text: str) -> None:
     """Write a file as a whole or not at all."""
-    partial = path.with_name(f".{path.name}.part")
     try:
-        partial.write_text(text, encoding="utf-8")
-        partial.replace(path)
+        write_whole(path, text.encode())
     except OSError as error:
         raise ParameterError(f"cannot write {path}: {error.strerror}") from None
 
@@ -66,8 +65,5 @@ def write_picture(path: Path, figure: Figure) -> str:
     """Save a picture as SVG, and give its text."""
     from privet.plots.style import save_figure
 
-    partial = path.with_name(f".part-{path.name}")
-    save_figure(figure, partial)
-    text = partial.read_text(encoding="utf-8")
-    partial.replace(path)
-    return text
+    save_figure(figure, path)
+    return path.read_text(encoding="utf-8")

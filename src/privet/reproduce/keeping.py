@@ -31,7 +31,8 @@ class Kept:
     def put(self, cell: Cell, rows: list[Row], seconds: float) -> None:
         """Keep what a cell gave. What is kept are lines about public data: accuracies, never a row or a count of it."""
         write_json(
-            self._file(cell), {"privet": "cell", "kept": _VERSION, "identity": cell.identity, "seconds": round(seconds, 3), "rows": rows}
+            self._file(cell),
+            {"privet": "cell", "kept": _VERSION, "identity": cell.identity, "processor_seconds": round(seconds, 3), "rows": rows},
         )
 
     def _file(self, cell: Cell) -> Path:

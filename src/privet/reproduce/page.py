@@ -9,13 +9,16 @@ from itertools import groupby
 from privet.release.blocks import Banner, Block, Bullets, Grid, Paragraph, escaped, html_block, html_of
 from privet.reproduce.experiment import Comparison, Outcome, Paper
 
-TITLE = "Experiments of five papers, run again"
+TITLE = "Experiments of papers, run again"
 CHANCE = (
     "Folds and parts are the same in every run. Noise, and structures that are drawn by chance, come from the operating system's "
     "cryptographic generator and have no seed, so another run gives slightly other numbers."
 )
 QUICK = "A quick run: few repeats, so numbers are rough, and some comparisons may go the other way by chance."
-_MARKS = {True: "yes", False: "NO", None: "cannot be told"}
+#: Where there is nothing to compare, there is nothing to agree with.
+_MARKS = {True: "yes", False: "NO", None: ""}
+#: Pictures wider than this many points are not made smaller than they can be read; on a phone they are moved sideways.
+_BROAD = 480
 _STYLE = """
 body { max-width: 60rem; }
 h2 { font-size: 1.35rem; border-top: 3px solid var(--line); padding-top: 1rem; } h3 { margin: 2.2rem 0 .3rem; break-after: avoid; }
@@ -23,10 +26,11 @@ h2 { font-size: 1.35rem; border-top: 3px solid var(--line); padding-top: 1rem; }
   white-space: nowrap; }
 .differs { border-color: var(--loud); color: var(--loud); border-width: 2px; }
 figure { margin: .8rem 0; break-inside: avoid; background: #fff; border-radius: .4rem; overflow-x: auto; }
-figure svg { display: block; width: 100%; min-width: 26rem; height: auto; }
+figure svg { display: block; margin: 0 auto; max-width: 100%; height: auto; } .broad svg { min-width: 40rem; }
+.paper th { padding-top: .9rem; }
 .claim { border-left: 4px solid var(--line); padding-left: .8rem; }
 a { color: inherit; } .small { font-size: .88rem; }
-@media print { h2 { break-before: page; } figure svg { min-width: 0; } }
+@media print { h2 { break-before: page; } .broad svg { min-width: 0; } }
 """
 
 
@@ -42,14 +46,16 @@ def page(outcomes: Sequence[Outcome], *, quick: bool) -> str:
 
 
 def _overview(outcomes: Sequence[Outcome]) -> str:
-    """Every figure with its verdict, as links."""
-    lines = [
-        f'<tr><td>{escaped(one.paper.name)}</td><td><a href="#{one.stem}">{escaped(one.experiment.heading)}</a></td>'
-        f"<td>{escaped(one.experiment.title)}</td><td>{_chip(one)}</td></tr>"
-        for one in outcomes
-    ]
-    head = "".join(f'<th scope="col">{name}</th>' for name in ("paper", "figure", "what", "here"))
-    return f'<div class="wide"><table><thead><tr>{head}</tr></thead><tbody>\n{"".join(lines)}\n</tbody></table></div>'
+    """Every figure with its verdict, as links, paper by paper."""
+    lines = []
+    for paper, mine in groupby(outcomes, key=lambda one: one.paper):
+        lines.append(f'<tr class="paper"><th scope="rowgroup" colspan="2">{escaped(paper.name)}: {escaped(paper.reference)}</th></tr>')
+        lines += [
+            f'<tr><td><a href="#{one.stem}">{escaped(one.experiment.heading)}</a>: {escaped(one.experiment.title)}</td>'
+            f"<td>{_chip(one)}</td></tr>"
+            for one in mine
+        ]
+    return "<table><tbody>\n" + "\n".join(lines) + "\n</tbody></table>"
 
 
 def _paper(paper: Paper, outcomes: Sequence[Outcome]) -> list[str]:
@@ -64,7 +70,8 @@ def _section(outcome: Outcome) -> str:
     parts.append(f'<p class="claim">{escaped(one.claim)}</p>')
     parts += [html_block(Banner(message, alarm=False)) for message in outcome.absent]
     if outcome.picture:
-        parts.append(f'<figure role="img" aria-label="{escaped(one.title)}">{inline(outcome.picture, outcome.stem)}</figure>')
+        size = ' class="broad"' if _width(outcome.picture) > _BROAD else ""
+        parts.append(f'<figure{size} role="img" aria-label="{escaped(one.title)}">{inline(outcome.picture, outcome.stem)}</figure>')
     if outcome.comparisons:
         parts += _compared(outcome.comparisons)
     for head, listed in (("What the paper leaves open, and what was chosen", one.choices), ("To be known", one.remarks)):
@@ -85,6 +92,12 @@ def _compared(comparisons: Sequence[Comparison]) -> list[str]:
 def _chip(outcome: Outcome) -> str:
     verdict = outcome.verdict
     return f'<span class="verdict{" differs" if verdict == "differs" else ""}">{verdict}</span>'
+
+
+def _width(svg: str) -> float:
+    """In points."""
+    found = re.search(r'<svg[^>]*\bwidth="([0-9.]+)pt"', svg)
+    return float(found[1]) if found else 0.0
 
 
 def inline(svg: str, name: str) -> str:

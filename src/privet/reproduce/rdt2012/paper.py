@@ -52,7 +52,7 @@ def _table_cells(quick: bool) -> list[Cell]:
 def _accuracy_cells(data: str, variant: str | None, quick: bool) -> list[Cell]:
     effort = _effort(quick)
     more = [*cells.forests(variant, effort), *cells.noisy_id3(variant, effort)] if variant else []
-    both = [*cells.forests(data, effort), *cells.noisy_id3(data, effort), *more]
+    both = [*cells.forests(data, effort), *cells.exact_id3(data), *cells.noisy_id3(data, effort), *more]
     return [*both, *cells.ours(data, effort), *cells.ours(data, effort, ID3_OURS)]
 
 

@@ -31,7 +31,7 @@ def draw_accuracy(rows: Sequence[Row], data: str, variant: str | None, of_varian
             _runs(rows, data, RDT), _there(ours | {name.format(RDT): _runs(rows, one, RDT) for name, one in other.items()})
         ),
         f"(b) {ID3}, all rounds paid{_prepared(data)}": Panel(
-            _runs(rows, data, ID3),
+            [*_runs(rows, data, "ID3"), *_runs(rows, data, ID3)],
             _there(
                 ours
                 | {ID3_PUBLISHED: _runs(rows, data, ID3_PUBLISHED), ID3_OURS: _runs(rows, PREPARED_PRIVATELY.get(data, data), ID3_OURS)}
