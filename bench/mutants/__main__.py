@@ -47,9 +47,10 @@ def tried(mutants: Sequence[Mutant], jobs: int) -> list[Outcome]:
     """What came of each mutant, in order; a line is printed for each. All must pass without one first."""
     begun = time.monotonic()
     with tempfile.TemporaryDirectory(prefix="privet-mutants-") as folder, ThreadPoolExecutor(jobs) as pool:
+        made = [Copy(Path(folder) / str(number)) for number in range(jobs)]
         copies: SimpleQueue[Copy] = SimpleQueue()
-        for number in range(jobs):
-            copies.put(Copy(Path(folder) / str(number)))
+        for copy in made:
+            copies.put(copy)
 
         def one(mutant: Mutant) -> Outcome:
             copy = copies.get()
@@ -64,9 +65,8 @@ def tried(mutants: Sequence[Mutant], jobs: int) -> list[Outcome]:
             return outcome
 
         print(f"{len(mutants)} mutants; first, what must catch them is run without any", flush=True)
-        copy = copies.get()
-        copy.check(mutants)
-        copies.put(copy)
+        for _ in pool.map(Copy.check, made, (mutants[number::jobs] for number in range(jobs))):
+            pass
         return list(pool.map(one, mutants))
 
 

@@ -1,6 +1,7 @@
 """The audit can fail: each of these breaks a promise in a way that somebody might, and is caught. What is honest is not.
 
-All runs are seeded, so the outcomes are the same every time.
+All runs are seeded, so the outcomes are the same every time. Faults of single lines of the source are in ``bench/mutants``, with the
+tests and audits that must catch each; what is here breaks a promise from outside, or is quick.
 """
 
 from __future__ import annotations
@@ -60,7 +61,7 @@ def the_same_noise_again(bits: Bits, counts: Any, epsilon: Fraction, *, sensitiv
 @pytest.mark.parametrize(
     ("subject", "mutant", "runs"),
     [
-        ("count", half_the_noise, 800),
+        pytest.param("count", half_the_noise, 800, marks=pytest.mark.slow),
         ("count", zeros_left_alone, 500),
         ("count", the_same_noise_again, 400),
         pytest.param("random-trees", noise_as_if_for_one_tree, 1000, marks=pytest.mark.slow),
@@ -73,6 +74,7 @@ def test_wrong_noise_is_caught(subject: str, mutant: Callable[..., Any], runs: i
     assert found.bound > 1 == found.claimed
 
 
+@pytest.mark.slow
 def test_the_best_split_picked_exactly_is_caught(bits: Bits, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(asked, "select", lambda bits, scores, *_: scores.index(max(scores)))
     found = audited("greedy-tree", 400, bits)
@@ -81,12 +83,14 @@ def test_the_best_split_picked_exactly_is_caught(bits: Bits, monkeypatch: pytest
     assert "structure" in found.event
 
 
+@pytest.mark.slow
 def test_a_draw_with_too_much_epsilon_is_caught(bits: Bits, monkeypatch: pytest.MonkeyPatch) -> None:
     per_unit = slack.epsilon_per_unit
     monkeypatch.setattr(slack, "epsilon_per_unit", lambda space, epsilon, unit: per_unit(space, 4 * epsilon, unit))
     assert audited("gibbs-tree", 500, bits).verdict == "violated"
 
 
+@pytest.mark.slow
 def test_a_response_with_too_much_epsilon_is_caught(bits: Bits, monkeypatch: pytest.MonkeyPatch) -> None:
     honest = response.randomized_response
     monkeypatch.setattr(randomizer, "randomized_response", lambda bits, codes, size, epsilon: honest(bits, codes, size, 3 * epsilon))
@@ -136,6 +140,7 @@ def test_what_is_honest_holds(subject: str, neighbours: str, bits: Bits) -> None
     assert audited(subject, 128, bits, neighbours=neighbours).verdict == "holds"
 
 
+@pytest.mark.slow
 def test_a_count_is_known_nearly_as_well_as_it_may_be(bits: Bits) -> None:
     """Otherwise the audit would be blind, and all would hold."""
     found = audited("count", 2000, bits)

@@ -55,7 +55,7 @@ MUTANTS = (
         "a choice tells twice what was paid for",
         (
             "curator/test_choose_partition.py::TestPrivacy::test_the_range_is_two_and_no_less",
-            "exact/test_selection.py::test_partitions_of_all_tiny_tables",
+            "exact/test_selection.py::test_partitions_of_all_tiny_tables[exponential]",
         ),
     ),
     Mutant(
@@ -64,7 +64,7 @@ MUTANTS = (
         "return 2 * max(a, b - a) if 0 < a < b else 1",
         "return max(a, b - a) if 0 < a < b else 1",
         "a median tells up to twice what was paid for",
-        ("exact/test_selection.py::test_quantiles_of_all_tiny_tables",),
+        ("exact/test_selection.py::test_quantiles_of_all_tiny_tables[1/2-exponential]",),
     ),
     Mutant(
         "a quantile is the exact one",
@@ -72,7 +72,7 @@ MUTANTS = (
         "index = scores.index(max(scores)) if exactly else",
         "index = scores.index(max(scores)) if not exactly else",
         "one row decides which bin is told",
-        ("exact/test_selection.py::test_quantiles_of_all_tiny_tables",),
+        ("exact/test_selection.py::test_quantiles_of_all_tiny_tables[1/2-exponential]",),
     ),
     Mutant(
         "anybody gets exact counts for an infinite epsilon",

@@ -38,7 +38,7 @@ MUTANTS = (
         "out[open_[keep]] = np.where(negative, -magnitude, magnitude)[keep]",
         "out[open_[keep]] = magnitude[keep]",
         "a count below the true one cannot come out, so that a small one proves who is not there",
-        ("exact/test_noise.py::test_discrete_laplace_is_what_it_says", "conformance/test_mechanisms.py::test_discrete_laplace"),
+        ("exact/test_noise.py::test_discrete_laplace_is_what_it_says[1/2]", "conformance/test_mechanisms.py::test_discrete_laplace"),
         (Audited("count", 500),),
     ),
     Mutant(
@@ -47,7 +47,7 @@ MUTANTS = (
         "keep = ~(negative & (magnitude == 0))",
         "keep = magnitude >= 0",
         "zero noise is twice as likely as the law says, and the true count with it",
-        ("exact/test_noise.py::test_discrete_laplace_is_what_it_says",),
+        ("exact/test_noise.py::test_discrete_laplace_is_what_it_says[1/2]",),
     ),
     Mutant(
         "the table of noise is taken for exact",
@@ -103,7 +103,7 @@ MUTANTS = (
         "return chosen(bits, scores, epsilon, score_range)",
         "return list(scores).index(max(scores))",
         "one row that breaks a tie can be seen in the tree",
-        ("exact/test_selection.py::test_splits_of_all_tiny_tables",),
+        ("exact/test_selection.py::test_splits_of_all_tiny_tables[max-exponential]",),
         (Audited("greedy-tree", 400),),
     ),
     Mutant(
@@ -112,7 +112,10 @@ MUTANTS = (
         "return exp_coin(bits, gap * epsilon.numerator, score_range * epsilon.denominator)",
         "return exp_coin(bits, 2 * gap * epsilon.numerator, score_range * epsilon.denominator)",
         "every chosen split tells twice what was paid for",
-        ("exact/test_selection.py::test_splits_of_all_tiny_tables", "exact/test_selection.py::test_quantiles_of_all_tiny_tables"),
+        (
+            "exact/test_selection.py::test_splits_of_all_tiny_tables[max-exponential]",
+            "exact/test_selection.py::test_quantiles_of_all_tiny_tables[1/2-exponential]",
+        ),
     ),
     Mutant(
         "half the range of the Gini impurity",
@@ -122,7 +125,7 @@ MUTANTS = (
         "every split chosen by it tells up to twice what was paid for",
         (
             "mechanisms/test_exact_ratios.py::test_the_range_bounds_every_pair_of_candidates[Gini]",
-            "exact/test_selection.py::test_no_pair_of_candidates_parts_by_more_than_the_range",
+            "exact/test_selection.py::test_no_pair_of_candidates_parts_by_more_than_the_range[gini]",
         ),
     ),
     Mutant(
@@ -172,7 +175,7 @@ MUTANTS = (
         "context.multiply(Decimal(size - 1), weight)",
         "context.multiply(Decimal(1), weight)",
         "a report is the truth more often than its owner was told",
-        ("conformance/test_mechanisms.py::test_randomized_response", "exact/test_response.py::test_a_response_of_every_size"),
+        ("conformance/test_mechanisms.py::test_randomized_response", "exact/test_response.py::test_a_response_of_every_size[1-3]"),
         (Audited("randomizer-sample", 1200),),
     ),
     Mutant(
@@ -181,7 +184,7 @@ MUTANTS = (
         "reports[lies] = other + (other >= reports[lies])  # any code but the true one",
         "reports[lies] = other  # any code",
         "the last value is never said by chance, so that whoever says it has it",
-        ("exact/test_response.py::test_a_response_of_every_size",),
+        ("exact/test_response.py::test_a_response_of_every_size[1-3]",),
     ),
     Mutant(
         "shares of noise that add up to half of it",

@@ -152,7 +152,7 @@ MUTANTS = (
         '        return Growth(trees_from(forest, evidence), self.combine, {"height": height}, batch.deviation, evidence)',
         "a leaf that has a count proves that somebody is in it",
         (),
-        (Audited("random-trees", 400),),
+        (Audited("random-trees", 250),),
     ),
     Mutant(
         "a file may promise what it likes",
