@@ -29,7 +29,7 @@ COMMANDS = dict(walk(typer.main.get_command(app)))
 def test_the_commands() -> None:
     leaves = {" ".join(path) for path, command in COMMANDS.items() if not hasattr(command, "commands")}
     expected = {"demo", "count", "schema check", "schema draft", "datasets list", "datasets get", "ledger show", "ledger cap"}
-    expected |= {"reproduce anatomy"}
+    expected |= {f"reproduce {name}" for name in ("hanisch", "rdt2009", "rdt2012", "novakovic", "anatomy", "all")}
     assert leaves >= expected
 
 

@@ -57,7 +57,7 @@ def compare_accuracy(rows: Sequence[Row], data: str) -> list[Comparison]:
     found = [Comparison("average over epsilon", "falls gradually", listed, falls(list(curve.values()), 0.02))]
     loss = curve[math.inf] - curve[1.0]
     if data in UCI:
-        found.append(Comparison("epsilon 1 against no noise", "noticeable, not substantial", points(-loss), loss < NOT_SUBSTANTIAL))
+        found.append(Comparison("epsilon 1 against no noise", "a loss that is not substantial", points(-loss), loss < NOT_SUBSTANTIAL))
     else:
         steep = "steeper than for the real sets in two of three synthetic sets"
         why = "the paper shows no tree but that of set 2, and that as a picture: our trees are our own, so numbers cannot be compared"

@@ -30,6 +30,10 @@ from privet.reproduce.rdt.tables import table
 TABLE_1 = {"nursery": (36, 0.9819, 0.33, 0.46), "votes": (136, 0.9448, 0.61, 0.40), "mushroom": (253, 1.00, 0.52, 0.56)}
 #: How near an accuracy with noise has to be for the numbers to agree: runs of ID3 differ by this much from each other.
 ID3_WITHIN = 0.10
+#: The same for how far RDT is ahead of it, which the text gives as around so many points.
+AHEAD_WITHIN = 0.08
+#: A mean over three tables within this is not much more than always answering the most frequent class.
+NOT_MUCH = 0.10
 #: From epsilon 5 to none: not substantial is less than this. From one epsilon to the next: gradual is less than this.
 NOT_SUBSTANTIAL, GRADUAL = 0.05, 0.15
 
@@ -55,7 +59,24 @@ def compare_table_1(rows: Sequence[Row]) -> list[Comparison]:
         found.append(Comparison(f"{data}: private ID3 ({'NOT PRIVATE'})", percent(private), percent(published) + also, agrees, why))
         said = f"{percent(paid)} where all rounds are paid; {percent(_ours(rows, data, ID3_OURS))} with a rule to stop in time"
         found.append(Comparison(f"{data}: private ID3, corrected", "not run", f"{said}; {percent(_ours(rows, data, OURS))} {OURS}", None))
-    return found
+    return [*found, *_against_most_frequent(rows)]
+
+
+def _against_most_frequent(rows: Sequence[Row]) -> list[Comparison]:
+    """The sentence that the table is there for, over the sets that are present."""
+    there = [data for data in TABLE_1 if any(row["data"] == data for row in rows)]
+
+    def ahead(name: str) -> float:
+        return sum(mean(rows, data=data, learner=name, epsilon=0.5) - table(data).majority() for data in there) / len(there)
+
+    told = sum(TABLE_1[data][3] - TABLE_1[data][2] for data in there) / len(there)
+    published, paid = ahead(ID3_PUBLISHED), ahead(ID3)
+    ours = f"{points(published)}; {points(paid)} where all rounds are paid"
+    return [
+        Comparison(
+            "private ID3 against the most frequent class, mean", f"not much better ({points(told)})", ours, max(published, paid) < NOT_MUCH
+        )
+    ]
 
 
 def _why_table(agrees: bool, three: float, private: float) -> str:
@@ -63,7 +84,7 @@ def _why_table(agrees: bool, three: float, private: float) -> str:
         return ""
     if known(three) and near(three, private, ID3_WITHIN):
         return "with the 3 classes that the text names the number is about right; the other two columns are those of the file with 5"
-    return "what stops the recursion, and what an unclassified row counts, is not told; both move this number by more than the difference"
+    return "what stops the recursion, and what an unclassified row counts, is not told"
 
 
 def compare_accuracy(rows: Sequence[Row], data: str, told: float | None) -> list[Comparison]:
@@ -75,12 +96,12 @@ def compare_accuracy(rows: Sequence[Row], data: str, told: float | None) -> list
         Comparison(
             "accuracy over epsilon",
             "lower epsilon, lower accuracy",
-            ", ".join(f"{percent(curve[one])} at {one:g}" for one in epsilons),
+            ", ".join(f"{percent(curve[one])} at {'∞' if math.isinf(one) else f'{one:g}'}" for one in epsilons),
             falls(list(curve.values())),
         )
     ]
     loss = curve[math.inf] - curve[5.0]
-    found.append(Comparison("epsilon 5 against no noise", "noticeable, not substantial", points(-loss), loss < NOT_SUBSTANTIAL))
+    found.append(Comparison("epsilon 5 against no noise", "a loss that is not substantial", points(-loss), loss < NOT_SUBSTANTIAL))
     usable = [one for one in finite if one >= 0.25]
     step = max(curve[a] - curve[b] for a, b in pairwise(usable))
     found.append(Comparison("from one epsilon to the next, down to 0.25", "gradual", f"{points(-step)} at most", step < GRADUAL))
@@ -98,9 +119,10 @@ def compare_accuracy(rows: Sequence[Row], data: str, told: float | None) -> list
     )
     ahead = {name: curve[1.0] - mean(rows, data=data, learner=name, epsilon=1.0) for name in (ID3_PUBLISHED, ID3)}
     said = "RDT ahead" if told is None else f"RDT ahead by around {100 * told:.0f} points"
-    right = ahead[ID3] > 0.05 if told is None else near(ahead[ID3_PUBLISHED], told, ID3_WITHIN)
+    right = ahead[ID3] > 0.05 if told is None else near(ahead[ID3_PUBLISHED], told, AHEAD_WITHIN)
     ours = f"{points(ahead[ID3_PUBLISHED])}; {points(ahead[ID3])} where ID3 pays for all rounds"
-    found.append(Comparison("RDT against private ID3 at epsilon 1", said, ours, right))
+    why = "" if right else "ID3 does better here than there, perhaps because of when it stops, which is not told"
+    found.append(Comparison("RDT against private ID3 at epsilon 1", said, ours, right, why))
     better = _ours(rows, data, OURS, 1.0), _ours(rows, data, OURS, 0.1)
     rdt = curve[1.0], curve.get(0.1, math.nan)
     told_ours = f"{percent(better[0])} at 1, {percent(better[1])} at 0.1 ({RDT}: {percent(rdt[0])}, {percent(rdt[1])})"

@@ -25,7 +25,7 @@ _ID3 = (
 )
 _COST = (
     "The paper divides epsilon by the k(k+1)/2 attribute tables of a path, and asks for sizes and class counts of every node besides. "
-    "As published, what is stated as epsilon is (k(k+1)/2 + 2(k+1)) / (k(k+1)/2) of it: 1.5 for Nursery. Corrected, all rounds are paid."
+    "So a person loses (k(k+1)/2 + 2(k+1)) / (k(k+1)/2) times what is stated, 1.5 times on Nursery. Corrected, all rounds are paid."
 )
 _SUMS = "The class with the largest sum of noisy counts is the answer, also where all sums are negative."
 
