@@ -19,6 +19,7 @@ from pathlib import Path
 from typing import Any, Literal, get_args
 
 from privet.errors import MissingDependency, OutsourceError, ParameterError
+from privet.whole_file import flush_folder
 
 Algorithm = Literal["AES-256-GCM", "AES-128-GCM"]
 ID_BYTES = 4
@@ -105,6 +106,7 @@ class KeyRing:
             else:
                 os.link(partial, target)  # fails where another was faster
                 partial.unlink()
+            flush_folder(target.parent)
         except OSError as error:
             with suppress(OSError):
                 partial.unlink(missing_ok=True)
