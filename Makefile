@@ -4,7 +4,7 @@ VENV   := .venv
 BIN    := $(VENV)/bin
 READY  := $(VENV)/.ready
 
-.PHONY: help install demo test test-all check audit reproduce faults bench clean
+.PHONY: help install demo test test-all check audit mutants reproduce faults bench clean
 
 help: ## What there is
 	@grep -E '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:[^#]*##/\t/' | expand -t 12
@@ -36,6 +36,9 @@ check: install ## Style, types, layers
 
 audit: install ## Is every claimed epsilon true? One table for both neighbour relations; about ten minutes on two cores
 	$(BIN)/privet audit --runs 2000 --jobs 2
+
+mutants: install ## Is every fault noticed that is put in on purpose? One by one, and the page of them
+	$(BIN)/python -m bench.mutants -o docs/results/mutants.md
 
 reproduce: install ## Every table and figure of five papers again, in one report: reproduce-out/report.html
 	$(BIN)/privet reproduce all -o reproduce-out
