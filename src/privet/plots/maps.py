@@ -20,9 +20,9 @@ if TYPE_CHECKING:
 
 #: A run: its line, its column, and what was measured.
 Run = tuple[str, str, float]
-#: Inches of a cell, and what stands around the cells of a panel.
+#: Inches of a cell, and what stands around the cells of a panel; letters of its title, and the least width of the whole.
 _CELL, _AROUND = (0.46, 0.3), (1.1, 0.9)
-_TITLE = 10.0
+_TITLE, _LEAST = 10.0, 7.0
 
 
 def draw_maps(
@@ -46,7 +46,7 @@ def draw_maps(
     down = math.ceil(len(panels) / across)
     sizes = [(len({column for _, column, _ in runs}), len({row for row, _, _ in runs})) for runs in panels.values()]
     titles = max(text_width(visible(name), _TITLE) for name in panels) + 0.2
-    width = across * (max(_CELL[0] * max(size[0] for size in sizes), titles) + _AROUND[0])
+    width = max(_LEAST, across * (max(_CELL[0] * max(size[0] for size in sizes), titles) + _AROUND[0]))
     height = down * (_CELL[1] * max(size[1] for size in sizes) + _AROUND[1]) + 0.6
     figure = Figure(figsize=(width, height), layout="constrained")
     grid = list(figure.subplots(down, across, squeeze=False).flat)

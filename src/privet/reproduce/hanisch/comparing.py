@@ -123,10 +123,11 @@ def compare_variance(rows: Sequence[Row]) -> list[Comparison]:
     found = []
     for how in HOWS:
         spread = _of(rows, how).groupby(["epsilon", "depth"])["accuracy"].var().unstack()
-        first, last = spread[spread.columns[0]], spread[spread.columns[-1]]
+        first, last, most = spread[spread.columns[0]], spread[spread.columns[-1]], spread.idxmax(axis=1)
         found += [
-            Comparison(f"variance at depth 1, {how}", "falls from here on", _listed(first, digits="e"), bool((last < first).all())),
+            Comparison(f"variance at depth 1, {how}", "larger than at 7", _listed(first, digits="e"), bool((last < first).all())),
             Comparison(f"variance at depth 7, {how}", "next to zero", _listed(last, digits="e"), bool((last < 0.001).all())),
+            Comparison(f"depth of the largest variance, {how}", "1, for every epsilon", _listed(most, digits="d"), bool((most == 1).all())),
         ]
     return found
 

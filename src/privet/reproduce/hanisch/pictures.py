@@ -71,6 +71,7 @@ def exact_tree_picture(rows: Sequence[Row]) -> Figure:
     figure = draw_curves(
         {"": runs}, parameter="depth", measure="accuracy", title="Non-private tree", columns=1, caption=_level_caption(rows)
     )
+    figure.set_size_inches(8.0, 4.2)
     _with_levels(figure, {1.0: _mean_gibbs(rows)[1.0]}, one_colour=True)
     return figure
 
