@@ -75,3 +75,17 @@ def test_likelihoods_rank_the_worlds():
     for score in fit_likelihoods(one, other):
         assert score.of(other).mean() > score.of(one).mean() + 0.3
     assert fit_likelihoods([{}], [{}]) == []
+
+
+def test_words_that_are_each_rare_speak_together():
+    """Twelve words, of which six are likelier in one world: no word tells much, but that it is one of the six does."""
+    rng = np.random.default_rng(5)
+
+    def runs(shift: int) -> list[dict[str, float | str]]:
+        return [{"word": f"w{i}"} for i in np.where(rng.random(1500) < 0.75, rng.integers(0, 6, 1500) + shift, rng.integers(0, 12, 1500))]
+
+    event = choose_event(runs(0), runs(6), 1000)
+    assert "likelihood" in event.words
+    hits, other_hits = event.hits(runs(0), runs(6))
+    assert hits > 1200
+    assert other_hits < 300

@@ -66,9 +66,17 @@ def test_of_answers_all_numbers_are_seen():
     assert seen["table: sum"] == 10.0
     assert seen["table: entry 1, 0"] == 3.0
     assert seen["none"] == "None"
-    assert observed([1.5, "x"], PAIR.probed) == {"answer 0": 1.5, "answer 1": "x"}
+    assert observed([1.5, "x"], PAIR.probed) == {"answer 0": 1.5, "answer 1": "x", "all together": "(1.5, 'x')"}
 
 
 def test_what_cannot_be_seen_is_refused():
     with pytest.raises(ParameterError, match="cannot look at a object"):
         observed(object(), PAIR.probed)
+
+
+def test_of_a_record_what_it_tells_is_held_against_the_row():
+    told = observed({"a": "x", "b": None, "class": "no"}, PAIR.probed)
+    assert (told["told like the row"], told["told otherwise than the row"]) == (1, 1)
+    assert (told["told like its replacement"], told["told otherwise than its replacement"]) == (1, 1)
+    assert told["all together"] == "('x', None, 'no')"
+    assert "all together" not in observed({"one": 1}, PAIR.probed)

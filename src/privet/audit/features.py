@@ -27,6 +27,8 @@ Feature = float | str
 Features = dict[str, Feature]
 #: A table with more entries than this is seen through its sums only.
 MANY = 64
+#: So many words or numbers are taken together as one word too.
+FEW = 4
 
 
 def observed(released: Any, probed: World) -> Features:
@@ -161,9 +163,20 @@ def _array(values: Any, _: World) -> Features:
 def _named(parts: Mapping[Any, Any], probed: World) -> Features:
     found: Features = {}
     for name, part in parts.items():
-        looked = {"": _plain(part)} if part is None or isinstance(part, str | int | float | np.number) else observed(part, probed)
+        looked = {"": _plain(part)} if _is_plain(part) else observed(part, probed)
         found |= {f"{name}: {key}" if key else str(name): value for key, value in looked.items()}
+    if 1 < len(parts) <= FEW and all(_is_plain(part) for part in parts.values()):
+        found["all together"] = str(tuple(parts.values()))
+        if {*probed.schema.names, probed.schema.target} == set(parts):  # somebody's record: what it tells, against the row in question
+            for r, row in enumerate(probed.rows):
+                alike = [part == row[name] for name, part in parts.items() if part is not None]
+                found[f"told like {_who(r)}"] = float(sum(alike))
+                found[f"told otherwise than {_who(r)}"] = float(len(alike) - sum(alike))
     return found
+
+
+def _is_plain(part: Any) -> bool:
+    return part is None or isinstance(part, str | int | float | np.number)
 
 
 def _listed(parts: Sequence[Any], probed: World) -> Features:

@@ -22,6 +22,8 @@ SMOOTHING = 2.0
 RARE = 5
 #: At most so many features are put together: the most telling ones.
 MOST = 40
+#: And so many words are scores by themselves.
+ALONE = 4
 
 
 @dataclass(frozen=True)
@@ -62,7 +64,10 @@ class Likelihood:
 
 
 def fit_likelihoods(one: Runs, other: Runs) -> list[Likelihood]:
-    """Scores learnt from runs in two worlds: all features as if they were independent, and weighted by logistic regression."""
+    """Scores learnt from runs in two worlds: all features as if they were independent, weighted by logistic regression, and some alone.
+
+    Alone are the most telling ones that are words: several of them may speak for one world, and each be rare.
+    """
     names = dict.fromkeys(name for run in (*one, *other) for name in run)
     columns = [_column(name, one, other) for name in names]
     matrix = np.array([np.concatenate([column.of(one), column.of(other)]) for column in columns])
@@ -74,7 +79,9 @@ def fit_likelihoods(one: Runs, other: Runs) -> list[Likelihood]:
         return []
     chosen = tuple(columns[i] for i in kept)
     independent = Likelihood("the likelihood of all features, as if independent,", chosen, (1.0,) * len(chosen))
-    return [independent, Likelihood("the likelihood of all features, by logistic regression,", chosen, _weights(matrix[kept], len(one)))]
+    regression = Likelihood("the likelihood of all features, by logistic regression,", chosen, _weights(matrix[kept], len(one)))
+    words = [column for column in chosen if len(column.of_word) > 2][:ALONE]
+    return [independent, regression, *(Likelihood(f"the likelihood of {column.name}", (column,), (1.0,)) for column in words)]
 
 
 def _weights(ratios: Floats, of_one: int) -> tuple[float, ...]:
