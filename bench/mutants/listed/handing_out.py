@@ -97,7 +97,7 @@ MUTANTS = (
         "        self.left -= amount\n        return amount",
         "        return amount",
         "a fit costs more than its epsilon",
-        ("conformance/test_learners.py::test_learner[random trees-stops within the budget]",),
+        ("conformance/test_learners.py::test_learner[random trees-pays for the number of rows where it is not declared]",),
     ),
     Mutant(
         "tuning states the cost of the winner alone",

@@ -59,11 +59,11 @@ MUTANTS = (
         ("publish/synthetic/test_synthesize.py::TestAccounting::test_all_of_epsilon_is_charged_and_no_more[all pairs-facts0-1]",),
     ),
     Mutant(
-        "every selection of a synthetic table has all of what is for choosing",
+        "the selections of a synthetic table are not taken off",
         "publish/synthetic/synthesize.py",
-        "purse.left * CHOOSING / (1 - ALONE) / max(k - 1, 1)",
-        "purse.left * CHOOSING / (1 - ALONE)",
-        "with many attributes several times epsilon is spent",
+        "            purse.left = (purse.left or Fraction(0)) - each\n",
+        "            pass\n",
+        "a table costs more than its epsilon",
         ("publish/synthetic/test_synthesize.py::TestAccounting::test_all_of_epsilon_is_charged_and_no_more[all pairs-facts0-1]",),
     ),
     Mutant(
