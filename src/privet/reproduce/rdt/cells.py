@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from typing import Any
 
-from privet.reproduce.experiment import Cell
+from privet.reproduce.experiment import Cell, Row
 from privet.reproduce.rdt import jobs
 from privet.reproduce.rdt.protocol import FOLDS, Effort
 from privet.reproduce.rdt.tables import SOURCES
@@ -22,7 +23,7 @@ _FEW_ROWS = ("votes with ?",)
 
 def forests(data: str, effort: Effort) -> list[Cell]:
     """Ensembles of random trees."""
-    given = {"epsilons": list(effort.epsilons), "draws": effort.draws, "folds": effort.folds}
+    given: dict[str, Any] = {"epsilons": list(effort.epsilons), "draws": effort.draws, "folds": effort.folds}
     return [_cell(jobs.forest, data, 0.3 * effort.draws, ensemble=one, **given) for one in range(effort.ensembles)]
 
 
@@ -38,7 +39,7 @@ def noisy_id3(data: str, effort: Effort, epsilons: Sequence[float] | None = None
 
 def counted_id3(data: str, queries: int, effort: Effort) -> list[Cell]:
     """ID3 as published in 2009: epsilon is divided by the number of queries that were made, which is known afterwards only."""
-    given = {"accounting": "published", "epsilons": [1.0], "folds": effort.id3_folds, "queries": queries}
+    given: dict[str, Any] = {"accounting": "published", "epsilons": [1.0], "folds": effort.id3_folds, "queries": queries}
     return [_cell(jobs.noisy_id3, data, 0.02 * effort.id3_folds, run=run, **given) for run in range(effort.id3_runs)]
 
 
@@ -61,8 +62,9 @@ def ours(data: str, effort: Effort, name: str = jobs.OURS, epsilons: Sequence[fl
 
 def updates(data: str, parts: int, epsilons: Sequence[float], effort: Effort) -> list[Cell]:
     """Rows that come in parts."""
-    given = {"parts": parts, "epsilons": list(epsilons), "draws": effort.draws, "folds": effort.folds}
-    return [_cell(jobs.updates, data, 0.1 * len(epsilons) * effort.draws, ensemble=one, **given) for one in range(effort.ensembles)]
+    given: dict[str, Any] = {"parts": parts, "epsilons": list(epsilons), "draws": effort.draws, "folds": effort.folds}
+    weight = 0.1 * len(epsilons) * effort.draws
+    return [_cell(jobs.updates, data, weight, 2, ensemble=one, **given) for one in range(effort.ensembles)]
 
 
 def our_updates(data: str, parts: int, epsilon: float, effort: Effort) -> list[Cell]:
@@ -72,9 +74,9 @@ def our_updates(data: str, parts: int, epsilon: float, effort: Effort) -> list[C
 
 def vertical(data: str, effort: Effort) -> list[Cell]:
     """Two parties with different attributes."""
-    given = {"epsilons": list(effort.epsilons), "draws": effort.draws, "folds": effort.folds}
+    given: dict[str, Any] = {"epsilons": list(effort.epsilons), "draws": effort.draws, "folds": effort.folds}
     return [_cell(jobs.vertical, data, 0.2 * effort.draws, ensemble=one, **given) for one in range(effort.ensembles)]
 
 
-def _cell(job: object, data: str, weight: float, **given: object) -> Cell:
-    return Cell(job, {"data": data, **given}, data=(SOURCES[data],), weight=weight)  # type: ignore[arg-type]
+def _cell(job: Callable[..., list[Row]], data: str, weight: float, version: int = 1, **given: Any) -> Cell:
+    return Cell(job, {"data": data, **given}, (SOURCES[data],), version, weight)

@@ -76,11 +76,10 @@ def updates(data: str, ensemble: int, parts: int, epsilons: Sequence[float], dra
     A build from all rows after a first release costs the sum of both, so it has half of epsilon where an update has all.
     """
     rows, bits, n_trees = table(data), SystemBits(), trees_of(data)
-    grown = {
-        UPDATED: Ensemble.drawn(rows, n_trees, _height(rows, parts), bits),
-        ONCE: Ensemble.drawn(rows, n_trees, _height(rows), bits),
-    }
-    ways = ((UPDATED, grown[UPDATED], 1.0, parts), (ONCE, grown[ONCE], 1.0, 1), (REBUILT, grown[ONCE], 0.5, 1))
+    first, whole = _height(rows, parts), _height(rows)
+    low = Ensemble.drawn(rows, n_trees, first, bits)
+    high = low if first == whole else Ensemble.drawn(rows, n_trees, whole, bits)  # the same trees, so that chance is the same
+    ways = ((UPDATED, low, 1.0, parts), (ONCE, high, 1.0, 1), (REBUILT, high, 0.5, 1))
     return [
         {"data": data, "learner": way, "parts": parts, "epsilon": epsilon, "run": ensemble, "draw": draw, "accuracy": found}
         for epsilon in epsilons

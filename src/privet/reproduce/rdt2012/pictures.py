@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from privet.plots.box_panels import Panel, Run, draw_box_panels
 from privet.plots.curves import draw_curves
-from privet.reproduce.experiment import NOT_PRIVATE, Row
+from privet.reproduce.experiment import Row
 from privet.reproduce.rdt.cells import PREPARED_PRIVATELY
 from privet.reproduce.rdt.jobs import ID3, ID3_OURS, ID3_PUBLISHED, JOINED, JOINED_PUBLISHED, OURS, RDT
 from privet.reproduce.rdt.protocol import EPSILONS_2012
@@ -95,4 +95,4 @@ def _there(lines: dict[str, list[Run]]) -> dict[str, list[Run]]:
 
 
 def _prepared(data: str) -> str:
-    return f" ('?' filled in: {NOT_PRIVATE})" if data in PREPARED_PRIVATELY else ""
+    return "; '?' filled in, NOT PRIVATE" if data in PREPARED_PRIVATELY else ""
