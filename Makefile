@@ -4,7 +4,7 @@ VENV   := .venv
 BIN    := $(VENV)/bin
 READY  := $(VENV)/.ready
 
-.PHONY: help install demo test test-all check audit mutants reproduce faults bench clean
+.PHONY: help install demo test test-all check audit mutants reproduce faults fuzz bench clean
 
 help: ## What there is
 	@grep -E '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:[^#]*##/\t/' | expand -t 12
@@ -46,8 +46,11 @@ reproduce: install ## Every table and figure of five papers again, in one report
 faults: install ## Kill processes, fill disks, turn the clock back: are charges lost or budgets overspent? About half an hour
 	$(BIN)/python -m bench.faults
 
+fuzz: install ## Bad input: 100 000 of each kind; hours on two cores, Ctrl-C shows what there is so far
+	$(BIN)/python -m tests.fuzz --inputs 100000 --jobs 2
+
 bench: install ## Speed of noise and counting, as ratios
 	$(BIN)/python -m bench.boundary
 
 clean: ## Remove what make made
-	rm -rf $(VENV) demo-out reproduce-out anatomy-out .pytest_cache .mypy_cache .ruff_cache .import_linter_cache
+	rm -rf $(VENV) demo-out fuzz-crashes reproduce-out anatomy-out .pytest_cache .mypy_cache .ruff_cache .import_linter_cache

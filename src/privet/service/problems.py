@@ -108,7 +108,7 @@ def install(app: FastAPI) -> None:
     @app.exception_handler(RequestValidationError)
     async def invalid(_: Request, error: RequestValidationError) -> JSONResponse:
         # What came is not repeated: a client may have sent what it should not.
-        listed = [{"where": ".".join(map(str, one["loc"])), "what": one["msg"]} for one in error.errors()[:20]]
+        listed = [{"where": ".".join(map(str, one["loc"]))[:200], "what": one["msg"]} for one in error.errors()[:20]]
         detail = "; ".join(f"{one['where']}: {one['what']}" for one in listed[:3])
         return problem("parameter", "The request is not what it may be", 422, detail, errors=listed)
 
