@@ -10,7 +10,7 @@ from privet.reproduce.hanisch import comparing, jobs, pictures, protocol
 _ADULT = ("adult",)
 _OPEN_TABLE = (
     "Rows: all of UCI's two Adult files, 48 842; lower incomes are dropped at random, the same in every run, until they are 52.6%.",
-    "Education: up to high school, some college, associate, bachelor, master, more. An unknown work class is a value.",
+    f"Education: {', '.join(protocol.EDUCATION_LEVEL)}. An unknown work class is a value, {protocol.UNKNOWN_WORKCLASS}.",
     "A quarter of the rows is for testing, the same quarter in every run.",
 )
 _UNPAID = (
@@ -147,7 +147,7 @@ PAPER = Paper(
             comparing.compare_exact_tree,
             pictures.exact_tree_picture,
             exact_tree,
-            choices=("scikit-learn's tree sees values numbered in the order of the alphabet.", "Depths up to 20.", *_OPEN_TABLE),
+            choices=(f"scikit-learn's tree sees {protocol.CODING}.", "Depths up to 20.", *_OPEN_TABLE),
         ),
         Experiment(
             "11",

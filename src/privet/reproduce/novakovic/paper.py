@@ -35,7 +35,7 @@ _CHOICES = (
     "Depth 5 and at least 5 rows to split: the defaults of the listing.",
     "Folds are cut from the file as it is, as the appendix does, and a second time after shuffling.",
     "One run of our own learner instead of five, because it takes longer.",
-    "A node without rows, which ends the listing with an error, says what its parent says.",
+    f"A node without rows, which ends the listing with an error, says {protocol.EMPTY_NODE}.",
 )
 _REMARKS = (
     "As published: the best value of each attribute is found exactly, and only the attribute is drawn; domains, classes and kinds of "

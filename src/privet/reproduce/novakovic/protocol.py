@@ -17,9 +17,6 @@ ORDERS = ("file order", "shuffled")
 SHUFFLE_SEED = 2019
 #: A node without rows ends the listing with an error. Here it says what its parent would.
 EMPTY_NODE = "the parent's class"
-#: Its weights exp(score epsilon / 2) overflow for more than about 1400 / epsilon rows right (epsilon of one query), which is the case for
-#: Mushroom from a total of 3 on. Here the largest score is subtracted first, which changes no probability.
-SHIFTED_WEIGHTS = True
 #: Of our own learner, whose line stands in every picture; fewer because each takes longer.
 GIBBS_RUNS = 1
 
