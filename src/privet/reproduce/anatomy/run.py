@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -25,21 +25,26 @@ RESULTS, SUMMARY = "results.csv", "summary.md"
 _STARTING = 1000
 
 
-def run(experiments: list[Experiment], folds: int, output: Path, progress: Progress = lambda *_: None) -> list[Line]:
+def run(experiments: list[Experiment], folds: int | Mapping[int, int], output: Path, progress: Progress = lambda *_: None) -> list[Line]:
     """Run the first ``folds`` of ten folds of these experiments, and write numbers, pictures and a summary to a folder.
+
+    ``folds`` may differ by the number of the experiment.
 
     Folds that the folder has are not run again, so a run that was ended goes on where it was.
     """
-    if isinstance(folds, bool) or not isinstance(folds, int) or not 1 <= folds <= FOLDS:
-        raise ParameterError(f"folds must be a whole number from 1 to {FOLDS}, got {folds!r}")
+    counts = {one.number: folds[one.number] if isinstance(folds, Mapping) else folds for one in experiments}
+    for count in counts.values():
+        if isinstance(count, bool) or not isinstance(count, int) or not 1 <= count <= FOLDS:
+            raise ParameterError(f"folds must be a whole number from 1 to {FOLDS}, got {count!r}")
     need_matplotlib()
     place = output / "folds"
     make_folder(place)
     # All of it is looked at first: what is missing is told before the first fold.
     tables = [_Table(one, *one.load(), place) for one in experiments]
-    files = {(table.experiment.number, fold): _file(place, table.experiment, fold) for table in tables for fold in range(folds)}
+    wanted = [(table, fold) for table in tables for fold in range(counts[table.experiment.number])]
+    files = {(table.experiment.number, fold): _file(place, table.experiment, fold) for table, fold in wanted}
     found = {at: _lines(path) for at, path in files.items() if path.exists()}
-    todo = [(table, fold) for table in tables for fold in range(folds) if (table.experiment.number, fold) not in found]
+    todo = [(table, fold) for table, fold in wanted if (table.experiment.number, fold) not in found]
     bar = _Bar(sum(table.effort for table, _ in todo), progress)
     with ended_by_exceptions():
         for table, fold in todo:
