@@ -2,6 +2,7 @@
 
 python -m bench.mutants                                 all mutants; a line for each, exit code 1 if one is missed
 python -m bench.mutants -o docs/results/mutants.md      and the page
+python -m bench.mutants -o docs/results/mutants.md --new    only those that the page does not have as caught, as they are now
 python -m bench.mutants charge noise                    those with one of these words in name or file
 python -m bench.mutants --jobs 4                        so many at once; two by default
 """
@@ -18,7 +19,7 @@ from queue import SimpleQueue
 
 from bench.mutants.listed import MUTANTS
 from bench.mutants.mutant import Mutant
-from bench.mutants.report import lines
+from bench.mutants.report import line, lines
 from bench.mutants.run import Broken, Copy, Outcome
 
 
@@ -26,6 +27,7 @@ def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("words", nargs="*")
     parser.add_argument("-o", "--output", type=Path)
+    parser.add_argument("--new", action="store_true")
     parser.add_argument("--jobs", type=int, default=2)
     options = parser.parse_args()
     chosen = [mutant for mutant in MUTANTS if not options.words or any(word in f"{mutant.name} {mutant.file}" for word in options.words)]
@@ -33,7 +35,12 @@ def main() -> int:
         parser.error("no mutant has one of these words in its name or file")
     if options.words and options.output is not None:
         parser.error("the page is of all mutants: give no words with --output")
-    outcomes = tried(chosen, options.jobs)
+    if options.new and options.output is None:
+        parser.error("--new compares with the page: give it with --output")
+    page = options.output.read_text(encoding="utf-8") if options.new and options.output.exists() else ""
+    known = {mutant: Outcome(mutant, {}, ()) for mutant in chosen if line(Outcome(mutant, {}, ())) in page.splitlines()}
+    known |= {outcome.mutant: outcome for outcome in tried([mutant for mutant in chosen if mutant not in known], options.jobs)}
+    outcomes = [known[mutant] for mutant in chosen]
     missed = [outcome for outcome in outcomes if not outcome.caught]
     if options.output is not None:
         new = options.output.with_suffix(".new")

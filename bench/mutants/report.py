@@ -20,7 +20,7 @@ def lines(outcomes: Sequence[Outcome]) -> str:
     caught = sum(outcome.caught for outcome in outcomes)
     rooms = len({outcome.mutant.room for outcome in outcomes})
     head = f"{caught} of {len(outcomes)} mutants in {rooms} parts of the package are caught.\n"
-    table = ["| mutant | file | what would go wrong for a person | caught by | verdict |", "|---|---|---|---|---|", *map(_line, outcomes)]
+    table = ["| mutant | file | what would go wrong for a person | caught by | verdict |", "|---|---|---|---|---|", *map(line, outcomes)]
     return "\n".join([TOP, head, *table, ""])
 
 
@@ -33,7 +33,8 @@ def named(mutant: Mutant) -> list[str]:
     return [*audits, *([", ".join(dict.fromkeys(tests)) + where] if tests else [])]
 
 
-def _line(outcome: Outcome) -> str:
+def line(outcome: Outcome) -> str:
+    """The line of one mutant."""
     mutant = outcome.mutant
     verdict = "caught" if outcome.caught else f"**missed** by {', '.join(outcome.missed)}"
     return f"| {mutant.name} | {mutant.file} | {mutant.harm} | {'; '.join(named(mutant))} | {verdict} |"

@@ -53,10 +53,7 @@ MUTANTS = (
         "distances(self._source.count(asked), public, less), 2, epsilon,",
         "distances(self._source.count(asked), public, less), 1, epsilon,",
         "a choice tells twice what was paid for",
-        (
-            "curator/test_choose_partition.py::TestPrivacy::test_the_range_is_two_and_no_less",
-            "exact/test_selection.py::test_partitions_of_all_tiny_tables[exponential]",
-        ),
+        ("exact/test_selection.py::test_partitions_of_all_tiny_tables[exponential]",),
     ),
     Mutant(
         "quantiles with half the range",
