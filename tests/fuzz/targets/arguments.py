@@ -13,6 +13,7 @@ from pathlib import Path
 from random import Random
 
 import click
+from typer.main import get_command
 
 from privet.budget import Budget
 from privet.cli.app import app
@@ -95,6 +96,7 @@ class Arguments(Target):
     def __init__(self, folder: Path) -> None:
         super().__init__(folder)
         self._database = SharedDatabase()
+        self._command = get_command(app)  # once: to put all commands together takes longer than most of them
         self._before = Path.cwd()
         os.chdir(folder)
         rows, replacing = some_people(12), SCHEMA.declare(neighbours="replace")
@@ -130,7 +132,7 @@ class Arguments(Target):
         stdin, sys.stdin = sys.stdin, io.TextIOWrapper(io.BytesIO())
         try:
             with contextlib.redirect_stdout(io.StringIO()), contextlib.redirect_stderr(io.StringIO()):
-                app(words, standalone_mode=False)
+                self._command(words, standalone_mode=False)
         except (PrivetError, click.ClickException, click.exceptions.Abort) as error:
             refused = error
         finally:
