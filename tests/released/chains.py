@@ -1,0 +1,108 @@
+"""Everything the command can release, as lines that are really run; and what it writes that is no release, with the reason."""
+
+from __future__ import annotations
+
+from tests.released.canaries import EPSILON
+
+_TABLE = ("{home}/people.parquet", "--schema", "{home}/people.schema.json")
+_BY_PERSON = ("{home}/people.parquet", "--schema", "{home}/person.schema.json")
+_PAID = ("--epsilon", EPSILON)
+#: Settings by which a learner has something to tell, however small epsilon is: leaves, and their counts as they were answered.
+SETTINGS: dict[str, tuple[str, ...]] = {
+    "privet": (),
+    "gibbs-tree": ("max_depth=2",),
+    "gibbs-boost": ("rounds=2", "max_depth=1"),
+    "random-trees": ("n_trees=2", "height=2"),
+    "greedy-tree": ("max_depth=2", "shrink=0"),
+    "forest": ("n_trees=2", "max_depth=2", "shrink=0"),
+    "noisy-id3": ("max_depth=2",),
+    "additive": (),
+}
+
+Line = tuple[str, ...]
+
+
+def _fits() -> list[Line]:
+    return [
+        ("fit", *_TABLE, *_PAID, "--learner", name, *(word for one in settings for word in ("--set", one)), "-o", f"{name}.json")
+        for name, settings in SETTINGS.items()
+    ]
+
+
+#: Lines that stand after one another in a folder of their own. ``{home}`` is where the table lies.
+CHAINS: dict[str, list[Line]] = {
+    "models": [
+        *_fits(),
+        ("fit", *_BY_PERSON, *_PAID, "--json", "-o", "by-person.json"),
+        ("update", "random-trees.json", "{home}/people.parquet", *_PAID, "--name", "later", "-o", "updated.json"),
+        *(("card", f"{name}.json", "-o", f"{name}.md") for name in ("privet", "random-trees", "additive")),
+        ("card", "updated.json", "-o", "updated.html"),
+        *(("show", f"{name}.json", "--whole") for name in ("random-trees", "noisy-id3")),
+        *(("export", "random-trees.json", "-o", f"random-trees.{kind}") for kind in ("txt", "dot", "onnx")),
+        ("export", "additive.json", "-o", "additive.onnx"),
+        *(("plot", "random-trees.json", "-o", f"tree.{kind}") for kind in ("svg", "png", "pdf")),
+        ("plot", "additive.json", "-o", "terms.svg"),
+        ("evaluate", "greedy-tree.json", *_TABLE, *_PAID),
+        ("evaluate", "greedy-tree.json", *_TABLE, *_PAID, "--json"),
+    ],
+    "questions": [
+        ("count", *_BY_PERSON, *_PAID, "--by", "colour"),
+        ("count", *_TABLE, *_PAID, "--json"),
+        ("quantile", *_BY_PERSON, *_PAID, "--attribute", "age"),
+        ("quantile", *_TABLE, *_PAID, "--attribute", "age", "--json"),
+        ("ledger", "show", "{home}/people.parquet.ledger.sqlite"),
+    ],
+    "federation": [
+        ("federation", "plan", "--schema", "{home}/people.schema.json", "--trees", "2", "--height", "2", "-o", "plan.json"),
+        ("federation", "contribute", "{home}/people.parquet", "--plan", "plan.json", *_PAID, "--party", "north", "-o", "north.json"),
+        ("federation", "contribute", "{home}/people.parquet", "--plan", "plan.json", *_PAID, "--party", "south", "-o", "south.json"),
+        ("merge", "north.json", "south.json", "-o", "merged.json"),
+        *(
+            ("fit", "{home}/people.parquet", "--schema", f"{{home}}/{name}.schema.json", *_PAID, "-l", "random-trees", "-o", f"{name}.json")
+            for name in ("colour", "age")
+        ),
+        ("join", "colour.json", "age.json", "-o", "joined.json"),
+        ("card", "joined.json", "-o", "joined.md"),
+    ],
+    "publish": [
+        ("publish", "synthetic", *_TABLE, *_PAID, "--rows", "500", "-o", "synthetic.parquet"),
+        ("publish", "synthetic", *_TABLE, *_PAID, "--rows", "500", "-o", "synthetic.csv"),
+        ("publish", "check", "synthetic.csv", *_TABLE, *_PAID, "-o", "check.html", "--plot", "check.svg"),
+        ("publish", "check", "synthetic.csv", *_TABLE, *_PAID, "-o", "check.md"),
+    ],
+    "records": [
+        ("publish", "randomizer", "--schema", "{home}/replaced.schema.json", "--epsilon", "1/1000", "-o", "randomizer.json"),
+        ("publish", "randomize", "{home}/people.parquet", "--randomizer", "randomizer.json", "-o", "reports.csv"),
+        ("publish", "learn", "reports.csv", "--randomizer", "randomizer.json", "--learner", "additive", "-o", "m.json"),
+        ("card", "m.json"),
+    ],
+}
+
+#: Commands that release nothing about private rows.
+_NOT_PRIVATE = "an owner's tool for outsourced tables: anatomization, no promise of differential privacy, said so wherever it writes"
+_ACCOUNTS = "accounts and budgets; reads no row"
+NO_RELEASE: dict[str, str] = {
+    "demo": "public data, which is generated",
+    "predict": "says of rows that the caller brings what the model says; the model is looked at by itself",
+    "anonymity": "exact, for the owner alone, and says so",
+    "epsilon": "reads no row",
+    "audit": "tables that are made up",
+    "schema check": "exact, for the owner alone",
+    "schema declare": "reads no row",
+    "schema draft": "from a public sample, and says so",
+    "datasets list": "public data",
+    "datasets get": "public data",
+    "federation demo": "public data, which is generated",
+    "reproduce": "public data",
+    "outsource": _NOT_PRIVATE,
+    "curator serve": "its answers are looked at in test_answers.py",
+    "ledger cap": _ACCOUNTS,
+    "curator ledger": "what `ledger show` prints",
+    **{
+        f"curator {name}": _ACCOUNTS
+        for name in (
+            *("init", "grant", "revoke", "verify", "dataset add", "dataset list", "dataset remove"),
+            *("analyst add", "analyst token", "analyst role", "analyst list"),
+        )
+    },
+}
