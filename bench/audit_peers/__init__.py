@@ -4,6 +4,7 @@
 - :mod:`~bench.audit_peers.remarks`: what each peer says, why a promise fails, and how a user avoids it
 - :mod:`~bench.audit_peers.fits`: the process that fits the peers in their own environment, and what an adversary sees of a model
 - :mod:`~bench.audit_peers.audits`: from a case to a result
+- :mod:`~bench.audit_peers.dealing`: what one of the faults truly costs, computed
 - :mod:`~bench.audit_peers.report`: the page and the CSV file
 
 Nothing is imported here: fits runs in the peers' environment, where Privet is not.

@@ -2,7 +2,7 @@
 
 Do the peers keep what they promise? Audits their fitted models, and writes audit-peers.csv and audit-peers.md. Cases that are in the CSV
 file already are not audited again unless asked with --anew; --report writes the page only. The peers' environment is that of
-bench.accuracy, kept in --cache, and made with the first run. About a quarter of an hour on one quiet core.
+bench.accuracy, kept in --cache, and made with the first run. Some minutes of processor time.
 """
 
 from __future__ import annotations

@@ -9,12 +9,16 @@ from pathlib import Path
 
 @dataclass(frozen=True)
 class Remark:
-    """``says`` is what the peer promises, ``why`` says why this fails or stands; ``avoid`` is empty where there is nothing to avoid."""
+    """``says`` is what the peer promises, ``why`` says why this fails or stands; ``avoid`` is empty where there is nothing to avoid.
+
+    ``reading``: the peer does not say for which neighbours its epsilon is, and the promise fails for these only.
+    """
 
     title: str
     says: str
     why: str
     avoid: str = ""
+    reading: bool = False
 
 
 REMARKS: dict[str, Remark] = {

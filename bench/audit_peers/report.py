@@ -11,6 +11,7 @@ from typing import Any
 
 from bench.audit_peers.audits import ERROR
 from bench.audit_peers.cases import CASES, Case
+from bench.audit_peers.dealing import computed
 from bench.audit_peers.remarks import REMARKS
 from privet.audit import AuditResult, epsilon_at_least
 from privet.whole_file import write_whole
@@ -20,6 +21,7 @@ FIELDS = (
     "verdict", "worlds", "event",
 )  # fmt: skip
 Line = dict[str, str]
+_VERDICTS = _REFUTED, _IN_THIS_READING, _NOT_REFUTED = "refuted", "refuted in this reading", "not refuted"
 
 _TOP = """# Do peers keep their promise?
 
@@ -38,8 +40,8 @@ seen in n counted runs, it follows only that it is rarer than about {rarer:.0f}/
 whatever the truth, and grows by ln 2 when there are twice as many runs.
 
 **Which neighbours.** None of the three says, in the reference of these classes, whom epsilon is for: a row added or removed, or one
-replaced. We take what the noise in the code is made for (a row added or removed), or, where a fault shows there too, the case in which
-less is secret (a row replaced, and the number of rows known).
+replaced. Where the answer decides, it says "in this reading" above. A bound above 2 for a replaced row refutes an epsilon of 1 for added or
+removed rows too, since a replacement is a removal and an addition.
 
 These projects do not hide what they are for: "The public release of diffprivlib is intended for research and education purposes
 only", and distributed-random-forest has a "built-in DP RF for experimentation and comparison". The faults are those of these releases, and
@@ -96,29 +98,37 @@ def write(lines: Mapping[str, Line], out: Path) -> list[Path]:
 
 def _page(lines: Sequence[Line]) -> str:
     versions = ", ".join(dict.fromkeys(version for line in lines for version in line["versions"].split(", ")))
-    refuted = [line for line in lines if line["verdict"] != "holds"]
-    standing = [line for line in lines if line["verdict"] == "holds"]
     text = _TOP.format(versions=versions, confidence=1 - ERROR) + _table(lines)
     text += _MIDDLE.format(rarer=-math.log(ERROR / len(CASES) / 2))
-    for title, some in (("Refuted", refuted), ("Not refuted", standing)):
-        text += f"\n## {title}\n" if some else ""
-        text += "".join(_section(line) for line in some)
+    verdicts = {line["case"]: _verdict(line) for line in lines}
+    exact = computed()
+    for verdict in _VERDICTS:
+        some = [line for line in lines if verdicts[line["case"]] == verdict]
+        text += f"\n## {verdict.capitalize()}\n" if some else ""
+        text += "".join(_section(line, exact.get(line["case"], "")) for line in some)
     return text
+
+
+def _verdict(line: Line) -> str:
+    if line["verdict"] == "holds":
+        return _NOT_REFUTED
+    return _IN_THIS_READING if REMARKS[line["case"]].reading else _REFUTED
 
 
 def _table(lines: Sequence[Line]) -> str:
     head = "| what | of | neighbours | claimed | lower bound | at most | runs in each world | |\n|---|---|---|---:|---:|---:|---:|---|\n"
     return head + "".join(
         f"| {REMARKS[line['case']].title} | {line['peer']} | {line['neighbours']} | {_claim(line)} | {line['bound']} | {line['ceiling']} "
-        f"| {line['runs']} | {'**refuted**' if line['verdict'] != 'holds' else 'not refuted'} |\n"
+        f"| {line['runs']} | {_verdict(line)} |\n"
         for line in lines
     )
 
 
-def _section(line: Line) -> str:
+def _section(line: Line, exact: str) -> str:
     remark = REMARKS[line["case"]]
     seen = f"{line['hits']} against {line['other_hits']} of {line['counted']} runs: {line['event']}."
     facts = [f"- Claimed: {remark.says}", f"- Worlds: {line['worlds']} (`{line['case']}`).", f"- Seen: {seen}", f"- Why: {remark.why}"]
+    facts += [f"- Computed: {exact}"] if exact else []
     facts += [f"- How to avoid it: {remark.avoid}"] if remark.avoid else []
     return f"\n### {remark.title}\n\n" + "\n".join(facts) + "\n"
 

@@ -17,6 +17,7 @@ from bench.accuracy.environment import Conversation, peers_python
 from bench.audit_peers import __main__ as command
 from bench.audit_peers.audits import audited
 from bench.audit_peers.cases import CASES, Case
+from bench.audit_peers.dealing import computed, true_epsilon
 from bench.audit_peers.fits import PACKAGES, RELEASES
 from bench.audit_peers.remarks import REMARKS
 from bench.audit_peers.report import read
@@ -93,6 +94,17 @@ def test_positions_are_those_of_the_remark():
     assert all({labels[i] for i in before[t]} != {labels[i] for i in after[t]} for t in range(1, 10))
 
 
+def test_the_true_loss_of_dealing():
+    """With one tree it is epsilon; else as by hand: the labels of two trees, or that tree 0 says 0 and the other two say 1."""
+    assert true_epsilon([0], 1, 1, 0.7, shuffled=False) == pytest.approx(0.7)
+    low = math.exp(-1) / 2
+    flipped = math.log((1 - low) / low)  # a tree has a row of the other class instead
+    assert true_epsilon([0, 1], 0, 2, 1.0, shuffled=False) == pytest.approx(1 + flipped)
+    before, after = (1 - low) * low**2, low**2 / 4 + (1 - math.exp(-2) / 2) * (1 - low) * low / 2
+    assert true_epsilon([0] * 3, 1, 3, 1.0, shuffled=True) == pytest.approx(math.log(after / before))
+    assert "epsilon is 14.4" in computed()["forest-position"]
+
+
 def test_every_case_is_described_and_can_be_asked_for():
     assert set(REMARKS) == set(BY_NAME)
     assert len(BY_NAME) == len(CASES)
@@ -130,6 +142,7 @@ def test_results_are_kept_and_shown(bench, tmp_path):
     page = (tmp_path / "audit-peers.md").read_text()
     assert page.index("## Refuted") < page.index(f"### {REMARKS['forest-seed'].title}") < page.index("## Not refuted")
     assert page.index("## Not refuted") < page.index(f"### {REMARKS['ebm-rows'].title}")
+    assert "## Refuted in this reading" not in page
     assert f"| add-remove | 1 | {first['forest-seed']['bound']} |" in page
     assert "1, delta 1e-05" in page
     assert "diffprivlib 1.2.3" in page
