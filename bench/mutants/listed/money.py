@@ -77,7 +77,7 @@ MUTANTS = (
         "self.entry = self._ledger.charge(dataset, analyst, cost, what, key=self._key, request=self._request)",
         "self.entry = self._ledger.charge(dataset, analyst, Cost.pure(cost.epsilon / 2**40), what, key=self._key, request=self._request)",
         "all questions over HTTP are as good as free",
-        (f"{_APP}::test_a_count_is_charged_noisy_and_carries_a_receipt",),
+        (f"{_APP}::test_colluding_analysts_together_cannot_pass_the_data_sets_cap",),
     ),
     Mutant(
         "keys are everybody's",

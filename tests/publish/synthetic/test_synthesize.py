@@ -178,6 +178,10 @@ class TestRows:
         made = synthesize(curator(budget=Budget(1), bits=seeded()), 1)
         assert abs(len(made.frame) - 600) < 60  # three attributes, 20 numbers of deviation 11: about 16
 
+    def test_how_many_there_are_is_not_told_exactly(self):
+        """With noise of a deviation above 10, ten tables of one length would be one in a million."""
+        assert len({len(synthesize(curator(bits=seeded(seed)), 1).frame) for seed in range(10)}) > 1
+
     @pytest.mark.parametrize("n_rows", [0, 1])
     @pytest.mark.parametrize("declared", [True, False])
     def test_of_a_table_with_hardly_any(self, n_rows, declared):
