@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import io
 import json
+import sys
 from collections.abc import Callable
 from fractions import Fraction
 from pathlib import Path
@@ -11,6 +13,7 @@ from typing import Any
 import pytest
 
 from privet.budget import Budget, Cost
+from privet.cli import main
 from privet.ledger import SQLiteLedger
 
 Run = Callable[..., Any]
@@ -71,3 +74,17 @@ def test_a_cap_that_is_no_amount_is_refused(privet: Run, book: SQLiteLedger, eps
 def test_a_refused_cap_makes_no_ledger(privet: Run) -> None:
     assert privet("ledger", "cap", "new.sqlite", "people", "abc").code == 2
     assert not Path("new.sqlite").exists()
+
+
+@pytest.mark.parametrize(("name", "told"), [("a" * 300, "File name too long"), ("\udcff", "no ledger file \\udcff")])
+def test_names_that_no_file_has_are_one_message(monkeypatch, name, told):
+    monkeypatch.setattr("sys.argv", ["privet", "ledger", "show", name])
+    monkeypatch.setattr("sys.stderr", io.TextIOWrapper(io.BytesIO(), encoding="utf-8", errors="backslashreplace", write_through=True))
+    with pytest.raises(SystemExit) as ended:
+        main()
+    sys.stderr.seek(0)
+    said = sys.stderr.read()
+    assert ended.value.code == 2
+    assert said.startswith("privet: ")
+    assert told in said
+    assert said.count("\n") == 1

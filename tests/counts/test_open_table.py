@@ -47,6 +47,12 @@ def test_compressed_csv(tmp_path):
     assert total(path) == 1
 
 
+@pytest.mark.parametrize("name", ["\ud800.csv", "a\0b.csv", "a" * 300 + ".csv"])
+def test_a_name_that_no_file_can_have(name):
+    with pytest.raises(TableError, match="no file"):
+        open_table(name)
+
+
 @pytest.mark.parametrize("at", [10, 12, 15])
 def test_a_damaged_archive_is_refused(tmp_path, at):
     data = bytearray(gzip.compress(b"a,n,c\n" + b"x,1,no\n" * 50, mtime=0))
@@ -55,7 +61,6 @@ def test_a_damaged_archive_is_refused(tmp_path, at):
     path.write_bytes(data)
     with pytest.raises(TableError):
         open_table(path).columns  # noqa: B018
-
 
 
 def test_a_broken_line_is_left_out_for_analysts_and_said_to_the_owner(tmp_path):

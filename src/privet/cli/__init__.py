@@ -3,18 +3,28 @@
 from __future__ import annotations
 
 import sys
+from io import TextIOWrapper
+from typing import NoReturn
 
 from privet.errors import PrivetError
 
 
 def main() -> None:
-    """Run the command. An error that Privet raises on purpose is one message and exit code 2, never a traceback."""
+    """Run the command. An error that Privet raises on purpose, or the system, is one message and exit code 2, never a traceback."""
     from privet.cli.app import app
 
+    if isinstance(sys.stdout, TextIOWrapper):
+        sys.stdout.reconfigure(errors="backslashreplace")  # the name of a file need not be text that can be printed
     try:
         app()
     except PrivetError as error:
-        from rich.console import Console
+        _refuse(str(error))
+    except OSError as error:  # such as a name that is too long
+        _refuse(f"{error.filename or 'the system'}: {error.strerror or error}")
 
-        Console(stderr=True, highlight=False, soft_wrap=True).print(f"privet: {error}", style="red", markup=False)
-        sys.exit(2)
+
+def _refuse(told: str) -> NoReturn:
+    from rich.console import Console
+
+    Console(stderr=True, highlight=False, soft_wrap=True).print(f"privet: {told}", style="red", markup=False)
+    sys.exit(2)

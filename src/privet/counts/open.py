@@ -46,8 +46,12 @@ def open_table(table: object, y: object = None) -> Table:
     if isinstance(table, str) and "://" in place:
         return _database(place)
     # One file has one name, however it is reached: a ledger knows tables by their names.
-    path = Path(place).resolve()
-    if not path.is_file():
+    try:
+        path = Path(place).resolve()
+        there = path.is_file()
+    except (OSError, ValueError):  # a name that is too long, or that no file can have
+        there = False
+    if not there:
         raise TableError(f"no file {_without_password(place)}; a table is {_SUPPORTED}")
     if any(character in str(path) for character in "*?["):
         raise TableError(f"cannot open {place}: a path with *, ? or [ would be read as a pattern; rename it")

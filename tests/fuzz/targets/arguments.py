@@ -84,6 +84,15 @@ def mutated_arguments(rng: Random, data: bytes, others: Sequence[bytes]) -> byte
     return json.dumps(words).encode()
 
 
+def _possible(word: str) -> str:
+    """A word as a system hands it over: without NUL, and bytes that are no text are escaped."""
+    return os.fsdecode(word.replace("\0", "").encode("utf-8", "surrogatepass"))
+
+
+def _stream() -> io.TextIOWrapper:
+    return io.TextIOWrapper(io.BytesIO(), encoding="utf-8", errors="backslashreplace")
+
+
 class Arguments(Target):
     """One message and exit code 2, or what was asked for; nothing is left of a command that was refused, and nothing charged for it."""
 
@@ -124,16 +133,16 @@ class Arguments(Target):
         return [json.dumps(command.split()).encode() for command in COMMANDS]
 
     def run(self, data: bytes) -> None:
-        words = json.loads(data)
+        words = [_possible(word) for word in json.loads(data)]
         if any(_FROM_ROOT.search(word) for word in words):
             raise ParameterError("kept away from the rest of the machine")
         before = self._ledger.spent("people.csv").rho
         refused: Exception | None = None
         stdin, sys.stdin = sys.stdin, io.TextIOWrapper(io.BytesIO())
         try:
-            with contextlib.redirect_stdout(io.StringIO()), contextlib.redirect_stderr(io.StringIO()):
+            with contextlib.redirect_stdout(_stream()), contextlib.redirect_stderr(_stream()):
                 self._command(words, standalone_mode=False)
-        except (PrivetError, click.ClickException, click.exceptions.Abort) as error:
+        except (PrivetError, click.ClickException, click.exceptions.Abort, OSError) as error:  # as ``privet.cli.main`` does
             refused = error
         finally:
             sys.stdin = stdin
@@ -141,9 +150,8 @@ class Arguments(Target):
         if refused is not None:
             assert not changed, f"refused with {refused}, and yet it wrote {changed}"
             assert self._ledger.spent("people.csv").rho == before, f"refused with {refused}, and yet charged"
-            if isinstance(refused, PrivetError):
-                raise refused
-            raise ParameterError(f"{type(refused).__name__} {refused}")
+            told = str(refused).encode("utf-8", "backslashreplace").decode()  # as it is printed
+            raise ParameterError(f"{type(refused).__name__} {told}")
 
     def _restored(self) -> list[str]:
         """What was written beside the output folder; it is put back as it was. A ledger may be made for a question that is refused then."""
