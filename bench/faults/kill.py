@@ -80,6 +80,9 @@ def killed_at(place: str | Path, rounds: int, seed: int = 0) -> Tally:
                 place = Path(place).with_name(f"{tally.rounds}.sqlite")
                 ledger = opened(place)
             ledger.open_cap(f"people {number}", Budget(1))
+    tally.remark = (
+        f"{2 * rounds - tally.refused:,} of {2 * rounds:,} processes were killed at work, the others had spent the budget to its end"
+    )
     return tally
 
 
