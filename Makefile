@@ -43,7 +43,7 @@ mutants: install ## Is every fault noticed that is put in on purpose? One by one
 reproduce: install ## Every table and figure of five papers again, in one report: reproduce-out/report.html
 	$(BIN)/privet reproduce all -o reproduce-out
 
-faults: install ## Kill processes, fill disks, turn the clock back: are charges lost or budgets overspent? About an hour on two busy cores
+faults: install ## Kill processes, fill disks, turn the clock back: are charges lost or budgets overspent? An hour or two on two busy cores
 	$(BIN)/python -m bench.faults
 
 fuzz: install ## Bad input: 100 000 of each kind; hours on two cores, Ctrl-C shows what there is so far

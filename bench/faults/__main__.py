@@ -3,7 +3,7 @@
 Real faults against the real thing: processes that are killed, disks that are full or read-only, clocks that go back, processes that race
 for the last unit of a budget, a database that is killed and started again. Prints one table and writes the page; the exit code is 1 if
 a charge was lost, a budget overspent, a file half written, or anything else happened that was not promised. Lines of faults that are
-not run this time (--only) are kept. Takes about an hour on two busy cores; --rounds 0.1 does a tenth of the rounds.
+not run this time (--only) are kept. Takes an hour or two on two busy cores; --rounds 0.1 does a tenth of the rounds.
 """
 
 from __future__ import annotations

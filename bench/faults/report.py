@@ -68,6 +68,9 @@ def write(path: Path, runs: dict[str, Run]) -> None:
     remarks = "\n".join(f"- {one.tally.fault}: {one.tally.remark}." for one in runs.values() if one.tally.remark)
     system = f"{platform.system()} {platform.machine()}"
     said = {"cores": os.cpu_count(), "system": system, "sqlite": sqlite3.sqlite_version, "table": lines}
+    loads = [one.load for one in runs.values()]
+    said |= {"load": f"{min(loads):.0f} to {max(loads):.0f}", "minutes": f"{sum(one.seconds for one in runs.values()) / 60:.0f}"}
+    said |= {name: f"{sum(getattr(one.tally, name) for one in runs.values()):,}" for name in ("rounds", "answers")}
     write_whole(path, PAGE.read_text(encoding="utf-8").format(**said, remarks=f"Seen besides:\n\n{remarks}" if remarks else "").encode())
     _store(path.with_suffix(".csv"), list(runs.values()))
 
