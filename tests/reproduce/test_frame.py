@@ -88,6 +88,22 @@ def test_data_that_is_not_present(tmp_path, monkeypatch):
     assert not (tmp_path / "out" / "made-up-table-2.csv").exists()
 
 
+def test_a_figure_whose_main_data_is_missing_is_not_shown_with_what_it_is_compared_with(tmp_path, monkeypatch):
+    def load(name: str) -> None:
+        if name == "votes":
+            raise DatasetError("there is no votes here")
+
+    monkeypatch.setattr("privet.datasets.load", load)
+    log = str(tmp_path / "log")
+    cells = [Cell(squares, {"number": 2, "log": log}, data=("nursery",)), Cell(squares, {"number": 3, "log": log}, data=("votes",))]
+    one = paper(tmp_path / "log").experiments[0]
+    for needs, rows, verdict in ((("votes",), 0, "data not present"), ((), 2, "agrees in part")):
+        experiment = replace(one, cells=lambda _: cells, needs=needs)
+        (found,) = reproduce([replace(paper(tmp_path / "log"), experiments=(experiment,))], tmp_path / "out", jobs=1)
+        assert (len(found.rows), found.verdict) == (rows, verdict)
+        assert found.absent == ("Data not present: there is no votes here.",)
+
+
 class Page(HTMLParser):
     """Everything that a page names or would load."""
 

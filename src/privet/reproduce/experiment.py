@@ -94,6 +94,7 @@ class Experiment:
         cells: the work, for a quick run (True) or the full protocol. Experiments may share cells: they are run once.
         choices: what the paper leaves open, and what was chosen here.
         remarks: what else a reader must know, such as an error of the paper and what its correction costs.
+        needs: data sets without which there is nothing to show, although other cells could be done.
     """
 
     number: str
@@ -104,6 +105,7 @@ class Experiment:
     cells: Callable[[bool], list[Cell]] = _nothing
     choices: tuple[str, ...] = ()
     remarks: tuple[str, ...] = ()
+    needs: tuple[str, ...] = ()
 
     @property
     def heading(self) -> str:

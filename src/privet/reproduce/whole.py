@@ -43,11 +43,12 @@ def reproduce(
     cells = {one: one.cells(quick) for _, one in chosen}
     needed = {name for some in cells.values() for cell in some for name in cell.data}
     absent = absent_sets(needed | {name for paper, _ in chosen for name in paper.data})
-    found = run_cells([cell for some in cells.values() for cell in some if not absent.keys() & set(cell.data)], Kept(output), jobs)
+    done = {one: [cell for cell in some if not absent.keys() & {*cell.data, *one.needs}] for one, some in cells.items()}
+    found = run_cells([cell for some in done.values() for cell in some], Kept(output), jobs)
     alone = {paper: _alone(paper, output, quick, absent) for paper in dict.fromkeys(paper for paper, _ in chosen)}
     outcomes = []
     for paper, experiment in chosen:
-        rows = [row for cell in cells[experiment] for row in found.get(cell.key, [])] or alone[paper]
+        rows = [row for cell in done[experiment] for row in found[cell.key]] or alone[paper]
         names = dict.fromkeys(name for cell in cells[experiment] for name in cell.data) or dict.fromkeys(paper.data)
         outcomes.append(Outcome(paper, experiment, rows, tuple(absent[name] for name in names if name in absent)))
     return write_up(outcomes, output, quick=quick)

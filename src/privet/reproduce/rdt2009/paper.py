@@ -73,6 +73,7 @@ def _accuracy(number: str, data: str) -> Experiment:
         partial(_accuracy_cells, data),
         choices=(_FOLDS, _HEIGHT, *([_OWN_TREE] if synthetic else [])),
         remarks=(_FILLED,) if data == "votes" else (),
+        needs=(data,) if data == "votes" else (),
     )
 
 
