@@ -91,6 +91,8 @@ def _print(found: list[AuditResult]) -> None:
         *words, verdict = words_of(one)
         view.add_row(*words, Text(verdict, style="" if one.verdict == "holds" else "bold red"))
     console = Console(highlight=False)
+    if not console.is_terminal:
+        console.width = max(console.width, 140)  # a line for each, in a file or a pipe
     console.print(view)
     for one in found:
         if one.verdict != "holds":
