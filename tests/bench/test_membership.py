@@ -72,8 +72,8 @@ def test_the_attack_is_real_and_a_promise_stands_it(tmp_path):
     """Small: one data set, few models. A promise that holds is refuted here with a probability below 1e-6."""
     game = game_of("car", each=2)
     results = Results(tmp_path / "membership.csv", {})
-    for name, epsilon, models in ((PEER, math.inf, 120), ("random-trees", math.inf, 120), ("greedy-tree", 1.0, 60)):
-        results.add(Task("car", name, epsilon), attack(name, epsilon, game, models, 60))
+    for name, epsilon, models in ((PEER, math.inf, 120), ("random-trees", math.inf, 100), ("greedy-tree", 1.0, 40)):
+        results.add(Task("car", name, epsilon), attack(name, epsilon, game, models, 40))
     assert Results.read(results.path).found.keys() == results.found.keys()
     peer, ours, private = results.found.values()
     for without in (peer, ours):

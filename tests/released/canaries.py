@@ -49,10 +49,6 @@ class Canaries:
     texts: tuple[str, ...]
     seed: int = SEED
 
-    def without(self, *numbers: int) -> Canaries:
-        """Where some of the numbers are public."""
-        return Canaries(self.numbers - set(numbers), self.shares, self.texts, self.seed)
-
 
 def canaries(counts: dict[tuple[str, float, str], int] = COUNTS) -> Canaries:
     """The number of rows in every cell that a tree may have, of one class and of all; and the share of a class there."""
@@ -75,6 +71,7 @@ def write(folder: Path) -> Path:
     home = folder / FOLDER
     home.mkdir()
     people().to_parquet(home / "people.parquet", index=False)
+    people().head(3000).to_parquet(home / "few.parquet", index=False)
     SCHEMA.write(home / "people.schema.json")
     SCHEMA.declare(person="who", rows_per_person=1).write(home / "person.schema.json")
     SCHEMA.declare(neighbours="replace").write(home / "replaced.schema.json")

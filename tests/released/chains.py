@@ -70,9 +70,9 @@ CHAINS: dict[str, list[Line]] = {
         ("publish", "check", "synthetic.csv", *_TABLE, *_PAID, "-o", "check.html", "--plot", "check.svg"),
         ("publish", "check", "synthetic.csv", *_TABLE, *_PAID, "-o", "check.md"),
     ],
-    "records": [
+    "records": [  # a report for each row of a small table: what is at stake is rows and names, not counts
         ("publish", "randomizer", "--schema", "{home}/replaced.schema.json", "--epsilon", "1/1000", "-o", "randomizer.json"),
-        ("publish", "randomize", "{home}/people.parquet", "--randomizer", "randomizer.json", "-o", "reports.csv"),
+        ("publish", "randomize", "{home}/few.parquet", "--randomizer", "randomizer.json", "-o", "reports.csv"),
         ("publish", "learn", "reports.csv", "--randomizer", "randomizer.json", "--learner", "additive", "-o", "m.json"),
         ("card", "m.json"),
     ],

@@ -14,7 +14,7 @@ import zlib
 import duckdb
 import pandas as pd
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from tests.released.canaries import NOTE, SEED, canaries
@@ -61,18 +61,21 @@ TEXTS = {
 BINARY = ("<i", ">i", "<q", ">q", "<f", "<d")
 
 
+@settings(max_examples=50)
 @given(NUMBERS, st.sampled_from(sorted(TEXTS)), st.sampled_from(sorted(WRAPS)), FILLER, FILLER)
 def test_an_exact_number_is_found_in_any_text(number, text, wrap, before, after):
     data = f"{before} rows here are: {TEXTS[text](number)}, {after}".encode()
     assert str(number) in found_in(WRAPS[wrap](data), CANARIES)
 
 
+@settings(max_examples=50)
 @given(NUMBERS, st.sampled_from(BINARY), st.sampled_from(sorted(WRAPS)))
 def test_an_exact_number_is_found_in_binary(number, form, wrap):
     data = b"\xff\xfe filler for length" + struct.pack(form, number) + b"\0\xff"
     assert str(number) in found_in(WRAPS[wrap](data), CANARIES)
 
 
+@settings(max_examples=50)
 @given(st.sampled_from(sorted(CANARIES.shares)), st.integers(5, 17))
 def test_an_exact_share_is_found(share, decimals):
     assert f"share {share:.6f}" in found_in(f'"probability": {share:.{decimals}f}'.encode(), CANARIES)
@@ -105,6 +108,7 @@ def test_tables_are_opened(tmp_path):
     assert "10243" in found_in((tmp_path / "t.sqlite").read_bytes(), CANARIES)
 
 
+@settings(max_examples=50)
 @given(FILLER, st.integers(0, 999), st.sampled_from(sorted(WRAPS)))
 def test_other_numbers_are_not_taken_for_canaries(text, number, wrap):
     data = f"{text} {number} of {number / 7:.9f} and x10007y, 210007, 0.10007".encode()
