@@ -25,8 +25,9 @@ _VERDICTS = _REFUTED, _IN_THIS_READING, _NOT_REFUTED = "refuted", "refuted in th
 
 _TOP = """# Do peers keep their promise?
 
-Made by `python -m bench.audit_peers`; the figures are in [audit-peers.csv](audit-peers.csv). The [audit](../concepts/audit.md) that our
-own learners go through, on fitted models of other libraries in an environment of their own: {versions}.
+Made by `python -m bench.audit_peers` (`--anew` repeats it); the figures are in [audit-peers.csv](audit-peers.csv). The
+[audit](../concepts/audit.md) that our own learners go through, on fitted models of other libraries in an environment of their own:
+{versions}.
 
 Two made-up tables that differ in one person; many fits in each; an event that is chosen on one half of them and counted on the other.
 Whatever the interfaces take was declared: bounds, classes, values. No seed was set. All bounds hold together with a confidence of
