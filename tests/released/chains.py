@@ -7,6 +7,7 @@ from tests.released.canaries import EPSILON
 _TABLE = ("{home}/people.parquet", "--schema", "{home}/people.schema.json")
 _BY_PERSON = ("{home}/people.parquet", "--schema", "{home}/person.schema.json")
 _PAID = ("--epsilon", EPSILON)
+_REPLACED = ("--schema", "{home}/replaced.schema.json", "--epsilon", "1/1000")
 #: Settings by which a learner has something to tell, however small epsilon is: leaves, and their counts as they were answered.
 SETTINGS: dict[str, tuple[str, ...]] = {
     "privet": (),
@@ -71,10 +72,13 @@ CHAINS: dict[str, list[Line]] = {
         ("publish", "check", "synthetic.csv", *_TABLE, *_PAID, "-o", "check.md"),
     ],
     "records": [  # a report for each row of a small table: what is at stake is rows and names, not counts
-        ("publish", "randomizer", "--schema", "{home}/replaced.schema.json", "--epsilon", "1/1000", "-o", "randomizer.json"),
+        ("publish", "randomizer", *_REPLACED, "-o", "randomizer.json"),
         ("publish", "randomize", "{home}/few.parquet", "--randomizer", "randomizer.json", "-o", "reports.csv"),
         ("publish", "learn", "reports.csv", "--randomizer", "randomizer.json", "--learner", "additive", "-o", "m.json"),
         ("card", "m.json"),
+        ("federation", "plan", "--schema", "{home}/replaced.schema.json", "--trees", "2", "--height", "1", "-o", "plan.json"),
+        ("publish", "randomize", "{home}/few.parquet", "--plan", "plan.json", *_REPLACED, "-o", "leaves.csv"),
+        ("publish", "learn", "leaves.csv", "-o", "leaves.json"),
     ],
 }
 
@@ -104,5 +108,49 @@ NO_RELEASE: dict[str, str] = {
             *("init", "grant", "revoke", "verify", "dataset add", "dataset list", "dataset remove"),
             *("analyst add", "analyst token", "analyst role", "analyst list"),
         )
+    },
+}
+
+_READS = "makes nothing of rows"
+_RESULTS = "draws results of experiments, which are about public data"
+#: What the package offers to Python programs, by room: the command above that makes use of it, or why nothing is released by it.
+OFFERED: dict[str, dict[str, str]] = {
+    "release": {
+        **dict.fromkeys(("card_html", "card_markdown"), "card"),
+        **dict.fromkeys(("to_onnx", "tree_dot", "tree_text"), "export"),
+        "model_view": "show",
+        "write_model": "fit",
+        **dict.fromkeys(("ModelError", "Parts", "collapsed", "read_model"), _READS),
+    },
+    "publish": {
+        "synthesize": "publish synthetic",
+        "SyntheticTable": "publish synthetic",
+        "check_synthetic": "publish check",
+        "Randomizer": "publish randomize",
+        "LeafRandomizer": "publish randomize",
+        "write_randomizer": "publish randomizer",
+        "collect_leaves": "publish learn",
+        "local_curator": "publish learn",
+        "read_randomizer": _READS,
+    },
+    "federation": {
+        "contribute": "federation contribute",
+        "draw_plan": "federation plan",
+        "write_plan": "federation plan",
+        "join": "join",
+        "merge": "merge",
+        "update": "update",
+        "read_plan": _READS,
+    },
+    "plots": {
+        "draw_tree": "plot",
+        "draw_terms": "plot",
+        "save_figure": "plot",
+        "draw_shares": "publish check",
+        **dict.fromkeys(("draw_anonymity", "draw_attack"), _NOT_PRIVATE),
+        **dict.fromkeys(
+            ("accuracy_over_epsilon", "draw_box_panels", "draw_boxes", "draw_curves", "draw_maps", "heatmap"),
+            _RESULTS,
+        ),
     },
 }

@@ -7,6 +7,7 @@ import platform
 import re
 import socket
 import sys
+from importlib import import_module
 from pathlib import Path
 
 import pytest
@@ -18,7 +19,7 @@ from privet.curator import curator
 from privet.mechanisms.laplace import add_laplace
 from tests.cli.test_help import COMMANDS
 from tests.released.canaries import CLASSES, COUNTS, FOLDER, HOST, USER, Canaries, canaries, people, write
-from tests.released.chains import CHAINS, NO_RELEASE, SETTINGS
+from tests.released.chains import CHAINS, NO_RELEASE, OFFERED, SETTINGS
 from tests.released.looking import found_in
 
 RELEASES = ("first", "second")
@@ -136,6 +137,19 @@ def test_every_command_is_looked_at_or_has_a_reason():
     assert all(command in LEAVES or command in groups for command in NO_RELEASE)
 
 
+@pytest.mark.parametrize("room", OFFERED)
+def test_everything_offered_to_programs_is_looked_at_or_has_a_reason(room):
+    offered = {name: why for name, why in OFFERED[room].items() if why not in LEAVES or any(_runs(why))}
+    assert set(import_module(f"privet.{room}").__all__) == set(offered), (
+        "add it to OFFERED: which command makes use of it, or why nothing is released"
+    )
+
+
+def _runs(command):
+    """The lines that run a command."""
+    return [line for chain in CHAINS.values() for line in chain if " ".join(line).startswith(f"{command} ")]
+
+
 def test_every_kind_of_file_and_every_learner_is_looked_at():
     """All pictures are saved by one function, so that it is enough to have each kind of them once."""
     assert set(SETTINGS) == set(NAMES)
@@ -143,7 +157,7 @@ def test_every_kind_of_file_and_every_learner_is_looked_at():
     everything = {Path(word).suffix[1:] for chain in CHAINS.values() for line in chain for word in line}
     assert pictures <= everything
     for command in LEAVES:
-        lines = [line for chain in CHAINS.values() for line in chain if " ".join(line).startswith(f"{command} ")]
+        lines = _runs(command)
         if not lines:
             continue
         helps = " ".join(option.help or "" for option in COMMANDS[tuple(command.split())].params if option.name in ("output", "plot"))
