@@ -50,7 +50,7 @@ _REMARKS = (
 _NOTES = {
     "drug_consumption": "User: used within the last decade. The five scores are numbers (more than 20 values), the other seven "
     "attributes categories.",
-    "mushroom": "The file is sorted in part: whole species come in blocks, so that unshuffled folds are harder.",
+    "mushroom": "Unshuffled folds are harder: training and test rows come from different parts of the file.",
     "car": "The file lists all combinations in order: unshuffled folds leave whole prices out of the training rows.",
     "tic_tac_toe": "The file is sorted by class: the last of five unshuffled folds has the rare class alone, and the one before mostly.",
 }
