@@ -8,7 +8,7 @@ from contextlib import closing
 import pytest
 
 from privet.budget import Budget, Cost
-from privet.errors import BudgetExceeded, LedgerError
+from privet.errors import BudgetExceeded, LedgerError, ParameterError
 from privet.ledger import SQLiteLedger, verify
 
 
@@ -87,3 +87,21 @@ def test_what_no_ledger_writes_is_one_error(path, statement, read):
 def test_verify_tells_of_names_that_are_no_text(path):
     ledger = damaged(path, "UPDATE spent SET dataset = 7 WHERE analyst = ''", "UPDATE caps SET dataset = x'00'")
     assert len(verify(ledger)) == 4
+
+
+@pytest.mark.parametrize(
+    "ask",
+    [
+        lambda ledger: ledger.charge("people", "ada", Cost.pure(1), "count by \udcff"),
+        lambda ledger: ledger.charge("people", "ada", Cost.pure(1), "count", key="\ud800"),
+        lambda ledger: ledger.cap("\ud800"),
+        lambda ledger: ledger.entries(analyst="\udcff"),
+    ],
+)
+def test_a_text_that_cannot_be_written_is_no_damage(path, ask):
+    """Who were told to put a backup in its place would forget what was spent since."""
+    ledger = SQLiteLedger(path)
+    with pytest.raises(ParameterError, match="UTF-8"):
+        ask(ledger)
+    assert len(ledger.entries()) == 1
+    assert verify(ledger) == []

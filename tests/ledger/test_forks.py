@@ -5,12 +5,13 @@ from __future__ import annotations
 import os
 import subprocess
 import sys
+import threading
 
 import pytest
 
 from privet.budget import Budget, Cost
 from privet.errors import LedgerError
-from privet.ledger import SQLiteLedger, verify
+from privet.ledger import SQLiteLedger, sqlite_connections, verify
 
 COMMON = """
 import os, sys, threading
@@ -104,3 +105,26 @@ def test_another_ledger_with_the_number_of_one_that_was_removed_is_noticed(tmp_p
     with pytest.raises(LedgerError, match="replaced"):
         ledger.charge("people", "ada", Cost.pure("0.5"), "x")
     assert other.entries() == []
+
+
+def test_a_fork_that_is_interrupted_while_it_waits_leaves_no_lock_behind(tmp_path, monkeypatch):
+    class Busy:
+        class lock:
+            def acquire() -> None:
+                raise KeyboardInterrupt
+
+            def release() -> None:
+                raise AssertionError("this one was never taken")
+
+    ledger = SQLiteLedger(tmp_path / "ledger.sqlite")
+    ledger.set_cap("people", Budget(1))
+    with monkeypatch.context() as patched:
+        patched.setattr(sqlite_connections, "_all", [ledger._connections._held(), Busy])
+        with pytest.raises(KeyboardInterrupt):
+            sqlite_connections._before_fork()
+    sqlite_connections._after_fork()  # Python goes on with the fork
+    assert not sqlite_connections._gate.locked()
+    charging = threading.Thread(target=ledger.charge, args=("people", "ada", Cost.pure("0.5"), "x"), daemon=True)
+    charging.start()
+    charging.join(60)
+    assert len(ledger.entries()) == 1

@@ -7,6 +7,7 @@ import sqlite3
 import stat
 from contextlib import closing
 from datetime import UTC, datetime, timedelta
+from pathlib import Path
 
 import pytest
 
@@ -127,6 +128,23 @@ def test_what_is_no_home_is_refused_and_left_as_it_is(tmp_path, home):
     assert not (tmp_path / "new").exists()
     with pytest.raises(ParameterError, match="not an empty folder"):
         Home.make(home.path)
+
+
+def test_who_makes_a_home_a_moment_later_takes_nothing_away(tmp_path, monkeypatch):
+    """Both have seen an empty place; the first has finished before the second begins to write."""
+    real, first = Path.mkdir, []
+
+    def mkdir(path, *args, **options):
+        if not first:
+            first.append(None)
+            first.append(Home.make(path)[0])
+            first[1].ledger.set_cap("people", Budget(1))
+        real(path, *args, **options)
+
+    monkeypatch.setattr(Path, "mkdir", mkdir)
+    with pytest.raises(LedgerError, match="somebody else"):
+        Home.make(tmp_path / "home")
+    assert Home.open(tmp_path / "home").ledger.cap("people") == Budget(1)
 
 
 def test_a_home_whose_ledger_is_gone_is_not_opened_with_a_fresh_one(home):

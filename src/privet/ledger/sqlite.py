@@ -11,7 +11,7 @@ from os import PathLike
 from pathlib import Path
 
 from privet.budget import NOTHING, Budget, Cost, written_fraction
-from privet.errors import LedgerError, PrivetError
+from privet.errors import LedgerError, ParameterError, PrivetError
 from privet.ledger.base import check_cap, fitted, same_request
 from privet.ledger.journal import Books, Entry, Line, cap_line, charge_line, new_identity, written
 from privet.ledger.sqlite_connections import Connections
@@ -260,6 +260,8 @@ class SQLiteLedger:
             raise
         except sqlite3.Error as error:
             raise LedgerError(f"cannot use ledger {self.path}: {error}") from None
+        except UnicodeEncodeError:  # what came is at fault, not the ledger
+            raise ParameterError("names, keys and descriptions in a ledger must be text that UTF-8 can write; nothing is charged") from None
         except (ValueError, TypeError, zlib.error):  # an amount that is none, a text that is no UTF-8, an answer that does not unfold
             raise LedgerError(f"ledger {self.path} is damaged: it holds what no ledger writes; put a backup in its place") from None
 

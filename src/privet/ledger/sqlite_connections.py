@@ -12,7 +12,7 @@ import os
 import sqlite3
 import threading
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from weakref import WeakSet
 
 from privet.errors import LedgerError
@@ -71,10 +71,11 @@ class Connections:
 
 def _before_fork() -> None:
     _gate.acquire()
-    _forking.extend(_all)
-    for held in _forking:
+    for held in tuple(_all):
         held.lock.acquire()
-        held.close()
+        _forking.append(held)  # only what was taken is given back, should somebody interrupt this
+        with suppress(sqlite3.Error):  # a connection that stays open is refused in the child
+            held.close()
 
 
 def _after_fork() -> None:

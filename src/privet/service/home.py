@@ -58,16 +58,18 @@ class Home:
         try:
             place.mkdir(mode=0o700, exist_ok=True)
             place.chmod(0o700)
+            accounts, token = Accounts.make(place / _ACCOUNTS)  # first, since it fails where somebody else was faster
             opened = _open_ledger(place, ledger)
             if isinstance(opened, SQLiteLedger):
                 opened.path.chmod(0o600)
-            accounts, token = Accounts.make(place / _ACCOUNTS)
             # Written last: a home without it was not finished.
             config = {"privet": "curator", "version": _VERSION, "ledger": ledger or _LEDGER}
             with whole_file(place / _CONFIG) as partial:
                 handle = os.open(partial, os.O_CREAT | os.O_EXCL | os.O_WRONLY, 0o600)
                 with os.fdopen(handle, "w", encoding="utf-8") as file:
                     json.dump(config, file, indent=2)
+        except FileExistsError:  # what is there is not ours to remove
+            raise LedgerError(f"cannot make {place}: somebody else makes something there") from None
         except BaseException as error:
             _remove(place, itself=not there)
             if isinstance(error, OSError):
