@@ -34,7 +34,7 @@ from privet.trees.batches import contribution
 from tests.fuzz.mutate import mutated_json
 from tests.fuzz.target import Target, sealed, unsealed
 from tests.fuzz.targets.model_files import mutated_model
-from tests.release.models import SCHEMA, merged_model, random_codes, small_model
+from tests.release.models import SCHEMA, merged_model, random_codes, small_model, statement
 from tests.release.scored import scored_model
 
 ROWS = pd.DataFrame(
@@ -92,10 +92,16 @@ class Merges(Target):
         def party(name: str) -> Model:
             return contribution(plan, Curator(ROWS, SCHEMA, Budget(1), ledger=MemoryLedger(), dataset=name), 1, name)
 
-        self._own, self._other = [party("north"), scored_model(), small_model()], [party("south"), merged_model()]
+        named = {"id": "1" * 32, "account": "2" * 32}
+        self._own = [party("north"), small_model(privacy=statement(**named)), scored_model(privacy=statement(**named))]
+        others = {"id": "3" * 32, "account": "4" * 32}
+        self._others = [party("south"), small_model(privacy=statement(**others)), scored_model(privacy=statement(**others))]
 
     def corpus(self) -> list[bytes]:
-        return [unsealed(seal(to_document(model))) for model in (self._other[0], self._other[1], small_model(), scored_model())]
+        return [unsealed(seal(to_document(model))) for model in self._others]
+
+    def extra(self) -> list[bytes]:
+        return [unsealed(seal(to_document(model))) for model in (merged_model(), small_model())]
 
     def run(self, data: bytes) -> None:
         try:
@@ -103,6 +109,7 @@ class Merges(Target):
         except Damaged as problem:
             raise PrivetError(str(problem)) from None
         refused: list[PrivetError] = []
+        together_with = 0
         for own in self._own:
             for together in (
                 lambda own=own: merge([own, model], "may-overlap"),
@@ -118,6 +125,9 @@ class Merges(Target):
                     probabilities = made.probabilities(random_codes(0, made.schema, 5))
                     assert np.allclose(probabilities.sum(axis=1), 1)
                     assert made.privacy.epsilon >= model.privacy.epsilon or not made.privacy.private
+                    together_with += 1
+        if not together_with:
+            raise refused[0]
 
 
 def _mutated_message(rng: Random, data: bytes, others: Sequence[bytes]) -> bytes:
