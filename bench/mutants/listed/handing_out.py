@@ -76,12 +76,21 @@ MUTANTS = (
         ("federation/flower/test_rounds.py::TestNothingLeavesUnmasked::test_a_server_without_secure_aggregation_gets_nothing",),
     ),
     Mutant(
-        "an update repeats the noise of the batch before",
+        "with a test seed, every batch has the same noise",
         "learners/base.py",
         "else SeededBits(self.random_state if batch == 0 else int(self.random_state) + (batch << 64))",
         "else SeededBits(self.random_state)",
-        "the difference of two released batches is exact",
+        "what is tested is not what is used, and a seed that gets out gives away the difference of two batches",
         ("federation/test_update.py::test_batches_of_a_test_seed_differ",),
+    ),
+    Mutant(
+        "an update without noise",
+        "trees/batches.py",
+        "    return Batch(answer.tables, answer.deviation), answer.row_cost",
+        "    return Batch(tuple(curator._exact(Question.forest(forest))), answer.deviation), answer.row_cost",
+        "the counts of whoever came later are exact",
+        ("federation/test_update.py::test_each_batch_has_fresh_noise_of_its_own_scale",),
+        (Audited("update-disjoint", 150),),
     ),
     Mutant(
         "updates are not stated",
