@@ -39,10 +39,10 @@ and fingerprints are made to fit afterwards, or nothing would get past them. An 
 Why not a fuzzer that is led by coverage, such as Atheris: most of what is read here is guarded by a checksum, a fingerprint or a tag, and
 parsed by compiled code that such a fuzzer does not see into. A change that keeps the structure gets farther, and needs nothing installed.
 
-These figures are of runs of `python -m tests.fuzz --page`, which writes this page. "messages" counts the different error messages, less the
-names and numbers in them: it tells how far into a reader inputs got. **A target with fewer than 100 000 inputs has not had its full run yet**:
-it was stopped, or given fewer, because the machine had other work, at whose side it ran with the lowest priority (so do not take the
-inputs per second for its speed).
+These figures are of runs of `python -m tests.fuzz --page`, which writes this page. "messages" counts the different error messages, less
+the names and numbers in them: it tells how far into a reader inputs got. **A target with fewer than 100 000 inputs has not had its full
+run yet**: it was stopped, or given fewer, because the machine had other work, at whose side it ran with a low priority (so do not take
+the inputs per second for its speed).
 """
 
 
