@@ -41,6 +41,7 @@ CREATE TRIGGER IF NOT EXISTS answers_keep BEFORE UPDATE ON answers BEGIN SELECT 
 """
 _APPLICATION_ID = 0x50726976  # "Priv"
 _VERSION = 2
+_RESTORE = "put a backup in its place, and lower the caps by what was spent since it was made"
 _COLUMNS = "number, time, kind, dataset, analyst, what, epsilon, rho, key, request, hash"
 
 
@@ -78,7 +79,7 @@ class SQLiteLedger:
         if version == _VERSION:
             return
         if version == 0 and connection.execute("PRAGMA page_count").fetchone()[0] > 1:  # a new file has nothing in it
-            raise LedgerError(f"ledger {self.path} is damaged: it has no version; put a backup in its place")
+            raise LedgerError(f"ledger {self.path} is damaged: it has no version; {_RESTORE}")
         for statement in _statements(_SCHEMA):
             connection.execute(statement)
         connection.execute("INSERT INTO ledger VALUES (?)", (new_identity(),))
@@ -263,14 +264,14 @@ class SQLiteLedger:
         except UnicodeEncodeError:  # what came is at fault, not the ledger
             raise ParameterError("names, keys and descriptions in a ledger must be text that UTF-8 can write; nothing is charged") from None
         except (ValueError, TypeError, zlib.error):  # an amount that is none, a text that is no UTF-8, an answer that does not unfold
-            raise LedgerError(f"ledger {self.path} is damaged: it holds what no ledger writes; put a backup in its place") from None
+            raise LedgerError(f"ledger {self.path} is damaged: it holds what no ledger writes; {_RESTORE}") from None
 
     def _check_whole(self, connection: sqlite3.Connection) -> None:
         """A damaged file may still be one that SQLite reads, with a total that is gone or not found: nothing is charged to it."""
         indexes = connection.execute("PRAGMA integrity_check(1)").fetchone()[0]
-        found = problems_of(self.identity, _books(connection)) if indexes == "ok" else [indexes]
+        found = problems_of(self.identity, _books(connection)) if indexes == "ok" else [" ".join(indexes.split())]
         if found:
-            raise LedgerError(f"ledger {self.path} is damaged, so nothing is charged; put a backup in its place: {found[0]}")
+            raise LedgerError(f"ledger {self.path} is damaged, so nothing is charged ({found[0]}); {_RESTORE}")
         self._whole = True
 
     def _open(self) -> sqlite3.Connection:

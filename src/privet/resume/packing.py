@@ -40,7 +40,9 @@ def unpacked(data: bytes, read: Callable[[Json], Answered]) -> Answered:
             return answer
         return replace(answer, tables=tuple(_expanded(table["numbers"]).reshape(table["shape"]) for table in told["packed"]))
     except (ValueError, TypeError, KeyError, IndexError, AttributeError, OverflowError, RecursionError, zlib.error):
-        raise LedgerError("an answer that the ledger recorded is damaged; put a backup of the ledger in its place") from None
+        raise LedgerError(
+            "an answer that the ledger recorded is damaged; give the fit up with --anew (what it has cost is spent)"
+        ) from None
 
 
 def _compressed(table: np.ndarray[Any, np.dtype[np.int64]]) -> str:
