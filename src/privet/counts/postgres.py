@@ -79,7 +79,8 @@ class PostgresTable:
         raise_if_any(self._structure(schema))
 
     def check_reachable(self) -> None:
-        self.answer(f"SELECT FROM {self.relation} LIMIT 0")
+        with self.connections.nearest() as connection:
+            answer(connection, f"SELECT FROM {self.relation} LIMIT 0", (), self.name)
 
     def writable(self) -> bool:
         """Whether these credentials could change the table, which a curator's should not."""

@@ -41,6 +41,7 @@ class Connections:
         self.place = f"{self._parameters.get('host', '')}/{self._parameters.get('dbname', '')}"
         self._idle: dict[int, list[Connection]] = {}  # by process: a forked child must leave its parent's connections alone
         self._lock = threading.Lock()
+        self._within = _Within()
         weakref.finalize(self, _close, self._idle)
 
     @contextmanager
@@ -62,13 +63,27 @@ class Connections:
                 connection.execute("BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY")
             if _status(connection) != psycopg.pq.TransactionStatus.INTRANS:
                 raise TableError(f"the PostgreSQL server {self.place} does not begin a snapshot")
+            outer, self._within.connection = self._within.connection, connection
             try:
                 yield connection
             finally:
+                self._within.connection = outer
                 if _status(connection) == psycopg.pq.TransactionStatus.ACTIVE:
                     connection.close()  # somebody left while rows were read
                 with suppress(psycopg.Error):
                     connection.execute("ROLLBACK")
+
+    @contextmanager
+    def nearest(self) -> Iterator[Connection]:
+        """The connection of the transaction that this thread is in, or else one of its own.
+
+        Within a transaction another connection could wait for ever: for somebody who waits for the transaction, to lock the table.
+        """
+        if self._within.connection is not None:
+            yield self._within.connection
+            return
+        with self.connection() as connection:
+            yield connection
 
     def _kept(self) -> Connection | None:
         import psycopg
@@ -107,6 +122,12 @@ class Connections:
                     idle.append(connection)
                     return
         connection.close()
+
+
+class _Within(threading.local):
+    """The connection of the transaction that a thread is in."""
+
+    connection: Connection | None = None
 
 
 def _status(connection: Connection) -> psycopg.pq.TransactionStatus:
