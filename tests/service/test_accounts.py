@@ -186,6 +186,11 @@ def test_damaged_accounts_are_one_error(home, statement, read):
         read(home.accounts)
 
 
+def test_a_name_that_cannot_be_written_is_no_damage(home):
+    with pytest.raises(ParameterError, match="UTF-8"):
+        home.accounts.dataset("\udcff")
+
+
 @pytest.mark.parametrize("expires", ["soon", 7, None])
 def test_a_grant_until_a_time_that_is_none_is_over(expires):
     assert Grant("ada", "people", expires).over

@@ -250,6 +250,8 @@ class Accounts:
             raise
         except sqlite3.Error as error:
             raise LedgerError(f"cannot use the accounts {self.path}: {error}") from None
+        except UnicodeEncodeError:  # what came is at fault, not the accounts
+            raise ParameterError("names in the accounts must be text that UTF-8 can write") from None
         except (ValueError, TypeError, RecursionError):
             raise LedgerError(
                 f"the accounts {self.path} are damaged: they hold what Privet does not write; put a backup in their place"
