@@ -60,7 +60,14 @@ def test_a_budget_that_does_not_allow_it():
 
 
 @pytest.mark.parametrize(
-    "more", [{}, {"asked": "x", "left": "1", "unit": "rho", "account": "a"}, {"asked": None}, {"asked": "1/0", "left": "1"}, {"asked": "1e999999999"}]
+    "more",
+    [
+        {},
+        {"asked": "x", "left": "1", "unit": "rho", "account": "a"},
+        {"asked": None},
+        {"asked": "1/0", "left": "1"},
+        {"asked": "1e999999999"},
+    ],
 )
 def test_half_a_budget_problem_is_still_an_error(more):
     assert str(error_of(403, told("budget-exceeded", **more), "the curator")) == "the reason"
