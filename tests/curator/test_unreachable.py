@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import threading
 import time
+from pathlib import Path
 
 import pandas as pd
 import pytest
@@ -39,6 +40,19 @@ def test_a_file_that_is_gone(tmp_path, question):
     (tmp_path / "away.csv").rename(path)
     question(curator)
     assert curator.left == Budget("9/10").amount
+
+
+def test_a_folder_that_may_not_be_entered(tmp_path, monkeypatch):
+    FRAME.to_csv(tmp_path / "people.csv", index=False)
+    curator = Curator(tmp_path / "people.csv", SCHEMA, Budget(1))
+
+    def closed(path):
+        raise PermissionError(13, "Permission denied", str(path))
+
+    monkeypatch.setattr(Path, "is_file", closed)
+    with pytest.raises(TableError, match="gone"):
+        curator.size("1/10")
+    assert curator.ledger.entries() == []
 
 
 def test_within_a_snapshot_nobody_waits_for_who_waits_for_the_snapshot(postgres):

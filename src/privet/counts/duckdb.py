@@ -65,9 +65,14 @@ class DuckDBTable:
 
     def check_reachable(self) -> None:
         files = [place for place in (self.database, self.parameters.get("path")) if place is not None]
-        if not all(Path(place).is_file() for place in files):
+        try:
+            there = all(Path(place).is_file() for place in files)
+            opened = self.database is None or Path(self.database).stat().st_ino == self._opened_file
+        except OSError:  # such as a folder that may not be entered
+            there = opened = False
+        if not there:
             raise TableError(f"the file of {self.name} is gone")
-        if self.database is not None and Path(self.database).stat().st_ino != self._opened_file:  # what is open are the old rows
+        if not opened:  # what is open are the old rows
             raise TableError(f"the file of {self.name} was replaced; open it again, which for a service means to start it again")
 
     def _structure(self, schema: Schema) -> list[tuple[str, What]]:
