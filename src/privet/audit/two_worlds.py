@@ -50,7 +50,7 @@ def audit(
         confidence: that of the bound.
         name: of what is audited, for the result.
         executor: where runs are done, if not here; ``run`` must be picklable for processes, which should be spawned: forked ones begin
-            with one state of NumPy's and Python's generators, so that whoever draws from these repeats runs, and repeated runs prove nothing.
+            with one state of NumPy's and Python's generators, so that who draws from these repeats runs, and repeated runs prove nothing.
         observe_failures: take an error that a run raises for what it released, since whether there is one can be seen. By default it is
             raised here.
     """
