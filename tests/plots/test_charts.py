@@ -92,7 +92,9 @@ def test_numbers_stand_out_from_their_grey():
     axes = heatmap(grid(), "depth", "trees", "accuracy").axes[0]
     for text in axes.texts:
         column, line = (round(value) for value in text.get_position())
-        ink, paper = (luminance(colour) for colour in (text.get_color(), axes.images[0].to_rgba(axes.images[0].get_array()[line, column])))
+        ink, paper = (
+            luminance(colour) for colour in (text.get_color(), axes.collections[0].to_rgba(axes.collections[0].get_array()[line, column]))
+        )
         assert (max(ink, paper) + 0.05) / (min(ink, paper) + 0.05) >= 4.5  # as web pages must have it
 
 

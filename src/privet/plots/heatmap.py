@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from privet.errors import ParameterError
+from privet.plots.maps import draw_shades
 from privet.plots.style import INK, need_matplotlib
 from privet.release.labels import visible
 
@@ -38,11 +39,10 @@ def heatmap(table: Any, rows: str, columns: str, values: str, *, title: str = ""
     longest = max(digits + 3, *(len(f"{name}") for name in means.columns))
     figure = Figure(figsize=(2.2 + across * max(0.62, 0.1 * longest), 1.5 + 0.42 * down), layout="constrained")
     axes = figure.add_subplot()
-    low, high = float(np.nanmin(cells)), float(np.nanmax(cells))
-    image = axes.imshow(np.ma.masked_invalid(cells), cmap="Greys", vmin=low, vmax=high + (high - low) * 0.25 + 1e-12, aspect="auto")
+    shades = draw_shades(axes, cells, (float(np.nanmin(cells)), float(np.nanmax(cells))))
     for (i, j), value in np.ndenumerate(cells):
         if np.isfinite(value):
-            grey = image.to_rgba(value)[0]
+            grey = shades.to_rgba(np.asarray(value))[0]
             ink = "white" if grey < 0.5 else "black"  # about where both have the same contrast
             axes.text(j, i, f"{value:.{digits}f}", ha="center", va="center", color=ink, fontsize=8.5)
         else:
