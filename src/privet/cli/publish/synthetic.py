@@ -108,12 +108,11 @@ def check(
     import json
 
     import privet as pv
-    from privet.cli.asking import check_writable, place_of, print_budget, working
+    from privet.cli.asking import check_writable, place_of, print_budget, working, write_out
     from privet.counts.open import read_public
-    from privet.errors import ParameterError, TableError
+    from privet.errors import ParameterError
     from privet.publish import check_synthetic
     from privet.publish.synthetic.card import check_report
-    from privet.whole_file import write_whole
 
     for path in filter(None, (output, plot)):
         check_writable(path)
@@ -130,10 +129,7 @@ def check(
     with working("checking"):
         found = check_synthetic(table, curator, epsilon, against=models)
     if output is not None:
-        try:
-            write_whole(output, check_report(found, html=output.suffix.lower() != ".md").encode())
-        except OSError as error:
-            raise TableError(f"cannot write {output}: {error.strerror}") from None
+        write_out(output, check_report(found, html=output.suffix.lower() != ".md"), quiet=True)
     if plot is not None:
         from privet.plots import save_figure
         from privet.publish.synthetic.picture import draw_check
