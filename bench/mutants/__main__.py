@@ -20,7 +20,7 @@ from queue import SimpleQueue
 from bench.mutants.listed import MUTANTS
 from bench.mutants.mutant import Mutant
 from bench.mutants.report import line, lines
-from bench.mutants.run import Broken, Copy, Outcome
+from bench.mutants.run import Broken, Copy, Outcome, forks
 
 
 def main() -> int:
@@ -52,9 +52,9 @@ def main() -> int:
 
 def tried(mutants: Sequence[Mutant], jobs: int) -> list[Outcome]:
     """What came of each mutant, in order; a line is printed for each. All must pass without one first."""
-    begun = time.monotonic()
+    begun, processes = time.monotonic(), forks()
     with tempfile.TemporaryDirectory(prefix="privet-mutants-") as folder, ThreadPoolExecutor(jobs) as pool:
-        made = [Copy(Path(folder) / str(number)) for number in range(jobs)]
+        made = [Copy(Path(folder) / str(number), processes) for number in range(jobs)]
         copies: SimpleQueue[Copy] = SimpleQueue()
         for copy in made:
             copies.put(copy)

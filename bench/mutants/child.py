@@ -39,7 +39,7 @@ def audited(subject: str, runs: int) -> str:
 def work(root: str, source: str, report: str, tests: list[str], audits: list[tuple[str, int]]) -> None:
     """Run tests of pytest and audits with the package in ``source``. What came of each goes to the file ``report`` as JSON.
 
-    The process was forked from one that has loaded libraries, and nothing of the package.
+    The process has loaded nothing of the package yet.
     """
     log = os.open(f"{report}.log", os.O_CREAT | os.O_WRONLY | os.O_TRUNC, 0o600)
     os.dup2(log, 1)

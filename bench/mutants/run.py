@@ -9,6 +9,7 @@ import shutil
 from collections.abc import Iterable
 from dataclasses import dataclass
 from importlib.util import cache_from_source
+from multiprocessing.context import BaseContext
 from pathlib import Path
 
 from bench.mutants.child import work
@@ -17,9 +18,8 @@ from bench.mutants.mutant import Audited, Mutant
 ROOT = Path(__file__).parents[2]
 #: Errors of a fault that does not even run: to notice these is no merit of a test.
 BROKEN = ("NameError", "ImportError", "ModuleNotFoundError", "SyntaxError", "AttributeError", "TypeError", "UnboundLocalError")
-#: Each copy is tried in a fork of a process that has loaded what takes long, and nothing of the package.
-_SERVER = multiprocessing.get_context("forkserver")
-_SERVER.set_forkserver_preload(["pytest", "hypothesis", "numpy", "pandas", "numba", "sklearn.base", "sklearn.utils.validation"])
+#: What takes long to load.
+LIBRARIES = ["pytest", "hypothesis", "numpy", "pandas", "numba", "sklearn.base", "sklearn.utils.validation"]
 
 
 class Broken(Exception):
@@ -39,11 +39,18 @@ class Outcome:
         return not self.missed
 
 
-class Copy:
-    """A copy of the package in a folder, in which one fault at a time can be put."""
+def forks() -> BaseContext:
+    """Forks of a process that has loaded libraries, and nothing of the package. A process can have one such server, for all its uses."""
+    context = multiprocessing.get_context("forkserver")
+    context.set_forkserver_preload(LIBRARIES)
+    return context
 
-    def __init__(self, folder: Path, root: Path = ROOT) -> None:
-        self._root, self._source, self._report = root, folder / "src", folder / "report.json"
+
+class Copy:
+    """A copy of the package in a folder, in which one fault at a time can be put, and tried in a process of its own."""
+
+    def __init__(self, folder: Path, processes: BaseContext, root: Path = ROOT) -> None:
+        self._root, self._source, self._report, self._processes = root, folder / "src", folder / "report.json", processes
         shutil.copytree(root / "src", self._source, ignore=shutil.ignore_patterns("__pycache__"))
 
     def check(self, mutants: Iterable[Mutant]) -> None:
@@ -77,7 +84,7 @@ class Copy:
         named, audits = [f"tests/{test}" for test in tests], list(audits)
         self._report.unlink(missing_ok=True)
         jobs = (str(self._root), str(self._source), str(self._report), named, [(audit.subject, audit.runs) for audit in audits])
-        process = _SERVER.Process(target=work, args=jobs)
+        process = self._processes.Process(target=work, args=jobs)
         process.start()
         process.join()
         said = Path(f"{self._report}.log").read_text(encoding="utf-8", errors="replace").strip()[-2000:]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import multiprocessing
 import re
 from dataclasses import replace
 from pathlib import Path
@@ -18,6 +19,11 @@ from privet.audit import SUBJECTS
 ROOT = Path(__file__).parents[2]
 PAGE = ROOT / "docs" / "results" / "mutants.md"
 QUICK = next(mutant for mutant in MUTANTS if mutant.name == "questions cost the largest of them")
+
+
+def copied_to(folder: Path) -> Copy:
+    """A copy that is tried in new processes: the server of forks that other tests share has loaded the package."""
+    return Copy(folder, multiprocessing.get_context("spawn"))
 
 
 @pytest.mark.parametrize("mutant", MUTANTS, ids=lambda mutant: mutant.name)
@@ -61,7 +67,7 @@ def test_what_is_missed_is_in_the_table():
 
 
 def test_a_fault_is_noticed_one_that_is_none_is_not_and_a_copy_is_left_as_it_was(tmp_path):
-    copy = Copy(tmp_path)
+    copy = copied_to(tmp_path)
     outcome = copy.tried(QUICK)
     assert outcome.caught
     assert all("assert" in why for why in outcome.why.values())
@@ -72,14 +78,14 @@ def test_a_fault_is_noticed_one_that_is_none_is_not_and_a_copy_is_left_as_it_was
 
 
 def test_a_fault_that_does_not_run_proves_nothing(tmp_path):
-    copy = Copy(tmp_path)
+    copy = copied_to(tmp_path)
     with pytest.raises(Broken, match="does not run"):
         copy.tried(replace(QUICK, after="    return nothing_of_that_name(costs)"))
 
 
 @pytest.mark.slow
 def test_what_fails_without_a_fault_or_is_not_there_proves_nothing(tmp_path):
-    copy = Copy(tmp_path)
+    copy = copied_to(tmp_path)
     copied = tmp_path / "src" / "privet" / QUICK.file
     copied.write_text(QUICK.applied(copied.read_text(encoding="utf-8")), encoding="utf-8")
     with pytest.raises(Broken, match="without any fault"):
@@ -90,7 +96,7 @@ def test_what_fails_without_a_fault_or_is_not_there_proves_nothing(tmp_path):
 
 @pytest.fixture(scope="session")
 def copy(tmp_path_factory) -> Copy:
-    return Copy(tmp_path_factory.mktemp("mutants"))
+    return copied_to(tmp_path_factory.mktemp("mutants"))
 
 
 @pytest.mark.slow

@@ -225,7 +225,7 @@ class Desk:
             raise SnapshotGone("a question in this snapshot could not be answered; send that one again, or begin a new snapshot")
         self._check_room(request.analyst)
         try:
-            _, source = self._reached(dataset)  # nothing is charged for a table that cannot be read
+            _, source = self._reached(dataset) if snapshot is None else self._reached_within(dataset)
             rows = source if snapshot is None else snapshot.source
             curator = (part or self._curator(request.analyst, dataset, rows)).charging(keyed)
             if isinstance(asked, requests.Divide):
@@ -288,13 +288,21 @@ class Desk:
             return self._tables[dataset.id]
 
     def _reached(self, dataset: Dataset) -> tuple[Table, CountSource]:
-        """A table that can be read now."""
+        """A table that can be read now: nothing is charged for one that cannot."""
         table, source = self._opened(dataset)
         try:
             table.check_reachable()
         except TableError as error:
             raise _unreachable(dataset, error) from None
         return table, source
+
+    def _reached_within(self, dataset: Dataset) -> tuple[Table, CountSource]:
+        """The same in the thread of a snapshot, whose own connection is asked: it may be dead while the table can be read again."""
+        try:
+            return self._reached(dataset)
+        except TableError:
+            self._workers.submit(self._reached, dataset).result()
+            raise SnapshotGone("the database has ended this snapshot; begin a new one") from None
 
     def _snapshot_of(self, analyst: str, dataset: Dataset, name: str | None) -> Snapshot:
         if name is None:
