@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import random
+
 import numpy as np
 import pandas as pd
 import pytest
@@ -141,3 +143,39 @@ def test_worlds_that_make_no_sense_are_refused():
         pair_of([[1.0]], [0], [2.0], 0)
     with pytest.raises(ParameterError, match="a value for each"):
         pair_of([[1.0, 2.0]], [0], [2.0], 1)
+
+
+class WithGenerator:
+    """Noise from a generator that the estimator keeps."""
+
+    def __init__(self, generator):
+        self.members = [{"rng": generator}]
+
+    def fit(self, X, y):
+        self.count_ = float(y.sum() + self.members[0]["rng"].laplace())
+        return self
+
+
+def test_a_generator_whose_state_all_runs_would_share_is_refused():
+    """Every run would have the same noise, and a true claim would be refuted."""
+    for kept in (np.random.default_rng(), np.random.RandomState(), random.Random()):
+        with pytest.raises(ParameterError, match="keeps a generator of random numbers in 'members'"):
+            audit_estimator(WithGenerator(kept), epsilon=1, runs=40)
+    assert audit_estimator(lambda: WithGenerator(NOISE), epsilon=1, runs=400).holds
+
+
+def test_an_estimator_that_writes_into_its_rows_changes_no_world():
+    """In a first run it may be seen, and later ones would have nothing to see."""
+
+    class Writes(WithGenerator):
+        def fit(self, X, y):
+            super().fit(X, 8 * y)
+            X *= 0
+            y *= 0
+            return self
+
+        def predict(self, X):
+            X *= 0
+            return np.zeros(len(X))
+
+    assert audit_estimator(lambda: Writes(NOISE), epsilon=1, runs=600, pairs=pairs_of(families=["nobody else"])).bound > 1

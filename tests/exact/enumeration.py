@@ -1,6 +1,6 @@
 """The whole law of a sampler, by running it with every outcome of its randomness.
 
-The code that runs is the sampler's own. Only its doors to chance are replaced: words, integers below a bound, and signs, which have
+The code that runs is the sampler's own. Only its doors to chance are replaced: words, integers below a bound, orders, and signs, which have
 tests of their own (``test_uniform.py``). What comes through a door is a number that is not decided yet. Comparing it decides no more
 than the comparison, and each answer is a branch with an exact rational chance; using it as an index decides it whole. All branches are
 run, one after the other. Those whose chance falls below a limit are given up, and their chances added up: so every chance is known from
@@ -19,6 +19,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import cache
+from itertools import permutations
 
 import numpy as np
 import pytest
@@ -160,6 +161,11 @@ def _uniform_below(bits: OpenBits, bounds: np.ndarray) -> np.ndarray:
     return _array([Open(bits.paths, int(bound)) for bound in bounds])
 
 
+def _uniform_order(bits: OpenBits, count: int) -> np.ndarray:
+    orders = list(permutations(range(count)))
+    return np.array(orders[bits.paths.choose([1] * len(orders))] if count > 1 else range(count), dtype=np.intp)
+
+
 def _random_signs(bits: OpenBits, count: int) -> np.ndarray:
     return np.array([bits.paths.choose([1, 1]) == 1 for _ in range(count)], dtype=bool)
 
@@ -188,7 +194,12 @@ def _exp_coins(bits: OpenBits, numerators: np.ndarray, denominator: int) -> np.n
 
 _TAIL = bernoulli._tail
 COINS = {_TAIL: _tail, bernoulli.exp_coins: _exp_coins}
-DOORS = {randomness.uniform_int: _uniform_int, randomness.uniform_below: _uniform_below, laplace.random_signs: _random_signs}
+DOORS = {
+    randomness.uniform_int: _uniform_int,
+    randomness.uniform_below: _uniform_below,
+    randomness.uniform_order: _uniform_order,
+    laplace.random_signs: _random_signs,
+}
 
 
 @contextmanager

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from fractions import Fraction as F
-from itertools import combinations, product
+from itertools import combinations, combinations_with_replacement, product
 
 import numpy as np
+import pandas as pd
 import pytest
 
 from privet.federation.plan import draw_plan
@@ -63,4 +64,23 @@ def test_leaves_of_every_record():
     epsilon = F(1)
     plan = draw_plan(SCHEMA, 2, height=2)
     worst = worst_of_all_pairs(lambda bits: LeafRandomizer(plan, epsilon, bits=bits), epsilon)
+    assert worst >= exp_bounds(epsilon)[0]
+
+
+ONE = Schema({"a": Categorical(["x", "y", "z"])}, "class", ["n", "p"])
+
+
+def test_reports_of_a_table_that_is_sorted():
+    """Two people, in the order of what they hold: whom another one replaces may move both, and no report may tell where they were."""
+    epsilon = F(1)
+    kinds = list(product(ONE.attributes["a"].values, ONE.classes))
+
+    def law_of_table(rows):
+        frame = pd.DataFrame(rows, columns=["a", "class"])
+        return law_of(lambda bits: tuple(Randomizer(ONE, epsilon, bits=bits).many(frame).itertuples(index=False, name=None)))
+
+    laws = {rows: law_of_table(rows) for rows in combinations_with_replacement(kinds, 2)}
+    neighbours = [(one, other) for one, other in combinations(laws, 2) if set(one) & set(other)]
+    assert any(one[1] == other[0] for one, other in neighbours)  # somebody moves
+    worst = max(check(laws[one], laws[other], epsilon) for one, other in neighbours)
     assert worst >= exp_bounds(epsilon)[0]

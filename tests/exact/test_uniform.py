@@ -5,12 +5,13 @@ from __future__ import annotations
 import math
 from collections import Counter
 from fractions import Fraction as F
+from itertools import permutations, product
 
 import numpy as np
 import pytest
 
 from privet.mechanisms.laplace import random_signs
-from privet.mechanisms.randomness import uniform_below, uniform_int
+from privet.mechanisms.randomness import uniform_below, uniform_int, uniform_order
 from tests.exact.bounds import exp_bounds
 from tests.exact.enumeration import Law, law_of
 
@@ -62,6 +63,21 @@ def test_integers_of_several_words_use_all_of_them():
     assert uniform_int(Once(*words), high - 1) == high - 2
     with pytest.raises(Out):
         uniform_int(Once((high - 1) & (2**64 - 1), (high - 1) >> 64), high - 1)
+
+
+@pytest.mark.parametrize("count", range(5))
+def test_orders_are_uniform(count):
+    """Of all words of two bits, as many lead to each order; where two are equal they are drawn again."""
+    seen: Counter = Counter()
+    for words in product(range(4), repeat=count if count > 1 else 0):
+        try:
+            seen[tuple(uniform_order(Once(*words), count).tolist())] += 1
+        except Out:
+            seen[REJECTED] += 1
+            assert len(set(words)) < count
+            assert uniform_order(Once(*words, *range(count)), count).tolist() == list(range(count))  # the next words decide
+    del seen[REJECTED]
+    assert seen == dict.fromkeys(permutations(range(count)), math.comb(4, count) if count > 1 else 1)
 
 
 def test_every_bit_is_a_sign():

@@ -90,6 +90,24 @@ def test_the_range_holds_for_any_number_of_rows(criterion):
     assert all(max(found) - min(found) <= criterion.score_range for found in seen.values())
 
 
+def test_the_range_covers_how_large_logarithms_are_rounded():
+    """At the largest counts a value is off by several units; with one unit for each, this pair of candidates was apart by more."""
+    criterion, n_classes, away = InformationGain(314_548_484), 8, np.arange(3000)
+    most = (1 << 30) // n_classes
+
+    def grown(table, entry):
+        more = table.copy()
+        more[:, 0, entry] += 1
+        return criterion.scores(more) - criterion.scores(table)
+
+    worst = np.full((len(away), 1, n_classes), most, dtype=np.int64)
+    worst[:, 0, 0], worst[:, 0, 1] = 0, most - away
+    best = np.zeros_like(worst)
+    best[:, 0, 1] = most - 1 - away
+    apart = max(int(grown(np.where(np.arange(n_classes) == 2, few, best), 1).max()) for few in range(4)) - int(grown(worst, 0).min())
+    assert criterion.score_range - 256 + 8 < apart <= criterion.score_range
+
+
 @pytest.mark.parametrize("law", [flip_law, exponential_law])
 @pytest.mark.parametrize("epsilon", [0.1, 1.0, 4.0])
 def test_selection_ratios_never_exceed_epsilon(law, epsilon):

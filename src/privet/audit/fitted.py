@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import copy
+import random
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any, Literal
@@ -53,22 +54,45 @@ class EstimatorRun:
 
     def fresh(self) -> Any:
         """An estimator that was not fitted yet."""
-        if isinstance(self.make, type) or not hasattr(self.make, "fit"):
-            made = self.make()
-        elif hasattr(self.make, "get_params"):
-            from sklearn.base import clone
-
-            made = clone(self.make)
-        else:
-            made = copy.deepcopy(self.make)
+        made = self.make() if isinstance(self.make, type) or not hasattr(self.make, "fit") else _copied(self.make)
         if getattr(made, "random_state", None) is not None:
             raise ParameterError("random_state must be None: with a seed all runs would be the same, and an audit would find that")
         return made
 
 
+def _copied(estimator: Any) -> Any:
+    """A copy, unless it would have the state of the estimator's own generator of random numbers: all runs would begin with it."""
+    if hasattr(estimator, "get_params"):
+        from sklearn.base import clone
+
+        made = clone(estimator)
+    else:
+        made = copy.deepcopy(estimator)
+    for name, value in vars(made).items() if hasattr(made, "__dict__") else ():
+        if name != "random_state" and _draws(value):
+            raise ParameterError(
+                f"the estimator keeps a generator of random numbers in {name!r}, and every run would begin with its state; "
+                "give a class or a function that makes a new estimator each time"
+            )
+    return made
+
+
+def _draws(value: Any) -> bool:
+    """Whether it is a generator with a state, or holds one."""
+    if isinstance(value, Mapping):
+        return any(map(_draws, value.values()))
+    if isinstance(value, list | tuple | set):
+        return any(map(_draws, value))
+    if isinstance(value, np.random.Generator | np.random.RandomState | np.random.BitGenerator):
+        return True
+    if isinstance(value, random.Random):
+        return not isinstance(value, random.SystemRandom)
+    return hasattr(value, "fit") and not isinstance(value, type) and any(map(_draws, getattr(value, "__dict__", {}).values()))
+
+
 def predictions(estimator: Any, X: Any) -> dict[str, Any]:  # noqa: N803
     """What it says about these rows."""
-    return {name: np.asarray(getattr(estimator, name)(X)) for name in _ASKED if hasattr(estimator, name)}
+    return {name: np.asarray(getattr(estimator, name)(X.copy())) for name in _ASKED if hasattr(estimator, name)}
 
 
 def kept(estimator: Any, X: Any) -> dict[str, Any]:  # noqa: N803

@@ -1,4 +1,4 @@
-"""What a person releases on their own side, and what is promised for it: for one row replaced by another."""
+"""What a person releases on their own side, or an owner for them, and what is promised for it: for one row replaced by another."""
 
 from __future__ import annotations
 
@@ -20,6 +20,16 @@ def randomized(**settings: Any) -> Release:
         return Released(randomizer.one(world.rows[0]), randomizer.cost.epsilon, parts=parts)
 
     return release
+
+
+def randomized_table(world: World, epsilon: Fraction, bits: Bits) -> Released:
+    """Reports of a table that is sorted by what its rows hold, one after the other."""
+    from privet.publish import Randomizer
+
+    randomizer = Randomizer(world.schema, epsilon, bits=bits)
+    assert randomizer.cost.epsilon is not None
+    reports = randomizer.many(world.table.sort_values(list(world.table.columns)))
+    return Released([" ".join(map(str, report)) for report in reports.itertuples(index=False, name=None)], randomizer.cost.epsilon)
 
 
 def randomized_leaf(world: World, epsilon: Fraction, bits: Bits) -> Released:

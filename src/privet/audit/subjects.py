@@ -146,6 +146,7 @@ SUBJECTS: dict[str, Subject] = {
         Subject("synthetic-delta", releases.synthetic(releases.DELTA), _CROWD, claim=_MANY),
         Subject("randomizer-sample", local_releases.randomized(), only="replace", local=True),
         Subject("randomizer-split", local_releases.randomized(spread="split"), only="replace", local=True),
+        Subject("randomizer-table", local_releases.randomized_table, ("first of all in order",), only="replace", local=True),
         Subject("leaf-randomizer", local_releases.randomized_leaf, only="replace", local=True),
     )
 }

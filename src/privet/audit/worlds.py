@@ -89,9 +89,14 @@ class World:
         """The classes."""
         return self.table[self.schema.target]
 
-    @cached_property
+    @property
     def numbers(self) -> tuple[npt.NDArray[np.float64], npt.NDArray[np.int64]]:
-        """Attributes and classes for those who know numbers only: a word is its place in the domain."""
+        """Attributes and classes for those who know numbers only: a word is its place in the domain. They may be written into."""
+        X, y = self._numbers  # noqa: N806
+        return X.copy(), y.copy()
+
+    @cached_property
+    def _numbers(self) -> tuple[npt.NDArray[np.float64], npt.NDArray[np.int64]]:
         import numpy as np
 
         columns = [_numbers(attribute, [row[name] for row in self.rows]) for name, attribute in self.schema.attributes.items()]
@@ -139,7 +144,8 @@ def _row(a: str, b: float, label: str) -> Row:
 
 #: What the others in the table are, who comes, and who is there instead where people are replaced. Each family is the worst case for
 #: some way to go wrong: a count that is not noised where it is zero, a domain that is read off the rows, or a leaf of a lone row; a
-#: label that follows one row; a split that one row decides; an order; a crowd that hides nobody.
+#: label that follows one row; a split that one row decides; an order, of two or of many, in which all others move; a crowd that hides
+#: nobody.
 _FAMILIES: Mapping[str, tuple[Sequence[Row], Row, Row]] = {
     "nobody else": ((), _row("x", 0.5, "yes"), _row("y", 3.5, "no")),
     "a lone row in a leaf": ([_row("y", 3.5, "no")] * 3, _row("x", 0.5, "yes"), _row("y", 3.5, "no")),
@@ -151,6 +157,11 @@ _FAMILIES: Mapping[str, tuple[Sequence[Row], Row, Row]] = {
     ),
     "outvoted by one": ([_row("x", 0.5, "no")], _row("x", 0.5, "yes"), _row("x", 0.5, "no")),
     "below one other": ([_row("x", 1.5, "no")], _row("x", 0.5, "yes"), _row("x", 3.5, "yes")),
+    "first of all in order": (
+        [_row(a, b, label) for a in "xy" for b in (0.5, 1.5, 2.5, 3.5) for label in ("no", "yes")][1:-1],
+        _row("x", 0.5, "no"),
+        _row("y", 3.5, "yes"),
+    ),
     "the only one of its class": ([_row("x", 0.5, "no"), _row("y", 3.5, "yes")] * 30, _row("x", 0.5, "yes"), _row("y", 3.5, "no")),
 }
 FAMILIES = tuple(_FAMILIES)

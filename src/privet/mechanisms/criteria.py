@@ -92,8 +92,9 @@ class InformationGain:
 
     @property
     def score_range(self) -> int:
-        # Four values of g take part in a change, each rounded by at most one unit.
-        return math.ceil(self._slope * (1 << _SHIFT)) + 8
+        # Eight values of g take part in the changes of two candidates. They are below 2**55, where doubles are 4 apart, and a product
+        # with a logarithm is off by three such steps at most; 32 units each are more than enough.
+        return math.ceil(self._slope * (1 << _SHIFT)) + 8 * 32
 
     def scores(self, children: Int) -> Int:
         children = _bounded(children)

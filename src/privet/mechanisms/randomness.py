@@ -90,6 +90,16 @@ def uniform_below(bits: Bits, bounds: npt.NDArray[np.uint64]) -> npt.NDArray[np.
     return drawn
 
 
+def uniform_order(bits: Bits, count: int) -> npt.NDArray[np.intp]:
+    """An exactly uniform permutation of ``0 .. count - 1``: the order of random words, drawn again until no two are equal."""
+    while True:
+        words = bits.words(count) if count > 1 else np.zeros(count, dtype=np.uint64)
+        order = np.argsort(words, kind="stable")
+        drawn = words[order]
+        if (drawn[1:] != drawn[:-1]).all():
+            return order
+
+
 def uniform_int(bits: Bits, bound: int) -> int:
     """An exactly uniform integer in ``[0, bound)`` for a bound of any size."""
     length = (bound - 1).bit_length()

@@ -116,6 +116,6 @@ class Records(Target):
 
     def run(self, data: bytes) -> None:
         lines = data.splitlines(keepends=True) if b"\r" not in data else [line + b"\n" for line in data.split(b"\n")]
-        made = [report_line(RANDOMIZERS[0].one(record)) for record in records_of(iter(lines), SCHEMA, "standard input")]
+        made = [report_line(RANDOMIZERS[0].one(record)) for record in records_of(iter(lines), SCHEMA, "standard input", over_lines=True)]
         assert len(made) < len(lines) or not made
         assert all(line.count("\n") == 1 for line in made)

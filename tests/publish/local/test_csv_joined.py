@@ -28,7 +28,7 @@ def test_what_a_csv_writer_wrote_gives_one_record_each(end, rows):
     file = io.StringIO(newline="")
     csv.writer(file, lineterminator=end, quoting=csv.QUOTE_ALL).writerows([["a", "class", "note"], *rows])
     lines = io.BytesIO(file.getvalue().encode())
-    assert [[*record.values()] for record in records_of(lines, SCHEMA, "here")] == rows
+    assert [[*record.values()] for record in records_of(lines, SCHEMA, "here", over_lines=True)] == rows
 
 
 def test_an_unclosed_quote_swallows_nobody():
@@ -70,4 +70,4 @@ def test_no_line_is_held_for_more_fields_than_there_are():
 
 def test_bytes_that_are_no_text_are_one_record_of_nothing():
     lines = [b"a,class,note\n", b'x,no,"\xff\n', b'more"\n', b"x,no,\n"]
-    assert len(list(records_of(lines, SCHEMA, "here"))) == 2
+    assert len(list(records_of(lines, SCHEMA, "here", over_lines=True))) == 2

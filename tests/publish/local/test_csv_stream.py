@@ -42,7 +42,7 @@ def test_a_report_comes_back_as_it_was(listed):
         line = report_line(report)
         if "\n" in line[:-1]:
             continue  # refused before
-        (again,) = records_of([header_line(report).encode(), line.encode()], schema, "here")
+        (again,) = records_of([header_line(report).encode(), line.encode()], schema, "here", over_lines=True)
         assert again == {name: text_of(value) for name, value in report.items()}
 
 
@@ -52,18 +52,18 @@ def test_what_was_not_drawn_is_nothing_and_an_empty_text_is_quoted():
 
 def test_a_header_is_needed_with_all_columns():
     with pytest.raises(TableError, match="standard input as CSV: it is empty"):
-        records_of([], SCHEMA, "standard input")
+        records_of([], SCHEMA, "standard input", over_lines=True)
     with pytest.raises(SchemaMismatch, match="'b' is not in the table"):
-        records_of([b"a,c,class\n"], SCHEMA, "standard input")
+        records_of([b"a,c,class\n"], SCHEMA, "standard input", over_lines=True)
     with pytest.raises(TableError, match="UTF-8"):
-        records_of([b"\xff\n"], SCHEMA, "standard input")
+        records_of([b"\xff\n"], SCHEMA, "standard input", over_lines=True)
 
 
 def test_lines_that_are_no_records_are_records_of_nothing():
     lines = ["a,b,c,class", "x,1,3,no", "x,1", "", "x,1,3,no,more", "\udcff"]
     schema = Schema({"a": Categorical(["x"]), "b": Categorical([1]), "c": Categorical([3])}, "class", ["no", "yes"])
     randomizer = Randomizer(schema, 100, "split")
-    records = list(records_of([(line + "\n").encode(errors="surrogateescape") for line in lines], schema, "here"))
+    records = list(records_of([(line + "\n").encode(errors="surrogateescape") for line in lines], schema, "here", over_lines=True))
     assert len(records) == 4
     assert randomizer.one(records[0])["class"] == "no"
     reports = {randomizer.one(records[1])["class"] for _ in range(40)}

@@ -185,7 +185,7 @@ def test_at_most_so_many_rows_of_a_person_are_reported_whatever_they_hold():
     rows = table(8).assign(who=["p", "q", "p", None, "p", "q", "q", "r"])
     randomizer = Randomizer(schema, 100, "split")  # so much that a report is the record
     kept = randomizer.many(rows)
-    assert kept["a"].tolist() == rows["a"].iloc[[0, 1, 2, 3, 5, 7]].tolist()
+    assert sorted(kept["a"]) == sorted(rows["a"].iloc[[0, 1, 2, 3, 5, 7]])
     assert "who" not in kept
     assert LeafRandomizer(draw_plan(schema, 2, height=1), 1, schema=schema).many(rows).shape == (6, 3)
 
@@ -195,7 +195,7 @@ def test_whoever_has_no_usable_name_is_a_person_of_their_own(nobody):
     schema = SCHEMA.declare(person="who", rows_per_person=1)
     rows = table(5).assign(who=pd.Series([nobody, "p", nobody, "p", nobody], dtype=object))
     kept = Randomizer(schema, 100, "split").many(rows)
-    assert kept["a"].tolist() == rows["a"].iloc[[0, 1, 2, 4]].tolist()
+    assert sorted(kept["a"]) == sorted(rows["a"].iloc[[0, 1, 2, 4]])
     assert not encode(schema, rows).known(schema)[[0, 2, 4]].any()  # counting goes on to leave them out
 
 

@@ -23,7 +23,7 @@ def of_stream(made: Any, stream: Any, budget: str | None, ledger: Path | None, a
     if ledger is None and (budget is not None or analyst is not None):
         raise ParameterError("--budget and --analyst need a ledger: say which with --ledger FILE")
     cap, name = None if budget is None else Budget(budget), "standard input"
-    records = records_of(stream, made.schema, name)  # the header is looked at before a ledger learns a budget
+    records = records_of(stream, made.schema, name, over_lines=True)  # the header is looked at before a ledger learns a budget
     account = None
     if ledger is not None:
         book = SQLiteLedger(ledger)
@@ -37,19 +37,20 @@ def of_stream(made: Any, stream: Any, budget: str | None, ledger: Path | None, a
 
 
 def of_table(made: Any, place: str, budget: str | None, ledger: Path | None, analyst: str | None) -> Iterator[str]:
-    """The lines of reports of a table, which is charged first."""
+    """The lines of reports of a table, which is charged first, in a random order: that of a table may depend on what rows hold."""
     from privet.cli.asking import TablePlace
     from privet.publish.local.account import charge_table, check_neighbours
     from privet.publish.local.csv_stream import header_line, report_line
+    from privet.publish.local.shuffling import shuffled
     from privet.publish.local.tables import blocks_of
 
     check_neighbours(made.schema)
     charge_table(TablePlace(place, made.schema, budget, ledger, "owner" if analyst is None else analyst).curator(str(made.epsilon)), made)
     yield header_line(made.columns)
-    for block in blocks_of(place, made.schema):
-        reports = made.many(block)
-        for values in reports.itertuples(index=False, name=None):
-            yield report_line(dict(zip(reports.columns, values, strict=True)))
+    reports = (made.many(block) for block in blocks_of(place, made.schema))
+    rows = (dict(zip(some.columns, values, strict=True)) for some in reports for values in some.itertuples(index=False, name=None))
+    lines = map(report_line, rows)
+    yield from shuffled(lines, made.bits)
 
 
 def written(lines: Iterator[str], file: TextIO) -> tuple[int, PrivetError | None]:

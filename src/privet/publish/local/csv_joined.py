@@ -1,7 +1,7 @@
 """Lines of CSV, put together where a record goes over several of them: a quoted field may hold line breaks (RFC 4180).
 
-A quote that is never closed must not swallow the lines of other people. So lines are put together only if that gives a whole record, with
-as many fields as the header has; otherwise each of them stands for itself.
+For records of one person: a quote that somebody opens and somebody else closes would swallow the lines in between. Lines are put together
+only if that gives a whole record, with as many fields as the header has; otherwise each of them stands for itself.
 """
 
 from __future__ import annotations

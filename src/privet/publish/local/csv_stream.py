@@ -1,8 +1,9 @@
 """Records and reports as lines of CSV, one by one: a report can leave as soon as its record has come.
 
-Records are cut as everywhere else (:mod:`privet.counts.csv_lines`), with one difference: a record with line breaks inside quotes is put
-together (:mod:`~privet.publish.local.csv_joined`), and gives one report. Two would tell of the line break. A line that is no record
-gives a report too, of a record about which nothing is known: whether there is a report must not depend on what a line holds.
+Records are cut as everywhere else (:mod:`privet.counts.csv_lines`): a line at a time. A line that is no record gives a report too, of a
+record about which nothing is known: whether there is a report must not depend on what a line holds. In the stream of one person a
+record with line breaks inside quotes is put together (:mod:`~privet.publish.local.csv_joined`), and gives one report. In a table of many
+people it is as many rows as it has lines: whoever could open a quote would decide whether the lines of others give reports.
 """
 
 from __future__ import annotations
@@ -21,16 +22,19 @@ from privet.schema.problems import raise_if_any
 _PLAIN = re.compile(r"[\w.+ -]*[\w.+-]")
 
 
-def records_of(lines: Iterable[bytes], schema: Schema, name: str) -> Iterator[dict[str, Any]]:
-    """The records of some lines, of which the first names the columns. Empty lines are none. The header is checked at once."""
+def records_of(lines: Iterable[bytes], schema: Schema, name: str, *, over_lines: bool) -> Iterator[dict[str, Any]]:
+    """The records of some lines, of which the first names the columns. Empty lines are none. The header is checked at once.
+
+    ``over_lines``: whether a record may go over several of them.
+    """
     source = iter(lines)
     delim, names = header_of(next(source, b""), name)
     raise_if_any((column, "absent") for column in (*schema.names, schema.target) if column not in names)
-    return _records(source, delim, names)
+    return _records(joined(source, delim, len(names)) if over_lines else source, delim, names)
 
 
-def _records(lines: Iterator[bytes], delim: str, names: list[str]) -> Iterator[dict[str, Any]]:
-    for line in joined(lines, delim, len(names)):
+def _records(lines: Iterable[bytes], delim: str, names: list[str]) -> Iterator[dict[str, Any]]:
+    for line in lines:
         try:
             text = line.decode("utf-8").rstrip("\n").rstrip("\r")
         except UnicodeDecodeError:

@@ -14,7 +14,7 @@ from privet.mechanisms.randomness import Bits, SystemBits, uniform_below
 from privet.mechanisms.response import randomized_response
 from privet.plan import Plan
 from privet.publish.local.randomizer import checked_epsilon
-from privet.publish.local.values import Codes, codes_of_record, codes_of_table, column_of, known
+from privet.publish.local.values import Codes, codes_of_record, codes_of_table, column_of, in_random_order, known
 from privet.schema import Schema
 
 #: A report: the number of the tree and of the leaf, the first being 1, and the class.
@@ -65,10 +65,8 @@ class LeafRandomizer:
         return {name: column[0] for name, column in self._values(*said).items()}
 
     def many(self, table: object, y: object = None) -> Any:
-        """The reports of the records of a table, as a data frame. Where the schema names a person, at most ``rows_per_person`` of each."""
-        import pandas as pd
-
-        return pd.DataFrame(self._values(*self._randomized(*codes_of_table(self.schema, table, y))), columns=list(COLUMNS))
+        """The reports of a table, in a random order. Where the schema names a person, of at most ``rows_per_person`` rows of each."""
+        return in_random_order(self.bits, self._values(*self._randomized(*codes_of_table(self.schema, table, y))))
 
     def _randomized(self, codes: Codes, classes: Codes) -> tuple[Codes, Codes, Codes]:
         bits, forest, n_classes = self.bits, self.plan.forest, self.schema.n_classes

@@ -17,7 +17,7 @@ from privet.checks import checked_whole
 from privet.errors import ModelError, ParameterError
 from privet.mechanisms.randomness import Bits, SystemBits, uniform_below
 from privet.mechanisms.response import randomized_response
-from privet.publish.local.values import Codes, codes_of_record, codes_of_table, column_of, known, reported_values
+from privet.publish.local.values import Codes, codes_of_record, codes_of_table, column_of, in_random_order, known, reported_values
 from privet.schema import Schema
 
 Spread = Literal["split", "sample"]
@@ -116,10 +116,8 @@ class Randomizer:
         return {name: column[0] for name, column in self._values(reported, labels).items()}
 
     def many(self, table: object, y: object = None) -> Any:
-        """The reports of the records of a table, as a data frame. Where the schema names a person, at most ``rows_per_person`` of each."""
-        import pandas as pd
-
-        return pd.DataFrame(self._values(*self._randomized(*codes_of_table(self.schema, table, y))), columns=list(self.columns))
+        """The reports of a table, in a random order. Where the schema names a person, of at most ``rows_per_person`` rows of each."""
+        return in_random_order(self.bits, self._values(*self._randomized(*codes_of_table(self.schema, table, y))))
 
     def write(self, path: str | PathLike[str]) -> None:
         """Write the public file that all people should use. An existing file is replaced as a whole or not at all."""

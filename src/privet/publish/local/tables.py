@@ -36,7 +36,7 @@ def _of_lines(path: Path, schema: Schema) -> Iterator[Any]:
     import pandas as pd
 
     with gzip.open(path) if path.suffix == ".gz" else path.open("rb") as file:
-        records = records_of(file, schema, str(path))
+        records = records_of(file, schema, str(path), over_lines=False)
         first = list(islice(records, BLOCK))
         columns = list(first[0]) if first else [*schema.names, schema.target, *([schema.person] if schema.person else [])]
         block = first

@@ -10,7 +10,7 @@ import numpy as np
 import numpy.typing as npt
 
 from privet.errors import SchemaError
-from privet.mechanisms.randomness import Bits, uniform_below
+from privet.mechanisms.randomness import Bits, uniform_below, uniform_order
 from privet.schema import Attribute, Categorical, Schema
 from privet.schema.attributes import Value
 from privet.schema.encode import encode
@@ -77,3 +77,11 @@ def column_of(values: Sequence[Value], codes: Codes) -> npt.NDArray[Any]:
     table = np.empty(len(values) + 1, dtype=object)
     table[:-1], table[-1] = list(values), None
     return np.asarray(table[codes])
+
+
+def in_random_order(bits: Bits, columns: Mapping[str, npt.NDArray[Any]]) -> Any:
+    """Reports as a data frame. Where a row stands in its table may depend on what it holds, and would tell that."""
+    import pandas as pd
+
+    reports = pd.DataFrame(columns)
+    return reports.iloc[uniform_order(bits, len(reports))].reset_index(drop=True)
