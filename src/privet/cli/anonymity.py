@@ -46,9 +46,11 @@ def anonymity(
 
     from privet.anonymity import examine
     from privet.cli.asking import check_writable, working
+    from privet.cli.places import check_apart
 
     if output is not None:
         check_writable(output)
+        check_apart([output], table, None)
     columns = next(csv.reader([quasi], skipinitialspace=True), [])
     with working("grouping"):
         report = examine(table, columns, sensitive, c=c, asked_l=asked_l, worst=worst, ordered=ordered)

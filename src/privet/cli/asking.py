@@ -15,7 +15,7 @@ import typer
 from rich.console import Console
 
 from privet.budget import Budget, exact_epsilon
-from privet.cli.places import ledger_beside
+from privet.cli.places import check_no_table, ledger_beside
 from privet.cli.tables import budget_table, number
 from privet.counts.open import open_table
 from privet.curator import AnyCurator, Curator
@@ -134,6 +134,7 @@ def check_writable(path: Path) -> None:
     """Raise unless a file can be written there: nothing should be paid for and then lost."""
     if path.is_dir() or not path.parent.is_dir() or not os.access(path.parent, os.W_OK):
         raise TableError(f"cannot write {path}: its folder must exist and be writable, and it must not be a folder itself")
+    check_no_table(path)
 
 
 def write_out(path: Path, said: str | bytes, *, quiet: bool = False) -> None:

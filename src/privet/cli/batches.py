@@ -43,12 +43,14 @@ def update(
     Example: [bold]privet update m.json new-people.csv --epsilon 1 --people disjoint -o m2.json[/bold]
     """
     from privet.cli.asking import check_writable, place_of, saying_warnings, working
+    from privet.cli.places import check_apart
     from privet.errors import ParameterError
     from privet.release.file import read_model, write_model
     from privet.trees.batches import check_same_domain, checked_people, plan_of
     from privet.trees.batches import update as with_update
 
     check_writable(output)
+    check_apart([output], table, ledger, schema)  # the model itself may be written over: all of it is in the new one
     checked_people(people)
     old = read_model(model)
     known = plan_of(old).schema.declare(n_rows=None)
@@ -79,6 +81,7 @@ def merge(
     Example: [bold]privet merge part-a.json part-b.json --people disjoint -o m.json[/bold]
     """
     from privet.cli.asking import check_writable, saying_warnings
+    from privet.cli.places import check_apart
     from privet.errors import ParameterError
     from privet.federation.merge import merge as merged
     from privet.release.file import read_model, write_model
@@ -86,6 +89,7 @@ def merge(
     if weights not in ("by-noise", "equal"):
         raise ParameterError(f"--weights must be 'by-noise' or 'equal', got {weights!r}")
     check_writable(output)
+    check_apart([output], None, None, *models)
     with saying_warnings():
         new = merged([read_model(path) for path in models], people, weights)  # type: ignore[arg-type]
     write_model(new, output)
@@ -104,10 +108,12 @@ def join(
     Example: [bold]privet join hospital.json insurer.json -o m.json[/bold]
     """
     from privet.cli.asking import check_writable
+    from privet.cli.places import check_apart
     from privet.federation.join import join as joined
     from privet.release.file import read_model, write_model
 
     check_writable(output)
+    check_apart([output], None, None, *models)
     new = joined([read_model(path) for path in models])
     write_model(new, output)
     _say(new, output, as_json)

@@ -32,9 +32,13 @@ def plan(
     """
     import json
 
+    from privet.cli.asking import check_writable
+    from privet.cli.places import check_apart
     from privet.federation.plan import draw_plan, write_plan
     from privet.schema import Schema
 
+    check_writable(output)
+    check_apart([output], None, None, schema)
     drawn = draw_plan(Schema.read(schema), trees, rows=rows, height=height, combine=combine)
     write_plan(drawn, output)
     facts = {"trees": len(drawn.forest), "height": drawn.settings["height"], "leaves": sum(len(cells) for cells in drawn.forest)}
@@ -69,12 +73,14 @@ def contribute(
     import json
 
     from privet.cli.asking import check_writable, place_of, print_budget, working
+    from privet.cli.places import check_apart
     from privet.cli.tables import finite
     from privet.federation.plan import read_plan
     from privet.release.file import write_model
     from privet.trees.batches import check_same_domain, contribution
 
     check_writable(output)
+    check_apart([output], table, ledger, schema, plan)
     agreed = read_plan(plan)
     place = place_of(table, schema, budget, ledger, analyst, dataset, token_file, agreed.schema.declare(n_rows=None))
     check_same_domain(agreed, place.schema)

@@ -40,9 +40,11 @@ def fit(
 
     from privet.cli.asking import check_writable, place_of, print_budget
     from privet.cli.learners import learner_named
+    from privet.cli.places import check_apart
     from privet.cli.tables import finite
 
     check_writable(output)
+    check_apart([output], table, ledger, schema)
     chosen = learner_named(learner, epsilon, setting)
     curator = place_of(table, schema, budget, ledger, analyst, dataset, token_file).curator(epsilon)
     _fit_to(chosen, curator, learner, output, anew=anew)
@@ -84,10 +86,14 @@ def predict(
     import sys
 
     import privet as pv
-    from privet.cli.asking import saying_warnings
+    from privet.cli.asking import check_writable, saying_warnings
+    from privet.cli.places import check_apart
     from privet.errors import TableError
     from privet.whole_file import whole_file
 
+    if output is not None:
+        check_writable(output)
+        check_apart([output], table, None, model)
     loaded = pv.load(model)
     if output is None:
         with saying_warnings():

@@ -46,9 +46,11 @@ def declare(
 
     Example: [bold]privet schema declare people.schema.json --neighbours replace -o people.schema.json[/bold]
     """
+    from privet.cli.asking import check_writable
     from privet.errors import ParameterError
     from privet.schema import Schema
 
+    check_writable(output)
     facts = {"neighbours": neighbours, "n_rows": rows, "person": person, "rows_per_person": rows_per_person}
     declared = {name: fact for name, fact in facts.items() if fact is not None}
     if not declared:
@@ -72,10 +74,15 @@ def draft(
     from rich.console import Console
     from rich.panel import Panel
 
+    from privet.cli.asking import check_writable
+    from privet.cli.places import check_apart
     from privet.counts.open import read_public
     from privet.schema.draft import WARNING
     from privet.schema.draft import draft as draft_schema
 
+    if output is not None:
+        check_writable(output)
+        check_apart([output], sample, None)
     drafted = draft_schema(read_public(sample), target)
     if output is None:
         typer.echo(json.dumps(drafted.to_json(), indent=2, ensure_ascii=False))

@@ -44,10 +44,14 @@ def plot(
 
     Example: [bold]privet plot m.json -o tree.svg[/bold]
     """
+    from privet.cli.asking import check_writable
+    from privet.cli.places import check_apart
     from privet.errors import ParameterError
     from privet.plots import draw_terms, draw_tree, save_figure
     from privet.release import Parts, read_model
 
+    check_writable(output)
+    check_apart([output], None, None, model)
     released = read_model(model)
     parts = Parts.of(released)
     if parts.trees:
@@ -82,9 +86,13 @@ def card(
 
     Example: [bold]privet card m.json -o card.html[/bold]
     """
-    from privet.cli.asking import write_out
+    from privet.cli.asking import check_writable, write_out
+    from privet.cli.places import check_apart
     from privet.release import card_html, card_markdown, read_model
 
+    if output is not None:
+        check_writable(output)
+        check_apart([output], None, None, model)
     released = read_model(model)
     if output is None:
         typer.echo(card_markdown(released))
@@ -101,11 +109,14 @@ def export(
 
     Example: [bold]privet export m.json -o m.onnx[/bold]
     """
-    from privet.cli.asking import write_out
+    from privet.cli.asking import check_writable, write_out
+    from privet.cli.places import check_apart
     from privet.errors import ParameterError
     from privet.release import Parts, read_model, to_onnx, tree_dot, tree_text
     from privet.release.labels import visible
 
+    check_writable(output)
+    check_apart([output], None, None, model)
     released = read_model(model)
     kind, scores, promise = output.suffix.lower(), released.combine == "scores", visible(released.privacy.describe())
     if kind == ".onnx":

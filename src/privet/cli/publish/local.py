@@ -44,9 +44,11 @@ def randomizer(
     import json
 
     from privet.cli.asking import check_writable
+    from privet.cli.places import check_apart
     from privet.publish.local import write_randomizer
 
     check_writable(output)
+    check_apart([output], None, None, schema, plan)
     made = _made(schema, epsilon, spread, together, class_share, plan)
     write_randomizer(made, output)
     if as_json:
@@ -144,14 +146,19 @@ def learn(
 
     from privet.cli.asking import check_writable
     from privet.cli.learners import learner_named
+    from privet.cli.places import check_apart
     from privet.cli.tables import finite
     from privet.counts.open import read_public
     from privet.errors import ParameterError
     from privet.publish.local import LeafRandomizer, collect_leaves, local_curator, read_randomizer
     from privet.release.file import write_model
 
+    by = Path(reports + BESIDE) if randomizer is None else randomizer
     check_writable(output)
-    made = read_randomizer(Path(reports + BESIDE) if randomizer is None else randomizer)
+    check_apart([output], None, None, Path(reports), by)
+    if randomizer is None and not by.exists():
+        raise ParameterError(f"there is no {by}: say by which file people randomised, with --randomizer FILE")
+    made = read_randomizer(by)
     if isinstance(made, LeafRandomizer):
         if learner is not None or setting:
             raise ParameterError("reports about leaves are random trees already; leave out --learner and --set")

@@ -109,6 +109,7 @@ def check(
 
     import privet as pv
     from privet.cli.asking import check_writable, place_of, print_budget, working, write_out
+    from privet.cli.places import check_apart, check_public
     from privet.counts.open import read_public
     from privet.errors import ParameterError
     from privet.publish import check_synthetic
@@ -116,6 +117,8 @@ def check(
 
     for path in filter(None, (output, plot)):
         check_writable(path)
+        check_apart([path], held_out, ledger, schema, rows, *against)
+    check_public(rows, held_out)
     if output is not None and output.suffix.lower() not in (".md", ".html", ".htm"):
         raise ParameterError(f"a report is written to a .md or .html file, got {output.name}")
     if plot is not None:
