@@ -92,7 +92,9 @@ class BudgetExceeded(PrivetError):
 
     def __init__(self, asked: Fraction, left: Fraction, unit: str, account: str) -> None:
         self.asked, self.left, self.unit, self.account = asked, left, unit, account
-        super().__init__(f"the budget of {account} does not allow this: asked {unit} {_readable(asked)}, left {unit} {_readable(left)}")
+        wanted, there = _readable(asked), _readable(left)
+        there = f"a little less than {there}" if there == wanted else there
+        super().__init__(f"the budget of {account} does not allow this: asked {unit} {wanted}, left {unit} {there}")
 
 
 class LedgerError(PrivetError):

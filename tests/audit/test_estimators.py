@@ -179,3 +179,27 @@ def test_an_estimator_that_writes_into_its_rows_changes_no_world():
             return np.zeros(len(X))
 
     assert audit_estimator(lambda: Writes(NOISE), epsilon=1, runs=600, pairs=pairs_of(families=["nobody else"])).bound > 1
+
+
+@pytest.mark.parametrize(
+    ("wrong", "told"),
+    [
+        ({"pairs": [1]}, "pairs must be one or several pairs of worlds"),
+        ({"epsilon": np.inf}, "above 0 and finite"),
+        ({"estimator": WithGenerator}, "must be made without arguments"),
+        ({"runs": 10**9}, "at most 1000000"),
+    ],
+)
+def test_arguments_that_cannot_be_meant(wrong, told):
+    with pytest.raises(ParameterError, match=told):
+        audit_estimator(**({"estimator": Majority(), "epsilon": 1} | wrong))
+
+
+def test_an_estimator_of_which_nothing_is_seen_proves_nothing():
+    class Silent:
+        def fit(self, X, y):
+            self._count = y.sum()
+
+    with pytest.raises(ParameterError, match="nothing can be seen of a fitted Silent"):
+        audit_estimator(Silent(), epsilon=1, runs=80)
+    assert not audit_estimator(Silent(), epsilon=1, runs=200, look=lambda fitted: int(fitted._count)).holds

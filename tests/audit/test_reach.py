@@ -33,3 +33,7 @@ def test_gaussian_noise_is_what_it_is():
     """Of rho 1/2 worlds are one deviation apart; without delta there is no end to it but the runs."""
     assert 0 < reach_of_gaussian(0.5, 2000, 0.01) < reach_of_gaussian(2.0, 2000, 0.01)
     assert reach_of_gaussian(0.5, 2000, 0.2) < reach_of_gaussian(0.5, 2000, 0.01) < reach_of_gaussian(0.5, 2000, 0.0)
+
+
+def test_a_huge_epsilon_is_no_error():
+    assert reach_of_parts([1000.0], 500) == reach_of_parts([800.0, 900.0], 500) > 4

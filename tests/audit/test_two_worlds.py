@@ -83,7 +83,7 @@ def test_an_error_that_depends_on_the_rows_is_raised_or_seen():
     [
         ({"runs": 10}, "runs must be a whole number of at least 64"),
         ({"epsilon": 0}, "epsilon must be the claimed number"),
-        ({"pairs": ()}, "at least one pair"),
+        ({"pairs": ()}, "one or several pairs"),
         ({"epsilon": "1"}, "epsilon must be the claimed number"),
         ({"delta": -0.1}, "delta must be"),
         ({"confidence": 1}, "confidence must be"),

@@ -84,3 +84,20 @@ def test_bad_input_is_refused(words: list[str], told: str) -> None:
     done = invoked(*words)
     assert isinstance(done.exception, ParameterError)
     assert told in str(done.exception)
+
+
+@pytest.mark.parametrize(
+    ("words", "told"),
+    [
+        (("count", "--runs", str(10**24)), "runs must be a whole number of at least 64 and at most 1000000"),
+        (("--list", "nope"), "got 'nope'"),
+    ],
+)
+def test_what_is_refused(words, told):
+    done = invoked(*words)
+    assert isinstance(done.exception, ParameterError)
+    assert told in str(done.exception)
+
+
+def test_the_list_for_programs():
+    assert "randomizer-table" in json.loads(invoked("--list", "--json").stdout)

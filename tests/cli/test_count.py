@@ -72,7 +72,7 @@ def test_the_table_says_how_exact_it_is_and_what_is_left(count: Run) -> None:
         (("--epsilon", "1e-20"), "epsilon is so small"),
         (("--epsilon", "0.1", "--by", "age"), "no attribute 'age'; there are parents"),
         (("--epsilon", "0.1", "--budget", "2"), "holds a budget of epsilon 1 .*not epsilon 2"),
-        (("--epsilon", "0.1", "--budget", "abc"), "epsilon must be"),
+        (("--epsilon", "0.1", "--budget", "abc"), "--budget must be"),
         (("--epsilon", "0.1", "--analyst", ""), "analyst must be a name"),
         (("--epsilon", "2"), "asked epsilon 2, left epsilon 0.5"),
     ],

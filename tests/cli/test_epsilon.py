@@ -270,10 +270,10 @@ def test_a_picture_of_a_choice_marks_its_ends(privet: Run) -> None:
         (("1", "--tolerance", "-1"), "tolerance must be a whole number of at least 0, got -1"),
         (("1", "--cost", "0"), "cost must be a finite number above zero, got '0'"),
         (("1", "--difference", "0.9"), "difference must lead from the share 0.5 to another share, got '0.9'"),
-        (("1", "--price-below", "5"), "budget: say also what a person must expect to lose"),
+        (("1", "--price-below", "5"), "what a person must expect to lose who does not take part"),
         (("1", "--schema", "none.json"), "cannot read schema file none.json"),
         (("1", "--plot", "nowhere/e.svg"), "cannot write nowhere/e.svg"),
-        (("1", "--plot", "e.gif"), "path must end in .svg, .png or .pdf, got 'e.gif'"),
+        (("1", "--plot", "e.gif"), "a picture must end in .svg, .png or .pdf, got 'e.gif'"),
     ],
 )
 def test_what_is_refused(privet: Run, asked: tuple[str, ...], told: str) -> None:
@@ -308,3 +308,15 @@ def test_the_page_shows_what_is_printed(privet: Run) -> None:
         printed = privet(*command.removeprefix("$ privet ").split()).out
         told = [" ".join(line.split()) for line in output.splitlines() if line.strip()]
         assert told == [" ".join(line.split()) for line in printed.splitlines() if line.strip()][: len(told)]
+
+
+@pytest.mark.parametrize(("width", "side_by_side"), [(80, 3), (44, 1)])
+def test_a_narrow_terminal_cuts_nothing_off(monkeypatch: pytest.MonkeyPatch, privet: Run, width: int, side_by_side: int) -> None:
+    """Epsilons that do not fit beside each other come below."""
+    monkeypatch.setenv("COLUMNS", str(width))
+    monkeypatch.setenv("FORCE_COLOR", "1")  # as if it were a terminal
+    told = re.sub(r"\x1b\[[0-9;]*m", "", privet("epsilon", "0.01", "0.1", "0.5", "1", "2", "3", "5", "10", "--rows", "300").out)
+    assert "…" not in told
+    assert told.count("What a person loses") == -(-8 // side_by_side)
+    for column in ("epsilon 0.01", "epsilon 10"):
+        assert column in told

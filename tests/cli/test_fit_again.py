@@ -11,6 +11,8 @@ import numpy as np
 import pandas as pd
 import pytest
 
+from privet.curator import Curator
+from privet.errors import TableError
 from privet.ledger import SQLiteLedger
 from privet.schema import Categorical, Schema
 
@@ -105,3 +107,24 @@ def test_a_fit_that_was_finished_is_finished(files, privet):
     assert ran.code == 0
     assert "going on" not in ran.err
     assert len(entries(files)) == 8
+
+
+def test_what_was_refused_before_it_cost_anything_blocks_nothing(files, privet):
+    ran = privet(*command(files, "--analyst", ""))
+    assert ran.code == 2
+    assert "analyst must be" in ran.err
+    assert not (files / "m.json.unfinished").exists()
+    assert privet(*command(files, "--set", "rounds=3")).code == 0
+    assert len(entries(files)) == 3
+
+
+def test_what_failed_after_it_had_cost_something_can_go_on(files, privet, monkeypatch):
+    def fails(self, work):
+        raise TableError("the table is gone")
+
+    with monkeypatch.context() as patch:
+        patch.setattr(Curator, "_inside", fails)
+        assert privet(*command(files)).code == 2
+    assert len(entries(files)) == 1
+    assert privet(*command(files)).code == 0
+    assert len(entries(files)) == 4

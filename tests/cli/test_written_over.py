@@ -25,7 +25,7 @@ COMMANDS = {
     "export": (("export", "m.json"), ["m.json"]),
     "schema declare": (("schema", "declare", "s.json", "--rows", 5), []),
     "schema draft": (("schema", "draft", "t.csv"), []),
-    "anonymity": (("anonymity", "t.csv", "--quasi", "buying"), []),
+    "anonymity": (("anonymity", "t.csv", "--quasi", "buying", "--sensitive", "class"), []),
     "federation plan": (("federation", "plan", "-s", "s.json"), ["s.json"]),
     "federation contribute": (("federation", "contribute", "t.csv", "-p", "plan.json", "-e", 1), ["plan.json"]),
     "publish synthetic": (("publish", "synthetic", "t.csv", "-s", "s.json", "-e", 1), ["s.json"]),

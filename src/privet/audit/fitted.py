@@ -35,7 +35,13 @@ class Fitted:
         found = predictions(self.estimator, X)
         if callable(self.look):
             return found | {"seen": self.look(self.estimator)}
-        return found | (kept(self.estimator, X) if self.look == "all" else {})
+        found |= kept(self.estimator, X) if self.look == "all" else {}
+        if not found:  # an audit that sees nothing finds nothing
+            raise ParameterError(
+                f"nothing can be seen of a fitted {type(self.estimator).__name__}: it predicts nothing, and keeps no numbers or words "
+                "in attributes that end in an underscore; give look a function of it that gives them back"
+            )
+        return found
 
 
 @dataclass(frozen=True)
@@ -54,10 +60,17 @@ class EstimatorRun:
 
     def fresh(self) -> Any:
         """An estimator that was not fitted yet."""
-        made = self.make() if isinstance(self.make, type) or not hasattr(self.make, "fit") else _copied(self.make)
+        made = _made(self.make) if isinstance(self.make, type) or not hasattr(self.make, "fit") else _copied(self.make)
         if getattr(made, "random_state", None) is not None:
             raise ParameterError("random_state must be None: with a seed all runs would be the same, and an audit would find that")
         return made
+
+
+def _made(make: Callable[[], Any]) -> Any:
+    try:
+        return make()
+    except TypeError as error:
+        raise ParameterError(f"estimator must be made without arguments, such as lambda: Estimator(epsilon=1): {error}") from error
 
 
 def _copied(estimator: Any) -> Any:

@@ -30,7 +30,7 @@ def reach_of_parts(parts: Sequence[float], counted: int, confidence: float = CON
     above = below = 0.0
     points = []
     for evidence, chance in sorted(chances.items(), reverse=True):
-        above, below = above + chance, below + chance * math.exp(-evidence)
+        above, below = above + chance, below + chances.get(-evidence, 0.0)  # in the other world, evidence speaks for the opposite
         points.append((above, below))
     return _best(points, counted, 0.0, confidence)
 

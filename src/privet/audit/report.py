@@ -51,7 +51,7 @@ def page(results: Sequence[AuditResult], command: str) -> str:
     lines = [
         "# What the audit found",
         "",
-        f"Made by `{command}`. [How it works, and what it does not say](../concepts/audit.md).",
+        f"Made by `{command}`. How it works, and what it does not say: `docs/concepts/audit.md`.",
         "",
         *summary(results)[:1],
         "",

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import Executor, Future, as_completed
 from dataclasses import dataclass
@@ -21,6 +22,8 @@ from privet.progress import tell
 #: Anything that releases something about a world: a fitted model, answers, rows. With fresh randomness each time.
 Run = Callable[[World], Any]
 _CHUNK = 25  # runs that a process does at once
+#: What was seen of each run is kept until an event is chosen.
+MOST_RUNS = 1_000_000
 
 
 def audit(
@@ -55,11 +58,11 @@ def audit(
             raised here.
     """
     listed = (pairs,) if isinstance(pairs, Pair) else tuple(pairs)
-    checked_whole("runs", runs, 16 * max(len(listed), 1))
-    if not listed:
-        raise ParameterError("pairs must hold at least one pair of worlds")
-    if isinstance(epsilon, bool) or not isinstance(epsilon, int | float | Fraction) or not epsilon > 0:
-        raise ParameterError(f"epsilon must be the claimed number, above 0, got {epsilon!r}")
+    checked_whole("runs", runs, 16 * max(len(listed), 1), MOST_RUNS)
+    if not listed or not all(isinstance(pair, Pair) for pair in listed):
+        raise ParameterError("pairs must be one or several pairs of worlds, such as pairs_of or pair_of makes")
+    if isinstance(epsilon, bool) or not isinstance(epsilon, int | float | Fraction) or not 0 < epsilon < math.inf:
+        raise ParameterError(f"epsilon must be the claimed number, above 0 and finite, got {epsilon!r}")
     check_claim(delta, confidence)
     if observe_failures:
         run = partial(_or_failure, run)

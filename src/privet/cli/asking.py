@@ -42,6 +42,13 @@ class Place(Protocol):
         """Who is asked. All that can be wrong is looked at before a ledger learns a budget."""
 
 
+def _budget(given: str) -> Budget:
+    try:
+        return Budget(given)
+    except ParameterError as error:
+        raise ParameterError(str(error).replace("epsilon", "--budget", 1)) from None
+
+
 @dataclass(frozen=True)
 class TablePlace:
     """A table of the owner, whose ledger lies beside it."""
@@ -56,7 +63,7 @@ class TablePlace:
         opened = open_table(self.table)
         opened.check_structure(self.schema)
         exact_epsilon("epsilon", epsilon)
-        cap = None if self.budget is None else Budget(self.budget)
+        cap = None if self.budget is None else _budget(self.budget)
         book = SQLiteLedger(ledger_beside(self.table) if self.ledger is None else self.ledger)
         if cap is None and book.cap(opened.name) is None:
             cap = Budget(DEFAULT_BUDGET)

@@ -42,18 +42,19 @@ def audit(
 
     from privet.audit import SUBJECTS, audit_table, lines_of
     from privet.audit.report import page
+    from privet.audit.two_worlds import MOST_RUNS
     from privet.budget import exact_epsilon
     from privet.checks import checked_whole
     from privet.cli.asking import check_writable, write_out
     from privet.cli.bars import work_bars
     from privet.errors import ParameterError
 
-    if listed:
-        typer.echo("\n".join(SUBJECTS))
-        return
     lines = lines_of(subjects or (), neighbours)  # type: ignore[arg-type]
+    if listed:
+        typer.echo(json.dumps(list(SUBJECTS)) if as_json else "\n".join(SUBJECTS))
+        return
     amount = None if epsilon is None else exact_epsilon("epsilon", epsilon)
-    checked_whole("runs", runs, 64)
+    checked_whole("runs", runs, 64, MOST_RUNS)
     checked_whole("jobs", jobs, 1)
     if not 0.5 <= confidence < 1:
         raise ParameterError(f"confidence must be at least 0.5 and below 1, got {confidence!r}")

@@ -17,6 +17,12 @@ if TYPE_CHECKING:
     from privet.schema import Schema
 
 
+#: Room for sentences, and for the numbers of one epsilon beside them.
+_SENTENCE, _NUMBER = 30, 16
+#: What a table of accuracies takes at least, and with all facts.
+_NARROW, _WIDE = 76, 120
+
+
 def epsilon(
     epsilons: list[str] | None = typer.Argument(None, metavar="[EPSILON]...", help="One or several, side by side; as for fit and count."),
     schema: Path | None = typer.Option(None, "--schema", "-s", help="The public schema: rows per person, neighbours, declared rows."),
@@ -86,13 +92,19 @@ def _print(found: list[Explanation], choices: Choices | None, wishes: Wishes, sc
     from privet.explain.wording import CAVEATS, SOURCES
 
     console = Console(highlight=False)
+    if not console.is_terminal:
+        console.width = max(console.width, 140)  # in a file or a pipe nothing is cut off
     console.print(_for_whom(schema, setting), markup=False)
     if choices is not None:
         _print_choice(console, choices, wishes, setting)
     if found:
-        console.print(_numbers(found, setting))
-        if found[0].nearest:
-            console.print(_nearest(found))
+        side_by_side = max(1, (console.width - _SENTENCE) // _NUMBER)
+        for start in range(0, len(found), side_by_side):
+            console.print(_numbers(found[start : start + side_by_side], setting))
+        if found[0].nearest and console.width < _NARROW:
+            console.print(f"What learners keep on public tables like this one is shown in {_NARROW} columns, or with --json.", style="dim")
+        elif found[0].nearest:
+            console.print(_nearest(found, short=console.width < _WIDE))
         else:
             console.print("With --rows, or a schema that declares them, it also says what learners may keep.", style="dim")
         if any(one.expected and not one.expected[0].tables for one in found):
@@ -136,24 +148,28 @@ def _numbers(found: list[Explanation], setting: Setting) -> Table:
     return view
 
 
-def _nearest(found: list[Explanation]) -> Table:
+def _nearest(found: list[Explanation], *, short: bool) -> Table:
+    """Where there is little room, the columns without which an accuracy means nothing."""
     from rich import box
     from rich.table import Table
 
+    from privet.explain import wording
     from privet.explain.expected import learners
-    from privet.explain.wording import percent, short
 
-    view = Table(title="Public tables like this one, and the accuracy there", title_justify="left", box=box.SIMPLE_HEAD, pad_edge=False)
-    view.add_column("data set")
-    for column in ("rows", "attributes", "classes", "epsilon", "commonest class", "without noise", *learners()):
-        view.add_column(column, justify="right")
+    title = "Public tables like this one, and the accuracy there"
+    view = Table(title=title, title_justify="left", box=box.SIMPLE_HEAD, pad_edge=False, padding=(0, 1, 0, 0) if short else (0, 1))
+    view.add_column("data set", overflow="fold")
+    facts = ("rows", "epsilon") if short else ("rows", "attributes", "classes", "epsilon")
+    for column in (*facts, "commonest class", "without noise", *learners()):
+        view.add_column(column, justify="right", overflow="fold")
     lines = [line for one in found for line in one.nearest[: len(learners()) * (4 if len(found) == 1 else 2)]]
     places = {(line.data, line.rows, line.epsilon): line for line in lines}
     for place, first in places.items():
         by = {line.learner: line for line in lines if (line.data, line.rows, line.epsilon) == place}
-        numbers = (f"{first.rows:,}", str(first.attributes), str(first.classes), short(first.epsilon))
+        told = {"rows": f"{first.rows:,}", "attributes": str(first.attributes), "classes": str(first.classes)}
+        told["epsilon"] = wording.short(first.epsilon)
         accuracies = (first.majority, first.best, *(by[name].accuracy for name in learners()))
-        view.add_row(first.data, *numbers, *map(percent, accuracies))
+        view.add_row(first.data, *(told[fact] for fact in facts), *map(wording.percent, accuracies))
     return view
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 
 import typer
@@ -11,6 +11,7 @@ import typer
 from privet.cli.asking import working
 from privet.cli.bars import work_bars
 from privet.curator import AnyCurator, Curator
+from privet.errors import PrivetError
 from privet.resume import ResumableCurator, Unfinished
 
 
@@ -34,5 +35,11 @@ def resumable(
         asked = ResumableCurator(curator, unfinished, paid)
         if unfinished.was_begun:
             typer.echo(f"privet: going on with what was interrupted; {asked.answered} answer(s) are paid for", err=True)
-        yield asked, unfinished.save
+        try:
+            yield asked, unfinished.save
+        except PrivetError:
+            with suppress(PrivetError):  # a ledger that cannot be asked says nothing
+                if not asked.charged:  # refused before it cost anything: there is nothing to go on with
+                    unfinished.finish()
+            raise
     unfinished.finish()

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import math
 from collections.abc import Collection, Sequence
+from decimal import ROUND_FLOOR, Context, Decimal
+from fractions import Fraction
 from typing import TYPE_CHECKING, Any
 
 from rich import box
@@ -20,6 +22,14 @@ if TYPE_CHECKING:
 def number(value: Any) -> str:
     """A short decimal."""
     return f"{float(value):.6g}"
+
+
+def at_most(value: Fraction) -> str:
+    """A short decimal that is not more than the value: what is said to be left can be spent."""
+    short = number(value)
+    if Fraction(short) <= value:
+        return short
+    return number(Context(prec=6, rounding=ROUND_FLOOR).divide(Decimal(value.numerator), Decimal(value.denominator)))
 
 
 def finite(epsilon: float) -> float | None:
@@ -53,7 +63,7 @@ def budget_table(ledger: Ledger, datasets: list[str]) -> Table:
         if cap is not None:
             spent = ledger.spent(dataset).amount(cap.unit)
             if spent is not None:
-                table.add_row(dataset, str(cap), number(spent), number(cap.amount - spent))
+                table.add_row(dataset, str(cap), number(spent), at_most(cap.amount - spent))
     return table
 
 

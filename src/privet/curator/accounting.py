@@ -38,7 +38,7 @@ class Accounting:
         if budget is not None and budget != cap:
             raise LedgerError(
                 f"the ledger holds a budget of {cap} for data set {self.dataset!r}, not {budget}; "
-                "leave it out here, or change it with the ledger's set_cap"
+                "leave it out here, or change it (privet ledger cap, or the ledger's set_cap)"
             )
 
     @property

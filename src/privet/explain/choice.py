@@ -107,10 +107,12 @@ def choose(wishes: Wishes, schema: Schema | None = None, setting: Setting | None
         most("exact_count", epsilon_for_margin(setting.tolerance, probability("exact_count", wishes.exact_count)))
     if wishes.budget is not None:
         if setting.cost is None:
-            raise ParameterError("budget: say also what a person must expect to lose who does not take part (cost)")
+            raise ParameterError(
+                "a price can be kept below a sum only where it is said what a person must expect to lose who does not take part (cost)"
+            )
         people = setting.people_of(schema)
         if people is None:
-            raise ParameterError("budget: say also how many people take part (people or rows)")
+            raise ParameterError("a price can be kept below a sum only where it is said how many people take part (people or rows)")
         most("budget", epsilon_for_price(wishes.budget, setting.cost, people) / float(person.presence))
     if wishes.margin is not None:
         found.append(Choice("margin", "at least", epsilon_for_margin(wishes.margin, setting.confidence)))

@@ -62,7 +62,7 @@ def text_width(text: str, size: float, *, bold: bool = False) -> float:
 def check_suffix(path: str | PathLike[str]) -> None:
     """Raise unless the name tells a kind of picture."""
     if Path(path).suffix.lower() not in _DATED:
-        raise ParameterError(f"save_figure: path must end in .svg, .png or .pdf, got {Path(path).name!r}")
+        raise ParameterError(f"the file of a picture must end in .svg, .png or .pdf, got {Path(path).name!r}")
 
 
 def save_figure(figure: Figure, path: str | PathLike[str], *, dpi: int = 150) -> None:

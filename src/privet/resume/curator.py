@@ -93,6 +93,11 @@ class ResumableCurator:
         ledger = self._curator.ledger
         return sum(1 for entry in self._charges() if ledger.answer(entry.number) is not None)
 
+    @property
+    def charged(self) -> bool:
+        """Whether the work has cost anything yet."""
+        return bool(self._charges())
+
     def _charges(self) -> list[Any]:
         entries = self._curator.ledger.entries(self.dataset, self._curator.analyst)
         return [entry for entry in entries if entry.key.startswith(f"{self._unfinished.key}.")]

@@ -23,6 +23,7 @@ TOGETHER = typer.Option(None, "--together", "-t", help="With --spread sample: ho
 CLASS_SHARE = typer.Option(None, "--class-share", help="With --spread split: the share of epsilon for the class (by default 1/3).")
 PLAN = typer.Option(None, "--plan", "-p", help="Report a leaf of one tree of this plan (privet federation plan) instead of values.")
 BESIDE = ".randomizer.json"
+LEARNERS = ("additive", "greedy-tree", "forest", "random-trees", "noisy-id3")
 
 
 def randomizer(
@@ -133,7 +134,7 @@ def learn(
         None, "--randomizer", "-r", help="The public file that people used; by default REPORTS.csv.randomizer.json."
     ),
     learner: str | None = typer.Option(
-        None, "--learner", "-l", help="One of additive (the default), greedy-tree, forest, random-trees. Reports about leaves need none."
+        None, "--learner", "-l", help=f"One of {', '.join(LEARNERS)}; by default the first. Reports about leaves need none."
     ),
     setting: list[str] = typer.Option([], "--set", help="A setting of the learner, NAME=VALUE; may be repeated."),
     as_json: bool = JSON,
@@ -164,7 +165,9 @@ def learn(
             raise ParameterError("reports about leaves are random trees already; leave out --learner and --set")
         model = collect_leaves(read_public(reports), made)
     else:
-        chosen = learner_named(learner or "additive", "1", setting)
+        if learner is not None and learner not in LEARNERS:
+            raise ParameterError(f"--learner must be one of {', '.join(LEARNERS)}, which learn from counts alone, got {learner!r}")
+        chosen = learner_named(learner or LEARNERS[0], "1", setting)
         model = chosen.fit_from(local_curator(read_public(reports), made)).model_
     write_model(model, output)
     if as_json:
