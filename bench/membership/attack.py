@@ -57,7 +57,7 @@ def _scores(seen: Floats, member: Bits, shadows: int) -> Floats:
 
 
 def _event(scores: Floats, member: Bits) -> tuple[int, float]:
-    """The target and the threshold that tell most, on shadow models alone: by ratios that are three standard deviations less than seen."""
+    """The target and the threshold that stand out most, on shadow models alone: TPR - FPR in standard deviations."""
     best = (-math.inf, 0, 0.0)
     for target in range(scores.shape[1]):
         ins, outs = np.sort(scores[member[:, target], target]), np.sort(scores[~member[:, target], target])
@@ -65,18 +65,12 @@ def _event(scores: Floats, member: Bits) -> tuple[int, float]:
             continue
         values = np.unique(scores[:, target])
         middle = (values[:-1] + values[1:]) / 2 if len(values) > 1 else values
-        low, _ = _rough(len(ins) - np.searchsorted(ins, middle), len(ins))
-        _, high = _rough(len(outs) - np.searchsorted(outs, middle), len(outs))
-        told = np.maximum(np.log(low / high), np.log((1 - high) / (1 - low)))
-        place = int(told.argmax())
-        best = max(best, (float(told[place]), target, float(middle[place])))
+        tpr, fpr = (1 - np.searchsorted(one, middle) / len(one) for one in (ins, outs))
+        spread = np.sqrt(tpr * (1 - tpr) / len(ins) + fpr * (1 - fpr) / len(outs) + 1 / len(scores) ** 2)
+        far = (tpr - fpr) / spread
+        place = int(far.argmax())
+        best = max(best, (float(far[place]), target, float(middle[place])))
     return best[1], best[2]
-
-
-def _rough(hits: npt.NDArray[np.int64], runs: int) -> tuple[Floats, Floats]:
-    share = (hits + 1) / (runs + 2)
-    far = 3 * np.sqrt(share * (1 - share) / runs)
-    return np.clip(share - far, 1e-4, 1 - 1e-4), np.clip(share + far, 1e-4, 1 - 1e-4)
 
 
 def _curve(member: Bits, scores: Floats) -> tuple[float, ...]:

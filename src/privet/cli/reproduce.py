@@ -104,8 +104,12 @@ def _bar() -> Iterator[None]:
         def told(what: str, share: float | None) -> None:
             bar.update(task, completed=share or 0.0, total=None if share is None else 1.0, description=what)
 
-        with watched(told):
-            yield
+        try:
+            with watched(told):
+                yield
+        except KeyboardInterrupt:
+            typer.echo("\nprivet: interrupted; what was finished is kept, and the same command goes on from there", err=True)
+            raise
 
 
 def _print(outcomes: Sequence[Outcome], output: Path) -> None:

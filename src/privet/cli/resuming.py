@@ -37,6 +37,10 @@ def resumable(
             typer.echo(f"privet: going on with what was interrupted; {asked.answered} answer(s) are paid for", err=True)
         try:
             yield asked, unfinished.save
+        except KeyboardInterrupt:
+            if unfinished.was_begun:
+                typer.echo("\nprivet: interrupted; the same command goes on with it, and pays for nothing twice", err=True)
+            raise
         except PrivetError:
             with suppress(PrivetError):  # a ledger that cannot be asked says nothing
                 if not asked.charged:  # refused before it cost anything: there is nothing to go on with
