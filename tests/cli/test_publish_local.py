@@ -143,6 +143,17 @@ def test_in_a_table_nobody_s_quote_swallows_the_lines_of_others(privet, tiny):
         assert len(Path("r.csv").read_text().splitlines()) == 1 + 23
 
 
+@pytest.mark.parametrize("end", ["\n", "\r", "\r\n"])
+def test_lines_of_a_table_end_where_they_do_for_counting(privet, tiny, end):
+    lines = ["x,5,yes,", "x,5,no,", "x,1,no,"]
+    Path("t.csv").write_bytes(("a,n,class,note\n" + end.join(lines) + "\n").encode())
+    given = ("--schema", "tiny.schema.json", "--epsilon", 100, "--spread", "split", "--budget", 1000, "-o", "r.csv")
+    assert privet("publish", "randomize", "t.csv", *given).code == 0
+    assert sorted(Path("r.csv").read_text().splitlines()[1:]) == ["x,1,no", "x,5,no", "x,5,yes"]
+    everyone = pv.Question.of(pv.Cells.everything(TINY))
+    assert pv.open_table("t.csv").source(TINY).count(everyone)[0].sum() == 3
+
+
 def test_reports_of_a_table_are_in_no_order(privet, tiny):
     """Rows that were sorted, so many that they are read in several blocks: reports of the first rows may be anywhere."""
     frame = pd.DataFrame({"a": ["x"] * 20_000 + [""] * 20_000, "n": 1, "class": "no"})

@@ -3,6 +3,7 @@
 A usual CSV reader guesses its dialect from rows, and an unclosed quote makes it swallow the lines that follow. Adding
 one row could then move many others, and the sensitivity that all noise is scaled by would not hold. So a row is a line
 here: DuckDB reads lines, and every line is cut into fields by itself. The separator comes from the header line alone.
+A line ends with a line feed, a carriage return, or both, wherever they stand: DuckDB takes either, whatever it is told.
 Line breaks inside quotes are not supported; the owner's check says so.
 """
 

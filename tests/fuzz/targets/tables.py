@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import gzip
 import hashlib
+import re
 from pathlib import Path
 
 import duckdb
@@ -88,7 +89,7 @@ class CsvTables(_Tables):
         path = self.folder / ("input.csv.gz" if zipped else "input.csv")
         path.write_bytes(data)
         table = asked(path)
-        lines = data.split(b"\n")
+        lines = re.split(b"\r\n|\r|\n", data)
         chance, *where = hashlib.sha256(data).digest()[:4]
         if zipped or len(lines) < 2 or chance % 4:
             return

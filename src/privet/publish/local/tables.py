@@ -35,8 +35,10 @@ def blocks_of(place: str, schema: Schema) -> Iterator[Any]:
 def _of_lines(path: Path, schema: Schema) -> Iterator[Any]:
     import pandas as pd
 
-    with gzip.open(path) if path.suffix == ".gz" else path.open("rb") as file:
-        records = records_of(file, schema, str(path), over_lines=False)
+    # Bytes as they are, in lines that end as they do where they are counted: with a line feed, a carriage return, or both.
+    with gzip.open(path, "rt", encoding="latin-1") if path.suffix == ".gz" else path.open(encoding="latin-1") as file:
+        lines = (line.encode("latin-1") for line in file)
+        records = records_of(lines, schema, str(path), over_lines=False)
         first = list(islice(records, BLOCK))
         columns = list(first[0]) if first else [*schema.names, schema.target, *([schema.person] if schema.person else [])]
         block = first
