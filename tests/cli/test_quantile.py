@@ -61,7 +61,7 @@ def test_json(ask: Run):
         (("--attribute", "sex"), "attribute must be a numeric one .there are age., got 'sex'"),
         (("--attribute", "height"), "no attribute 'height'; there are age, sex"),
         (("--attribute", "age", "--q", "1.5"), "q must be a number from 0 to 1, got '1.5'"),
-        (("--attribute", "age", "--q", "half"), "q must be"),
+        (("--attribute", "age", "--q", "half"), "q must be a number from 0 to 1, got 'half'"),
         (("--attribute", "age", "--epsilon", "0"), "epsilon must be a finite number above zero"),
     ],
 )

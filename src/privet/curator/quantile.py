@@ -49,9 +49,13 @@ def numeric_attribute(schema: Schema, name: str) -> Numeric:
 
 def exact_share(q: Number) -> Fraction:
     """The share of the rows that shall lie below."""
-    share = exact("q", q, zero=True)
+    refused = ParameterError(f"q must be a number from 0 to 1, got {q!r}")
+    try:
+        share = exact("q", q, zero=True)
+    except ParameterError:
+        raise refused from None
     if share > 1:
-        raise ParameterError(f"q must be a number from 0 to 1, got {q!r}")
+        raise refused
     return share
 
 

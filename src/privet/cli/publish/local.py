@@ -107,6 +107,8 @@ def randomize(
     made = read_randomizer(randomizer) if randomizer is not None else _made(*given)  # type: ignore[arg-type]
     check_lines(made.schema)
     if records == "-":
+        if sys.stdin.isatty():
+            typer.echo("records are read from here, as CSV with a header line; Ctrl-D ends them", err=True)
         reports = of_stream(made, sys.stdin.buffer, budget, ledger, analyst)
     else:
         reports = of_table(made, records, budget, ledger, analyst)
