@@ -55,7 +55,8 @@ class CuratorRequests(Target):
         made = house(folder, 10**15)
         made.add("ada", 10**15)
         self._ledger = made.home.ledger
-        limits = Limits(rate=1e9, burst=1e9, first_step=0, recorded=1 << 50, snapshots=10**6, snapshots_each=10**6)
+        # Snapshots have a thread each, and end soon: there are thousands in a run.
+        limits = Limits(rate=1e9, burst=1e9, first_step=0, recorded=1 << 50, snapshots=64, snapshots_each=64, snapshot_idle=2)
         self._served = Served(create_app(made.home, limits), made.tokens["ada"])
 
     def close(self) -> None:
