@@ -59,7 +59,8 @@ class Split:
 
     def __post_init__(self) -> None:
         whole = all(isinstance(child, int) and not isinstance(child, bool) for child in self.branch)
-        if not self.branch or not whole or set(self.branch) != set(range(max(self.branch) + 1)):
+        children = set(self.branch)
+        if not children or not whole or min(children) != 0 or max(children) != len(children) - 1:
             raise QuestionError(f"a split of {self.attribute!r} must number its children 0, 1, 2, ... without a gap")
 
     @property

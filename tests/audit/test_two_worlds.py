@@ -151,7 +151,7 @@ def test_a_seed_is_not_sent_to_several_processes():
 @pytest.mark.parametrize("name", SUBJECTS)
 @pytest.mark.parametrize("neighbours", ["add-remove", "replace"])
 def test_everything_holds(name, neighbours):
-    with pv.unlock_test_seeds():
-        found = audit_subject(name, Fraction(1), 400, neighbours=neighbours, bits=pv.SeededBits(5))
+    found = audit_subject(name, Fraction(1), 400, neighbours=neighbours)
     assert isinstance(found, AuditResult)
+    assert 0.99 < found.claimed <= 4  # it claims something: answers from a seed would not
     assert found.verdict == "holds", found

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import tracemalloc
 from typing import Any
 
 import pytest
@@ -21,10 +22,16 @@ def test_constructors() -> None:
     assert (Split.multiway(SCHEMA, "one").n_children, Split.value(SCHEMA, "a", 0).n_children) == (1, 2)
 
 
-@pytest.mark.parametrize("branch", [(), (1,), (0, 2), (-1, 0), (1, 2)])
+@pytest.mark.parametrize("branch", [(), (1,), (0, 2), (-1, 0), (1, 2), (0, 1 << 31), (0, 1, 10**400)])
 def test_children_are_numbered_without_a_gap(branch: tuple) -> None:
-    with pytest.raises(QuestionError, match=r"split of 'a' must number its children 0, 1, 2"):
-        Split("a", branch)
+    """However far apart they are, nothing is made for what lies between: a request of an analyst would take all memory."""
+    tracemalloc.start()
+    try:
+        with pytest.raises(QuestionError, match=r"split of 'a' must number its children 0, 1, 2"):
+            Split("a", branch)
+        assert tracemalloc.get_traced_memory()[1] < 1 << 20
+    finally:
+        tracemalloc.stop()
 
 
 @pytest.mark.parametrize(

@@ -9,7 +9,7 @@ import pandas as pd
 import polars as pl
 import pyarrow as pa
 import pytest
-from hypothesis import given, settings
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from privet.counts.memory import MemorySource
@@ -46,6 +46,7 @@ def test_rows_with_an_unknown_code_are_left_out(entries: list, block: int) -> No
 
 @settings(max_examples=100)
 @given(rows, st.integers(1, 4), st.sampled_from([7, 1 << 16]), st.sampled_from([pd.DataFrame, pl.from_pandas, pa.Table.from_pandas]))
+@example([(1, 0, 0, 1), (0, 1, 0, 1), (0, 1, 1, 1)], 2, 7, pd.DataFrame)
 def test_the_first_rows_of_each_person_in_the_order_of_their_codes(entries: list, most: int, block: int, make) -> None:
     people = defaultdict(list)
     for *row, who in entries:
