@@ -107,7 +107,7 @@ def randomize(
     made = read_randomizer(randomizer) if randomizer is not None else _made(*given)  # type: ignore[arg-type]
     check_lines(made.schema)
     if records == "-":
-        if sys.stdin.isatty():
+        if sys.stdin.buffer.isatty():
             typer.echo("records are read from here, as CSV with a header line; Ctrl-D ends them", err=True)
         reports = of_stream(made, sys.stdin.buffer, budget, ledger, analyst)
     else:
