@@ -14,6 +14,7 @@ from hypothesis import strategies as st
 from privet.budget import Budget, Cost
 from privet.errors import LedgerError, ParameterError
 from privet.ledger import Line, Receipt, SQLiteLedger, Witness, verify
+from privet.ledger.verify import problems_of
 
 UNLOCK = "DROP TRIGGER journal_stays; DROP TRIGGER journal_keeps; DROP TRIGGER answers_stay; DROP TRIGGER answers_keep;"
 
@@ -245,3 +246,14 @@ def test_a_ledger_of_version_1_is_brought_to_this_one(path):
     ledger.charge("people", "ada", Cost.pure("0.1"), "more")
     ledger.close()
     assert verify(SQLiteLedger(path)) == []
+
+
+@pytest.mark.parametrize("number", [None, "2", 2.5])
+def test_a_line_without_a_number_is_told(ledger, number):
+    """In a damaged file anything may stand there."""
+    books = ledger.books()
+    lines = [*books.lines]
+    lines[1] = replace(lines[1], number=number)
+    found = problems_of(ledger.identity, replace(books, lines=lines))
+    assert f"line {number} stands where line 2 should: a line was removed or moved" in found
+    assert not any(line.startswith("line 3 stands") for line in found)
