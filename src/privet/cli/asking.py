@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Protocol
 import typer
 from rich.console import Console
 
-from privet.budget import Budget, exact_epsilon
+from privet.budget import Budget, exact, exact_epsilon
 from privet.cli.places import check_no_table, ledger_beside
 from privet.cli.tables import budget_table, number
 from privet.counts.open import open_table
@@ -42,13 +42,6 @@ class Place(Protocol):
         """Who is asked. All that can be wrong is looked at before a ledger learns a budget."""
 
 
-def _budget(given: str) -> Budget:
-    try:
-        return Budget(given)
-    except ParameterError as error:
-        raise ParameterError(str(error).replace("epsilon", "--budget", 1)) from None
-
-
 @dataclass(frozen=True)
 class TablePlace:
     """A table of the owner, whose ledger lies beside it."""
@@ -63,7 +56,7 @@ class TablePlace:
         opened = open_table(self.table)
         opened.check_structure(self.schema)
         exact_epsilon("epsilon", epsilon)
-        cap = None if self.budget is None else _budget(self.budget)
+        cap = None if self.budget is None else Budget(exact("--budget", self.budget, zero=True))
         book = SQLiteLedger(ledger_beside(self.table) if self.ledger is None else self.ledger)
         if cap is None and book.cap(opened.name) is None:
             cap = Budget(DEFAULT_BUDGET)
