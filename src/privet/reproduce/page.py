@@ -28,9 +28,9 @@ h2 { font-size: 1.35rem; border-top: 3px solid var(--line); padding-top: 1rem; }
 figure { margin: .8rem 0; break-inside: avoid; background: #fff; border-radius: .4rem; overflow-x: auto; }
 figure svg { display: block; margin: 0 auto; max-width: 100%; height: auto; } .broad svg { min-width: 40rem; }
 .paper th { padding-top: .9rem; }
-.claim { border-left: 4px solid var(--line); padding-left: .8rem; break-after: avoid; }
+.claim { border-left: 4px solid var(--line); padding-left: .8rem; break-inside: avoid; break-after: avoid; }
 a { color: inherit; } .small { font-size: .88rem; }
-@media print { h2 { break-before: page; } .broad svg { min-width: 0; } figure svg { max-height: 22cm; } }
+@media print { h2 { break-before: page; } .broad svg { min-width: 0; } figure svg { max-height: 19cm; } }
 """
 
 
