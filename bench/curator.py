@@ -1,4 +1,5 @@
-"""How fast the curator's service answers: noisy counts over HTTP beside the bare database doing the same counts, in one run.
+"""How fast the curator's service answers: noisy counts over HTTP beside the bare database doing the
+same counts, in one run.
 
 python -m bench.curator [--quick] [--seconds 4] [--out docs/results/curator-speed.md]
 
@@ -47,16 +48,24 @@ from privet.wire.questions import question_from
 CLIENTS = (1, 8, 64)
 Taken = tuple[list[float], float]
 SCHEMA = Schema(
-    {"age": Numeric(0, 80, bins=16), "colour": Categorical(["red", "green", "blue"]), "smokes": Categorical(["no", "yes"])},
+    {
+        "age": Numeric(0, 80, bins=16),
+        "colour": Categorical(["red", "green", "blue"]),
+        "smokes": Categorical(["no", "yes"]),
+    },
     "ill",
     ["no", "yes"],
 )
 #: Class counts by age of two cells: one scan of the table, 64 noisy numbers.
-ASKED = {"epsilon": "1/1000000", "cells": [[{"smokes": ["no"]}, {"smokes": ["yes"]}]], "partitions": [{"cells": 0, "by": "age"}]}
+ASKED = {
+    "epsilon": "1/1000000",
+    "cells": [[{"smokes": ["no"]}, {"smokes": ["yes"]}]],
+    "partitions": [{"cells": 0, "by": "age"}],
+}
 BODY = json.dumps(ASKED).encode()
 
 
-# -- tables ------------------------------------------------------------------------------------------------------------
+# -- tables ----------------------------------------------------------------------------------------
 
 
 def frame(rows: int) -> pd.DataFrame:
@@ -108,7 +117,7 @@ def postgres_place(url: str, rows: int) -> str:
     return f"{url}&table={table}"
 
 
-# -- the service -------------------------------------------------------------------------------------------------------
+# -- the service -----------------------------------------------------------------------------------
 
 
 def home_of(folder: Path, place: str) -> tuple[Home, list[str]]:
@@ -128,10 +137,14 @@ def home_of(folder: Path, place: str) -> tuple[Home, list[str]]:
 def serving(home: Home, first_step: float) -> Iterator[int]:
     """The port of the service in a process of its own."""
     code = (
-        "import sys; from privet.service.home import Home; from privet.service.limits import Limits; from privet.service.serve import run;"
-        f"run(Home.open(sys.argv[1]), Limits(rate=1e6, burst=1e6, first_step={first_step}), '127.0.0.1', 0)"
+        "import sys; from privet.service.home import Home; from privet.service.limits import "
+        "Limits; from privet.service.serve import run;"
+        f"run(Home.open(sys.argv[1]), Limits(rate=1e6, burst=1e6, first_step={first_step}), "
+        "'127.0.0.1', 0)"
     )
-    with subprocess.Popen([sys.executable, "-c", code, str(home.path)], stderr=subprocess.PIPE, text=True) as process:
+    with subprocess.Popen(
+        [sys.executable, "-c", code, str(home.path)], stderr=subprocess.PIPE, text=True
+    ) as process:
         assert process.stderr is not None
         found = re.search(r":(\d+) \(", process.stderr.readline())
         assert found is not None
@@ -174,7 +187,9 @@ def bare(source: CountSource, question: Question, clients: int, seconds: float) 
 
 
 def at_once(client: Callable[[int], Callable[[], object]], clients: int, seconds: float) -> Taken:
-    """Let all clients work for a while after one turn each; how long each turn took, and all of them together."""
+    """Let all clients work for a while after one turn each; how long each turn took, and all of
+    them together.
+    """
     taken: list[float] = []
     begun: list[float] = []
     ready = threading.Barrier(clients, lambda: begun.append(time.perf_counter()))
@@ -193,7 +208,7 @@ def at_once(client: Callable[[int], Callable[[], object]], clients: int, seconds
     return taken, time.perf_counter() - begun[0]
 
 
-# -- where the time goes -----------------------------------------------------------------------------------------------
+# -- where the time goes ---------------------------------------------------------------------------
 
 
 class Stopwatch:
@@ -215,11 +230,17 @@ class Stopwatch:
         setattr(owner, method, outer)
 
 
-REST, ALL, HTTP = "noise, checks, JSON, threads (the rest of the desk)", "all within the desk", "HTTP, both ends"
+REST, ALL, HTTP = (
+    "noise, checks, JSON, threads (the rest of the desk)",
+    "all within the desk",
+    "HTTP, both ends",
+)
 
 
 def breakdown(folder: Path, place: str, questions: int) -> list[tuple[str, float]]:
-    """Median milliseconds of each step. Questions to a desk in this process and over HTTP take turns, so that both meet the same load."""
+    """Median milliseconds of each step. Questions to a desk in this process and over HTTP take
+    turns, so that both meet the same load.
+    """
     home, tokens = home_of(folder, place)
     desk, watch = Desk(home, Limits(rate=1e9, burst=1e9, first_step=0)), Stopwatch()
     asked = requests.Count.model_validate(ASKED)
@@ -240,28 +261,53 @@ def breakdown(folder: Path, place: str, questions: int) -> list[tuple[str, float
             watch.seconds = {}
             start = time.perf_counter()
             analyst = desk.admit(tokens[0], "here")
-            desk.ask(desk.request(analyst, desk.granted(analyst, "people"), "count", asked, BODY, f"key-{number}", None)).result()
+            desk.ask(
+                desk.request(
+                    analyst,
+                    desk.granted(analyst, "people"),
+                    "count",
+                    asked,
+                    BODY,
+                    f"key-{number}",
+                    None,
+                )
+            ).result()
             inside = time.perf_counter() - start
             over()
             outside = time.perf_counter() - start - inside
-            found.append({**watch.seconds, REST: inside - sum(watch.seconds.values()), ALL: inside, HTTP: outside})
+            found.append(
+                {
+                    **watch.seconds,
+                    REST: inside - sum(watch.seconds.values()),
+                    ALL: inside,
+                    HTTP: outside,
+                }
+            )
     desk.close()
     medians = {name: statistics.median(one[name] for one in found[1:]) * 1e3 for name in found[-1]}
     medians[HTTP] -= medians[ALL]
     return list(medians.items())
 
 
-# -- the page ----------------------------------------------------------------------------------------------------------
+# -- the page --------------------------------------------------------------------------------------
 
 
 def shown(measured: Taken) -> tuple[float, float, float]:
     """Questions a second, and the median and the 99th of a hundred in milliseconds."""
     taken, seconds = measured
-    return len(taken) / seconds, float(np.percentile(taken, 50)) * 1e3, float(np.percentile(taken, 99)) * 1e3
+    return (
+        len(taken) / seconds,
+        float(np.percentile(taken, 50)) * 1e3,
+        float(np.percentile(taken, 99)) * 1e3,
+    )
 
 
-def measured(folder: Path, name: str, place: str, seconds: float) -> Iterator[tuple[str, int, str, tuple[float, float, float], float]]:
-    """For each number of clients: the bare database, the service with times as they are, the service as it is served."""
+def measured(
+    folder: Path, name: str, place: str, seconds: float
+) -> Iterator[tuple[str, int, str, tuple[float, float, float], float]]:
+    """For each number of clients: the bare database, the service with times as they are, the
+    service as it is served.
+    """
     home, tokens = home_of(folder, place)
     source = open_table(place).source(SCHEMA)
     question = question_from(SCHEMA, ASKED["cells"], ASKED["partitions"])
@@ -269,7 +315,10 @@ def measured(folder: Path, name: str, place: str, seconds: float) -> Iterator[tu
         for clients in CLIENTS:
             alone = shown(bare(source, question, clients, seconds))
             yield name, clients, "bare database", alone, 1.0
-            for what, port in (("service, times as they are", plain), ("service, times rounded up", rounded)):
+            for what, port in (
+                ("service, times as they are", plain),
+                ("service, times rounded up", rounded),
+            ):
                 found = shown(over_http(port, tokens, clients, seconds))
                 yield name, clients, what, found, found[0] / alone[0]
 
@@ -313,25 +362,45 @@ One client, {breakdown_rows:,} rows in DuckDB, times as they are: median millise
 same process and over HTTP took turns; the last line is what HTTP took beyond the desk.
 
 {steps}
-"""
+"""  # noqa: E501
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
     parser.add_argument("--quick", action="store_true", help="short, for a look")
     parser.add_argument("--seconds", type=float, default=4.0, help="of each measurement")
     parser.add_argument("--out", type=Path, help="write a page there")
     given = parser.parse_args()
     seconds, sizes = (1.0, (10_000,)) if given.quick else (given.seconds, (10_000, 200_000))
     console, before, questions = Console(), os.getloadavg()[0], 50 if given.quick else 300
-    lines: list[tuple[str, ...]] = [("table", "clients", "what", "questions/s", "p50 ms", "p99 ms", "ratio")]
+    lines: list[tuple[str, ...]] = [
+        ("table", "clients", "what", "questions/s", "p50 ms", "p99 ms", "ratio")
+    ]
     with tempfile.TemporaryDirectory() as name, postgres() as url:
         folder = Path(name)
         places = [(f"DuckDB, {rows:,} rows", duckdb_place(folder, rows)) for rows in sizes]
-        places += [] if url is None else [(f"PostgreSQL, {rows:,} rows", postgres_place(url, rows)) for rows in sizes]
+        places += (
+            []
+            if url is None
+            else [(f"PostgreSQL, {rows:,} rows", postgres_place(url, rows)) for rows in sizes]
+        )
         for table, place in places:
-            for _, clients, what, (rate, p50, p99), ratio in measured(folder, table, place, seconds):
-                lines.append((table, str(clients), what, f"{rate:,.0f}", f"{p50:.1f}", f"{p99:.1f}", f"{ratio:.2f}"))
+            for _, clients, what, (rate, p50, p99), ratio in measured(
+                folder, table, place, seconds
+            ):
+                lines.append(
+                    (
+                        table,
+                        str(clients),
+                        what,
+                        f"{rate:,.0f}",
+                        f"{p50:.1f}",
+                        f"{p99:.1f}",
+                        f"{ratio:.2f}",
+                    )
+                )
                 console.print("  ".join(lines[-1]))
         steps = breakdown(folder, places[0][1], questions)
     parts = [("step", "ms"), *((step, f"{milliseconds:.2f}") for step, milliseconds in steps)]

@@ -1,7 +1,8 @@
-"""Accuracy of every learner over epsilon, stratified 5-fold, as a table and a picture; and how fast random trees are.
+"""Accuracy of every learner over epsilon, stratified 5-fold, as a table and a picture; and how fast
+random trees are.
 
 python -m bench.learners [--quick] [-o docs/results]        (fetched data sets come from PRIVET_DATA or the cache)
-"""
+"""  # noqa: E501
 
 from __future__ import annotations
 
@@ -20,21 +21,32 @@ from rich.progress import track
 from sklearn.model_selection import StratifiedKFold
 
 from privet import datasets
-from privet.learners import ForestClassifier, GreedyTreeClassifier, NoisyID3Classifier, RandomTreesClassifier
+from privet.learners import (
+    ForestClassifier,
+    GreedyTreeClassifier,
+    NoisyID3Classifier,
+    RandomTreesClassifier,
+)
 from privet.schema.encode import encode
 from privet.trees.exact import grow_c45, grow_id3
 
 EPSILONS = (0.1, 0.5, 1.0, 2.0, 5.0, math.inf)
 SETS = ("nursery", "mushroom", "votes", "car", "tic_tac_toe", "adult")
 LEARNERS = {
-    "random trees": lambda e, s, name: RandomTreesClassifier(e, s, n_trees=5 if name == "votes" else 10),
+    "random trees": lambda e, s, name: RandomTreesClassifier(
+        e, s, n_trees=5 if name == "votes" else 10
+    ),
     "random trees, sum of counts": lambda e, s, name: RandomTreesClassifier(
         e, s, n_trees=5 if name == "votes" else 10, combine="counts", shrink=0
     ),
     "greedy tree, max operator": lambda e, s, _: GreedyTreeClassifier(e, s, criterion="max"),
     "greedy tree, Gini": lambda e, s, _: GreedyTreeClassifier(e, s, criterion="gini"),
-    "greedy tree, information gain": lambda e, s, _: GreedyTreeClassifier(e, s, criterion="info_gain"),
-    "forest of 5, people divided": lambda e, s, _: ForestClassifier(e, s, n_trees=5, divide="people" if e < math.inf else "budget"),
+    "greedy tree, information gain": lambda e, s, _: GreedyTreeClassifier(
+        e, s, criterion="info_gain"
+    ),
+    "forest of 5, people divided": lambda e, s, _: ForestClassifier(
+        e, s, n_trees=5, divide="people" if e < math.inf else "budget"
+    ),
     "noisy ID3": lambda e, s, _: NoisyID3Classifier(e, s),
 }
 
@@ -58,7 +70,15 @@ def cell(task: tuple[str, str, float, int]) -> list[dict[str, object]]:
         model = LEARNERS[learner](epsilon, schema, name).fit(data.X.iloc[train], data.y.iloc[train])
         seconds = time.perf_counter() - start
         accuracy = float((model.predict(data.X.iloc[test]) == data.y.iloc[test].to_numpy()).mean())
-        rows.append({"data": name, "learner": learner, "epsilon": epsilon, "accuracy": accuracy, "seconds": seconds})
+        rows.append(
+            {
+                "data": name,
+                "learner": learner,
+                "epsilon": epsilon,
+                "accuracy": accuracy,
+                "seconds": seconds,
+            }
+        )
     return rows
 
 
@@ -72,12 +92,25 @@ def baselines(name: str) -> list[dict[str, object]]:
     for train, test in folds(data.y, 1):
         codes, classes = [column[train] for column in encoded.codes], encoded.classes[train]
         others = [column[test] for column in encoded.codes]
-        trees = {"exact ID3": grow_id3(schema, codes, classes), "exact C4.5": grow_c45(schema, codes, classes, splits="binary")}
-        guesses = {key: tree.counts[tree.reach(others)].argmax(axis=1) for key, tree in trees.items()}
+        trees = {
+            "exact ID3": grow_id3(schema, codes, classes),
+            "exact C4.5": grow_c45(schema, codes, classes, splits="binary"),
+        }
+        guesses = {
+            key: tree.counts[tree.reach(others)].argmax(axis=1) for key, tree in trees.items()
+        }
         guesses["most frequent class"] = np.full(len(test), np.bincount(classes).argmax())
         for key, guess in guesses.items():
             accuracy = float((guess == encoded.classes[test]).mean())
-            rows.append({"data": name, "learner": key, "epsilon": math.inf, "accuracy": accuracy, "seconds": math.nan})
+            rows.append(
+                {
+                    "data": name,
+                    "learner": key,
+                    "epsilon": math.inf,
+                    "accuracy": accuracy,
+                    "seconds": math.nan,
+                }
+            )
     return rows
 
 
@@ -86,17 +119,29 @@ def markdown(table: pd.DataFrame, sets: list[str]) -> str:
     for name in sets:
         here = table[table.data == name]
         means = here.groupby(["learner", "epsilon"]).accuracy.mean().unstack()
-        lines += [f"## {name}", "", "| learner | " + " | ".join("inf" if e == math.inf else f"{e:g}" for e in EPSILONS) + " |"]
+        lines += [
+            f"## {name}",
+            "",
+            "| learner | "
+            + " | ".join("inf" if e == math.inf else f"{e:g}" for e in EPSILONS)
+            + " |",
+        ]
         lines.append("|---|" + "---:|" * len(EPSILONS))
         for learner in [*LEARNERS, "exact ID3", "exact C4.5", "most frequent class"]:
             values = [means.loc[learner].get(e, math.nan) for e in EPSILONS]
-            lines.append(f"| {learner} | " + " | ".join("" if math.isnan(v) else f"{v:.3f}".lstrip("0") for v in values) + " |")
+            lines.append(
+                f"| {learner} | "
+                + " | ".join("" if math.isnan(v) else f"{v:.3f}".lstrip("0") for v in values)
+                + " |"
+            )
         lines += ["", f"![{name}: accuracy over epsilon](accuracy-{name}.svg)", ""]
     return "\n".join(lines)
 
 
 def depth_by_trees(output: Path) -> None:
-    """A heat map of random trees' accuracy on nursery at epsilon 1, over height and number of trees."""
+    """A heat map of random trees' accuracy on nursery at epsilon 1, over height and number of
+    trees.
+    """
     from privet.plots import heatmap, save_figure
 
     data = datasets.load("nursery")
@@ -105,21 +150,35 @@ def depth_by_trees(output: Path) -> None:
         schema = data.schema.declare(n_rows=len(train))
         for height in range(1, 7):
             for n_trees in (1, 2, 5, 10, 20, 50):
-                model = RandomTreesClassifier(1, schema, n_trees=n_trees, height=height).fit(data.X.iloc[train], data.y.iloc[train])
-                accuracy = float((model.predict(data.X.iloc[test]) == data.y.iloc[test].to_numpy()).mean())
+                model = RandomTreesClassifier(1, schema, n_trees=n_trees, height=height).fit(
+                    data.X.iloc[train], data.y.iloc[train]
+                )
+                accuracy = float(
+                    (model.predict(data.X.iloc[test]) == data.y.iloc[test].to_numpy()).mean()
+                )
                 rows.append({"height": height, "trees": n_trees, "accuracy": accuracy})
-    figure = heatmap(pd.DataFrame(rows), "height", "trees", "accuracy", title="nursery: random trees at epsilon 1")
+    figure = heatmap(
+        pd.DataFrame(rows),
+        "height",
+        "trees",
+        "accuracy",
+        title="nursery: random trees at epsilon 1",
+    )
     save_figure(figure, output / "heatmap-nursery.svg")
 
 
 def speed(console: Console) -> str:
-    """100 random trees of depth 7 on Adult with 7 coarse attributes and balanced classes, as in Hanisch's experiment."""
+    """100 random trees of depth 7 on Adult with 7 coarse attributes and balanced classes, as in
+    Hanisch's experiment.
+    """
     from privet.schema import Categorical, Schema
 
     data = datasets.load("adult").table
     rich = data[data["class"] == ">50K"]
     balanced = pd.concat([rich, data[data["class"] != ">50K"].iloc[: len(rich)]])
-    grouped = balanced.education_num.map(lambda years: "low" if years < 9 else "middle" if years < 13 else "high")
+    grouped = balanced.education_num.map(
+        lambda years: "low" if years < 9 else "middle" if years < 13 else "high"
+    )
     table = pd.DataFrame(
         {
             "age": np.where(balanced.age <= 37, "young", "old"),
@@ -128,12 +187,19 @@ def speed(console: Console) -> str:
             "relationship": balanced.relationship,
             "race": balanced.race,
             "sex": balanced.sex,
-            "hours": np.where(balanced.hours_per_week <= 36, "short", np.where(balanced.hours_per_week <= 50, "usual", "long")),
+            "hours": np.where(
+                balanced.hours_per_week <= 36,
+                "short",
+                np.where(balanced.hours_per_week <= 50, "usual", "long"),
+            ),
             "class": balanced["class"],
         }
     ).reset_index(drop=True)
     schema = Schema(
-        {name: Categorical(sorted(table[name].unique())) for name in table.columns[:-1]}, "class", ["<=50K", ">50K"], n_rows=len(table)
+        {name: Categorical(sorted(table[name].unique())) for name in table.columns[:-1]},
+        "class",
+        ["<=50K", ">50K"],
+        n_rows=len(table),
     )
     learner = RandomTreesClassifier(1, schema, n_trees=100, height=7)
     learner.fit(table)  # compiles
@@ -157,27 +223,57 @@ def main() -> None:
     options = parser.parse_args()
     console = Console()
     sets = [name for name in SETS if not (options.quick and name == "adult")]
-    tasks = [(learner, name, e, 1 if name == "adult" or options.quick else 2) for name in sets for learner in LEARNERS for e in EPSILONS]
+    tasks = [
+        (learner, name, e, 1 if name == "adult" or options.quick else 2)
+        for name in sets
+        for learner in LEARNERS
+        for e in EPSILONS
+    ]
     rows = [row for name in sets for row in baselines(name)]
     with ProcessPoolExecutor(2) as pool:
-        for found in track(pool.map(cell, tasks), total=len(tasks), description="cross-validating", console=console):
+        for found in track(
+            pool.map(cell, tasks), total=len(tasks), description="cross-validating", console=console
+        ):
             rows += found
     table = pd.DataFrame(rows)
     options.output.mkdir(parents=True, exist_ok=True)
     fast = "" if options.quick else speed(console)
-    head = "# Learners over epsilon\n\nMean accuracy, stratified 5-fold (2 repeats, adult 1), for one row added or removed. "
-    head += "Made by `python -m bench.learners`.\n`inf` is without noise. The number of training rows is declared public.\n\n"
-    picture = "\n## Height and number of random trees\n\n![accuracy over height and number of trees](heatmap-nursery.svg)\n"
-    text = head + markdown(table, sets) + picture + (f"\n## Speed\n\n{fast} on 2 cores; the papers' own code took hours.\n" if fast else "")
+    head = (
+        "# Learners over epsilon\n\nMean accuracy, stratified 5-fold (2 repeats, adult 1), for one "
+        "row added or removed. "
+    )
+    head += (
+        "Made by `python -m bench.learners`.\n`inf` is without noise. The number of training rows "
+        "is declared public.\n\n"
+    )
+    picture = (
+        "\n## Height and number of random trees\n\n![accuracy over height and number of "
+        "trees](heatmap-nursery.svg)\n"
+    )
+    text = (
+        head
+        + markdown(table, sets)
+        + picture
+        + (f"\n## Speed\n\n{fast} on 2 cores; the papers' own code took hours.\n" if fast else "")
+    )
     (options.output / "learners.md").write_text(text)
     console.print(text)
     from privet.plots import accuracy_over_epsilon, save_figure
 
     depth_by_trees(options.output)
     for name in sets:
-        here = table[(table.data == name) & table.learner.isin(["random trees", "greedy tree, Gini", "noisy ID3"])]
-        majority = float(table[(table.data == name) & (table.learner == "most frequent class")].accuracy.mean())
-        figure = accuracy_over_epsilon(here[["learner", "epsilon", "accuracy"]], majority=majority, title=f"{name}: accuracy over epsilon")
+        here = table[
+            (table.data == name)
+            & table.learner.isin(["random trees", "greedy tree, Gini", "noisy ID3"])
+        ]
+        majority = float(
+            table[(table.data == name) & (table.learner == "most frequent class")].accuracy.mean()
+        )
+        figure = accuracy_over_epsilon(
+            here[["learner", "epsilon", "accuracy"]],
+            majority=majority,
+            title=f"{name}: accuracy over epsilon",
+        )
         save_figure(figure, options.output / f"accuracy-{name}.svg")
 
 

@@ -1,7 +1,8 @@
-"""Processes of ``privet``, without the second or two that each would need to import what it works with.
+"""Processes of ``privet``, without the second or two that each would need to import what it works
+with.
 
-A process that has imported everything waits, and is forked for each command. So memory, environment, folder and exit code are the
-command's own, as in a terminal.
+A process that has imported everything waits, and is forked for each command. So memory,
+environment, folder and exit code are the command's own, as in a terminal.
 """
 
 from __future__ import annotations
@@ -15,14 +16,30 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 #: What commands import, sooner or later.
-_IMPORTED = ["duckdb", "numba", "pandas", "pyarrow.parquet", "rich.console", "sklearn.base", "uvicorn"]
-_IMPORTED += ["privet.cli.app", "privet.curator", "privet.learners", "privet.service.app", "privet.outsource.server.app"]
+_IMPORTED = [
+    "duckdb",
+    "numba",
+    "pandas",
+    "pyarrow.parquet",
+    "rich.console",
+    "sklearn.base",
+    "uvicorn",
+]
+_IMPORTED += [
+    "privet.cli.app",
+    "privet.curator",
+    "privet.learners",
+    "privet.service.app",
+    "privet.outsource.server.app",
+]
 _forks = multiprocessing.get_context("forkserver")
 _forks.set_forkserver_preload(_IMPORTED)
 
 
 class Forked:
-    """A process that runs ``code``, with these words as its arguments. It has the names of :class:`subprocess.Popen`."""
+    """A process that runs ``code``, with these words as its arguments. It has the names of
+    :class:`subprocess.Popen`.
+    """
 
     def __init__(
         self,
@@ -34,8 +51,16 @@ class Forked:
         environment: Mapping[str, str] | None = None,
     ) -> None:
         self.args = [str(word) for word in words]
-        given = (code, self.args, out, err, folder or Path.cwd(), dict(os.environ if environment is None else environment))
-        self._process = _forks.Process(target=_run, args=given, daemon=True)  # none outlives the tests
+        given = (
+            code,
+            self.args,
+            out,
+            err,
+            folder or Path.cwd(),
+            dict(os.environ if environment is None else environment),
+        )
+        # none outlives the tests
+        self._process = _forks.Process(target=_run, args=given, daemon=True)
         self._process.start()
         assert self._process.pid is not None
         self.pid: int = self._process.pid
@@ -59,7 +84,9 @@ class Forked:
 PRIVET = "from privet.cli import main; main()"
 
 
-def run(words: Sequence[object], folder: Path, environment: Mapping[str, str], patience: float = 300) -> subprocess.CompletedProcess[str]:
+def run(
+    words: Sequence[object], folder: Path, environment: Mapping[str, str], patience: float = 300
+) -> subprocess.CompletedProcess[str]:
     """Run ``privet`` with these words, in this folder."""
     with tempfile.TemporaryDirectory() as temporary:
         out, err = Path(temporary, "out"), Path(temporary, "err")
@@ -68,10 +95,14 @@ def run(words: Sequence[object], folder: Path, environment: Mapping[str, str], p
             code = process.wait(patience)
         finally:
             process.kill()
-        return subprocess.CompletedProcess(process.args, code, out.read_text("utf-8"), err.read_text("utf-8"))
+        return subprocess.CompletedProcess(
+            process.args, code, out.read_text("utf-8"), err.read_text("utf-8")
+        )
 
 
-def _run(code: str, words: list[str], out: Path, err: Path, folder: Path, environment: dict[str, str]) -> None:
+def _run(
+    code: str, words: list[str], out: Path, err: Path, folder: Path, environment: dict[str, str]
+) -> None:
     os.environ.clear()
     os.environ.update(environment)
     for file, descriptor in ((out, 1), (err, 2)):

@@ -1,7 +1,9 @@
-"""Tests draw their chance from a stream that follows the name of the test, so that what passes once passes again.
+"""Tests draw their chance from a stream that follows the name of the test, so that what passes once
+passes again.
 
-``PRIVET_TEST_SEED`` names another stream; ``PRIVET_TEST_SEED=random`` leaves everything to the operating system, as in use.
-Only Python's own doors to the system's generator are turned: databases, OpenSSL and programs that a test starts keep theirs.
+``PRIVET_TEST_SEED`` names another stream; ``PRIVET_TEST_SEED=random`` leaves everything to the
+operating system, as in use. Only Python's own doors to the system's generator are turned:
+databases, OpenSSL and programs that a test starts keep theirs.
 """
 
 import hashlib
@@ -19,7 +21,9 @@ REPEATABLE = SEED != "random"
 
 
 class Stream:
-    """Bytes that depend on a name and on how many were drawn before; a forked process draws others than its parent."""
+    """Bytes that depend on a name and on how many were drawn before; a forked process draws others
+    than its parent.
+    """
 
     def __init__(self) -> None:
         self._name, self._drawn, self._forked = "no test", 0, 0

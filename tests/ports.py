@@ -13,7 +13,9 @@ _LANES = 50  # of processes that run tests at the same time
 
 
 def free_port() -> int:
-    """A port that stays free: neither the system nor another process that runs tests takes it, however late it is used."""
+    """A port that stays free: neither the system nor another process that runs tests takes it,
+    however late it is used.
+    """
     lane = int(re.sub(r"\D", "", os.environ.get("PYTEST_XDIST_WORKER", "")) or _LANES - 1) % _LANES
     for step in count(os.getpid()):
         port = _FIRST + (step * _LANES + lane) % (_LAST - _FIRST)

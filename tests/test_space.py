@@ -33,12 +33,14 @@ from tests.mechanisms.gibbs_oracle import small_schema
 SCHEMA = small_schema(3, "12?", 2, "4", 1)
 
 
-# -- what is accepted -----------------------------------------------------------------------------------------------------------
+# -- what is accepted ------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize("depth", [-1, MAX_DEPTH + 1, 1.5, "2", None, True])
 def test_depth_is_a_small_whole_number(depth):
-    with pytest.raises(ParameterError, match=f"depth must be a whole number from 0 to {MAX_DEPTH}, got"):
+    with pytest.raises(
+        ParameterError, match=f"depth must be a whole number from 0 to {MAX_DEPTH}, got"
+    ):
         TreeSpace(SCHEMA, depth)
 
 
@@ -46,7 +48,9 @@ def test_depth_is_a_small_whole_number(depth):
 @pytest.mark.parametrize("chance", [0, 1, 0.0001, float("nan"), "0.5", None, True])
 def test_chances_are_neither_zero_nor_one(name, chance):
     """A tree without a chance under one table could have one under its neighbour's."""
-    with pytest.raises(ParameterError, match=rf"{name} must be a number from 0\.001 to 0\.999, got"):
+    with pytest.raises(
+        ParameterError, match=rf"{name} must be a number from 0\.001 to 0\.999, got"
+    ):
         TreeSpace(SCHEMA, 2, **{name: chance})
 
 
@@ -74,11 +78,13 @@ def test_a_split_that_is_too_wide_is_refused(classes, keep):
     schema = small_schema(most, most + 1, classes=classes)
     assert most * math.log(classes / (1 - keep)) <= 600
     TreeSpace(schema, 1, [], [Split.multiway(schema, "a")], keep=keep)
-    with pytest.raises(QuestionError, match=f"'b' with {most + 1} children.* at most {most} are allowed"):
+    with pytest.raises(
+        QuestionError, match=f"'b' with {most + 1} children.* at most {most} are allowed"
+    ):
         TreeSpace(schema, 1, [], [Split.multiway(schema, "b")], keep=keep)
 
 
-# -- splits ---------------------------------------------------------------------------------------------------------------------
+# -- splits ----------------------------------------------------------------------------------------
 
 
 @given(st.integers(0, 255), st.lists(st.integers(0, 3), min_size=8, max_size=8))
@@ -94,7 +100,9 @@ def test_children_divide_what_is_possible(mask, branch):
 
 
 def test_the_public_splits_of_each_kind():
-    by_name = {name: [one for one in all_splits(SCHEMA) if one.attribute == name] for name in SCHEMA.names}
+    by_name = {
+        name: [one for one in all_splits(SCHEMA) if one.attribute == name] for name in SCHEMA.names
+    }
     assert {name: len(listed) for name, listed in by_name.items()} == {
         "a": 4,  # all apart, three values against the rest
         "b": 1 + 2 + 11,  # all apart, 4 and 8 groups, thresholds
@@ -102,19 +110,33 @@ def test_the_public_splits_of_each_kind():
         "d": 1 + 3,
         "e": 0,
     }
-    assert Split("b", (0,) * 5 + (1,) * 7 + (2,)) in by_name["b"]  # missing entries are a child of their own
+    # missing entries are a child of their own
+    assert Split("b", (0,) * 5 + (1,) * 7 + (2,)) in by_name["b"]
     binary, coarse = binary_and_coarse_splits(SCHEMA), coarse_splits(SCHEMA)
     assert Split.multiway(SCHEMA, "b") not in binary
-    assert {one.attribute: one.n_children for one in coarse if one.attribute != "b"} == {"a": 3, "c": 2, "d": 2}
+    assert {one.attribute: one.n_children for one in coarse if one.attribute != "b"} == {
+        "a": 3,
+        "c": 2,
+        "d": 2,
+    }
     assert [one.n_children for one in coarse if one.attribute == "b"] == [5, 9]
     for listed in (all_splits(SCHEMA), binary, coarse):
-        assert len({(one.attribute, frozenset(children((1 << len(one.branch)) - 1, one))) for one in listed}) == len(listed)
+        assert len(
+            {
+                (one.attribute, frozenset(children((1 << len(one.branch)) - 1, one)))
+                for one in listed
+            }
+        ) == len(listed)
 
 
 def test_very_large_domains_are_not_split_value_by_value():
     """Quickly, and so that every list can be used with the default chances."""
     schema = Schema(
-        {"zip": Categorical([f"z{i}" for i in range(5000)]), "age": Numeric(0, 1, bins=3000), "sex": Categorical(["f", "m"])},
+        {
+            "zip": Categorical([f"z{i}" for i in range(5000)]),
+            "age": Numeric(0, 1, bins=3000),
+            "sex": Categorical(["f", "m"]),
+        },
         "y",
         ["n", "p"],
     )
@@ -125,11 +147,13 @@ def test_very_large_domains_are_not_split_value_by_value():
         TreeSpace(schema, 2, listed, listed)
 
 
-# -- sizes ----------------------------------------------------------------------------------------------------------------------
+# -- sizes -----------------------------------------------------------------------------------------
 
 
 def stages(plan: Plan, which: int, by: int) -> list[int]:
-    """How many entries per class a table has while it is summed over subsets, attribute by attribute."""
+    """How many entries per class a table has while it is summed over subsets, attribute by
+    attribute.
+    """
     shape = [int(plan.sizes[a]) for a in plan.sets[which]]
     found = [math.prod(shape)]
     for i, a in enumerate(plan.sets[which]):
@@ -148,11 +172,15 @@ SPACES = [
     TreeSpace(SCHEMA, 4, [], all_splits(SCHEMA)),
     TreeSpace(SCHEMA, 4, coarse_splits(SCHEMA), []),
     TreeSpace(small_schema(3, 3, 3, 3, 3, classes=3), 5),
-    TreeSpace(small_schema("16", "16", "16?", 2), 3, coarse_splits(small_schema("16", "16", "16?", 2))),
+    TreeSpace(
+        small_schema("16", "16", "16?", 2), 3, coarse_splits(small_schema("16", "16", "16?", 2))
+    ),
 ]
 
 
-@pytest.mark.parametrize("space", SPACES, ids=lambda space: f"{space.depth}-{len(space.inner)}-{len(space.last)}")
+@pytest.mark.parametrize(
+    "space", SPACES, ids=lambda space: f"{space.depth}-{len(space.inner)}-{len(space.last)}"
+)
 def test_the_size_bounds_what_is_held(space):
     plan, schema = Plan(space), space.schema
     marginals = Marginals(plan.sets, schema.sizes, schema.n_classes)
@@ -173,12 +201,14 @@ def test_the_size_bounds_what_is_held(space):
     assert plan.n_states <= size.states
     assert len(marginals.flat) <= size.counts
     assert sum(array.nbytes for array in held) + counts + threads <= size.bytes
-    assert size.bytes < 60 * (sum(array.nbytes for array in held) + counts + threads) + 2**20  # and is no fantasy
+    # and is no fantasy
+    assert size.bytes < 60 * (sum(array.nbytes for array in held) + counts + threads) + 2**20
 
 
 def test_states_are_those_that_tests_lead_to():
     space = TreeSpace(small_schema(4), 3, [Split("a", (0, 0, 1, 1))], [])
-    # {0, 1} and {2, 3} after one test; nothing separates them any more, so no second test leads to them.
+    # {0, 1} and {2, 3} after one test; nothing separates them any more, so no second test leads to
+    # them.
     assert space.subsets == [{0b1111: 0b1, 0b0011: 0b10, 0b1100: 0b10}]
     twice = TreeSpace(small_schema(4), 3, [Split("a", (0, 0, 1, 1)), Split("a", (0, 1, 0, 0))], [])
     assert twice.subsets[0][0b0001] == 0b100
@@ -187,7 +217,13 @@ def test_states_are_those_that_tests_lead_to():
 
 def test_a_space_that_is_too_large_is_refused_with_advice():
     schema = small_schema(*[6] * 8)
-    with pytest.raises(QuestionError, match=r"too large: drawing from it could need .* GiB .* use less depth \(now 7\), fewer splits"):
+    with pytest.raises(
+        QuestionError,
+        match=(
+            r"too large: drawing from it could need .* GiB .* use less depth \(now 7\), fewer "
+            r"splits"
+        ),
+    ):
         TreeSpace(schema, 7).check_size()
     TreeSpace(schema, 2).check_size()
 
@@ -203,7 +239,11 @@ def test_a_refusal_knows_no_data(monkeypatch):
     schema = small_schema(*[6] * 8)
     size = TreeSpace(schema, 7).size
     monkeypatch.setattr("os.cpu_count", lambda: 128)
-    assert TreeSpace(schema.declare(n_rows=10), 7).size == TreeSpace(schema.declare(n_rows=10**9), 7).size == size
+    assert (
+        TreeSpace(schema.declare(n_rows=10), 7).size
+        == TreeSpace(schema.declare(n_rows=10**9), 7).size
+        == size
+    )
 
 
 def test_a_plan_can_be_made_for_every_depth():

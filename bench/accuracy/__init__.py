@@ -1,4 +1,5 @@
-"""How accurate the default learner is, beside its peers, on the same folds with the same public bounds.
+"""How accurate the default learner is, beside its peers, on the same folds with the same public
+bounds.
 
 - :mod:`~bench.accuracy.data`: which data sets, and which of them are held out
 - :mod:`~bench.accuracy.header`: the public schema of a set, from the header that documents it

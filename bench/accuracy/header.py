@@ -6,9 +6,10 @@
     @attribute Chd {0, 1}
     @output Chd
 
-The rule that makes a schema of it is fixed and looks at no row: the values as listed; bounds as stated, cut into 16 bins
-of equal width; one bin per number where a whole-number attribute has no more than 16 of them. Numbers outside the bounds
-count in the nearest bin. The class is the attribute that ``@output`` names.
+The rule that makes a schema of it is fixed and looks at no row: the values as listed; bounds as
+stated, cut into 16 bins of equal width; one bin per number where a whole-number attribute has no
+more than 16 of them. Numbers outside the bounds count in the nearest bin. The class is the
+attribute that ``@output`` names.
 """
 
 from __future__ import annotations
@@ -18,7 +19,10 @@ import re
 from privet.schema import Attribute, Categorical, Numeric, Schema
 
 BINS = 16
-_ATTRIBUTE = re.compile(r"@attribute\s+(?P<name>'[^']+'|[^\s{\[]+)\s*(?P<kind>real|integer)?\s*(?P<domain>[\[{].*[\]}])\s*$", re.IGNORECASE)
+_ATTRIBUTE = re.compile(
+    r"@attribute\s+(?P<name>'[^']+'|[^\s{\[]+)\s*(?P<kind>real|integer)?\s*(?P<domain>[\[{].*[\]}])\s*$",
+    re.IGNORECASE,
+)
 
 
 def schema_of(header: str) -> Schema:

@@ -1,7 +1,8 @@
-"""Runs in the peers' environment, where Privet is not: reads a request per line, writes an answer per line.
+"""Runs in the peers' environment, where Privet is not: reads a request per line, writes an answer
+per line.
 
-A request names a learner, an epsilon, a file with the fold and a file for what is predicted; an answer says how long the
-fit took, or what went wrong.
+A request names a learner, an epsilon, a file with the fold and a file for what is predicted; an
+answer says how long the fit took, or what went wrong.
 """
 
 from __future__ import annotations
@@ -29,7 +30,8 @@ def diffprivlib(epsilon: float, fold: Any) -> Any:
         epsilon=epsilon,
         bounds=(fold["low"], fold["high"]),
         classes=list(range(int(fold["n_classes"]))),
-        shuffle=True,  # it deals rows to trees by position, which ruins it on sorted tables such as nursery
+        # it deals rows to trees by position, which ruins it on sorted tables such as nursery
+        shuffle=True,
     )
 
 
@@ -42,7 +44,10 @@ def dp_ebm(epsilon: float, fold: Any) -> Any:
         feature_types=["nominal" if nominal else "continuous" for nominal in fold["nominal"]],
         epsilon=epsilon,
         delta=DELTA,
-        privacy_bounds={name: (low, high) for name, low, high in zip(names, fold["low"], fold["high"], strict=True)},
+        privacy_bounds={
+            name: (low, high)
+            for name, low, high in zip(names, fold["low"], fold["high"], strict=True)
+        },
         n_jobs=1,
     )
 
@@ -58,7 +63,9 @@ def answer(request: dict[str, Any]) -> dict[str, Any]:
     seconds = time.perf_counter() - start
     chances = np.zeros((len(fold["X_test"]), int(fold["n_classes"])))
     chances[:, model.classes_.astype(int)] = model.predict_proba(fold["X_test"])
-    np.savez(request["predicted"], guess=model.predict(fold["X_test"]).astype(np.int64), chances=chances)
+    np.savez(
+        request["predicted"], guess=model.predict(fold["X_test"]).astype(np.int64), chances=chances
+    )
     return {"seconds": seconds}
 
 
@@ -70,7 +77,8 @@ def serve(answer: Callable[[dict[str, Any]], dict[str, Any]]) -> None:
         with contextlib.redirect_stdout(sys.stderr):  # only answers may stand on standard output
             try:
                 reply = answer(json.loads(line))
-            except Exception as error:  # noqa: BLE001 - whatever it is, the other side must hear of it
+            # - whatever it is, the other side must hear of it
+            except Exception as error:  # noqa: BLE001
                 reply = {"error": f"{type(error).__name__}: {error}"}
         replies.write(json.dumps(reply) + "\n")
         replies.flush()

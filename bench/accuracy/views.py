@@ -1,7 +1,8 @@
 """What a peer gets to see of a table. Each peer is run on every view, and the best one counts.
 
-Its own binning: numbers as they are with their public bounds (``raw``), beside ``one-hot`` categories, or ``nominal`` ones
-where the peer knows such attributes. Or ``our bins``: the codes of our schema.
+Its own binning: numbers as they are with their public bounds (``raw``), beside ``one-hot``
+categories, or ``nominal`` ones where the peer knows such attributes. Or ``our bins``: the codes of
+our schema.
 """
 
 from __future__ import annotations
@@ -37,14 +38,20 @@ def classes_of(data: Dataset) -> npt.NDArray[np.int64]:
 
 
 def peer_views(data: Dataset, *, nominal: bool) -> dict[str, View]:
-    """The views for a peer that knows nominal attributes, or for one that does not; those that are the same only once."""
+    """The views for a peer that knows nominal attributes, or for one that does not; those that are
+    the same only once.
+    """
     kinds = {type(attribute) for attribute in data.schema.attributes.values()}
     if kinds == {Numeric}:
         return {"raw": _own(data, one_hot=False), "our bins": _ours(data)}
     one_hot = {"one-hot": _own(data, one_hot=True)}
     if not nominal:
         return one_hot | {"our bins": _ours(data)}
-    return one_hot | {"nominal": _own(data, one_hot=False)} | ({"our bins": _ours(data)} if Numeric in kinds else {})
+    return (
+        one_hot
+        | {"nominal": _own(data, one_hot=False)}
+        | ({"our bins": _ours(data)} if Numeric in kinds else {})
+    )
 
 
 def _ours(data: Dataset) -> View:
@@ -55,14 +62,20 @@ def _ours(data: Dataset) -> View:
 
 
 def _own(data: Dataset, *, one_hot: bool) -> View:
-    """Neither peer takes a missing number: it becomes the middle of the bounds, with a mark in a column beside it."""
+    """Neither peer takes a missing number: it becomes the middle of the bounds, with a mark in a
+    column beside it.
+    """
     codes = _ours(data).X
     columns: list[tuple[Any, float, float, bool]] = []
     for position, (name, attribute) in enumerate(data.schema.attributes.items()):
         if isinstance(attribute, Numeric):
             numbers = data.X[name].to_numpy(dtype=float)
             missing = np.isnan(numbers)
-            filled = np.where(missing, (attribute.low + attribute.high) / 2, np.clip(numbers, attribute.low, attribute.high))
+            filled = np.where(
+                missing,
+                (attribute.low + attribute.high) / 2,
+                np.clip(numbers, attribute.low, attribute.high),
+            )
             columns.append((filled, attribute.low, attribute.high, False))
             columns += [(missing, 0, 1, False)] if attribute.missing is not None else []
         elif one_hot:
@@ -70,4 +83,9 @@ def _own(data: Dataset, *, one_hot: bool) -> View:
         else:
             columns.append((codes[:, position], 0, attribute.size - 1, True))
     values, low, high, nominal = zip(*columns, strict=True)
-    return View(np.column_stack(values).astype(float), np.array(low, dtype=float), np.array(high, dtype=float), np.array(nominal))
+    return View(
+        np.column_stack(values).astype(float),
+        np.array(low, dtype=float),
+        np.array(high, dtype=float),
+        np.array(nominal),
+    )

@@ -1,8 +1,10 @@
-"""python -m bench.audit_peers [--cases forest-seed,ebm-value] [--runs 500] [--anew] [--report] [--out docs/results]
+"""python -m bench.audit_peers [--cases forest-seed,ebm-value] [--runs 500] [--anew] [--report]
+[--out docs/results]
 
-Do the peers keep what they promise? Audits their fitted models, and writes audit-peers.csv and audit-peers.md. Cases that are in the CSV
-file already are not audited again unless asked with --anew; --report writes the page only. The peers' environment is that of
-bench.accuracy, kept in --cache, and made with the first run. Some minutes of processor time.
+Do the peers keep what they promise? Audits their fitted models, and writes audit-peers.csv and
+audit-peers.md. Cases that are in the CSV file already are not audited again unless asked with
+--anew; --report writes the page only. The peers' environment is that of bench.accuracy, kept in
+--cache, and made with the first run. Some minutes of processor time.
 """
 
 from __future__ import annotations
@@ -32,13 +34,28 @@ def measure(options: argparse.Namespace, ask: Ask) -> None:
     """Audit what is asked for and not known yet, and write all that is known."""
     console = Console(stderr=True)
     lines = read(options.out / "audit-peers.csv")
-    chosen = [case for case in CASES if case.name in options.cases and (options.anew or case.name not in lines)]
+    chosen = [
+        case
+        for case in CASES
+        if case.name in options.cases and (options.anew or case.name not in lines)
+    ]
     if chosen and not options.report:
-        console.print("starting the peers; their environment is made if it is not there (once; a minute or two)")
+        console.print(
+            "starting the peers; their environment is made if it is not there (once; a minute "
+            "or "
+            "two)"
+        )
         versions = ask({"release": "versions"})["seen"]
-        columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TimeRemainingColumn())
+        columns = (
+            TextColumn("{task.description}"),
+            BarColumn(),
+            MofNCompleteColumn(),
+            TimeRemainingColumn(),
+        )
         with Progress(*columns, console=console) as progress:
-            bar = progress.add_task("", total=sum(2 * (options.runs or case.runs) for case in chosen))
+            bar = progress.add_task(
+                "", total=sum(2 * (options.runs or case.runs) for case in chosen)
+            )
 
             def counted(request: dict) -> dict:
                 progress.advance(bar)
@@ -50,19 +67,33 @@ def measure(options: argparse.Namespace, ask: Ask) -> None:
                 lines[case.name] = line_of(case, result, versions)
                 write(lines, options.out)
     for name, line in lines.items():
-        print(f"{name}: {line['verdict']}, at least {line['bound']} where {line['epsilon']} is claimed")
+        print(
+            f"{name}: {line['verdict']}, at least {line['bound']} where {line['epsilon']} is "
+            "claimed"
+        )
     print("written:", *write(lines, options.out))
 
 
 def parse() -> argparse.Namespace:
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
     add = parser.add_argument
     add("--cases", default=",".join(NAMES), help="default: %(default)s")
     add("--runs", type=int, default=0, help="in each world, for every case; default: each its own")
     add("--anew", action="store_true", help="audit again what is in the CSV file")
     add("--report", action="store_true", help="audit nothing, and write the page")
-    add("--out", type=Path, default=Path("docs/results"), help="where page and CSV file go; default: %(default)s")
-    add("--cache", type=Path, default=Path(os.environ.get("XDG_CACHE_HOME", "~/.cache")).expanduser() / "privet-bench")
+    add(
+        "--out",
+        type=Path,
+        default=Path("docs/results"),
+        help="where page and CSV file go; default: %(default)s",
+    )
+    add(
+        "--cache",
+        type=Path,
+        default=Path(os.environ.get("XDG_CACHE_HOME", "~/.cache")).expanduser() / "privet-bench",
+    )
     options = parser.parse_args()
     options.cases = options.cases.split(",")
     if unknown := set(options.cases) - set(NAMES):

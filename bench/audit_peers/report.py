@@ -17,11 +17,28 @@ from privet.audit import AuditResult, epsilon_at_least
 from privet.whole_file import write_whole
 
 FIELDS = (
-    "case", "peer", "versions", "neighbours", "epsilon", "delta", "bound", "ceiling", "runs", "counted", "hits", "other_hits",
-    "verdict", "worlds", "event",
-)  # fmt: skip
+    "case",
+    "peer",
+    "versions",
+    "neighbours",
+    "epsilon",
+    "delta",
+    "bound",
+    "ceiling",
+    "runs",
+    "counted",
+    "hits",
+    "other_hits",
+    "verdict",
+    "worlds",
+    "event",
+)
 Line = dict[str, str]
-_VERDICTS = _REFUTED, _IN_THIS_READING, _NOT_REFUTED = "refuted", "refuted in this reading", "not refuted"
+_VERDICTS = _REFUTED, _IN_THIS_READING, _NOT_REFUTED = (
+    "refuted",
+    "refuted in this reading",
+    "not refuted",
+)
 
 _TOP = """# Do peers keep their promise?
 
@@ -33,7 +50,7 @@ Two made-up tables that differ in one person; many fits in each; an event that i
 Whatever the interfaces take was declared: bounds, classes, values. No seed was set. All bounds hold together with a confidence of
 {confidence:.1%}. One above the claim refutes it; one below proves nothing.
 
-"""
+"""  # noqa: E501
 
 _MIDDLE = """
 **An infinite epsilon looks finite here.** Where something is never seen without the person, no epsilon is large enough. But if it was not
@@ -49,12 +66,19 @@ only", and distributed-random-forest has a "built-in DP RF for experimentation a
 may be gone in later ones.
 
 Not audited, because they are not on the Python package index or have to be compiled: PrivaTree, Smooth Random Trees, dp-xgboost, FedTree.
-"""
+"""  # noqa: E501
 
 
 def line_of(case: Case, result: AuditResult, versions: Mapping[str, str]) -> Line:
     """What is kept of a result. Bounds are rounded down."""
-    ceiling = epsilon_at_least(result.counted, result.counted, 0, result.counted, delta=case.delta, confidence=result.confidence)
+    ceiling = epsilon_at_least(
+        result.counted,
+        result.counted,
+        0,
+        result.counted,
+        delta=case.delta,
+        confidence=result.confidence,
+    )
     others = ", ".join(f"{name} {versions[name]}" for name in ("scikit-learn", "numpy"))
     values: dict[str, Any] = {
         "case": case.name,
@@ -98,7 +122,9 @@ def write(lines: Mapping[str, Line], out: Path) -> list[Path]:
 
 
 def _page(lines: Sequence[Line]) -> str:
-    versions = ", ".join(dict.fromkeys(version for line in lines for version in line["versions"].split(", ")))
+    versions = ", ".join(
+        dict.fromkeys(version for line in lines for version in line["versions"].split(", "))
+    )
     text = _TOP.format(versions=versions, confidence=1 - ERROR) + _table(lines)
     text += _MIDDLE.format(rarer=-math.log(ERROR / len(CASES) / 2))
     verdicts = {line["case"]: _verdict(line) for line in lines}
@@ -117,9 +143,13 @@ def _verdict(line: Line) -> str:
 
 
 def _table(lines: Sequence[Line]) -> str:
-    head = "| what | of | neighbours | claimed | lower bound | at most | runs in each world | |\n|---|---|---|---:|---:|---:|---:|---|\n"
+    head = (
+        "| what | of | neighbours | claimed | lower bound | at most | runs in each world | "
+        "|\n|---|---|---|---:|---:|---:|---:|---|\n"
+    )
     return head + "".join(
-        f"| {REMARKS[line['case']].title} | {line['peer']} | {line['neighbours']} | {_claim(line)} | {line['bound']} | {line['ceiling']} "
+        f"| {REMARKS[line['case']].title} | {line['peer']} | {line['neighbours']} | {_claim(line)} "
+        f"| {line['bound']} | {line['ceiling']} "
         f"| {line['runs']} | {_verdict(line)} |\n"
         for line in lines
     )
@@ -127,8 +157,15 @@ def _table(lines: Sequence[Line]) -> str:
 
 def _section(line: Line, exact: str) -> str:
     remark = REMARKS[line["case"]]
-    seen = f"{line['hits']} against {line['other_hits']} of {line['counted']} runs: {line['event']}."
-    facts = [f"- Claimed: {remark.says}", f"- Worlds: {line['worlds']} (`{line['case']}`).", f"- Seen: {seen}", f"- Why: {remark.why}"]
+    seen = (
+        f"{line['hits']} against {line['other_hits']} of {line['counted']} runs: {line['event']}."
+    )
+    facts = [
+        f"- Claimed: {remark.says}",
+        f"- Worlds: {line['worlds']} (`{line['case']}`).",
+        f"- Seen: {seen}",
+        f"- Why: {remark.why}",
+    ]
     facts += [f"- Computed: {exact}"] if exact else []
     facts += [f"- How to avoid it: {remark.avoid}"] if remark.avoid else []
     return f"\n### {remark.title}\n\n" + "\n".join(facts) + "\n"

@@ -1,10 +1,13 @@
-"""Accuracy of our learners on public data, by rows and epsilon: the table behind the last part of ``privet epsilon``.
+"""Accuracy of our learners on public data, by rows and epsilon: the table behind the last part of
+``privet epsilon``.
 
 python -m bench.expected [--repeats 8] [--sets car,nursery] [-o src/privet/explain/measured.csv]
-python -m bench.expected --check        how far off it is for a data set that is left out, as a table for docs/how-to/choose-epsilon.md
+python -m bench.expected --check        how far off it is for a data set that is left out, as a
+table for docs/how-to/choose-epsilon.md
 
-One line per data set, number of rows, learner and epsilon: mean accuracy over the repeats, with its standard error, and the share of the
-commonest class. Fetched data sets come from PRIVET_DATA or the cache. The file is written after every repeat.
+One line per data set, number of rows, learner and epsilon: mean accuracy over the repeats, with its
+standard error, and the share of the commonest class. Fetched data sets come from PRIVET_DATA or the
+cache. The file is written after every repeat.
 """
 
 from __future__ import annotations
@@ -22,10 +25,14 @@ KEYS = ["data", "attributes", "classes", "rows", "learner", "epsilon"]
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
     parser.add_argument("--repeats", type=int, default=8)
     parser.add_argument("--sets", default=",".join(SETS))
-    parser.add_argument("-o", "--output", type=Path, default=Path("src/privet/explain/measured.csv"))
+    parser.add_argument(
+        "-o", "--output", type=Path, default=Path("src/privet/explain/measured.csv")
+    )
     parser.add_argument("--check", action="store_true")
     options = parser.parse_args()
     if options.check:
@@ -44,7 +51,12 @@ def write(found: list[Run], path: Path) -> None:
     """Means over the repeats, in the order in which they were measured."""
     groups = pd.DataFrame(found).groupby(KEYS, sort=False)
     error = ("accuracy", "sem")
-    table = groups.agg(repeats=("accuracy", "size"), accuracy=("accuracy", "mean"), error=error, majority=("majority", "mean"))
+    table = groups.agg(
+        repeats=("accuracy", "size"),
+        accuracy=("accuracy", "mean"),
+        error=error,
+        majority=("majority", "mean"),
+    )
     new = path.with_suffix(".new")
     table.reset_index().to_csv(new, index=False, float_format="%.6g", lineterminator="\n")
     new.replace(path)

@@ -1,4 +1,6 @@
-"""How far off the expectation is for a data set that it has not seen: each is left out in turn, and compared with the others."""
+"""How far off the expectation is for a data set that it has not seen: each is left out in turn, and
+compared with the others.
+"""
 
 from __future__ import annotations
 
@@ -10,7 +12,9 @@ from privet.explain.expected import curves, learners, measured, share_at
 
 
 class LeftOut(NamedTuple):
-    """Of one learner: how far the middle is off, as a mean over data sets, and how many of the lines lie within the range."""
+    """Of one learner: how far the middle is off, as a mean over data sets, and how many of the
+    lines lie within the range.
+    """
 
     learner: str
     off: float
@@ -29,7 +33,9 @@ def left_out(learner: str) -> LeftOut:
     off: dict[str, list[float]] = {}
     within = []
     for line in lines:
-        others = [curve for name, curve in curves(learner).items() if family(name) != family(line.data)]
+        others = [
+            curve for name, curve in curves(learner).items() if family(name) != family(line.data)
+        ]
         shares = [share_at(curve, math.log10(line.rows * line.epsilon)) for curve in others]
         off.setdefault(line.data, []).append(abs(median(shares) - line.share))
         within.append(min(shares) <= line.share <= max(shares))
@@ -39,5 +45,10 @@ def left_out(learner: str) -> LeftOut:
 def table() -> str:
     """For the page."""
     found = map(left_out, learners())
-    lines = [f"| `{one.learner}` | {100 * one.off:.0f} points | {100 * one.within:.0f}% | {one.lines} |" for one in found]
-    return "\n".join(["| learner | middle is off by | in the range | lines |", "|---|---|---|---|", *lines])
+    lines = [
+        f"| `{one.learner}` | {100 * one.off:.0f} points | {100 * one.within:.0f}% | {one.lines} |"
+        for one in found
+    ]
+    return "\n".join(
+        ["| learner | middle is off by | in the range | lines |", "|---|---|---|---|", *lines]
+    )

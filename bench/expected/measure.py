@@ -17,13 +17,20 @@ SMALL = ("monks1", "monks2", "monks3", "votes", "crx", "tic_tac_toe", "car", "dr
 SETS = (*SMALL, "mushroom", "nursery", "synthetic1", "adult", "synthetic2", "synthetic3")
 SIZES = (300, 1000, 3000, 10_000, 30_000)
 EPSILONS = (0.1, 0.3, 1.0, 3.0, 10.0, math.inf)
-LEARNERS = {"privet": pv.PrivetClassifier, "greedy-tree": pv.GreedyTreeClassifier, "random-trees": pv.RandomTreesClassifier}
-#: No more than this share of a set is learnt from, and no more than so many of the others are classified.
+LEARNERS = {
+    "privet": pv.PrivetClassifier,
+    "greedy-tree": pv.GreedyTreeClassifier,
+    "random-trees": pv.RandomTreesClassifier,
+}
+#: No more than this share of a set is learnt from, and no more than so many of the others are
+#: classified.
 MOST, TESTED = 0.8, 5000
 
 
 class Run(NamedTuple):
-    """One fit. ``majority`` is what one would get by always saying the class that most of the rows learnt from have."""
+    """One fit. ``majority`` is what one would get by always saying the class that most of the rows
+    learnt from have.
+    """
 
     data: str
     attributes: int
@@ -47,6 +54,17 @@ def runs(data: Dataset, repeat: int) -> Iterator[Run]:
                 with warnings.catch_warnings():
                     warnings.simplefilter("ignore", NoiseWarning)
                     warnings.simplefilter("ignore", PrivacyWarning)
-                    model = learner(epsilon=epsilon, schema=schema.declare(n_rows=rows)).fit(data.X.iloc[learnt], data.y.iloc[learnt])
+                    model = learner(epsilon=epsilon, schema=schema.declare(n_rows=rows)).fit(
+                        data.X.iloc[learnt], data.y.iloc[learnt]
+                    )
                 accuracy = float((model.predict(data.X.iloc[tested]) == truth).mean())
-                yield Run(data.name, len(schema.names), schema.n_classes, rows, name, epsilon, accuracy, majority)
+                yield Run(
+                    data.name,
+                    len(schema.names),
+                    schema.n_classes,
+                    rows,
+                    name,
+                    epsilon,
+                    accuracy,
+                    majority,
+                )

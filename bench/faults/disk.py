@@ -1,4 +1,6 @@
-"""A disk that is full at a random moment: while a ledger is charged, and while files are written."""
+"""A disk that is full at a random moment: while a ledger is charged, and while files are
+written.
+"""
 
 from __future__ import annotations
 
@@ -18,7 +20,9 @@ UNITS = 1000
 
 
 def full_while_charging(folder: Path, rounds: int, seed: int = 0) -> Tally:
-    """Charges go on until the disk is full, and some more are tried; then there is room again, and they go on."""
+    """Charges go on until the disk is full, and some more are tried; then there is room again, and
+    they go on.
+    """
     tally, rng = Tally("disk full while charging (SQLite)"), random.Random(seed)
     disk = place(folder)
     for _ in range(rounds):
@@ -29,15 +33,21 @@ def full_while_charging(folder: Path, rounds: int, seed: int = 0) -> Tally:
             path, mine = disk / "ledger.sqlite", random.Random(seeds)
             ledger = SQLiteLedger(path)
             ledger.open_cap("people", Budget(1))
-            told = [ledger.charge("people", "ada", unit_cost(UNITS), "x") for _ in range(mine.randrange(20))]
+            told = [
+                ledger.charge("people", "ada", unit_cost(UNITS), "x")
+                for _ in range(mine.randrange(20))
+            ]
             filler, tries = fill(disk, leave), 0
             while tries < 3:
                 try:
-                    told.append(ledger.charge("people", "ada", unit_cost(UNITS), "x" * mine.randrange(400)))
+                    told.append(
+                        ledger.charge("people", "ada", unit_cost(UNITS), "x" * mine.randrange(400))
+                    )
                 except LedgerError as error:
                     tell(f"refused LedgerError {error}")
                     tries += 1
-                    if mine.random() < 0.3:  # somebody else opens it, or this one again, while the disk is full
+                    # somebody else opens it, or this one again, while the disk is full
+                    if mine.random() < 0.3:
                         ledger.close()
             filler.unlink()
             ledger.close()
@@ -50,7 +60,9 @@ def full_while_charging(folder: Path, rounds: int, seed: int = 0) -> Tally:
 
 
 def full_while_writing(folder: Path, rounds: int, seed: int = 0) -> Tally:
-    """Each kind of file is written where less room is left than it needs, over an old one or not: then there is the old one or the new."""
+    """Each kind of file is written where less room is left than it needs, over an old one or not:
+    then there is the old one or the new.
+    """
     from bench.faults.outputs import outputs, warm_outputs
 
     tally, rng = Tally("disk full while a file is written"), random.Random(seed)
@@ -63,7 +75,15 @@ def full_while_writing(folder: Path, rounds: int, seed: int = 0) -> Tally:
         name, write, read = outputs()[kind]
         leave, old = rng.randrange(int(1.1 * sizes[name])), name != "home" and rng.random() < 0.5
 
-        def work(tell: Tell, name: str = name, write=write, read=read, leave: int = leave, old: bool = old, kind: str = kind) -> None:
+        def work(
+            tell: Tell,
+            name: str = name,
+            write=write,
+            read=read,
+            leave: int = leave,
+            old: bool = old,
+            kind: str = kind,
+        ) -> None:
             mount_disk(disk, 4 * max(sizes.values()))
             target = disk / name
             if old:
@@ -77,7 +97,9 @@ def full_while_writing(folder: Path, rounds: int, seed: int = 0) -> Tally:
             except PrivetError as error:
                 tell(f"refused {type(error).__name__} {error}")
             filler.unlink()
-            left = {path.name: b"" if path.is_dir() else path.read_bytes() for path in disk.iterdir()}
+            left = {
+                path.name: b"" if path.is_dir() else path.read_bytes() for path in disk.iterdir()
+            }
             if done:
                 tell("written")
                 read(target)
@@ -96,7 +118,11 @@ def place(folder: Path) -> Path:
 
 
 def _size(path: Path) -> int:
-    return sum(file.stat().st_size for file in path.iterdir()) if path.is_dir() else path.stat().st_size
+    return (
+        sum(file.stat().st_size for file in path.iterdir())
+        if path.is_dir()
+        else path.stat().st_size
+    )
 
 
 def look(tell: Tell, ledger: SQLiteLedger, told: list[tuple[int, str]]) -> None:
@@ -120,7 +146,11 @@ def run(tally: Tally, work: Callable[[Tell], None]) -> None:
     tally.answers += sum(1 for line in victim.lines if line == "written")
     for line in (line for line in victim.lines if line.startswith("counts ")):
         answers, lost, overspent = map(int, line.split()[1:])
-        tally.answers, tally.lost, tally.overspent = tally.answers + answers, tally.lost + lost, tally.overspent + overspent
+        tally.answers, tally.lost, tally.overspent = (
+            tally.answers + answers,
+            tally.lost + lost,
+            tally.overspent + overspent,
+        )
 
 
 def mounting_is_allowed(folder: Path) -> bool:

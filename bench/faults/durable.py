@@ -1,4 +1,6 @@
-"""Whether charges and files are flushed to the disk before anybody goes on: no simulation can cut the power, but system calls tell."""
+"""Whether charges and files are flushed to the disk before anybody goes on: no simulation can cut
+the power, but system calls tell.
+"""
 
 from __future__ import annotations
 
@@ -38,7 +40,9 @@ for number in range(int(sys.argv[2])):
 
 
 def flushed(folder: Path, rounds: int) -> Tally:
-    """Before each word that a process says there must be a flush of the log; for files: of the file, then its name, then of the folder."""
+    """Before each word that a process says there must be a flush of the log; for files: of the
+    file, then its name, then of the folder.
+    """
     tally = Tally("flushed before it is said (system calls)")
     for code, wanted in ((CHARGES, r"(?:.*,)?log(?:,.*)?"), (FILES, r"part,name,folder")):
         for calls in _calls(folder, code, rounds):
@@ -52,13 +56,29 @@ def flushed(folder: Path, rounds: int) -> Tally:
 def can_trace() -> bool:
     """Whether there is strace, and it may be used."""
     probe = ["strace", "-o", "/dev/null", "true"]
-    return shutil.which("strace") is not None and subprocess.run(probe, capture_output=True, check=False).returncode == 0
+    return (
+        shutil.which("strace") is not None
+        and subprocess.run(probe, capture_output=True, check=False).returncode == 0
+    )
 
 
 def _calls(folder: Path, code: str, rounds: int) -> list[list[str]]:
     """What was flushed or renamed before each word."""
     trace = folder / "trace"
-    command = ["strace", "-f", "-y", "-e", f"trace={CALLS}", "-o", str(trace), sys.executable, "-c", code, str(folder), str(rounds)]
+    command = [
+        "strace",
+        "-f",
+        "-y",
+        "-e",
+        f"trace={CALLS}",
+        "-o",
+        str(trace),
+        sys.executable,
+        "-c",
+        code,
+        str(folder),
+        str(rounds),
+    ]
     subprocess.run(command, check=True, capture_output=True)
     found: list[list[str]] = []
     calls: list[str] = []
@@ -67,7 +87,15 @@ def _calls(folder: Path, code: str, rounds: int) -> list[list[str]]:
             found.append(calls)
             calls = []
         elif "sync(" in line and "= 0" in line:
-            calls.append("log" if "-wal>" in line else "part" if ".part>" in line else "folder" if f"<{folder}>" in line else "file")
+            calls.append(
+                "log"
+                if "-wal>" in line
+                else "part"
+                if ".part>" in line
+                else "folder"
+                if f"<{folder}>" in line
+                else "file"
+            )
         elif "rename" in line and "= 0" in line:
             calls.append("name")
     return found

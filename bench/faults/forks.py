@@ -1,4 +1,6 @@
-"""A process forks with a ledger open, and its parent closes the ledger, or opens it again, or ends."""
+"""A process forks with a ledger open, and its parent closes the ledger, or opens it again, or
+ends.
+"""
 
 from __future__ import annotations
 
@@ -13,13 +15,17 @@ from privet.ledger import SQLiteLedger
 
 
 def forked_while_open(folder: Path, rounds: int, seed: int = 0) -> Tally:
-    """The ledger is used, forked, used by the child, closed by the parent, and used by the child again, in random order."""
+    """The ledger is used, forked, used by the child, closed by the parent, and used by the child
+    again, in random order.
+    """
     tally, rng = Tally("forked with a ledger open (SQLite)"), random.Random(seed)
     for turn in range(rounds):
         path = folder / f"forked {turn}.sqlite"
         ledger = SQLiteLedger(path)
         ledger.open_cap("people", Budget(1))
-        plan = [rng.choice(("child", "child", "parent", "close")) for _ in range(rng.randrange(3, 10))]
+        plan = [
+            rng.choice(("child", "child", "parent", "close")) for _ in range(rng.randrange(3, 10))
+        ]
         told = _follow(plan, ledger)
         fresh = SQLiteLedger(path)
         tally.rounds += 1

@@ -18,19 +18,33 @@ from privet.resume import ResumableCurator, Unfinished
 from privet.schema import Categorical, Schema
 
 UNITS = 30
-SCHEMA = Schema({"colour": Categorical(["red", "green", "blue"]), "smokes": Categorical(["no", "yes"])}, "ill", ["no", "yes"])
-PEOPLE = pd.DataFrame({"colour": ["red", "green", "blue", "red"] * 25, "smokes": ["no", "yes"] * 50, "ill": ["no", "no", "yes", "no"] * 25})
+SCHEMA = Schema(
+    {"colour": Categorical(["red", "green", "blue"]), "smokes": Categorical(["no", "yes"])},
+    "ill",
+    ["no", "yes"],
+)
+PEOPLE = pd.DataFrame(
+    {
+        "colour": ["red", "green", "blue", "red"] * 25,
+        "smokes": ["no", "yes"] * 50,
+        "ill": ["no", "no", "yes", "no"] * 25,
+    }
+)
 
 
 def warm() -> None:
     """What is compiled and loaded here, children need not load."""
-    Curator(PEOPLE, SCHEMA, Budget(1)).count(Cells.everything(SCHEMA).refine({0: Split.multiway(SCHEMA, "colour")}), 1)
+    Curator(PEOPLE, SCHEMA, Budget(1)).count(
+        Cells.everything(SCHEMA).refine({0: Split.multiway(SCHEMA, "colour")}), 1
+    )
     Curator(PEOPLE, SCHEMA, Budget(1)).count(Cells.everything(SCHEMA), 1)
 
 
 def opened(place: str | Path) -> Ledger:
     """A ledger at a URL or in a file."""
-    return PostgresLedger(str(place)) if str(place).startswith("postgresql:") else SQLiteLedger(place)
+    return (
+        PostgresLedger(str(place)) if str(place).startswith("postgresql:") else SQLiteLedger(place)
+    )
 
 
 def charging(place: str | Path, dataset: str, analyst: str) -> Victim:
@@ -50,9 +64,15 @@ def killed_while_charging(folder: Path, rounds: int) -> Tally:
 
 
 def killed_at(place: str | Path, rounds: int, seed: int = 0) -> Tally:
-    """Two processes charge; one or both are killed. Every few rounds a budget is spent to its end, and there is a new one."""
+    """Two processes charge; one or both are killed. Every few rounds a budget is spent to its end,
+    and there is a new one.
+    """
     where = "PostgreSQL" if str(place).startswith("postgresql:") else "SQLite"
-    tally, rng, ledger = Tally(f"killed while charging ({where})"), random.Random(seed), opened(place)
+    tally, rng, ledger = (
+        Tally(f"killed while charging ({where})"),
+        random.Random(seed),
+        opened(place),
+    )
     told: list[tuple[int, str]] = []
     number = 0
     ledger.open_cap("people 0", Budget(1))
@@ -75,13 +95,15 @@ def killed_at(place: str | Path, rounds: int, seed: int = 0) -> Tally:
                 tally.odd["a budget was refused before it was spent"] += 1
             told = []
             number += 1
-            if isinstance(ledger, SQLiteLedger):  # lines are looked at whenever a ledger is opened: a long one would take its time
+            # lines are looked at whenever a ledger is opened: a long one would take its time
+            if isinstance(ledger, SQLiteLedger):
                 ledger.close()
                 place = Path(place).with_name(f"{tally.rounds}.sqlite")
                 ledger = opened(place)
             ledger.open_cap(f"people {number}", Budget(1))
     tally.remark = (
-        f"{2 * rounds - tally.refused:,} of {2 * rounds:,} processes were killed at work, the others had spent the budget to its end"
+        f"{2 * rounds - tally.refused:,} of {2 * rounds:,} processes were killed at work, the "
+        "others had spent the budget to its end"
     )
     return tally
 
@@ -118,7 +140,9 @@ def killed_while_answering(folder: Path, rounds: int, seed: int = 0) -> Tally:
 
 
 def killed_while_fitting(folder: Path, rounds: int, seed: int = 0) -> Tally:
-    """Work of six questions is killed again and again, and goes on until it is done: it pays once, and no answer changes."""
+    """Work of six questions is killed again and again, and goes on until it is done: it pays once,
+    and no answer changes.
+    """
     tally, rng = Tally("killed while a fit goes on, then resumed"), random.Random(seed)
     path = folder / "fits.sqlite"
     ledger = SQLiteLedger(path)
@@ -129,7 +153,11 @@ def killed_while_fitting(folder: Path, rounds: int, seed: int = 0) -> Tally:
 
         def work(tell: Tell, dataset: str = dataset, number: int = number) -> None:
             curator = Curator(PEOPLE, SCHEMA, ledger=SQLiteLedger(path), dataset=dataset)
-            asked = ResumableCurator(curator, Unfinished.begin(folder / f"{number}.unfinished", curator, "six questions"), lambda _: None)
+            asked = ResumableCurator(
+                curator,
+                Unfinished.begin(folder / f"{number}.unfinished", curator, "six questions"),
+                lambda _: None,
+            )
             everyone = Cells.everything(SCHEMA)
             asked.bits.words(3)  # structure, which must be the same when it goes on
             for question in range(6):
@@ -148,7 +176,9 @@ def killed_while_fitting(folder: Path, rounds: int, seed: int = 0) -> Tally:
             else:
                 victim.end()
             told |= set(victim.receipts)
-            tally.odd.update(victim.crashes + [f"a resumed fit was refused: {kind}" for kind in victim.refusals])
+            tally.odd.update(
+                victim.crashes + [f"a resumed fit was refused: {kind}" for kind in victim.refusals]
+            )
             tally.rounds += 1
             for line in (line for line in victim.lines if line.startswith("said ")):
                 _, question, said = line.split(" ", 2)

@@ -1,4 +1,6 @@
-"""Everything that is written to files, and whether a file is whole: for disks that are full or read-only."""
+"""Everything that is written to files, and whether a file is whole: for disks that are full or
+read-only.
+"""
 
 from __future__ import annotations
 
@@ -27,7 +29,9 @@ Write, Read = Callable[[Path], object], Callable[[Path], object]
 
 @cache
 def outputs() -> dict[str, tuple[str, Write, Read]]:
-    """By what it is: the name of its file, how it is written, and how it is read, which raises if it is not whole."""
+    """By what it is: the name of its file, how it is written, and how it is read, which raises if
+    it is not whole.
+    """
     curator = Curator(PEOPLE, SCHEMA, pv.Budget(10), ledger=MemoryLedger())
     model = pv.RandomTreesClassifier(1, n_trees=8, height=2).fit_from(curator)
     table = synthesize(curator, 1, rows=2000)
@@ -40,13 +44,29 @@ def outputs() -> dict[str, tuple[str, Write, Read]]:
 
     return {
         "model": ("m.json", lambda path: pv.save(model, path), read_model),
-        "card": ("card.html", lambda path: write_out(path, card_html(model.model_), quiet=True), _ends(r"</html>\s*\Z")),
+        "card": (
+            "card.html",
+            lambda path: write_out(path, card_html(model.model_), quiet=True),
+            _ends(r"</html>\s*\Z"),
+        ),
         "schema": ("schema.json", SCHEMA.write, Schema.read),
-        "ONNX export": ("m.onnx", lambda path: write_out(path, to_onnx(model.model_).SerializeToString(), quiet=True), _onnx),
+        "ONNX export": (
+            "m.onnx",
+            lambda path: write_out(path, to_onnx(model.model_).SerializeToString(), quiet=True),
+            _onnx,
+        ),
         "picture": ("tree.svg", lambda path: save_figure(figure, path), _ends(r"</svg>\s*\Z")),
-        "synthetic table (Parquet)": ("t.parquet", lambda path: write_table(table, path), _rows(2000)),
+        "synthetic table (Parquet)": (
+            "t.parquet",
+            lambda path: write_table(table, path),
+            _rows(2000),
+        ),
         "synthetic table (CSV)": ("t.csv", lambda path: write_table(table, path), _rows(2000)),
-        "unfinished fit": ("m.unfinished", begun, lambda path: Unfinished.begin(path, curator, "a fit")),
+        "unfinished fit": (
+            "m.unfinished",
+            begun,
+            lambda path: Unfinished.begin(path, curator, "a fit"),
+        ),
         "curator's home": ("home", Home.make, Home.open),
     }
 

@@ -26,9 +26,11 @@ def eight_race(folder: Path, rounds: int) -> Tally:
 
 
 def raced(place: str | Path, processes: int, rounds: int) -> Tally:
-    """In each round there is a budget with fewer units than processes, and each process asks for one, all at once.
+    """In each round there is a budget with fewer units than processes, and each process asks for
+    one, all at once.
 
-    In every third round all of them send one request, under one key: it must be paid once, and everybody gets the same line.
+    In every third round all of them send one request, under one key: it must be paid once, and
+    everybody gets the same line.
     """
     where = "PostgreSQL" if str(place).startswith("postgresql:") else "SQLite"
     tally = Tally(f"{processes} processes race for the last unit ({where})", rounds)
@@ -53,7 +55,9 @@ def raced(place: str | Path, processes: int, rounds: int) -> Tally:
         victim.end()
         tally.odd.update(victim.crashes)
         tally.refused += len(victim.refusals)
-    answers = [line.split() for victim in victims for line in victim.lines if line.startswith("answer ")]
+    answers = [
+        line.split() for victim in victims for line in victim.lines if line.startswith("answer ")
+    ]
     for turn in range(rounds):
         won = [(number, hashed) for _, number, hashed, when in answers if int(when) == turn]
         keyed = turn % 3 == 2
@@ -61,7 +65,9 @@ def raced(place: str | Path, processes: int, rounds: int) -> Tally:
             tally.odd["not as many got an answer as there were units"] += 1
         if len(set(won)) != (1 if keyed else len(won)):
             tally.odd["one key got two lines, or two charges one"] += 1
-        if spent_in(ledger.entries(f"people {turn}")) != Fraction(1 if keyed else _units(turn, processes), UNITS):
+        if spent_in(ledger.entries(f"people {turn}")) != Fraction(
+            1 if keyed else _units(turn, processes), UNITS
+        ):
             tally.odd["the account does not hold what was handed out"] += 1
     tally.check(ledger, [(int(number), hashed) for _, number, hashed, _ in answers])
     return tally

@@ -19,8 +19,13 @@ NOBODY = 65534
 
 
 def read_only_while_charging(folder: Path, rounds: int, seed: int = 0) -> Tally:
-    """A ledger whose file, folder or disk turns read-only while it is charged, and is opened again then; later it may be written again."""
-    tally, rng = Tally("read-only file, folder or disk while charging (SQLite)"), random.Random(seed)
+    """A ledger whose file, folder or disk turns read-only while it is charged, and is opened again
+    then; later it may be written again.
+    """
+    tally, rng = (
+        Tally("read-only file, folder or disk while charging (SQLite)"),
+        random.Random(seed),
+    )
     disk = place(folder)
     for turn in range(rounds):
         kind, seeds = ("file", "folder", "closed folder", "disk")[turn % 4], rng.random()
@@ -30,7 +35,10 @@ def read_only_while_charging(folder: Path, rounds: int, seed: int = 0) -> Tally:
             path, mine = home / "ledger.sqlite", random.Random(seeds)
             ledger = SQLiteLedger(path)
             ledger.open_cap("people", Budget(1))
-            told = [ledger.charge("people", "ada", unit_cost(1000), "x") for _ in range(mine.randrange(5))]
+            told = [
+                ledger.charge("people", "ada", unit_cost(1000), "x")
+                for _ in range(mine.randrange(5))
+            ]
             if kind == "disk":  # one that is being written cannot turn
                 ledger.close()
             _turn(kind, home, path, yes=True)
@@ -54,7 +62,9 @@ def read_only_while_charging(folder: Path, rounds: int, seed: int = 0) -> Tally:
 
 
 def read_only_while_writing(folder: Path, rounds: int) -> Tally:
-    """Each kind of file is written into a folder or to a disk that is read-only, over an old one or not: nothing changes."""
+    """Each kind of file is written into a folder or to a disk that is read-only, over an old one or
+    not: nothing changes.
+    """
     from bench.faults.outputs import outputs, warm_outputs
 
     tally, disk = Tally("read-only folder or disk while a file is written"), place(folder)
@@ -62,9 +72,18 @@ def read_only_while_writing(folder: Path, rounds: int) -> Tally:
     warm_outputs(folder / "warm")
     for turn in range(rounds):
         name, write, _ = list(outputs().values())[turn // 2 % len(outputs())]
-        kind, old = ("folder", "disk")[turn % 2], name != "home" and turn // 2 // len(outputs()) % 2 == 0
+        kind, old = (
+            ("folder", "disk")[turn % 2],
+            name != "home" and turn // 2 // len(outputs()) % 2 == 0,
+        )
 
-        def work(tell: Tell, name: str = name, write: Callable[[Path], object] = write, kind: str = kind, old: bool = old) -> None:
+        def work(
+            tell: Tell,
+            name: str = name,
+            write: Callable[[Path], object] = write,
+            kind: str = kind,
+            old: bool = old,
+        ) -> None:
             home = _begun(disk, kind, 1 << 23)
             if old:
                 write(home / name)

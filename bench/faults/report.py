@@ -16,7 +16,20 @@ from rich.table import Table
 from bench.faults.tally import Tally
 from privet.whole_file import write_whole
 
-FIELDS = ("name", "fault", "rounds", "answers", "refused", "lost", "overspent", "half", "odd", "remark", "seconds", "load")
+FIELDS = (
+    "name",
+    "fault",
+    "rounds",
+    "answers",
+    "refused",
+    "lost",
+    "overspent",
+    "half",
+    "odd",
+    "remark",
+    "seconds",
+    "load",
+)
 HEADS = (
     "fault",
     "rounds",
@@ -48,7 +61,15 @@ class Run:
     @property
     def cells(self) -> list[str]:
         one = self.tally
-        numbers = (one.rounds, one.answers, one.refused, one.lost, one.overspent, one.half, one.odd.total())
+        numbers = (
+            one.rounds,
+            one.answers,
+            one.refused,
+            one.lost,
+            one.overspent,
+            one.half,
+            one.odd.total(),
+        )
         return [one.fault, *(f"{number:,}" for number in numbers), self.verdict]
 
 
@@ -65,13 +86,31 @@ def write(path: Path, runs: dict[str, Run]) -> None:
     rows = [" | ".join(("", *one.cells, "")).strip() for one in runs.values()]
     head = " | ".join(("", *HEADS, "")).strip()
     lines = "\n".join((head, "| --- |" + " ---: |" * (len(HEADS) - 2) + " --- |", *rows))
-    remarks = "\n".join(f"- {one.tally.fault}: {one.tally.remark}." for one in runs.values() if one.tally.remark)
+    remarks = "\n".join(
+        f"- {one.tally.fault}: {one.tally.remark}." for one in runs.values() if one.tally.remark
+    )
     system = f"{platform.system()} {platform.machine()}"
-    said = {"cores": os.cpu_count(), "system": system, "sqlite": sqlite3.sqlite_version, "table": lines}
+    said = {
+        "cores": os.cpu_count(),
+        "system": system,
+        "sqlite": sqlite3.sqlite_version,
+        "table": lines,
+    }
     loads = [one.load for one in runs.values()]
-    said |= {"load": f"{min(loads):.0f} to {max(loads):.0f}", "minutes": f"{sum(one.seconds for one in runs.values()) / 60:.0f}"}
-    said |= {name: f"{sum(getattr(one.tally, name) for one in runs.values()):,}" for name in ("rounds", "answers")}
-    write_whole(path, PAGE.read_text(encoding="utf-8").format(**said, remarks=f"Seen besides:\n\n{remarks}" if remarks else "").encode())
+    said |= {
+        "load": f"{min(loads):.0f} to {max(loads):.0f}",
+        "minutes": f"{sum(one.seconds for one in runs.values()) / 60:.0f}",
+    }
+    said |= {
+        name: f"{sum(getattr(one.tally, name) for one in runs.values()):,}"
+        for name in ("rounds", "answers")
+    }
+    write_whole(
+        path,
+        PAGE.read_text(encoding="utf-8")
+        .format(**said, remarks=f"Seen besides:\n\n{remarks}" if remarks else "")
+        .encode(),
+    )
     _store(path.with_suffix(".csv"), list(runs.values()))
 
 
@@ -83,7 +122,9 @@ def _store(path: Path, runs: list[Run]) -> None:
         t = one.tally
         odd = "; ".join(f"{times} x {what}" for what, times in t.odd.items())
         numbers = (t.rounds, t.answers, t.refused, t.lost, t.overspent, t.half)
-        writer.writerow([one.name, t.fault, *numbers, odd, t.remark, f"{one.seconds:.0f}", f"{one.load:.1f}"])
+        writer.writerow(
+            [one.name, t.fault, *numbers, odd, t.remark, f"{one.seconds:.0f}", f"{one.load:.1f}"]
+        )
     write_whole(path, text.getvalue().encode())
 
 
@@ -97,6 +138,21 @@ def read(path: Path) -> dict[str, Run]:
 
 
 def _run_of(row: dict[str, str]) -> Run:
-    numbers = {name: int(row[name]) for name in ("rounds", "answers", "refused", "lost", "overspent", "half")}
-    odd = Counter({what: int(times) for part in row["odd"].split("; ") if part for times, _, what in [part.partition(" x ")]})
-    return Run(row["name"], Tally(row["fault"], **numbers, odd=odd, remark=row["remark"]), float(row["seconds"]), float(row["load"]))
+    numbers = {
+        name: int(row[name])
+        for name in ("rounds", "answers", "refused", "lost", "overspent", "half")
+    }
+    odd = Counter(
+        {
+            what: int(times)
+            for part in row["odd"].split("; ")
+            if part
+            for times, _, what in [part.partition(" x ")]
+        }
+    )
+    return Run(
+        row["name"],
+        Tally(row["fault"], **numbers, odd=odd, remark=row["remark"]),
+        float(row["seconds"]),
+        float(row["load"]),
+    )

@@ -14,17 +14,26 @@ from tests.service.traffic import Analyst
 
 
 def service_killed(folder: Path, rounds: int, seed: int = 0) -> Tally:
-    """Six analysts ask, hang up, send again and ask for groups of people; kill -9; every open request is sent again, and some old ones.
+    """Six analysts ask, hang up, send again and ask for groups of people; kill -9; every open
+    request is sent again, and some old ones.
 
-    What an open request gets is for the charge that stands, and what was answered before comes again, byte for byte.
+    What an open request gets is for the charge that stands, and what was answered before comes
+    again, byte for byte.
     """
-    tally, rng, there = Tally("the service is killed under load (HTTP, SQLite)"), random.Random(seed), house(folder, 100_000)
+    tally, rng, there = (
+        Tally("the service is killed under load (HTTP, SQLite)"),
+        random.Random(seed),
+        house(folder, 100_000),
+    )
     for number in range(6):
         there.add(f"analyst-{number}", 100_000)
     service = Service(there.path, folder / "serve.log")
     try:
         for turn in range(rounds):
-            analysts = [Analyst(name, token, service.port, str(turn), QUICK) for name, token in there.tokens.items()]
+            analysts = [
+                Analyst(name, token, service.port, str(turn), QUICK)
+                for name, token in there.tokens.items()
+            ]
             _work_until_killed(analysts, service, rng)
             service_again = None
             try:
@@ -37,7 +46,9 @@ def service_killed(folder: Path, rounds: int, seed: int = 0) -> Tally:
             service = service_again or Service(there.path, folder / "serve.log")
             tally.rounds += 1
             receipts = [receipt for analyst in analysts for receipt in analyst.receipts]
-            tally.check_told(there.home.ledger, [(receipt.number, receipt.hash) for receipt in receipts])
+            tally.check_told(
+                there.home.ledger, [(receipt.number, receipt.hash) for receipt in receipts]
+            )
         tally.check_books(there.home.ledger)
         service.stop()
     finally:

@@ -1,4 +1,6 @@
-"""A disk of our own that is small or read-only, in a name space that nobody else sees and that ends with the process."""
+"""A disk of our own that is small or read-only, in a name space that nobody else sees and that ends
+with the process.
+"""
 
 from __future__ import annotations
 
@@ -18,7 +20,9 @@ def _call(what: str, returned: int) -> None:
 
 
 def mount_disk(folder: Path, size: int) -> None:
-    """Mount a disk of this many bytes there, for this process and its children. Raises OSError where that is not allowed."""
+    """Mount a disk of this many bytes there, for this process and its children. Raises OSError
+    where that is not allowed.
+    """
     user, group = os.getuid(), os.getgid()
     _call("unshare", _libc.unshare(_NEW_MOUNTS | (_NEW_USERS if user else 0)))
     if user:
@@ -26,7 +30,10 @@ def mount_disk(folder: Path, size: int) -> None:
         Path("/proc/self/uid_map").write_text(f"0 {user} 1")
         Path("/proc/self/gid_map").write_text(f"0 {group} 1")
     _call("mount", _libc.mount(b"none", b"/", None, ctypes.c_ulong(_RECURSIVE | _PRIVATE), None))
-    _call("mount", _libc.mount(b"none", bytes(folder), b"tmpfs", ctypes.c_ulong(0), f"size={size}".encode()))
+    _call(
+        "mount",
+        _libc.mount(b"none", bytes(folder), b"tmpfs", ctypes.c_ulong(0), f"size={size}".encode()),
+    )
 
 
 def make_read_only(folder: Path, yes: bool = True) -> None:

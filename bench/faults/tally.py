@@ -15,10 +15,11 @@ from privet.ledger import Entry, Ledger, verify
 class Tally:
     """A line of the table.
 
-    ``answers`` were handed out (a charge that returned counts as one, and a file that was written), ``lost`` of them have no line in the
-    ledger. ``overspent`` counts accounts whose charges add up to more than their cap, ``half`` files that are neither old nor new nor
-    absent, ``odd`` everything else that was not promised: an error without a type of ours, a ledger that does not verify, a budget that
-    could not be spent to the end.
+    ``answers`` were handed out (a charge that returned counts as one, and a file that was written),
+    ``lost`` of them have no line in the ledger. ``overspent`` counts accounts whose charges add up
+    to more than their cap, ``half`` files that are neither old nor new nor absent, ``odd``
+    everything else that was not promised: an error without a type of ours, a ledger that does not
+    verify, a budget that could not be spent to the end.
     """
 
     fault: str
@@ -37,7 +38,9 @@ class Tally:
         return self.rounds > 0 and not (self.lost or self.overspent or self.half or self.odd)
 
     def check(self, ledger: Ledger, told: Iterable[tuple[int, str]]) -> None:
-        """Hold what was handed out, as numbers and hashes of lines, against the ledger; and the ledger against its caps."""
+        """Hold what was handed out, as numbers and hashes of lines, against the ledger; and the
+        ledger against its caps.
+        """
         self.check_told(ledger, told)
         self.check_books(ledger)
 

@@ -19,7 +19,9 @@ PATIENCE = 180
 
 
 class Victim:
-    """A forked process that works until it is done or killed. A line that it told is out of it, whatever becomes of it then."""
+    """A forked process that works until it is done or killed. A line that it told is out of it,
+    whatever becomes of it then.
+    """
 
     def __init__(self, work: Callable[[Tell], None]) -> None:
         reader, writer = os.pipe()
@@ -36,7 +38,9 @@ class Victim:
         self.code: int | None = None  # once it has ended
 
     def hear(self) -> bool:
-        """Wait for it to tell more; False if it will not. One that hangs is killed, and counts as one that crashed."""
+        """Wait for it to tell more; False if it will not. One that hangs is killed, and counts as
+        one that crashed.
+        """
         if not select.select([self._reader], [], [], PATIENCE)[0]:
             os.kill(self.pid, signal.SIGKILL)
             self.lines.append(f"crash it hung for {PATIENCE} seconds")
@@ -63,7 +67,11 @@ class Victim:
     @property
     def receipts(self) -> list[tuple[int, str]]:
         """The lines of the ledger that it told of, as numbers and hashes."""
-        return [(int(line.split()[1]), line.split()[2]) for line in self.lines if line.startswith("answer ")]
+        return [
+            (int(line.split()[1]), line.split()[2])
+            for line in self.lines
+            if line.startswith("answer ")
+        ]
 
     @property
     def refusals(self) -> list[str]:
@@ -83,7 +91,8 @@ def answered(entry: Entry) -> str:
 
 def _work(work: Callable[[Tell], None], writer: int) -> NoReturn:
     def tell(line: str) -> None:
-        os.write(writer, line.replace("\n", " ").encode()[:4000] + b"\n")  # in one piece, as it is shorter than a pipe's unit
+        # in one piece, as it is shorter than a pipe's unit
+        os.write(writer, line.replace("\n", " ").encode()[:4000] + b"\n")
 
     code = 0
     try:

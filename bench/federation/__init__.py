@@ -1,10 +1,15 @@
-"""Trees of several batches, parties and tables: how accurate they are, and what they are beside one curator of all rows.
+"""Trees of several batches, parties and tables: how accurate they are, and what they are beside one
+curator of all rows.
 
-- :mod:`~bench.federation.problem`: a data set, its folds, curators of parts of it, accuracy on rows that were held out
-- :mod:`~bench.federation.forests`: leaf counts of random trees, read by our recipe and by the papers'
+- :mod:`~bench.federation.problem`: a data set, its folds, curators of parts of it, accuracy on rows
+  that were held out
+- :mod:`~bench.federation.forests`: leaf counts of random trees, read by our recipe and by the
+  papers'
 - :mod:`~bench.federation.updates`: rows that come in batches
-- :mod:`~bench.federation.horizontal`: parties that hold different rows: alone, merged, in a secure sum, pooled
-- :mod:`~bench.federation.unequal`: parties of different size and epsilon, and how their batches should weigh
+- :mod:`~bench.federation.horizontal`: parties that hold different rows: alone, merged, in a secure
+  sum, pooled
+- :mod:`~bench.federation.unequal`: parties of different size and epsilon, and how their batches
+  should weigh
 - :mod:`~bench.federation.vertical`: parties that hold different attributes of the same people
 - :mod:`~bench.federation.gibbs`: parties that draw whole trees
 - :mod:`~bench.federation.results`: one line per measured accuracy, kept so that a run can go on

@@ -1,9 +1,11 @@
-"""Updates, horizontal and vertical federation, and Gibbs trees of several parties: accuracy on rows that were held out.
+"""Updates, horizontal and vertical federation, and Gibbs trees of several parties: accuracy on rows
+that were held out.
 
 python -m bench.federation [--only updates,horizontal] [--quick] [-o docs/results]
 
-Writes every mean with its standard error (federation.csv), the pictures (PNG and SVG), and the tables of the page federation.md.
-Single runs are kept in --cache: an interrupted command goes on where it was. Fetched data sets come from PRIVET_DATA or the cache.
+Writes every mean with its standard error (federation.csv), the pictures (PNG and SVG), and the
+tables of the page federation.md. Single runs are kept in --cache: an interrupted command goes on
+where it was. Fetched data sets come from PRIVET_DATA or the cache.
 """
 
 from __future__ import annotations
@@ -16,7 +18,14 @@ from pathlib import Path
 from typing import NamedTuple
 
 from rich.console import Console
-from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn, TimeRemainingColumn
+from rich.progress import (
+    BarColumn,
+    MofNCompleteColumn,
+    Progress,
+    TextColumn,
+    TimeElapsedColumn,
+    TimeRemainingColumn,
+)
 
 from bench.accuracy.folds import FOLDS
 from bench.accuracy.results import code_version
@@ -43,7 +52,9 @@ EXPERIMENTS = {
 
 
 def tasks_of(names: list[str], quick: bool) -> list[Task]:
-    """All folds of all data sets of these experiments; for a first look, one fold of the smaller sets."""
+    """All folds of all data sets of these experiments; for a first look, one fold of the smaller
+    sets.
+    """
     chosen = [(name, EXPERIMENTS[name]) for name in names]
     return [
         (name, data, repeat, fold)
@@ -62,7 +73,13 @@ def main() -> None:
     results = Results(options.cache / f"federation-{code_version()}{'-quick' * options.quick}.csv")
     tasks = tasks_of(options.only, options.quick)
     problem = cache(Problem)
-    columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TimeElapsedColumn(), TimeRemainingColumn())
+    columns = (
+        TextColumn("{task.description}"),
+        BarColumn(),
+        MofNCompleteColumn(),
+        TimeElapsedColumn(),
+        TimeRemainingColumn(),
+    )
     with Progress(*columns, console=console) as progress:
         bar = progress.add_task("", total=len(tasks))
         for task in tasks:
@@ -78,12 +95,26 @@ def main() -> None:
 
 
 def parse() -> argparse.Namespace:
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
     add = parser.add_argument
     add("--only", default=",".join(EXPERIMENTS), help="which experiments; default: %(default)s")
     add("--quick", action="store_true", help="one fold each, and no adult")
-    add("-o", "--output", type=Path, default=Path("docs/results"), help="where tables and pictures go; default: %(default)s")
-    add("--cache", type=Path, default=Path(os.environ.get("XDG_CACHE_HOME", "~/.cache")).expanduser() / "privet-bench" / "results")
+    add(
+        "-o",
+        "--output",
+        type=Path,
+        default=Path("docs/results"),
+        help="where tables and pictures go; default: %(default)s",
+    )
+    add(
+        "--cache",
+        type=Path,
+        default=Path(os.environ.get("XDG_CACHE_HOME", "~/.cache")).expanduser()
+        / "privet-bench"
+        / "results",
+    )
     options = parser.parse_args()
     options.only = options.only.split(",")
     if unknown := set(options.only) - set(EXPERIMENTS):

@@ -1,4 +1,6 @@
-"""Leaf counts of random trees, read by our recipe and by the papers' from the same noisy numbers."""
+"""Leaf counts of random trees, read by our recipe and by the papers' from the same noisy
+numbers.
+"""
 
 from __future__ import annotations
 
@@ -46,8 +48,12 @@ def plan_for(schema: Schema, n_rows: int, trees: int = TREES) -> Plan:
     return Plan(schema, tuple(forest), OURS.combine, OURS.shrink)
 
 
-def by_recipe(models: Sequence[Model], weighting: Weighting = "by-noise") -> Iterator[tuple[str, Model]]:
-    """The merged model of disjoint batches, by each recipe. All are read from the same noisy counts."""
+def by_recipe(
+    models: Sequence[Model], weighting: Weighting = "by-noise"
+) -> Iterator[tuple[str, Model]]:
+    """The merged model of disjoint batches, by each recipe. All are read from the same noisy
+    counts.
+    """
     for recipe in RECIPES:
         read = [_read(model, recipe) for model in models]
         with warnings.catch_warnings():
@@ -57,21 +63,33 @@ def by_recipe(models: Sequence[Model], weighting: Weighting = "by-noise") -> Ite
 
 def _read(model: Model, recipe: Recipe) -> Model:
     assert model.evidence is not None
-    plan = Plan(model.schema, tuple(tree.cells for tree in model.trees), recipe.combine, recipe.shrink)
+    plan = Plan(
+        model.schema, tuple(tree.cells for tree in model.trees), recipe.combine, recipe.shrink
+    )
     return released(plan, model.evidence.batches[0], model.privacy, model.schema)
 
 
 def secure_sum(plan: Plan, curators: Sequence[Curator], epsilon: Number, honest: int) -> Model:
-    """What all parties' shares add up to, when noise is enough as soon as ``honest`` of them add theirs."""
-    shares = [curator.share(Question.forest(plan.forest), epsilon, parties=honest) for curator in curators]
+    """What all parties' shares add up to, when noise is enough as soon as ``honest`` of them add
+    theirs.
+    """
+    shares = [
+        curator.share(Question.forest(plan.forest), epsilon, parties=honest) for curator in curators
+    ]
     return summed(plan, shares, honest)
 
 
 def summed(plan: Plan, shares: Sequence[Share], honest: int) -> Model:
-    """The sum of shares, as a server would see it. Every share has 1/honest of the variance of a curator's noise."""
-    tables = tuple(np.sum(tables, axis=0) for tables in zip(*(share.tables for share in shares), strict=True))
+    """The sum of shares, as a server would see it. Every share has 1/honest of the variance of a
+    curator's noise.
+    """
+    tables = tuple(
+        np.sum(tables, axis=0) for tables in zip(*(share.tables for share in shares), strict=True)
+    )
     p = math.exp(-1 / float(shares[0].spread))
     variance = 2 * p / (1 - p) ** 2 * len(shares) / honest
     charge = Charge(f"leaf counts of {len(plan.forest)} trees", shares[0].row_cost)
-    statement = PrivacyStatement.of(plan.schema, [charge], private=True, id=release_id(SystemBits()))
+    statement = PrivacyStatement.of(
+        plan.schema, [charge], private=True, id=release_id(SystemBits())
+    )
     return released(plan, Batch(tables, math.sqrt(variance)), statement)

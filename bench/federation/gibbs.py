@@ -1,4 +1,6 @@
-"""Drawn trees of several parties: a union that votes, beside merged counts of random trees and beside one curator of all rows."""
+"""Drawn trees of several parties: a union that votes, beside merged counts of random trees and
+beside one curator of all rows.
+"""
 
 from __future__ import annotations
 
@@ -27,7 +29,9 @@ def run(problem: Problem, repeat: int, fold: int) -> list[Row]:
         plan = plan_for(problem.schema, len(train))
         drawn = [PrivetClassifier(EPSILON).fit_from(curator).model_ for curator in curators]
         random_trees = {
-            "random trees, plain merge": [contribution(plan, curator, EPSILON) for curator in curators],
+            "random trees, plain merge": [
+                contribution(plan, curator, EPSILON) for curator in curators
+            ],
             "random trees, secure sum": [secure_sum(plan, curators, EPSILON, n)],
         }
         ways = {
@@ -37,5 +41,13 @@ def run(problem: Problem, repeat: int, fold: int) -> list[Row]:
         } | {way: [dict(by_recipe(models))[OURS.name]] for way, models in random_trees.items()}
         for way, models in ways.items():
             accuracy = float(np.mean([problem.accuracy(model, test) for model in models]))
-            rows.append({"way": way, "recipe": OURS.name, "parties": n, "epsilon": EPSILON, "accuracy": accuracy})
+            rows.append(
+                {
+                    "way": way,
+                    "recipe": OURS.name,
+                    "parties": n,
+                    "epsilon": EPSILON,
+                    "accuracy": accuracy,
+                }
+            )
     return rows

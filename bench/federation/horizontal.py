@@ -1,4 +1,6 @@
-"""Parties that hold different rows of one kind of table: alone, merged, in a secure sum with joint noise, pooled."""
+"""Parties that hold different rows of one kind of table: alone, merged, in a secure sum with joint
+noise, pooled.
+"""
 
 from __future__ import annotations
 
@@ -25,20 +27,31 @@ def run(problem: Problem, repeat: int, fold: int) -> list[Row]:
         parts = divided(train, [1] * n, seed=1000 * repeat + 10 * fold + n)
         curators = [problem.curator(part, 4 * sum(EPSILONS)) for part in parts]
         for epsilon in EPSILONS:
-            small, plan = plan_for(problem.schema, len(parts[0])), plan_for(problem.schema, len(train))
+            small, plan = (
+                plan_for(problem.schema, len(parts[0])),
+                plan_for(problem.schema, len(train)),
+            )
             ways = {
                 "plain merge": [contribution(plan, curator, epsilon) for curator in curators],
                 "secure sum": [secure_sum(plan, curators, epsilon, n)],
-                "secure sum, half may fail": [secure_sum(plan, curators, epsilon, math.ceil(n / 2))],
+                "secure sum, half may fail": [
+                    secure_sum(plan, curators, epsilon, math.ceil(n / 2))
+                ],
                 "pooled": [contribution(plan, everybody, epsilon)],
             }
             said = {"parties": n, "epsilon": epsilon}
             for way, models in ways.items():
                 for recipe, model in by_recipe(models):
-                    rows.append(said | {"way": way, "recipe": recipe, "accuracy": problem.accuracy(model, test)})
+                    rows.append(
+                        said
+                        | {"way": way, "recipe": recipe, "accuracy": problem.accuracy(model, test)}
+                    )
             alone: dict[str, list[float]] = {}
             for curator in curators:
                 for recipe, model in by_recipe([contribution(small, curator, epsilon)]):
                     alone.setdefault(recipe, []).append(problem.accuracy(model, test))
-            rows += [said | {"way": "one party alone", "recipe": recipe, "accuracy": float(np.mean(of))} for recipe, of in alone.items()]
+            rows += [
+                said | {"way": "one party alone", "recipe": recipe, "accuracy": float(np.mean(of))}
+                for recipe, of in alone.items()
+            ]
     return rows

@@ -16,7 +16,10 @@ from privet.plots.curves import Run, draw_curves
 WHISKERS = "Means over folds; whiskers are one standard error."
 REBUILT = "a rebuild at epsilon/2"
 #: Whether the trees were drawn for as many rows as the first part has, or for all that will come.
-UPDATED = {"updated": "trees for the first part", "updated, trees for all rows": "trees for all rows"}
+UPDATED = {
+    "updated": "trees for the first part",
+    "updated, trees for all rows": "trees for all rows",
+}
 RECIPES = {"ours": "class shares, shrunk (default)", "papers'": "sum of counts (papers')"}
 
 
@@ -31,9 +34,16 @@ def draw_all(table: pd.DataFrame, output: Path) -> None:
 
 
 def updates(table: pd.DataFrame) -> Figure:
-    ways = ("one build at epsilon", "updated", "rebuilt at epsilon/2", "rebuilt at epsilon/m", "first part only")
+    ways = (
+        "one build at epsilon",
+        "updated",
+        "rebuilt at epsilon/2",
+        "rebuilt at epsilon/m",
+        "first part only",
+    )
     panels = {
-        f"{data}, {RECIPES[recipe]}": _runs(here, ways, "parties") for (data, recipe), here in table.groupby(["data", "recipe"], sort=False)
+        f"{data}, {RECIPES[recipe]}": _runs(here, ways, "parties")
+        for (data, recipe), here in table.groupby(["data", "recipe"], sort=False)
     }
     return draw_curves(
         panels,
@@ -50,8 +60,14 @@ def warnings(table: pd.DataFrame) -> Figure:
         for way, trees in UPDATED.items():
             found = paired(here, "rebuilt at epsilon/2", way)
             at = found.parties.astype(float)
-            better = [(f"{REBUILT} is better", m, float(lead > 0)) for m, lead in zip(at, found.lead, strict=True)]
-            warned = [("the updated model warns", m, float(warns)) for m, warns in zip(at, found.warns_second, strict=True)]
+            better = [
+                (f"{REBUILT} is better", m, float(lead > 0))
+                for m, lead in zip(at, found.lead, strict=True)
+            ]
+            warned = [
+                ("the updated model warns", m, float(warns))
+                for m, warns in zip(at, found.warns_second, strict=True)
+            ]
             panels[f"{data}, {trees}"] = better + warned
     return draw_curves(
         panels,
@@ -88,14 +104,28 @@ def weights(table: pd.DataFrame) -> Figure:
         runs,
         measure="accuracy: by-noise minus equal",
         title="Four unequal parties: does weighting by noise help?",
-        caption="Above zero, weighting helps. A box is all folds, paired; the dot is their mean, the line their median.",
+        caption=(
+            "Above zero, weighting helps. A box is all folds, paired; the dot is their mean, the "
+            "line their median."
+        ),
     )
 
 
 def vertical(table: pd.DataFrame) -> Figure:
-    ways = ("one table of all attributes", "joined, each party at epsilon/2", "joined, each party at epsilon", "one party alone")
-    names = {ways[1]: "joined, each party at epsilon/2 (costs epsilon)", ways[2]: "joined, each party at epsilon (costs 2 epsilon)"}
-    panels = {RECIPES[recipe]: _runs(here, ways, "epsilon", names) for recipe, here in table.groupby("recipe", sort=False)}
+    ways = (
+        "one table of all attributes",
+        "joined, each party at epsilon/2",
+        "joined, each party at epsilon",
+        "one party alone",
+    )
+    names = {
+        ways[1]: "joined, each party at epsilon/2 (costs epsilon)",
+        ways[2]: "joined, each party at epsilon (costs 2 epsilon)",
+    }
+    panels = {
+        RECIPES[recipe]: _runs(here, ways, "epsilon", names)
+        for recipe, here in table.groupby("recipe", sort=False)
+    }
     return draw_curves(
         panels,
         parameter="epsilon (smaller is more private)",
@@ -113,9 +143,15 @@ def gibbs(table: pd.DataFrame) -> Figure:
         "random trees, secure sum",
         "random trees, plain merge",
     )
-    panels = {str(data): _runs(here, ways, "parties") for data, here in table.groupby("data", sort=False)}
+    panels = {
+        str(data): _runs(here, ways, "parties") for data, here in table.groupby("data", sort=False)
+    }
     return draw_curves(
-        panels, parameter="number of parties", measure="accuracy", title="Drawn trees of several parties, epsilon 1", caption=WHISKERS
+        panels,
+        parameter="number of parties",
+        measure="accuracy",
+        title="Drawn trees of several parties, epsilon 1",
+        caption=WHISKERS,
     )
 
 
@@ -129,10 +165,14 @@ PICTURES: dict[str, tuple[str, Callable[[pd.DataFrame], Figure]]] = {
 }
 
 
-def _runs(table: pd.DataFrame, ways: Sequence[str], column: str, names: dict[str, str] | None = None) -> list[Run]:
+def _runs(
+    table: pd.DataFrame, ways: Sequence[str], column: str, names: dict[str, str] | None = None
+) -> list[Run]:
     """The runs of these ways, in their order."""
     return [
         ((names or {}).get(way, way), float(at), float(accuracy))
         for way in ways
-        for at, accuracy in table.loc[table.way == way, [column, "accuracy"]].itertuples(index=False)
+        for at, accuracy in table.loc[table.way == way, [column, "accuracy"]].itertuples(
+            index=False
+        )
     ]

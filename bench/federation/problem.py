@@ -39,23 +39,36 @@ class Problem:
         """Training and test rows; the same every time."""
         return list(splits(self.classes, repeat))[fold]
 
-    def curator(self, rows: Ints, epsilon: Number, attributes: Sequence[str] | None = None) -> Curator:
-        """A curator of some rows, and some attributes, with all of epsilon to spend. The number of rows is declared."""
+    def curator(
+        self, rows: Ints, epsilon: Number, attributes: Sequence[str] | None = None
+    ) -> Curator:
+        """A curator of some rows, and some attributes, with all of epsilon to spend. The number of
+        rows is declared.
+        """
         names = list(self.schema.names if attributes is None else attributes)
         schema = self.schema.declare(n_rows=len(rows))
         if attributes is not None:
-            schema = Schema({name: self.schema.attributes[name] for name in names}, schema.target, schema.classes, n_rows=len(rows))
+            schema = Schema(
+                {name: self.schema.attributes[name] for name in names},
+                schema.target,
+                schema.classes,
+                n_rows=len(rows),
+            )
         table = MemoryTable(self.data.X[names].iloc[rows], self.data.y.iloc[rows])
         public = epsilon == math.inf
         return Curator(table, schema, Budget(1 if public else epsilon), public=public)
 
     def accuracy(self, model: Model, rows: Ints) -> float:
-        codes: list[Any] = [self._encoded.codes[self.schema.names.index(name)][rows] for name in model.schema.names]
+        codes: list[Any] = [
+            self._encoded.codes[self.schema.names.index(name)][rows] for name in model.schema.names
+        ]
         return float((model.probabilities(codes).argmax(axis=1) == self.classes[rows]).mean())
 
 
 def divided(rows: Ints, sizes: Sequence[int], seed: int) -> list[Ints]:
-    """Rows divided at random into parts whose sizes are as these numbers, never by their position."""
+    """Rows divided at random into parts whose sizes are as these numbers, never by their
+    position.
+    """
     shuffled = np.random.default_rng(seed).permutation(rows)
     borders = np.round(np.cumsum(sizes)[:-1] / sum(sizes) * len(rows)).astype(int)
     return np.split(shuffled, borders)

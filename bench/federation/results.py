@@ -1,4 +1,6 @@
-"""One line per measured accuracy, in a CSV file that is only ever added to, so that an interrupted run goes on where it was."""
+"""One line per measured accuracy, in a CSV file that is only ever added to, so that an interrupted
+run goes on where it was.
+"""
 
 from __future__ import annotations
 
@@ -9,14 +11,28 @@ from typing import Any
 
 import pandas as pd
 
-COLUMNS = ("experiment", "data", "repeat", "fold", "case", "recipe", "way", "parties", "epsilon", "accuracy", "warns")
+COLUMNS = (
+    "experiment",
+    "data",
+    "repeat",
+    "fold",
+    "case",
+    "recipe",
+    "way",
+    "parties",
+    "epsilon",
+    "accuracy",
+    "warns",
+)
 Row = dict[str, Any]
 #: What is run at a time: experiment, data set, repeat, fold.
 Task = tuple[str, str, int, int]
 
 
 class Results:
-    """The lines of one file. What one task found is written at once; a part of it, which an interruption left, is dropped."""
+    """The lines of one file. What one task found is written at once; a part of it, which an
+    interruption left, is dropped.
+    """
 
     def __init__(self, path: Path) -> None:
         self.path = path
@@ -36,7 +52,9 @@ class Results:
 
     def table(self, tasks: Sequence[Task]) -> pd.DataFrame:
         """What these tasks found."""
-        found = pd.DataFrame([row for task in tasks for row in self._rows[task]], columns=list(COLUMNS))
+        found = pd.DataFrame(
+            [row for task in tasks for row in self._rows[task]], columns=list(COLUMNS)
+        )
         for name in ("repeat", "fold", "parties", "epsilon", "accuracy", "warns"):
             found[name] = pd.to_numeric(found[name])
         return found

@@ -1,4 +1,6 @@
-"""Rows that come in batches: update the counts, build anew, or never look again (after RDT-2012, figure 4)."""
+"""Rows that come in batches: update the counts, build anew, or never look again (after RDT-2012,
+figure 4).
+"""
 
 from __future__ import annotations
 
@@ -25,7 +27,9 @@ def run(problem: Problem, repeat: int, fold: int) -> list[Row]:
         batches = [contribution(plan, curator, EPSILON) for curator in of_parts]
         ways = {
             "updated": batches,
-            "updated, trees for all rows": [contribution(roomy, curator, EPSILON) for curator in of_parts],
+            "updated, trees for all rows": [
+                contribution(roomy, curator, EPSILON) for curator in of_parts
+            ],
             "one build at epsilon": [contribution(roomy, everybody, EPSILON)],
             "rebuilt at epsilon/2": [contribution(roomy, everybody, EPSILON / 2)],
             "rebuilt at epsilon/m": [contribution(roomy, everybody, EPSILON / m)],
@@ -35,7 +39,14 @@ def run(problem: Problem, repeat: int, fold: int) -> list[Row]:
             for weighting in ("by-noise", "equal") if len(models) > 1 else ("by-noise",):
                 for recipe, model in by_recipe(models, weighting):
                     assert model.evidence is not None
-                    said = {"recipe": recipe, "way": way if weighting == "by-noise" else f"{way}, equal weights", "parties": m}
-                    found = {"accuracy": problem.accuracy(model, test), "warns": int(bool(worn(model.evidence)))}
+                    said = {
+                        "recipe": recipe,
+                        "way": way if weighting == "by-noise" else f"{way}, equal weights",
+                        "parties": m,
+                    }
+                    found = {
+                        "accuracy": problem.accuracy(model, test),
+                        "warns": int(bool(worn(model.evidence))),
+                    }
                     rows.append(said | {"epsilon": EPSILON} | found)
     return rows

@@ -1,4 +1,6 @@
-"""Two parties with different attributes of the same people, and the union of their trees (after RDT-2012, figure 5)."""
+"""Two parties with different attributes of the same people, and the union of their trees (after
+RDT-2012, figure 5).
+"""
 
 from __future__ import annotations
 
@@ -21,7 +23,8 @@ EPSILONS = (0.01, 0.1, 0.25, 0.5, 0.75, 1.0, 2.0, 3.0, 4.0, 5.0, math.inf)
 def run(problem: Problem, repeat: int, fold: int) -> list[Row]:
     """One division of the attributes at all epsilons, on one fold.
 
-    Each party has half of the trees of the one table. So with epsilon/2 for each party every count has as much noise as there.
+    Each party has half of the trees of the one table. So with epsilon/2 for each party every count
+    has as much noise as there.
     """
     train, test = problem.fold(repeat, fold)
     shuffled = np.random.default_rng(100 + repeat).permutation(problem.schema.names).tolist()
@@ -29,7 +32,9 @@ def run(problem: Problem, repeat: int, fold: int) -> list[Row]:
 
     def counted(attributes: list[str] | None, epsilon: Number, trees: int) -> dict[str, Model]:
         curator = problem.curator(train, epsilon, attributes)
-        return dict(by_recipe([contribution(plan_for(curator.schema, len(train), trees), curator, epsilon)]))
+        return dict(
+            by_recipe([contribution(plan_for(curator.schema, len(train), trees), curator, epsilon)])
+        )
 
     rows: list[Row] = []
     for epsilon in EPSILONS:
@@ -45,5 +50,13 @@ def run(problem: Problem, repeat: int, fold: int) -> list[Row]:
             }
             for way, models in ways.items():
                 accuracy = float(np.mean([problem.accuracy(model, test) for model in models]))
-                rows.append({"way": way, "recipe": recipe, "parties": 2, "epsilon": epsilon, "accuracy": accuracy})
+                rows.append(
+                    {
+                        "way": way,
+                        "recipe": recipe,
+                        "parties": 2,
+                        "epsilon": epsilon,
+                        "accuracy": accuracy,
+                    }
+                )
     return rows

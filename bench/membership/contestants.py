@@ -1,4 +1,6 @@
-"""Who is attacked: every learner of the command line, and what promises nothing. Each gives a released model to look into."""
+"""Who is attacked: every learner of the command line, and what promises nothing. Each gives a
+released model to look into.
+"""
 
 from __future__ import annotations
 
@@ -19,7 +21,8 @@ Codes = Sequence[npt.NDArray[np.int64]]
 Floats = npt.NDArray[np.float64]
 EPSILONS = (0.1, 1.0, 4.0)
 PEER = "scikit-learn tree"
-#: What promises nothing, so that the attack must succeed: a tree of scikit-learn, and learners of ours without noise.
+#: What promises nothing, so that the attack must succeed: a tree of scikit-learn, and learners of
+#: ours without noise.
 OPEN = (PEER, "random-trees", "greedy-tree")
 PRIVATE = NAMES
 
@@ -52,7 +55,10 @@ class OursSeen:
         if self._model.evidence is None:
             return [(tree.reach(codes), tree.counts) for tree in self._model.trees]
         raw = self._model.evidence.tables
-        return [(tree.cells.cell[tree.reach(codes)], table) for tree, table in zip(self._model.trees, raw, strict=True)]
+        return [
+            (tree.cells.cell[tree.reach(codes)], table)
+            for tree, table in zip(self._model.trees, raw, strict=True)
+        ]
 
 
 class PeerSeen:
@@ -69,7 +75,11 @@ class PeerSeen:
 
     def leaves(self, codes: Codes) -> list[tuple[npt.NDArray[np.int64], Floats]]:
         tree = self._tree.tree_
-        sums = tree.value[:, 0] / tree.value[:, 0].sum(axis=1, keepdims=True) * tree.n_node_samples[:, None]
+        sums = (
+            tree.value[:, 0]
+            / tree.value[:, 0].sum(axis=1, keepdims=True)
+            * tree.n_node_samples[:, None]
+        )
         return [(self._tree.apply(np.column_stack(codes)), self._all_classes(sums))]
 
     def _all_classes(self, known: Floats) -> Floats:
@@ -82,7 +92,9 @@ def train(name: str, epsilon: float, game: Game, bits: Bits) -> Seen:
     """A fresh model of the table in which these targets are."""
     present = game.present(bits)
     if name == PEER:
-        return PeerSeen([column[present] for column in game.codes], game.classes[present], game.schema.n_classes)
+        return PeerSeen(
+            [column[present] for column in game.codes], game.classes[present], game.schema.n_classes
+        )
     learner = learner_named(name, str(epsilon), []).set_params(schema=game.schema)
     if epsilon == math.inf:
         learner.set_params(epsilon=math.inf)

@@ -1,4 +1,6 @@
-"""What the attacker sees of a target in a released model: how sure it is of its class, and what its leaves hold beyond other rows."""
+"""What the attacker sees of a target in a released model: how sure it is of its class, and what its
+leaves hold beyond other rows.
+"""
 
 from __future__ import annotations
 
@@ -16,9 +18,11 @@ def features(seen: Seen, game: Game, bits: Bits) -> Floats:
     """One line per target.
 
     - confidence: the log-odds of the target's class
-    - lead: what its class has more than the best other in the leaf that it reaches; the mean over trees
-    - left over: the number of rows of its class in that leaf, less those of all other rows, which the attacker knows; cut to [0, 1], it
-      is proportional to the likelihood of one row more under Laplace noise
+    - lead: what its class has more than the best other in the leaf that it reaches; the mean over
+      trees
+    - left over: the number of rows of its class in that leaf, less those of all other rows, which
+      the attacker knows; cut to [0, 1], it is proportional to the likelihood of one row more under
+      Laplace noise
     """
     first = len(game.base)
     own = game.classes[first:]
@@ -38,4 +42,6 @@ def features(seen: Seen, game: Game, bits: Bits) -> Floats:
             more = reached[at, own] - others
             left += more
             cut += np.clip(more, 0, 1)
-    return np.column_stack([np.log(share / (1 - share)), *(value / len(trees) for value in (lead, left, cut))])
+    return np.column_stack(
+        [np.log(share / (1 - share)), *(value / len(trees) for value in (lead, left, cut))]
+    )

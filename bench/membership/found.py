@@ -18,8 +18,9 @@ Interval = tuple[float, float, float]
 class Found:
     """What was counted on attacked models.
 
-    ``auc`` and ``curve`` (true positive rates at those of GRID) are over all targets. The event (one target of a kind, one threshold) was
-    chosen on shadow models; ``caught`` of its ``members`` and ``mistaken`` of the ``others`` were said to be in.
+    ``auc`` and ``curve`` (true positive rates at those of GRID) are over all targets. The event
+    (one target of a kind, one threshold) was chosen on shadow models; ``caught`` of its ``members``
+    and ``mistaken`` of the ``others`` were said to be in.
     """
 
     auc: dict[str, float]
@@ -31,9 +32,13 @@ class Found:
     mistaken: int
 
     def rates(self, confidence: float) -> tuple[Interval, Interval]:
-        """The true and the false positive rate with Clopper-Pearson bounds that hold together at the confidence."""
+        """The true and the false positive rate with Clopper-Pearson bounds that hold together at
+        the confidence.
+        """
         error = (1 - confidence) / 4  # two bounds each for two chances
-        return _bounded(self.caught, self.members, error), _bounded(self.mistaken, self.others, error)
+        return _bounded(self.caught, self.members, error), _bounded(
+            self.mistaken, self.others, error
+        )
 
     def advantage(self, confidence: float) -> Interval:
         """TPR - FPR."""
@@ -41,19 +46,36 @@ class Found:
         return tpr[0] - fpr[2], tpr[1] - fpr[1], tpr[2] - fpr[0]
 
     def epsilon(self, confidence: float) -> float:
-        """What epsilon is at least: by TPR <= e^epsilon FPR, and by 1 - FPR <= e^epsilon (1 - TPR)."""
+        """What epsilon is at least: by TPR <= e^epsilon FPR, and by 1 - FPR <= e^epsilon (1 -
+        TPR).
+        """
         (low, _, _), (_, _, high) = self.rates(confidence)
         return max(_log_ratio(low, high), _log_ratio(1 - high, 1 - low), 0.0)
 
     def within(self, epsilon: float, confidence: float) -> bool:
-        """Whether the counts can be under this epsilon. The advantage is within its bound if both ratios are."""
+        """Whether the counts can be under this epsilon. The advantage is within its bound if both
+        ratios are.
+        """
         return self.epsilon(confidence) <= epsilon
 
     def record(self) -> dict[str, object]:
         """As a line of a table."""
-        counted = {"kind": self.kind, "members": self.members, "caught": self.caught, "others": self.others, "mistaken": self.mistaken}
+        counted = {
+            "kind": self.kind,
+            "members": self.members,
+            "caught": self.caught,
+            "others": self.others,
+            "mistaken": self.mistaken,
+        }
         areas = {f"auc {kind}": round(self.auc[kind], 4) for kind in KINDS}
-        return counted | areas | {f"tpr at {at:g}": round(value, 4) for at, value in zip(GRID, self.curve, strict=True)}
+        return (
+            counted
+            | areas
+            | {
+                f"tpr at {at:g}": round(value, 4)
+                for at, value in zip(GRID, self.curve, strict=True)
+            }
+        )
 
     @classmethod
     def of(cls, line: dict[str, str]) -> Found:

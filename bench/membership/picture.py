@@ -30,15 +30,39 @@ def draw(found: Mapping[Task, Found]) -> Figure:
     for axes, epsilon in zip(panels, EPSILONS, strict=True):
         _allowed(axes, epsilon)
         for number, name in enumerate(PRIVATE):
-            _curve(axes, found, name, epsilon, color=_COLOURS[number], marker=_MARKS[number], markersize=4.5, linewidth=1.1)
+            _curve(
+                axes,
+                found,
+                name,
+                epsilon,
+                color=_COLOURS[number],
+                marker=_MARKS[number],
+                markersize=4.5,
+                linewidth=1.1,
+            )
         for name, style in zip(OPEN, (":", "--", "-."), strict=True):
             label = name if name == PEER else f"{name} without noise"
-            _curve(axes, found, name, float("inf"), label=label, color=INK, linestyle=style, linewidth=1.6, clip_on=False)
+            _curve(
+                axes,
+                found,
+                name,
+                float("inf"),
+                label=label,
+                color=INK,
+                linestyle=style,
+                linewidth=1.6,
+                clip_on=False,
+            )
         axes.set_title(f"epsilon {epsilon:g}", fontsize=10.5)
     panels[0].set_ylabel("true positive rate: members who are found")
     panels[len(panels) // 2].set_xlabel("false positive rate: others who are taken for members")
     figure.get_layout_engine().set(wspace=0.05)
-    figure.suptitle("Membership attack on released models, and what epsilon allows (grey)", x=0.01, ha="left", fontweight="bold")
+    figure.suptitle(
+        "Membership attack on released models, and what epsilon allows (grey)",
+        x=0.01,
+        ha="left",
+        fontweight="bold",
+    )
     handles, labels = panels[0].get_legend_handles_labels()
     figure.legend(handles, labels, loc="outside lower center", ncols=4, fontsize=8.5, frameon=False)
     return figure
@@ -60,8 +84,17 @@ def _allowed(axes: Axes, epsilon: float) -> None:
     axes.spines[["top", "right"]].set_visible(False)
 
 
-def _curve(axes: Axes, found: Mapping[Task, Found], name: str, epsilon: float, label: str = "", **style: object) -> None:
+def _curve(
+    axes: Axes,
+    found: Mapping[Task, Found],
+    name: str,
+    epsilon: float,
+    label: str = "",
+    **style: object,
+) -> None:
     """The mean of a learner's curves over the data sets."""
-    curves = [one.curve for task, one in found.items() if (task.learner, task.epsilon) == (name, epsilon)]
+    curves = [
+        one.curve for task, one in found.items() if (task.learner, task.epsilon) == (name, epsilon)
+    ]
     if curves:
         axes.plot(GRID, np.mean(curves, axis=0), label=label or name, **style)

@@ -36,7 +36,13 @@ class Results:
             return cls(path, {})
         with path.open(newline="", encoding="utf-8") as file:
             lines = list(csv.DictReader(file))
-        return cls(path, {Task(line["data"], line["learner"], float(line["epsilon"])): Found.of(line) for line in lines})
+        return cls(
+            path,
+            {
+                Task(line["data"], line["learner"], float(line["epsilon"])): Found.of(line)
+                for line in lines
+            },
+        )
 
     def add(self, task: Task, found: Found) -> None:
         """Keep it, at once: the whole file anew, beside the old one until it is complete."""

@@ -25,7 +25,7 @@ Curves are over all targets and data sets. Grey is what epsilon allows. On the l
 no less than planted ones. With a promise the same attack is bounded: the largest area under a curve below is {areas}. An attack that
 finds little proves little, though; [the audit](../concepts/audit.md) has worse worlds and more runs.
 
-"""
+"""  # noqa: E501
 
 AREAS = """## All targets
 
@@ -33,7 +33,7 @@ The area under the ROC curve (a coin has .5) for ordinary and planted rows, and 
 rate of 1%. Means over data sets, without intervals: the targets of one model share its noise. For a private learner that rate rests on
 about {mistaken} false positives, so that chance alone lifts some above what is allowed.
 
-"""
+"""  # noqa: E501
 
 EVENTS = """
 ## The most telling target
@@ -44,4 +44,4 @@ others are at {all} each. The last column is the epsilon that is shown at least;
 targets and thresholds that one was chosen where TPR - FPR on the shadow models was most standard deviations from nothing. (In a first run
 it was that of the largest ratio, which often told nothing; all promises held there, too.)
 
-"""
+"""  # noqa: E501

@@ -1,4 +1,6 @@
-"""What runs in a process of its own, on a mutated copy of the package: some tests and some audits."""
+"""What runs in a process of its own, on a mutated copy of the package: some tests and some
+audits.
+"""
 
 from __future__ import annotations
 
@@ -21,7 +23,9 @@ class Recorder:
     def pytest_runtest_logreport(self, report: Any) -> None:
         if report.failed:
             crash = getattr(report.longrepr, "reprcrash", None)
-            self.tests[report.nodeid] = (crash.message if crash else str(report.longrepr)).strip().splitlines()[0]
+            self.tests[report.nodeid] = (
+                (crash.message if crash else str(report.longrepr)).strip().splitlines()[0]
+            )
         elif report.when == "call" and report.passed:
             self.tests.setdefault(report.nodeid, "")
 
@@ -33,11 +37,18 @@ def audited(subject: str, runs: int) -> str:
 
     with pv.unlock_test_seeds():
         found = audit_subject(subject, Fraction(1), runs, bits=pv.SeededBits(SEED))
-    return "" if found.verdict == "holds" else f"{found.verdict}: at least {found.bound:.2f} where {found.claimed:g} is claimed"
+    return (
+        ""
+        if found.verdict == "holds"
+        else f"{found.verdict}: at least {found.bound:.2f} where {found.claimed:g} is claimed"
+    )
 
 
-def work(root: str, source: str, report: str, tests: list[str], audits: list[tuple[str, int]]) -> None:
-    """Run tests of pytest and audits with the package in ``source``. What came of each goes to the file ``report`` as JSON.
+def work(
+    root: str, source: str, report: str, tests: list[str], audits: list[tuple[str, int]]
+) -> None:
+    """Run tests of pytest and audits with the package in ``source``. What came of each goes to the
+    file ``report`` as JSON.
 
     The process has loaded nothing of the package yet.
     """
@@ -45,16 +56,25 @@ def work(root: str, source: str, report: str, tests: list[str], audits: list[tup
     os.dup2(log, 1)
     os.dup2(log, 2)
     os.chdir(root)
-    os.environ |= {"PYTHONPATH": source, "PYTEST_DISABLE_PLUGIN_AUTOLOAD": "1"}  # for what tests start; most plugins are slow to load
+    # for what tests start; most plugins are slow to load
+    os.environ |= {"PYTHONPATH": source, "PYTEST_DISABLE_PLUGIN_AUTOLOAD": "1"}
     sys.path.insert(0, source)
     import privet
 
     if not Path(privet.__file__).is_relative_to(source):
-        raise SystemExit(f"the copy in {source} was to be tried, and {privet.__file__} was imported")
+        raise SystemExit(
+            f"the copy in {source} was to be tried, and {privet.__file__} was imported"
+        )
     recorder, code = Recorder(), 0
     if tests:
         import pytest
 
-        code = int(pytest.main(["-q", "-p", "no:cacheprovider", "--no-header", *tests], plugins=[recorder]))
-    found = {"code": code, "tests": recorder.tests, "audits": [audited(subject, runs) for subject, runs in audits]}
+        code = int(
+            pytest.main(["-q", "-p", "no:cacheprovider", "--no-header", *tests], plugins=[recorder])
+        )
+    found = {
+        "code": code,
+        "tests": recorder.tests,
+        "audits": [audited(subject, runs) for subject, runs in audits],
+    }
     Path(report).write_text(json.dumps(found), encoding="utf-8")

@@ -11,7 +11,9 @@ class Moved(Exception):
 
 @dataclass(frozen=True)
 class Audited:
-    """An audit whose verdict must be "violated": of a subject of ``privet audit``, with so many seeded runs in each world."""
+    """An audit whose verdict must be "violated": of a subject of ``privet audit``, with so many
+    seeded runs in each world.
+    """
 
     subject: str
     runs: int
@@ -43,15 +45,19 @@ class Mutant:
 
     def __post_init__(self) -> None:
         if self.before == self.after or not (self.tests or self.audits):
-            raise ValueError(f"mutant {self.name!r} changes nothing, or nothing is named that must catch it")
+            raise ValueError(
+                f"mutant {self.name!r} changes nothing, or nothing is named that must catch it"
+            )
 
     def applied(self, text: str) -> str:
         """The text of the file with the fault in it."""
         found = text.count(self.before)
         if found != 1:
             raise Moved(
-                f"mutant {self.name!r}: this text stands {found} times in src/privet/{self.file}, and must stand there once; "
-                f"where the code has moved, move the mutant in bench/mutants with it:\n{self.before}"
+                f"mutant {self.name!r}: this text stands {found} times in src/privet/{self.file}, "
+                "and must stand there once; "
+                "where the code has moved, move the mutant in bench/mutants with "
+                f"it:\n{self.before}"
             )
         return text.replace(self.before, self.after)
 

@@ -12,7 +12,7 @@ TOP = """# Faults that are put in on purpose
 Made by `make mutants` (`python -m bench.mutants`). Each line is one small change of the real source, put into a copy of the package;
 then exactly the tests and audits of the line are run. All of them pass without the change, and each of them must fail with it. A change
 that does not even run is not counted as caught. How the audit works: [Is the claimed epsilon true?](../concepts/audit.md)
-"""
+"""  # noqa: E501
 
 
 def lines(outcomes: Sequence[Outcome]) -> str:
@@ -20,7 +20,11 @@ def lines(outcomes: Sequence[Outcome]) -> str:
     caught = sum(outcome.caught for outcome in outcomes)
     rooms = len({outcome.mutant.room for outcome in outcomes})
     head = f"{caught} of {len(outcomes)} mutants in {rooms} parts of the package are caught.\n"
-    table = ["| mutant | file | what would go wrong for a person | caught by | verdict |", "|---|---|---|---|---|", *map(line, outcomes)]
+    table = [
+        "| mutant | file | what would go wrong for a person | caught by | verdict |",
+        "|---|---|---|---|---|",
+        *map(line, outcomes),
+    ]
     return "\n".join([TOP, head, *table, ""])
 
 
@@ -37,4 +41,7 @@ def line(outcome: Outcome) -> str:
     """The line of one mutant."""
     mutant = outcome.mutant
     verdict = "caught" if outcome.caught else f"**missed** by {', '.join(outcome.missed)}"
-    return f"| {mutant.name} | {mutant.file} | {mutant.harm} | {'; '.join(named(mutant))} | {verdict} |"
+    return (
+        f"| {mutant.name} | {mutant.file} | {mutant.harm} | {'; '.join(named(mutant))} | {verdict} "
+        "|"
+    )

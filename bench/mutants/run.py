@@ -17,9 +17,25 @@ from bench.mutants.mutant import Audited, Mutant
 
 ROOT = Path(__file__).parents[2]
 #: Errors of a fault that does not even run: to notice these is no merit of a test.
-BROKEN = ("NameError", "ImportError", "ModuleNotFoundError", "SyntaxError", "AttributeError", "TypeError", "UnboundLocalError")
+BROKEN = (
+    "NameError",
+    "ImportError",
+    "ModuleNotFoundError",
+    "SyntaxError",
+    "AttributeError",
+    "TypeError",
+    "UnboundLocalError",
+)
 #: What takes long to load.
-LIBRARIES = ["pytest", "hypothesis", "numpy", "pandas", "numba", "sklearn.base", "sklearn.utils.validation"]
+LIBRARIES = [
+    "pytest",
+    "hypothesis",
+    "numpy",
+    "pandas",
+    "numba",
+    "sklearn.base",
+    "sklearn.utils.validation",
+]
 
 
 class Broken(Exception):
@@ -40,17 +56,26 @@ class Outcome:
 
 
 def forks() -> BaseContext:
-    """Forks of a process that has loaded libraries, and nothing of the package. A process can have one such server, for all its uses."""
+    """Forks of a process that has loaded libraries, and nothing of the package. A process can have
+    one such server, for all its uses.
+    """
     context = multiprocessing.get_context("forkserver")
     context.set_forkserver_preload(LIBRARIES)
     return context
 
 
 class Copy:
-    """A copy of the package in a folder, in which one fault at a time can be put, and tried in a process of its own."""
+    """A copy of the package in a folder, in which one fault at a time can be put, and tried in a
+    process of its own.
+    """
 
     def __init__(self, folder: Path, processes: BaseContext, root: Path = ROOT) -> None:
-        self._root, self._source, self._report, self._processes = root, folder / "src", folder / "report.json", processes
+        self._root, self._source, self._report, self._processes = (
+            root,
+            folder / "src",
+            folder / "report.json",
+            processes,
+        )
         shutil.copytree(root / "src", self._source, ignore=shutil.ignore_patterns("__pycache__"))
 
     def check(self, mutants: Iterable[Mutant]) -> None:
@@ -60,7 +85,9 @@ class Copy:
         audits = list(dict.fromkeys(audit for mutant in listed for audit in mutant.audits))
         failed = {name: why for name, why in self._run(tests, audits).items() if why}
         if failed:
-            raise Broken("without any fault: " + "; ".join(f"{name}: {why}" for name, why in failed.items()))
+            raise Broken(
+                "without any fault: " + "; ".join(f"{name}: {why}" for name, why in failed.items())
+            )
 
     def tried(self, mutant: Mutant) -> Outcome:
         """What notices a mutant."""
@@ -80,18 +107,31 @@ class Copy:
         return Outcome(mutant, why, tuple(name for name, text in why.items() if not text))
 
     def _run(self, tests: Iterable[str], audits: Iterable[Audited]) -> dict[str, str]:
-        """For each test and audit that is named: the first line of why it failed, empty where it did not."""
+        """For each test and audit that is named: the first line of why it failed, empty where it
+        did not.
+        """
         named, audits = [f"tests/{test}" for test in tests], list(audits)
         self._report.unlink(missing_ok=True)
-        jobs = (str(self._root), str(self._source), str(self._report), named, [(audit.subject, audit.runs) for audit in audits])
+        jobs = (
+            str(self._root),
+            str(self._source),
+            str(self._report),
+            named,
+            [(audit.subject, audit.runs) for audit in audits],
+        )
         process = self._processes.Process(target=work, args=jobs)
         process.start()
         process.join()
-        said = Path(f"{self._report}.log").read_text(encoding="utf-8", errors="replace").strip()[-2000:]
+        said = (
+            Path(f"{self._report}.log")
+            .read_text(encoding="utf-8", errors="replace")
+            .strip()[-2000:]
+        )
         if process.exitcode or not self._report.exists():
             raise Broken(f"nothing could be run: {said}")
         told = json.loads(self._report.read_text(encoding="utf-8"))
-        if told["code"] not in (0, 1):  # 1: tests failed; others: they could not be collected, or there are none
+        # 1: tests failed; others: they could not be collected, or there are none
+        if told["code"] not in (0, 1):
             raise Broken(f"pytest ended with {told['code']}: {said}")
         found = {test: _why(test, told["tests"]) for test in named}
         return found | {str(audit): why for audit, why in zip(audits, told["audits"], strict=True)}
@@ -99,7 +139,11 @@ class Copy:
 
 def _why(named: str, seen: dict[str, str]) -> str:
     """Of the cases of one named test: why the first of them failed."""
-    cases = [why for test, why in seen.items() if test == named or test.startswith((f"{named}[", f"{named}::"))]
+    cases = [
+        why
+        for test, why in seen.items()
+        if test == named or test.startswith((f"{named}[", f"{named}::"))
+    ]
     if not cases:
         raise Broken(f"{named} was not run: it was skipped, or is not there")
     return next((why for why in cases if why), "")

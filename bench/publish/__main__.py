@@ -1,8 +1,9 @@
-"""python -m bench.publish [--data car,nursery,adult] [--epsilon .1,1] [--kinds synthetic,local] [--folds 3] [--out docs/results]
+"""python -m bench.publish [--data car,nursery,adult] [--epsilon .1,1] [--kinds synthetic,local]
+[--folds 3] [--out docs/results]
 
-Trees on synthetic tables and on locally randomised records, beside the central learners, on the same stratified folds. Writes
-publish.csv, publish.svg and publish.md; runs that are in the CSV file already are not done again unless asked with --anew. --report
-writes the page and the picture only.
+Trees on synthetic tables and on locally randomised records, beside the central learners, on the
+same stratified folds. Writes publish.csv, publish.svg and publish.md; runs that are in the CSV file
+already are not done again unless asked with --anew. --report writes the page and the picture only.
 """
 
 from __future__ import annotations
@@ -39,7 +40,12 @@ def main() -> None:
         for name in CONTESTANTS
         if name.startswith(tuple(options.kinds))
     ]
-    columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TimeRemainingColumn())
+    columns = (
+        TextColumn("{task.description}"),
+        BarColumn(),
+        MofNCompleteColumn(),
+        TimeRemainingColumn(),
+    )
     with Progress(*columns, console=Console(stderr=True)) as progress, warnings.catch_warnings():
         warnings.simplefilter("ignore")
         bar = progress.add_task("", total=len(tasks))
@@ -60,13 +66,28 @@ def run(data: str, epsilon: float, fold: int, name: str) -> dict:
     table = found.X.assign(**{found.schema.target: found.y.to_numpy()})
     schema = found.schema.declare(n_rows=len(train))
     start = time.perf_counter()
-    shares = CONTESTANTS[name](table.iloc[train].reset_index(drop=True), found.X.iloc[test], schema, epsilon)
+    shares = CONTESTANTS[name](
+        table.iloc[train].reset_index(drop=True), found.X.iloc[test], schema, epsilon
+    )
     seconds = time.perf_counter() - start
     truth = found.y.iloc[test].to_numpy()
     said = np.array(schema.classes, dtype=object)[shares.argmax(axis=1)]
-    auc = roc_auc_score(truth == schema.classes[1], shares[:, 1]) if schema.n_classes == 2 else float("nan")
+    auc = (
+        roc_auc_score(truth == schema.classes[1], shares[:, 1])
+        if schema.n_classes == 2
+        else float("nan")
+    )
     majority = found.y.iloc[test].value_counts(normalize=True).max()
-    values = (data, epsilon, fold, name, float((said == truth).mean()), float(auc), float(majority), round(seconds, 2))
+    values = (
+        data,
+        epsilon,
+        fold,
+        name,
+        float((said == truth).mean()),
+        float(auc),
+        float(majority),
+        round(seconds, 2),
+    )
     return dict(zip(FIELDS, values, strict=True))
 
 
@@ -77,7 +98,9 @@ def read(path: Path) -> dict:
             | {field: float(line[field]) for field in ("accuracy", "auc", "majority", "seconds")}
             for line in csv.DictReader(file)
         ]
-    return {(line["data"], line["epsilon"], line["fold"], line["contestant"]): line for line in lines}
+    return {
+        (line["data"], line["epsilon"], line["fold"], line["contestant"]): line for line in lines
+    }
 
 
 def store(path: Path, rows: dict) -> None:
@@ -86,7 +109,10 @@ def store(path: Path, rows: dict) -> None:
         writer = csv.DictWriter(file, FIELDS, lineterminator="\n")
         writer.writeheader()
         rounded = ("accuracy", "auc", "majority")
-        writer.writerows({key: f"{value:.5f}" if key in rounded else value for key, value in rows[task].items()} for task in sorted(rows))
+        writer.writerows(
+            {key: f"{value:.5f}" if key in rounded else value for key, value in rows[task].items()}
+            for task in sorted(rows)
+        )
 
 
 def parse() -> argparse.Namespace:
@@ -94,9 +120,16 @@ def parse() -> argparse.Namespace:
     listed = lambda kind: lambda text: [kind(one) for one in text.split(",")]  # noqa: E731
     parser.add_argument("--data", type=listed(str), default=list(DATA), help="data sets, by name")
     parser.add_argument("--epsilon", type=listed(float), default=list(EPSILONS), help="epsilons")
-    parser.add_argument("--kinds", type=listed(str), default=["central", "synthetic", "local"], help="which contestants")
+    parser.add_argument(
+        "--kinds",
+        type=listed(str),
+        default=["central", "synthetic", "local"],
+        help="which contestants",
+    )
     parser.add_argument("--folds", type=int, default=3, help="how many of five folds to run")
-    parser.add_argument("--out", type=Path, default=Path("docs/results"), help="where the results go")
+    parser.add_argument(
+        "--out", type=Path, default=Path("docs/results"), help="where the results go"
+    )
     parser.add_argument("--anew", action="store_true", help="do all runs again")
     parser.add_argument("--report", action="store_true", help="write the page and the picture only")
     return parser.parse_args()

@@ -1,4 +1,6 @@
-"""Who takes part: central learners, learners on synthetic rows, learners on randomised records. Each gives predictions for test rows."""
+"""Who takes part: central learners, learners on synthetic rows, learners on randomised records.
+Each gives predictions for test rows.
+"""
 
 from __future__ import annotations
 
@@ -15,7 +17,8 @@ from privet.federation import draw_plan
 from privet.learners.released import ReleasedClassifier
 from privet.publish import LeafRandomizer, Randomizer, collect_leaves, local_curator, synthesize
 
-#: A table to learn from (with its class column), attributes to answer for, the schema and epsilon; shares of each class come back.
+#: A table to learn from (with its class column), attributes to answer for, the schema and epsilon;
+#: shares of each class come back.
 Contestant = Callable[[pd.DataFrame, pd.DataFrame, pv.Schema, float], np.ndarray]
 
 
@@ -29,11 +32,17 @@ def central(learner) -> Contestant:
 def on_synthetic_rows(train, test, schema, epsilon):
     """Our default learner on synthetic rows, without noise: they are public."""
     table = synthesize(pv.Curator(train, schema, pv.Budget(epsilon)), epsilon)
-    return pv.PrivetClassifier(math.inf, schema=table.public_schema).fit(table.frame).predict_proba(test)
+    return (
+        pv.PrivetClassifier(math.inf, schema=table.public_schema)
+        .fit(table.frame)
+        .predict_proba(test)
+    )
 
 
 def boosted_on_synthetic_rows(train, test, schema, epsilon):
-    """scikit-learn's gradient boosting, with its own settings, on synthetic rows; for few classes also the share of each."""
+    """scikit-learn's gradient boosting, with its own settings, on synthetic rows; for few classes
+    also the share of each.
+    """
     table = synthesize(pv.Curator(train, schema, pv.Budget(epsilon)), epsilon)
     # A class of very few rows makes it diverge.
     sizes = table.y.value_counts()
@@ -47,26 +56,38 @@ def boosted_on_synthetic_rows(train, test, schema, epsilon):
         warnings.simplefilter("ignore")
         model.fit(both.iloc[: len(frame)], frame[schema.target])
     shares = np.zeros((len(test), schema.n_classes))
-    shares[:, [list(schema.classes).index(label) for label in model.classes_]] = model.predict_proba(both.iloc[len(frame) :])
+    shares[:, [list(schema.classes).index(label) for label in model.classes_]] = (
+        model.predict_proba(both.iloc[len(frame) :])
+    )
     return shares
 
 
 def local_greedy(train, test, schema, epsilon):
     """Two attributes each, so that trees have two levels."""
     randomizer = Randomizer(schema, epsilon, "sample", together=2)
-    return pv.GreedyTreeClassifier().fit_from(local_curator(randomizer.many(train), randomizer)).predict_proba(test)
+    return (
+        pv.GreedyTreeClassifier()
+        .fit_from(local_curator(randomizer.many(train), randomizer))
+        .predict_proba(test)
+    )
 
 
 def local_additive(train, test, schema, epsilon):
     """One attribute each."""
     randomizer = Randomizer(schema, epsilon, "sample")
-    return pv.AdditiveClassifier().fit_from(local_curator(randomizer.many(train), randomizer)).predict_proba(test)
+    return (
+        pv.AdditiveClassifier()
+        .fit_from(local_curator(randomizer.many(train), randomizer))
+        .predict_proba(test)
+    )
 
 
 def local_random_trees(train, test, schema, epsilon):
     """Ten trees of height 1: deeper ones have too many leaves for a response to be true often."""
     randomizer = LeafRandomizer(draw_plan(schema, n_trees=10, height=1), epsilon)
-    return ReleasedClassifier(collect_leaves(randomizer.many(train), randomizer)).predict_proba(test)
+    return ReleasedClassifier(collect_leaves(randomizer.many(train), randomizer)).predict_proba(
+        test
+    )
 
 
 CONTESTANTS: dict[str, Contestant] = {

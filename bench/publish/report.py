@@ -26,7 +26,7 @@ A curator that answers one learner is the most accurate at every epsilon: it ask
 where the class follows single attributes and a few pairs (adult), and lose what three attributes say together (car, nursery). Randomised
 records need an epsilon of 4 or more at these sizes; below 1 there is next to nothing to learn, and even the most frequent class may be
 mistaken.
-"""
+"""  # noqa: E501
 
 
 def write(rows: list[dict], out: Path) -> list[str]:
@@ -40,12 +40,24 @@ def write(rows: list[dict], out: Path) -> list[str]:
             if (row["data"], row["contestant"]) == (data, name)
         ]
         panels[data] = runs
-    majority = {data: np.mean([row["majority"] for row in rows if row["data"] == data]) for data in panels}
-    titled = {f"{data} (most frequent class {majority[data]:.3f})": runs for data, runs in panels.items()}
-    figure = draw_curves(titled, parameter="epsilon", measure="accuracy on held-out rows", title="Trees from published data", columns=3)
+    majority = {
+        data: np.mean([row["majority"] for row in rows if row["data"] == data]) for data in panels
+    }
+    titled = {
+        f"{data} (most frequent class {majority[data]:.3f})": runs for data, runs in panels.items()
+    }
+    figure = draw_curves(
+        titled,
+        parameter="epsilon",
+        measure="accuracy on held-out rows",
+        title="Trees from published data",
+        columns=3,
+    )
     save_figure(figure, out / "publish.svg")
     folds = ", ".join(str(fold + 1) for fold in sorted({row["fold"] for row in rows}))
-    text = _TEXT.format(folds=folds) + "".join(_table(rows, data) for data in panels) + _seconds(rows)
+    text = (
+        _TEXT.format(folds=folds) + "".join(_table(rows, data) for data in panels) + _seconds(rows)
+    )
     (out / "publish.md").write_text(text, encoding="utf-8")
     return [str(out / "publish.md"), str(out / "publish.svg")]
 
@@ -61,11 +73,17 @@ def _table(rows: list[dict], data: str) -> str:
     for name in CONTESTANTS:
         cells = []
         for epsilon in epsilons:
-            found = [row for row in rows if (row["data"], row["epsilon"], row["contestant"]) == (data, epsilon, name)]
+            found = [
+                row
+                for row in rows
+                if (row["data"], row["epsilon"], row["contestant"]) == (data, epsilon, name)
+            ]
             if not found:
                 cells.append("")
                 continue
-            accuracy, auc = (np.mean([row[field] for row in found]) for field in ("accuracy", "auc"))
+            accuracy, auc = (
+                np.mean([row[field] for row in found]) for field in ("accuracy", "auc")
+            )
             cells.append(_short(accuracy) + (f" ({_short(auc)})" if two else ""))
         lines.append(f"| {name} | " + " | ".join(cells) + " |")
     return "\n".join(lines) + "\n" + ("\nIn brackets: area under the ROC curve.\n" if two else "")
@@ -74,9 +92,15 @@ def _table(rows: list[dict], data: str) -> str:
 def _seconds(rows: list[dict]) -> str:
     """Of the largest table, where time matters."""
     largest = "adult" if any(row["data"] == "adult" for row in rows) else rows[0]["data"]
-    lines = [f"\n## Seconds of a run on {largest}\n", "| from rows to answers | seconds |", "|---|---:|"]
+    lines = [
+        f"\n## Seconds of a run on {largest}\n",
+        "| from rows to answers | seconds |",
+        "|---|---:|",
+    ]
     for name in CONTESTANTS:
-        took = [row["seconds"] for row in rows if (row["data"], row["contestant"]) == (largest, name)]
+        took = [
+            row["seconds"] for row in rows if (row["data"], row["contestant"]) == (largest, name)
+        ]
         lines += [f"| {name} | {np.median(took):.1f} |"] if took else []
     return "\n".join(lines) + "\n"
 

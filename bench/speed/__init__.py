@@ -1,9 +1,11 @@
-"""How fast Privet is beside its peers and beside memory, how it grows, predicts and imports: ``python -m bench.speed``.
+"""How fast Privet is beside its peers and beside memory, how it grows, predicts and imports:
+``python -m bench.speed``.
 
 - :mod:`~bench.speed.__main__`: the command
 - :mod:`~bench.speed.plan`: what is measured
 - :mod:`~bench.speed.contestants`: who takes part, and where their code is
-- :mod:`~bench.speed.ours`, :mod:`~bench.speed.others`, :mod:`~bench.speed.by_hand`: Privet; scikit-learn and diffprivlib; SQL for DuckDB
+- :mod:`~bench.speed.ours`, :mod:`~bench.speed.others`, :mod:`~bench.speed.by_hand`: Privet;
+  scikit-learn and diffprivlib; SQL for DuckDB
 - :mod:`~bench.speed.rows`: the table that all of them read
 - :mod:`~bench.speed.one`: one measurement, in a process of its own
 - :mod:`~bench.speed.memory`: peak memory of a process, and the bandwidth of memory

@@ -1,4 +1,6 @@
-"""DuckDB alone: the counts of a forest in the SQL that somebody would write by hand, a SELECT with nested CASE for each tree."""
+"""DuckDB alone: the counts of a forest in the SQL that somebody would write by hand, a SELECT with
+nested CASE for each tree.
+"""
 
 from __future__ import annotations
 
@@ -19,7 +21,9 @@ Timed = Callable[[], object]
 
 def table(task: Task, store: Store) -> Timed:
     connection = duckdb.connect()
-    connection.execute(f"CREATE TABLE people AS SELECT * FROM '{store.parquet(task.rows, task.attributes)}'")
+    connection.execute(
+        f"CREATE TABLE people AS SELECT * FROM '{store.parquet(task.rows, task.attributes)}'"
+    )
     return _counting(task, connection, "people")
 
 
@@ -29,7 +33,10 @@ def parquet(task: Task, store: Store) -> Timed:
 
 def statement(forest: list[Cells], relation: str) -> str:
     """Tree, leaf, class and count of all trees."""
-    selects = [f"SELECT {t} AS tree, {_leaf(tree)} AS leaf, y, count(*) AS n FROM {relation} GROUP BY ALL" for t, tree in enumerate(forest)]
+    selects = [
+        f"SELECT {t} AS tree, {_leaf(tree)} AS leaf, y, count(*) AS n FROM {relation} GROUP BY ALL"
+        for t, tree in enumerate(forest)
+    ]
     return " UNION ALL ".join(selects)
 
 
@@ -37,11 +44,19 @@ def _leaf(tree: Cells, node: int = 0) -> str:
     a = int(tree.attribute[node])
     if a < 0:
         return str(int(tree.cell[node]))
-    name, children = tree.schema.names[a], tree.branch[tree.offset[node] :][: tree.schema.sizes[a]].tolist()
+    name, children = (
+        tree.schema.names[a],
+        tree.branch[tree.offset[node] :][: tree.schema.sizes[a]].tolist(),
+    )
     if len(set(children)) == 2:
         cut = children.index(children[-1])
-        return f"CASE WHEN {name} < {cut} THEN {_leaf(tree, children[0])} ELSE {_leaf(tree, children[-1])} END"
-    tests = " ".join(f"WHEN {code} THEN {_leaf(tree, child)}" for code, child in enumerate(children))
+        return (
+            f"CASE WHEN {name} < {cut} THEN {_leaf(tree, children[0])} ELSE "
+            f"{_leaf(tree, children[-1])} END"
+        )
+    tests = " ".join(
+        f"WHEN {code} THEN {_leaf(tree, child)}" for code, child in enumerate(children)
+    )
     return f"CASE {name} {tests} END"
 
 

@@ -1,4 +1,6 @@
-"""Who takes part, what they are called, and where their code is. Nothing of theirs is imported here."""
+"""Who takes part, what they are called, and where their code is. Nothing of theirs is imported
+here.
+"""
 
 from __future__ import annotations
 
@@ -10,7 +12,9 @@ MULTIWAY, BINARY = "multiway", "binary"
 
 @dataclass(frozen=True)
 class Contestant:
-    """What it is called, ``module:function`` of what prepares it, and whether it runs in the peers' environment."""
+    """What it is called, ``module:function`` of what prepares it, and whether it runs in the peers'
+    environment.
+    """
 
     label: str
     code: str
@@ -34,7 +38,9 @@ CONTESTANTS = {
     "predict-array": Contestant("Privet, NumPy array", "ours:predict_array"),
     "predict-codes": Contestant("Privet, encoded rows", "ours:predict_codes"),
     "predict-forest": Contestant("scikit-learn RandomForest", "others:predict_forest"),
-    "predict-diffprivlib": Contestant("diffprivlib RandomForest", "others:predict_diffprivlib", peers=True),
+    "predict-diffprivlib": Contestant(
+        "diffprivlib RandomForest", "others:predict_diffprivlib", peers=True
+    ),
 }
 #: The one that ratios are about, with trees of the same shape.
 OURS = "frame"

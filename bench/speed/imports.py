@@ -1,4 +1,6 @@
-"""What starting costs: the wall time of whole processes that import, ask for help, or fit a thousand rows."""
+"""What starting costs: the wall time of whole processes that import, ask for help, or fit a
+thousand rows.
+"""
 
 from __future__ import annotations
 
@@ -14,7 +16,7 @@ codes = numpy.random.default_rng(0).integers(0, 4, (1000, 14))
 table = pandas.DataFrame({**{f"a{i}": codes[:, i] for i in range(14)}, "y": codes[:, 0] > 1})
 schema = privet.Schema({f"a{i}": privet.Categorical([0, 1, 2, 3]) for i in range(14)}, "y", [False, True])
 privet.RandomTreesClassifier(1, schema, height=4).fit(table)
-"""
+"""  # noqa: E501
 _SKLEARN = """
 import numpy
 from sklearn.ensemble import RandomForestClassifier

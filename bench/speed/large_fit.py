@@ -1,9 +1,10 @@
-"""``privet fit`` on a large Parquet file, as a person would run it: wall time, peak memory, and whether a killed fit goes on.
+"""``privet fit`` on a large Parquet file, as a person would run it: wall time, peak memory, and
+whether a killed fit goes on.
 
 python -m bench.speed.large_fit FILE.parquet [--out docs/results]        (FILE from bench.speed.out_of_core)
 
 Results go into the same CSV file and page as those of bench.speed.
-"""
+"""  # noqa: E501
 
 from __future__ import annotations
 
@@ -35,8 +36,25 @@ KILLED = "greedy-tree of depth 5"
 
 
 def command(path: Path, folder: Path, options: list[str]) -> list[str]:
-    place = [str(path), "--schema", f"{path}.schema.json", "--ledger", str(folder / "ledger.sqlite"), "--budget", "100"]
-    return [str(Path(sys.executable).parent / "privet"), "fit", *place, "--epsilon", "1", "-o", str(folder / "m.json"), *options]
+    place = [
+        str(path),
+        "--schema",
+        f"{path}.schema.json",
+        "--ledger",
+        str(folder / "ledger.sqlite"),
+        "--budget",
+        "100",
+    ]
+    return [
+        str(Path(sys.executable).parent / "privet"),
+        "fit",
+        *place,
+        "--epsilon",
+        "1",
+        "-o",
+        str(folder / "m.json"),
+        *options,
+    ]
 
 
 def run(arguments: list[str], kill_after: float | None = None) -> tuple[float, int, str]:
@@ -57,11 +75,16 @@ def run(arguments: list[str], kill_after: float | None = None) -> tuple[float, i
 
 
 def measured(path: Path, console: Console) -> list[Measurement]:
-    rows, attributes = pq.ParquetFile(path).metadata.num_rows, pq.ParquetFile(path).metadata.num_columns - 1
+    rows, attributes = (
+        pq.ParquetFile(path).metadata.num_rows,
+        pq.ParquetFile(path).metadata.num_columns - 1,
+    )
 
     def measurement(name: str, seconds: float, peak: int, note: str = "") -> Measurement:
         console.print(f"{name}: {seconds:.0f} s, {peak / 1e6:.0f} MB {note}", markup=False)
-        return Measurement(OUT_OF_CORE, name, "", rows, attributes, 0, seconds, seconds, 1, peak, note)
+        return Measurement(
+            OUT_OF_CORE, name, "", rows, attributes, 0, seconds, seconds, 1, peak, note
+        )
 
     found = []
     for name, options in FITS.items():
@@ -79,16 +102,28 @@ def measured(path: Path, console: Console) -> list[Measurement]:
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
     parser.add_argument("file", type=Path, help="a file of bench.speed.out_of_core")
-    parser.add_argument("--out", type=Path, default=Path(__file__).parents[2] / "docs" / "results", help="default: docs/results")
+    parser.add_argument(
+        "--out",
+        type=Path,
+        default=Path(__file__).parents[2] / "docs" / "results",
+        help="default: docs/results",
+    )
     options = parser.parse_args()
     console = Console()
     new = measured(options.file.resolve(), console)
-    found = [*(one for one in results.read(options.out / "speed.csv") if one.section != OUT_OF_CORE), *new]
+    found = [
+        *(one for one in results.read(options.out / "speed.csv") if one.section != OUT_OF_CORE),
+        *new,
+    ]
     results.write(options.out / "speed.csv", found)
     summary = Summary(found)
-    (options.out / "speed.md").write_text(page(summary, draw_all(summary, options.out)), encoding="utf-8")
+    (options.out / "speed.md").write_text(
+        page(summary, draw_all(summary, options.out)), encoding="utf-8"
+    )
     console.print(f"written: {options.out / 'speed.md'}")
 
 

@@ -1,4 +1,6 @@
-"""Peak memory of this process above a mark, and how fast one thread reads memory. Standard library and NumPy only."""
+"""Peak memory of this process above a mark, and how fast one thread reads memory. Standard library
+and NumPy only.
+"""
 
 from __future__ import annotations
 
@@ -15,7 +17,9 @@ PROBE = 1 << 28
 
 
 def mark() -> int:
-    """The bytes that are resident now; on Linux what is free is given back, and the peak starts anew from here."""
+    """The bytes that are resident now; on Linux what is free is given back, and the peak starts
+    anew from here.
+    """
     try:
         ctypes.CDLL(None).malloc_trim(0)
         Path("/proc/self/clear_refs").write_text("5")
@@ -30,11 +34,17 @@ def risen(since: int) -> int:
 
 
 def _resident(field: str) -> int:
-    """Bytes now (VmRSS) or at the peak (VmHWM). Where there is no /proc, the peak, which the parent process may have set."""
+    """Bytes now (VmRSS) or at the peak (VmHWM). Where there is no /proc, the peak, which the parent
+    process may have set.
+    """
     try:
-        return int(Path("/proc/self/status").read_text().partition(f"{field}:")[2].split()[0]) * 1024
+        return (
+            int(Path("/proc/self/status").read_text().partition(f"{field}:")[2].split()[0]) * 1024
+        )
     except OSError:
-        return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * (1 if platform.system() == "Darwin" else 1024)
+        return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * (
+            1 if platform.system() == "Darwin" else 1024
+        )
 
 
 def bandwidth_seconds(times: int = 10) -> list[float]:

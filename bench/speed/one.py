@@ -1,6 +1,7 @@
 """Measurements in a process of their own: python -m bench.speed.one TASKS FOLDER TIMES SECONDS
 
-Tasks are a list in JSON, and a line of JSON answers each: its seconds and bytes, or what went wrong.
+Tasks are a list in JSON, and a line of JSON answers each: its seconds and bytes, or what went
+wrong.
 """
 
 from __future__ import annotations
@@ -20,14 +21,16 @@ from bench.speed.memory import mark, risen
 from bench.speed.results import Task
 from bench.speed.rows import Store
 
-#: Rows of the run before the clock starts, which loads and compiles: enough for all code that many rows take.
+#: Rows of the run before the clock starts, which loads and compiles: enough for all code that many
+#: rows take.
 WARM = 100_000
 #: Seconds that short runs fill.
 SHORT = 0.5
 
 
 def measure(task: Task, store: Store, times: int, seconds: float) -> dict[str, Any]:
-    """The times of so many runs, of which none begins after so many seconds; and the peak of memory above what is prepared.
+    """The times of so many runs, of which none begins after so many seconds; and the peak of memory
+    above what is prepared.
 
     Short runs are repeated for half a second, for the best of a few milliseconds says little.
     """
@@ -39,7 +42,10 @@ def measure(task: Task, store: Store, times: int, seconds: float) -> dict[str, A
     run = run if first == task else prepare(task, store)
     gc.collect()
     before, found = mark(), []
-    while not found or (sum(found) < seconds and (len(found) < times or (sum(found) < SHORT and len(found) < 10 * times))):
+    while not found or (
+        sum(found) < seconds
+        and (len(found) < times or (sum(found) < SHORT and len(found) < 10 * times))
+    ):
         start = time.perf_counter()
         run()
         found.append(time.perf_counter() - start)

@@ -1,4 +1,6 @@
-"""scikit-learn and diffprivlib, on rows of the type that they compute with. Runs in the peers' environment too, without Privet."""
+"""scikit-learn and diffprivlib, on rows of the type that they compute with. Runs in the peers'
+environment too, without Privet.
+"""
 
 from __future__ import annotations
 
@@ -46,7 +48,14 @@ def _diffprivlib(task: Task) -> Any:
     from diffprivlib.models import RandomForestClassifier  # type: ignore[import-not-found]
 
     bounds = (np.zeros(task.attributes), np.array(sizes(task.attributes)) - 1.0)
-    return RandomForestClassifier(n_estimators=task.trees, max_depth=DEPTH, epsilon=1, bounds=bounds, classes=[0, 1], n_jobs=JOBS)
+    return RandomForestClassifier(
+        n_estimators=task.trees,
+        max_depth=DEPTH,
+        epsilon=1,
+        bounds=bounds,
+        classes=[0, 1],
+        n_jobs=JOBS,
+    )
 
 
 def _fit(task: Task, store: Store, make: Callable[[], Any]) -> Timed:

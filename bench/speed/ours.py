@@ -20,7 +20,10 @@ Timed = Callable[[], object]
 
 def schema_of(task: Task, *, texts: bool = False) -> pv.Schema:
     """Categories have a child for each value; numbers, two children."""
-    domains: list[Any] = [pv.Categorical([f"v{v}" if texts else v for v in range(size)]) for size in sizes(task.attributes)]
+    domains: list[Any] = [
+        pv.Categorical([f"v{v}" if texts else v for v in range(size)])
+        for size in sizes(task.attributes)
+    ]
     if task.shape != MULTIWAY:
         domains = [pv.Numeric(0, size, bins=size) for size in sizes(task.attributes)]
     return pv.Schema({f"a{number}": domain for number, domain in enumerate(domains)}, "y", [0, 1])
@@ -55,7 +58,10 @@ def parquet(task: Task, store: Store) -> Timed:
 
 
 def database(task: Task, store: Store) -> Timed:
-    place, schema = f"duckdb:///{store.database(task.rows, task.attributes)}?table=people", schema_of(task)
+    place, schema = (
+        f"duckdb:///{store.database(task.rows, task.attributes)}?table=people",
+        schema_of(task),
+    )
     return lambda: fitted(place, schema, random_trees(task))
 
 
@@ -95,4 +101,6 @@ def predict_codes(task: Task, store: Store) -> Timed:
 
 
 def _model(task: Task, store: Store) -> Any:
-    return fitted(store.frame(min(task.rows, 100_000), task.attributes), schema_of(task), random_trees(task))
+    return fitted(
+        store.frame(min(task.rows, 100_000), task.attributes), schema_of(task), random_trees(task)
+    )

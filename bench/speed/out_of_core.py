@@ -1,9 +1,11 @@
-"""A Parquet file of any size, block by block in bounded memory, and its schema: for ``privet fit`` on rows that are never loaded.
+"""A Parquet file of any size, block by block in bounded memory, and its schema: for ``privet fit``
+on rows that are never loaded.
 
 python -m bench.speed.out_of_core FILE.parquet --rows 1e8        (writes FILE.parquet and FILE.parquet.schema.json)
 
-Half of the 14 attributes are short texts, the other half whole numbers (uint8) and numbers with a fraction (float32).
-"""
+Half of the 14 attributes are short texts, the other half whole numbers (uint8) and numbers with a
+fraction (float32).
+"""  # noqa: E501
 
 from __future__ import annotations
 
@@ -38,23 +40,35 @@ FRACTION = {"income": 200.0, "rent": 40.0, "distance": 120.0}
 
 def schema() -> pv.Schema:
     """What is public about the file."""
-    numbers = {name: pv.Numeric(0, high + 1, bins=min(high + 1, 16)) for name, high in WHOLE.items()}
+    numbers = {
+        name: pv.Numeric(0, high + 1, bins=min(high + 1, 16)) for name, high in WHOLE.items()
+    }
     fractions = {name: pv.Numeric(0, high, bins=16) for name, high in FRACTION.items()}
-    return pv.Schema({name: pv.Categorical(values) for name, values in WORDS.items()} | numbers | fractions, "moved", ["no", "yes"])
+    return pv.Schema(
+        {name: pv.Categorical(values) for name, values in WORDS.items()} | numbers | fractions,
+        "moved",
+        ["no", "yes"],
+    )
 
 
 def block(rows: int, rng: np.random.Generator) -> pa.Table:
     """So many rows. Region, education and age decide about the class, and a quarter of chance."""
     columns: dict[str, Any] = {}
-    codes = {name: rng.integers(0, len(values), rows, dtype=np.int8) for name, values in WORDS.items()}
+    codes = {
+        name: rng.integers(0, len(values), rows, dtype=np.int8) for name, values in WORDS.items()
+    }
     for name, values in WORDS.items():
         columns[name] = pa.DictionaryArray.from_arrays(codes[name], list(values)).cast(pa.string())
     for name, high in WHOLE.items():
         columns[name] = rng.integers(0, high + 1, rows, dtype=np.uint8)
     for name, highest in FRACTION.items():
         columns[name] = rng.random(rows, dtype=np.float32) ** 2 * np.float32(highest)
-    decided = ((codes["region"] > 1) ^ ((codes["education"] > 3) & (columns["age"] < 50))).astype(np.int8)
-    moved = np.where(rng.random(rows, dtype=np.float32) < 0.25, rng.integers(0, 2, rows, dtype=np.int8), decided)
+    decided = ((codes["region"] > 1) ^ ((codes["education"] > 3) & (columns["age"] < 50))).astype(
+        np.int8
+    )
+    moved = np.where(
+        rng.random(rows, dtype=np.float32) < 0.25, rng.integers(0, 2, rows, dtype=np.int8), decided
+    )
     columns["moved"] = pa.DictionaryArray.from_arrays(moved, ["no", "yes"]).cast(pa.string())
     return pa.table(columns)
 
@@ -69,7 +83,10 @@ def write(path: Path, rows: int, console: Console | None = None) -> Path:
         TimeElapsedColumn(),
         TimeRemainingColumn(),
     )
-    with pq.ParquetWriter(path, block(0, rng).schema) as writer, Progress(*columns, console=console) as progress:
+    with (
+        pq.ParquetWriter(path, block(0, rng).schema) as writer,
+        Progress(*columns, console=console) as progress,
+    ):
         bar = progress.add_task(path.name, total=rows)
         for low in range(0, rows, BLOCK):
             part = block(min(BLOCK, rows - low), rng)
@@ -81,13 +98,19 @@ def write(path: Path, rows: int, console: Console | None = None) -> Path:
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
     parser.add_argument("file", type=Path, help="the Parquet file to write")
-    parser.add_argument("--rows", type=lambda text: int(float(text)), default=100_000_000, help="default: 1e8")
+    parser.add_argument(
+        "--rows", type=lambda text: int(float(text)), default=100_000_000, help="default: 1e8"
+    )
     options = parser.parse_args()
     console = Console()
     described = write(options.file, options.rows, console)
-    console.print(f"written: {options.file} ({options.file.stat().st_size / 1e9:.2f} GB) and {described}")
+    console.print(
+        f"written: {options.file} ({options.file.stat().st_size / 1e9:.2f} GB) and {described}"
+    )
 
 
 if __name__ == "__main__":

@@ -1,4 +1,6 @@
-"""Bars of times, and growth in double logarithmic scale. Lines and bars can be told apart in grey."""
+"""Bars of times, and growth in double logarithmic scale. Lines and bars can be told apart in
+grey.
+"""
 
 from __future__ import annotations
 
@@ -31,7 +33,10 @@ _WIDE = 30
 def draw_all(summary: Summary, output: Path) -> list[str]:
     """Every picture that there are measurements for; their names."""
     drawn = []
-    for section, title in (("fit", "Fitting ten trees of height 4"), ("predict", "Predictions of ten trees of height 4")):
+    for section, title in (
+        ("fit", "Fitting ten trees of height 4"),
+        ("predict", "Predictions of ten trees of height 4"),
+    ):
         if any(m.best for m in summary.of(section)):
             save_figure(bars(summary, section, title), output / f"speed-{section}.svg")
             drawn.append(section)
@@ -67,10 +72,24 @@ def bars(summary: Summary, section: str, title: str) -> Figure:
     key = [Patch(label=_KEY[kind], **fill(kind)) for kind in shown]
     if section == "fit" and logarithmic and not math.isnan(summary.bandwidth):
         axes.set_xlim(left=summary.limit(found[0]) * 0.75)
-        key.append(axes.axvline(summary.limit(found[0]), color=INK, linestyle=(0, (5, 3)), linewidth=1.1, label=_LIMIT))
+        key.append(
+            axes.axvline(
+                summary.limit(found[0]),
+                color=INK,
+                linestyle=(0, (5, 3)),
+                linewidth=1.1,
+                label=_LIMIT,
+            )
+        )
     _grid(axes, "x")
     figure.legend(handles=key, loc="outside lower center", ncols=4, frameon=False, fontsize=9)
-    figure.suptitle(f"{title}, {found[0].rows:,} rows, {found[0].attributes} attributes", x=0.01, ha="left", fontweight="bold", fontsize=12)
+    figure.suptitle(
+        f"{title}, {found[0].rows:,} rows, {found[0].attributes} attributes",
+        x=0.01,
+        ha="left",
+        fontweight="bold",
+        fontsize=12,
+    )
     return figure
 
 
@@ -85,12 +104,27 @@ def growth(summary: Summary, section: str) -> Figure:
         colour, marker, dash = _LINES[number % len(_LINES)]
         steep = summary.slope(section, contestant, shape)
         name = label(contestant, shape) + ("" if math.isnan(steep) else f": {steep:.2f}")
-        look = {"color": colour, "marker": marker, "linestyle": dash, "markeredgecolor": "white", "markeredgewidth": 0.7}
-        axes.plot([x for x, _ in mine], [y for _, y in mine], label=name, linewidth=1.5, markersize=6.5, **look)
+        look = {
+            "color": colour,
+            "marker": marker,
+            "linestyle": dash,
+            "markeredgecolor": "white",
+            "markeredgewidth": 0.7,
+        }
+        axes.plot(
+            [x for x, _ in mine],
+            [y for _, y in mine],
+            label=name,
+            linewidth=1.5,
+            markersize=6.5,
+            **look,
+        )
     if section == "rows" and not math.isnan(summary.bandwidth):
         ends = [m for m in summary.of("rows") if m.rows in (min(every), max(every))]
         limit = sorted({(m.rows, summary.limit(m)) for m in ends})
-        axes.plot([x for x, _ in limit], [y for _, y in limit], color=QUIET, linewidth=1.0, label=_LIMIT)
+        axes.plot(
+            [x for x, _ in limit], [y for _, y in limit], color=QUIET, linewidth=1.0, label=_LIMIT
+        )
     axes.set_xscale("log")
     axes.set_yscale("log")
     axes.yaxis.set_major_formatter("{x:g}")
@@ -101,14 +135,31 @@ def growth(summary: Summary, section: str) -> Figure:
     axes.set_ylabel("seconds (logarithmic)")
     _grid(axes, "both")
     figure.legend(
-        loc="outside right center", frameon=False, fontsize=9, handlelength=3.4, title="slope over the larger half", alignment="left"
+        loc="outside right center",
+        frameon=False,
+        fontsize=9,
+        handlelength=3.4,
+        title="slope over the larger half",
+        alignment="left",
     )
-    figure.suptitle(f"Seconds over {section}: {fixed(summary.of(section)[0])}", x=0.01, ha="left", fontweight="bold", fontsize=12)
+    figure.suptitle(
+        f"Seconds over {section}: {fixed(summary.of(section)[0])}",
+        x=0.01,
+        ha="left",
+        fontweight="bold",
+        fontsize=12,
+    )
     return figure
 
 
-def _points(found: Sequence[Measurement], section: str, contestant: str, shape: str) -> list[tuple[int, float]]:
-    return [(getattr(m, section), m.best) for m in found if (m.contestant, m.shape) == (contestant, shape) and m.best]
+def _points(
+    found: Sequence[Measurement], section: str, contestant: str, shape: str
+) -> list[tuple[int, float]]:
+    return [
+        (getattr(m, section), m.best)
+        for m in found
+        if (m.contestant, m.shape) == (contestant, shape) and m.best
+    ]
 
 
 def _kind(m: Measurement) -> int:

@@ -1,4 +1,6 @@
-"""The page, from measurements only: facts, tables, goals. The same measurements give the same page."""
+"""The page, from measurements only: facts, tables, goals. The same measurements give the same
+page.
+"""
 
 from __future__ import annotations
 
@@ -54,7 +56,7 @@ Who they are:
   float32, with which they compute, so nothing is converted on the clock.
 - **DuckDB alone**: exact counts of trees drawn beforehand, in SQL as one would write it by hand: a SELECT with nested CASE for each tree,
   and UNION ALL. No privacy, and no tree is made of it.
-"""
+"""  # noqa: E501
 
 GROWTH = """
 ## Growth
@@ -62,7 +64,7 @@ GROWTH = """
 Slopes are those of log seconds over log size, by least squares over the larger half of the sizes: 1 is linear, and less where a
 part of the cost is fixed. To save time, scikit-learn and diffprivlib are not run on more rows than the comparison above has, and
 scikit-learn not with more than 30 trees.
-"""
+"""  # noqa: E501
 
 PREDICT = """
 ## Predictions
@@ -73,7 +75,7 @@ PREDICT = """
 ![seconds of a prediction]({picture})
 
 {table}
-"""
+"""  # noqa: E501
 
 IMPORT = """
 ## Starting
@@ -82,7 +84,7 @@ Wall time of whole processes, the interpreter included, after one that fills the
 loaded when they are first used. What that costs then is in the lines below it.
 
 {table}
-"""
+"""  # noqa: E501
 
 OUT = """
 ## Out of core
@@ -91,7 +93,7 @@ OUT = """
 texts, half numbers.
 
 {table}
-"""
+"""  # noqa: E501
 
 HOW = """
 ## How it was measured
@@ -101,13 +103,15 @@ from then on. Fits and predictions are measured in two such processes, in turn w
 process measures all sizes, the largest first, with three runs each. There are fewer runs where they take more than six seconds together,
 and more where they take less than half a second. Files are in the cache of the operating system. Memory is the peak of the process above
 what was there when the clock started, so above the table itself.
-"""
+"""  # noqa: E501
 
 
 def page(summary: Summary, pictures: Sequence[str]) -> str:
     """The whole page. Sections without measurements are left out."""
     goals = summary.goals()
-    parts = [HEAD.format(machine=machine(summary), verdict=verdict(goals), goals=goals_table(goals))]
+    parts = [
+        HEAD.format(machine=machine(summary), verdict=verdict(goals), goals=goals_table(goals))
+    ]
     if fits := summary.of("fit"):
         probe = next(iter(summary.of("limit")), None)
         parts.append(
@@ -128,12 +132,29 @@ def page(summary: Summary, pictures: Sequence[str]) -> str:
         parts += [growth(summary, section, pictures) for section in sections]
     if rows := summary.of("predict"):
         table = _markdown(PREDICT_COLUMNS, predict_lines(summary))
-        parts.append(PREDICT.format(rows=rows[0].rows, trees=rows[0].trees, picture="speed-predict.svg", table=table))
+        parts.append(
+            PREDICT.format(
+                rows=rows[0].rows, trees=rows[0].trees, picture="speed-predict.svg", table=table
+            )
+        )
     if starts := summary.of("import"):
         lines = [[m.contestant, _seconds(m.best), _seconds(m.median), str(m.runs)] for m in starts]
-        parts.append(IMPORT.format(table=_markdown(("process", "best (s)", "median (s)", "runs"), lines)))
+        parts.append(
+            IMPORT.format(table=_markdown(("process", "best (s)", "median (s)", "runs"), lines))
+        )
     if large := summary.of(OUT_OF_CORE):
-        lines = [[m.contestant, f"{m.rows:,}", _seconds(m.best), _seconds(m.median), str(m.runs), _megabytes(m), m.note] for m in large]
+        lines = [
+            [
+                m.contestant,
+                f"{m.rows:,}",
+                _seconds(m.best),
+                _seconds(m.median),
+                str(m.runs),
+                _megabytes(m),
+                m.note,
+            ]
+            for m in large
+        ]
         columns = ("what", "rows", "best (s)", "median (s)", "runs", "peak memory (MB)", "")
         parts.append(OUT.format(table=_markdown(columns, lines)))
     return "".join([*parts, HOW])
@@ -150,14 +171,29 @@ def verdict(goals: Sequence[Goal]) -> str:
     missed = sum(not goal.met for goal in measured)
     told = f"{len(measured) - missed} of {len(measured)} goals are met, {missed} missed."
     absent = len(goals) - len(measured)
-    return told + (f" {absent} were not measured at the size that they are about." if absent else "")
+    return told + (
+        f" {absent} were not measured at the size that they are about." if absent else ""
+    )
 
 
 def goals_table(goals: Sequence[Goal]) -> str:
-    return _markdown(("goal", "wanted", "found", ""), [[goal.what, goal.wanted, goal.found, goal.verdict] for goal in goals])
+    return _markdown(
+        ("goal", "wanted", "found", ""),
+        [[goal.what, goal.wanted, goal.found, goal.verdict] for goal in goals],
+    )
 
 
-FIT_COLUMNS = ("who", "trees", "best (s)", "median (s)", "runs", "x ours", "x limit", "ns per row and tree", "memory (MB)")
+FIT_COLUMNS = (
+    "who",
+    "trees",
+    "best (s)",
+    "median (s)",
+    "runs",
+    "x ours",
+    "x limit",
+    "ns per row and tree",
+    "memory (MB)",
+)
 
 
 def fit_lines(summary: Summary) -> list[list[str]]:
@@ -168,12 +204,35 @@ def fit_lines(summary: Summary) -> list[list[str]]:
             lines.append([label(m.contestant), m.shape, m.note, *[""] * 6])
             continue
         each = "" if m.contestant in NO_TREES else f"{float(f'{m.best / visits(m) * 1e9:.3g}'):g}"
-        times = [_times(ratio(m, summary.ours(m.shape))), _times(m.best / summary.limit(m)), each, _megabytes(m)]
-        lines.append([label(m.contestant), m.shape, _seconds(m.best), _seconds(m.median), str(m.runs), *times])
+        times = [
+            _times(ratio(m, summary.ours(m.shape))),
+            _times(m.best / summary.limit(m)),
+            each,
+            _megabytes(m),
+        ]
+        lines.append(
+            [
+                label(m.contestant),
+                m.shape,
+                _seconds(m.best),
+                _seconds(m.median),
+                str(m.runs),
+                *times,
+            ]
+        )
     return lines
 
 
-PREDICT_COLUMNS = ("who", "trees", "best (s)", "median (s)", "runs", "million rows/s", "x scikit-learn", "memory (MB)")
+PREDICT_COLUMNS = (
+    "who",
+    "trees",
+    "best (s)",
+    "median (s)",
+    "runs",
+    "million rows/s",
+    "x scikit-learn",
+    "memory (MB)",
+)
 
 
 def predict_lines(summary: Summary) -> list[list[str]]:
@@ -186,7 +245,16 @@ def predict_lines(summary: Summary) -> list[list[str]]:
             continue
         rate = f"{m.rows / m.best / 1e6:.2f}"
         times = [rate, _times(ratio(m, theirs)), _megabytes(m)]
-        lines.append([label(m.contestant), m.shape, _seconds(m.best), _seconds(m.median), str(m.runs), *times])
+        lines.append(
+            [
+                label(m.contestant),
+                m.shape,
+                _seconds(m.best),
+                _seconds(m.median),
+                str(m.runs),
+                *times,
+            ]
+        )
     return lines
 
 
@@ -196,10 +264,16 @@ def growth(summary: Summary, section: str, pictures: Sequence[str]) -> str:
     sizes = sorted({getattr(m, section) for m in found})
     lines = []
     for contestant, shape in summary.lines(section):
-        best = {getattr(m, section): m.best for m in found if (m.contestant, m.shape) == (contestant, shape)}
+        best = {
+            getattr(m, section): m.best
+            for m in found
+            if (m.contestant, m.shape) == (contestant, shape)
+        }
         steep = summary.slope(section, contestant, shape)
         cells = [_seconds(best.get(size)) for size in sizes]
-        lines.append([label(contestant, shape), *cells, "" if math.isnan(steep) else f"{steep:.2f}"])
+        lines.append(
+            [label(contestant, shape), *cells, "" if math.isnan(steep) else f"{steep:.2f}"]
+        )
     picture = f"\n![seconds over {section}](speed-{section}.svg)\n" if section in pictures else ""
     table = _markdown((f"seconds over {section}", *(f"{size:,}" for size in sizes), "slope"), lines)
     return f"\n### Over {section}\n\n{fixed(found[0])}; best times.\n{picture}\n{table}\n"
@@ -208,7 +282,11 @@ def growth(summary: Summary, section: str, pictures: Sequence[str]) -> str:
 def terminal(summary: Summary) -> Table:
     """The comparison, for a terminal: fits, then predictions."""
     fits = summary.of("fit")
-    size = f"{fits[0].rows:,} rows, {fits[0].attributes} attributes, {fits[0].trees} trees of height 4" if fits else ""
+    size = (
+        f"{fits[0].rows:,} rows, {fits[0].attributes} attributes, {fits[0].trees} trees of height 4"
+        if fits
+        else ""
+    )
     title = f"{size} (reading the codes: {summary.bandwidth / 1e9:.1f} GB/s)"
     table = Table(title=title, title_justify="left")
     table.add_column("fits")
@@ -226,7 +304,10 @@ def terminal(summary: Summary) -> Table:
 def _markdown(columns: Sequence[str], lines: Iterable[Sequence[str]]) -> str:
     """A table; columns of numbers stand to the right."""
     lines = list(lines)
-    right = [bool(column) and all(_is_number(line[place]) for line in lines) for place, column in enumerate(columns)]
+    right = [
+        bool(column) and all(_is_number(line[place]) for line in lines)
+        for place, column in enumerate(columns)
+    ]
     rule = "|" + "|".join("---:" if number else "---" for number in right) + "|"
     return "\n".join([_line(columns), rule, *map(_line, lines)])
 
@@ -236,11 +317,22 @@ def _line(cells: Sequence[str]) -> str:
 
 
 def _is_number(cell: str) -> bool:
-    return not cell or cell.replace(",", "").replace(".", "").replace("e", "").replace("-", "").isdigit()
+    return (
+        not cell
+        or cell.replace(",", "").replace(".", "").replace("e", "").replace("-", "").isdigit()
+    )
 
 
 def _seconds(seconds: float | None) -> str:
-    return "" if seconds is None else f"{seconds:.4f}" if seconds < 0.1 else f"{seconds:.3f}" if seconds < 10 else f"{seconds:.1f}"
+    return (
+        ""
+        if seconds is None
+        else f"{seconds:.4f}"
+        if seconds < 0.1
+        else f"{seconds:.3f}"
+        if seconds < 10
+        else f"{seconds:.1f}"
+    )
 
 
 def _times(value: float) -> str:

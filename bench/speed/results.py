@@ -9,13 +9,16 @@ from dataclasses import asdict, dataclass, fields
 from pathlib import Path
 from typing import Any
 
-#: The section of ``privet fit`` on a large file; it is measured apart, and kept when the rest is measured anew.
+#: The section of ``privet fit`` on a large file; it is measured apart, and kept when the rest is
+#: measured anew.
 OUT_OF_CORE = "out of core"
 
 
 @dataclass(frozen=True)
 class Task:
-    """What is measured: a contestant on a table. ``shape``: trees with a child for each value, or with two children."""
+    """What is measured: a contestant on a table. ``shape``: trees with a child for each value, or
+    with two children.
+    """
 
     section: str
     contestant: str
@@ -27,7 +30,8 @@ class Task:
 
 @dataclass(frozen=True)
 class Measurement(Task):
-    """A task with its times in seconds, how many they were, and its peak of memory in bytes above what was there before.
+    """A task with its times in seconds, how many they were, and its peak of memory in bytes above
+    what was there before.
 
     Without a time, ``note`` says why; for facts about the machine it is the fact.
     """
@@ -50,7 +54,9 @@ class Run:
 
 
 def pooled(runs: Iterable[Run]) -> list[Measurement]:
-    """One measurement for each task, of all processes that did it: their times together, and the larger peak."""
+    """One measurement for each task, of all processes that did it: their times together, and the
+    larger peak.
+    """
     by_task: dict[Task, list[Run]] = {}
     for run in runs:
         by_task.setdefault(run.task, []).append(run)
@@ -74,7 +80,9 @@ def pooled(runs: Iterable[Run]) -> list[Measurement]:
 def write(path: Path, measurements: Sequence[Measurement]) -> None:
     """All measurements into a CSV file, times to six digits."""
     with path.open("w", encoding="utf-8", newline="") as file:
-        writer = csv.DictWriter(file, [field.name for field in fields(Measurement)], lineterminator="\n")
+        writer = csv.DictWriter(
+            file, [field.name for field in fields(Measurement)], lineterminator="\n"
+        )
         writer.writeheader()
         for measurement in measurements:
             writer.writerow({name: _text(value) for name, value in asdict(measurement).items()})
@@ -102,4 +110,6 @@ def _measurement(line: dict[str, str]) -> Measurement:
     numbers = {name: int(line[name] or 0) for name in ("rows", "attributes", "trees", "runs")}
     times = {name: float(line[name]) if line[name] else None for name in ("best", "median")}
     texts = {name: line[name] for name in ("section", "contestant", "shape", "note")}
-    return Measurement(**texts, **numbers, **times, bytes=int(line["bytes"]) if line["bytes"] else None)
+    return Measurement(
+        **texts, **numbers, **times, bytes=int(line["bytes"]) if line["bytes"] else None
+    )

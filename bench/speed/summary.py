@@ -21,7 +21,9 @@ MILLION, TEN_MILLION = 1_000_000, 10_000_000
 
 @dataclass(frozen=True)
 class Goal:
-    """What was wanted and what was found; ``met`` is None where it was not measured at the size that the goal is about."""
+    """What was wanted and what was found; ``met`` is None where it was not measured at the size
+    that the goal is about.
+    """
 
     what: str
     wanted: str
@@ -42,10 +44,16 @@ class Summary:
     def of(self, section: str) -> list[Measurement]:
         return [m for m in self.measurements if m.section == section]
 
-    def find(self, section: str, contestant: str, shape: str = "", **size: int) -> Measurement | None:
+    def find(
+        self, section: str, contestant: str, shape: str = "", **size: int
+    ) -> Measurement | None:
         """The one measurement that has a time; where sizes are not given, the first."""
         for m in self.of(section):
-            if (m.contestant, m.shape) == (contestant, shape) and m.best is not None and all(getattr(m, k) == v for k, v in size.items()):
+            if (
+                (m.contestant, m.shape) == (contestant, shape)
+                and m.best is not None
+                and all(getattr(m, k) == v for k, v in size.items())
+            ):
                 return m
         return None
 
@@ -65,15 +73,28 @@ class Summary:
 
     def slope(self, section: str, contestant: str, shape: str) -> float:
         """How a time grows with what the section is named after."""
-        points = [(getattr(m, section), m.best) for m in self.of(section) if (m.contestant, m.shape) == (contestant, shape)]
+        points = [
+            (getattr(m, section), m.best)
+            for m in self.of(section)
+            if (m.contestant, m.shape) == (contestant, shape)
+        ]
         return slope([(x, y) for x, y in points if y is not None])
 
     def lines(self, section: str) -> list[tuple[str, str]]:
         """The contestants of a section with their shapes, in order."""
-        return list(dict.fromkeys((m.contestant, m.shape) for m in self.of(section) if m.best is not None))
+        return list(
+            dict.fromkeys((m.contestant, m.shape) for m in self.of(section) if m.best is not None)
+        )
 
     def goals(self) -> list[Goal]:
-        return [*self._beside_diffprivlib(), *self._counting(), *self._memory(), *self._predicting(), *self._growing(), *self._starting()]
+        return [
+            *self._beside_diffprivlib(),
+            *self._counting(),
+            *self._memory(),
+            *self._predicting(),
+            *self._growing(),
+            *self._starting(),
+        ]
 
     def _beside_diffprivlib(self) -> Iterable[Goal]:
         theirs = self.find("fit", "diffprivlib", BINARY)
@@ -83,16 +104,41 @@ class Summary:
             times = ratio(theirs, mine)
             per_visit = times * visits(mine) / visits(theirs) if mine and theirs else math.nan
             name = f"a fit of {MILLION:,} rows ({shape} trees) beside diffprivlib"
-            yield _goal(f"{name}: wall time", "10 times faster", f"{times:.3g} times", times, 10, right=right)
-            yield _goal(f"{name}: per row and tree", "100 times faster", f"{per_visit:.3g} times", per_visit, 100, right=right)
+            yield _goal(
+                f"{name}: wall time",
+                "10 times faster",
+                f"{times:.3g} times",
+                times,
+                10,
+                right=right,
+            )
+            yield _goal(
+                f"{name}: per row and tree",
+                "100 times faster",
+                f"{per_visit:.3g} times",
+                per_visit,
+                100,
+                right=right,
+            )
 
     def _counting(self) -> Iterable[Goal]:
         for shape in (MULTIWAY, BINARY):
             m = self.find("rows", "kernel", shape, rows=TEN_MILLION)
-            seconds, times = (m.best or math.nan, (m.best or math.nan) / self.limit(m)) if m else (math.nan, math.nan)
+            seconds, times = (
+                (m.best or math.nan, (m.best or math.nan) / self.limit(m))
+                if m
+                else (math.nan, math.nan)
+            )
             name = f"counting ten {shape} trees of height 4 on {TEN_MILLION:,} rows"
             yield _goal(name, "within 2 s", f"{seconds:.2f} s", -seconds, -2, right=m is not None)
-            yield _goal(f"{name}, beside the limit", "within 10 times", f"{times:.3g} times", -times, -10, right=m is not None)
+            yield _goal(
+                f"{name}, beside the limit",
+                "within 10 times",
+                f"{times:.3g} times",
+                -times,
+                -10,
+                right=m is not None,
+            )
 
     def _memory(self) -> Iterable[Goal]:
         m = self.find("rows", "frame", MULTIWAY, rows=TEN_MILLION)
@@ -107,7 +153,14 @@ class Summary:
             m = self.find("predict", "predict-frame", shape)
             rate = m.rows / m.best if m and m.best else math.nan
             name = f"predictions of ten {shape} trees from a data frame"
-            yield _goal(name, "a million rows a second", f"{rate / 1e6:.2f} million", rate, 1e6, right=m is not None and m.rows == MILLION)
+            yield _goal(
+                name,
+                "a million rows a second",
+                f"{rate / 1e6:.2f} million",
+                rate,
+                1e6,
+                right=m is not None and m.rows == MILLION,
+            )
 
     def _growing(self) -> Iterable[Goal]:
         for contestant, what in (("kernel", "counting"), ("frame", "a fit")):
@@ -115,12 +168,21 @@ class Summary:
                 found = self.slope("rows", contestant, shape)
                 right = self.find("rows", contestant, shape, rows=TEN_MILLION) is not None
                 name = f"growth of {what} over rows ({shape} trees)"
-                yield _goal(name, f"slope of at most {LINEAR}", f"{found:.2f}", -found, -LINEAR, right=right)
+                yield _goal(
+                    name, f"slope of at most {LINEAR}", f"{found:.2f}", -found, -LINEAR, right=right
+                )
 
     def _starting(self) -> Iterable[Goal]:
         m = self.find("import", "import privet")
         seconds = m.best if m and m.best else math.nan
-        yield _goal("`import privet`, the interpreter included", "under 0.5 s", f"{seconds:.2f} s", -seconds, -0.5, right=m is not None)
+        yield _goal(
+            "`import privet`, the interpreter included",
+            "under 0.5 s",
+            f"{seconds:.2f} s",
+            -seconds,
+            -0.5,
+            right=m is not None,
+        )
 
 
 def ratio(one: Measurement | None, other: Measurement | None) -> float:
@@ -130,7 +192,11 @@ def ratio(one: Measurement | None, other: Measurement | None) -> float:
 
 def fixed(m: Measurement) -> str:
     """What does not grow in the section of a measurement."""
-    sizes = {"rows": f"{m.rows:,} rows", "attributes": f"{m.attributes} attributes", "trees": f"{m.trees} trees"}
+    sizes = {
+        "rows": f"{m.rows:,} rows",
+        "attributes": f"{m.attributes} attributes",
+        "trees": f"{m.trees} trees",
+    }
     return ", ".join(size for name, size in sizes.items() if name != m.section)
 
 
@@ -140,7 +206,9 @@ def visits(m: Measurement) -> int:
 
 
 def slope(points: Sequence[tuple[float, float]]) -> float:
-    """Of the straight line through log seconds over log size, by least squares over the larger half of the sizes."""
+    """Of the straight line through log seconds over log size, by least squares over the larger half
+    of the sizes.
+    """
     largest = sorted(points)[-max(2, math.ceil(len(points) / 2)) :]
     if len(largest) < 2:
         return math.nan

@@ -1,4 +1,5 @@
-"""Make the pictures of the curator's page: a curator with some months of questions, seen in a browser.
+"""Make the pictures of the curator's page: a curator with some months of questions, seen in a
+browser.
 
     python docs/pictures/make_page.py
 
@@ -29,8 +30,18 @@ from privet.service.home import Home
 HERE = Path(__file__).parent
 FLAGS = ["--headless", "--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run"]
 FLAGS += ["--disable-background-networking", "--disable-component-update", "--disable-sync"]
-QUESTIONS = ["class counts of 1 partition by form", "class counts of 8 partitions", "choice of a split for 4 cells (gini)", "size"]
-QUESTIONS += ["confusion matrix of a model", "tree of depth 3, drawn from all", "sums of a score in 6 cells", "class counts by health"]
+QUESTIONS = [
+    "class counts of 1 partition by form",
+    "class counts of 8 partitions",
+    "choice of a split for 4 cells (gini)",
+    "size",
+]
+QUESTIONS += [
+    "confusion matrix of a model",
+    "tree of depth 3, drawn from all",
+    "sums of a score in 6 cells",
+    "class counts by health",
+]
 
 
 def make_home(folder: Path, *, charges: int = 330, seed: int = 7) -> tuple[Home, dict[str, str]]:
@@ -51,11 +62,17 @@ def make_home(folder: Path, *, charges: int = 330, seed: int = 7) -> tuple[Home,
         for analyst, part in caps.items():
             tokens[analyst] = home.accounts.add_analyst(analyst)
             for name, budget in budgets.items():
-                if (analyst, name) in {("joan", "nursery-2026"), ("grace", "nursery-2026"), ("edith", "applications")}:
+                if (analyst, name) in {
+                    ("joan", "nursery-2026"),
+                    ("grace", "nursery-2026"),
+                    ("edith", "applications"),
+                }:
                     continue
                 own = budget.amount * pv.Budget(part).amount * 3 / 5
                 home.ledger.set_cap(name, pv.Budget(**{budget.unit: own}), analyst)
-                ends = {"ada": None, "edith": today - timedelta(days=12)}.get(analyst, today + timedelta(days=80))
+                ends = {"ada": None, "edith": today - timedelta(days=12)}.get(
+                    analyst, today + timedelta(days=80)
+                )
                 home.accounts.grant(analyst, name, ends)
         tokens["hedy"] = home.accounts.add_analyst("hedy")
     _spend(home, begun, charges, seed)
@@ -73,11 +90,24 @@ def _spend(home: Home, begun: datetime, charges: int, seed: int) -> None:
             continue
         cap = home.ledger.cap(grant.dataset)
         price = draw.choice(["0.01", "0.02", "0.005", "1/30"])
-        cost = Cost.pure(price) if cap is not None and cap.unit == "epsilon" else Cost.concentrated(draw.choice(["0.001", "1/300"]))
-        with patch.object(journal, "now", lambda when=when: when.isoformat(timespec="milliseconds")):
+        cost = (
+            Cost.pure(price)
+            if cap is not None and cap.unit == "epsilon"
+            else Cost.concentrated(draw.choice(["0.001", "1/300"]))
+        )
+        with patch.object(
+            journal, "now", lambda when=when: when.isoformat(timespec="milliseconds")
+        ):
             try:
                 what = draw.choice(QUESTIONS)
-                entry = home.ledger.charge(grant.dataset, grant.analyst, cost, what, key=f"key-{number}", request=f"{number:064x}")
+                entry = home.ledger.charge(
+                    grant.dataset,
+                    grant.analyst,
+                    cost,
+                    what,
+                    key=f"key-{number}",
+                    request=f"{number:064x}",
+                )
             except BudgetExceeded:
                 continue
             if number % 97 != 50:
@@ -86,7 +116,9 @@ def _spend(home: Home, begun: datetime, charges: int, seed: int) -> None:
 
 def serve(home: Home) -> tuple[uvicorn.Server, threading.Thread, str]:
     """The service in a thread, at a free port of this machine."""
-    server = uvicorn.Server(uvicorn.Config(create_app(home), host="127.0.0.1", port=0, log_level="warning"))
+    server = uvicorn.Server(
+        uvicorn.Config(create_app(home), host="127.0.0.1", port=0, log_level="warning")
+    )
     thread = threading.Thread(target=server.run, daemon=True)
     thread.start()
     while not server.started:
@@ -115,7 +147,9 @@ def main() -> None:
     with tempfile.TemporaryDirectory() as folder, sync_playwright() as playwright:
         home, tokens = make_home(Path(folder))
         server, thread, url = serve(home)
-        browser = playwright.chromium.launch(executable_path=shutil.which("chromium") or shutil.which("google-chrome"), args=FLAGS)
+        browser = playwright.chromium.launch(
+            executable_path=shutil.which("chromium") or shutil.which("google-chrome"), args=FLAGS
+        )
         shoot(browser, url, tokens["owner"], HERE / "curator-owner.png", height=1310)
         shoot(browser, url, tokens["ada"], HERE / "curator-analyst.png", height=1240)
         browser.close()

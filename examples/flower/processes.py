@@ -1,4 +1,6 @@
-"""Flower on this machine: a SuperLink and SuperNodes as separate processes on loopback, all ended together."""
+"""Flower on this machine: a SuperLink and SuperNodes as separate processes on loopback, all ended
+together.
+"""
 
 from __future__ import annotations
 
@@ -27,7 +29,9 @@ class Ended(NamedTuple):
 
 
 class Flower:
-    """A SuperLink and one SuperNode per party. ``with Flower(folder) as flower: flower.join(...); flower.run(...)``."""
+    """A SuperLink and one SuperNode per party. ``with Flower(folder) as flower: flower.join(...);
+    flower.run(...)``.
+    """
 
     def __init__(self, folder: Path) -> None:
         self.folder = folder
@@ -37,14 +41,29 @@ class Flower:
 
     def __enter__(self) -> Flower:
         self._port = free_port()
-        connection = f'[superlink]\ndefault = "loopback"\n\n[superlink.loopback]\naddress = "127.0.0.1:{self._port}"\ninsecure = true\n'
+        connection = (
+            '[superlink]\ndefault = "loopback"\n\n[superlink.loopback]\naddress = '
+            f'"127.0.0.1:{self._port}"\ninsecure = true\n'
+        )
         (self._home / "config.toml").write_text(connection)
         # TLS is for the world outside of this machine; apps run from what is installed here.
-        self._start("superlink", "flower-superlink", "--insecure", "--port", str(self._port), "--disable-runtime-dependency-installation")
+        self._start(
+            "superlink",
+            "flower-superlink",
+            "--insecure",
+            "--port",
+            str(self._port),
+            "--disable-runtime-dependency-installation",
+        )
         self._wait_until_listening(self._port)
         return self
 
-    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None) -> None:
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
         for name in reversed(list(self.processes)):
             self.end(name)
 
@@ -58,14 +77,19 @@ class Flower:
         """Run the app to its end."""
         overrides = " ".join(f"{key}={json.dumps(value)}" for key, value in config.items())
         log = self._flwr(timeout, "run", str(APP), "--run-config", overrides, "--stream")
-        newest = max(json.loads(self._flwr(60, "ls", "--format", "json"))["runs"], key=lambda run: run["pending-at"])
+        newest = max(
+            json.loads(self._flwr(60, "ls", "--format", "json"))["runs"],
+            key=lambda run: run["pending-at"],
+        )
         return Ended(newest["status"] == "finished:completed", log)
 
     def log(self, name: str) -> str:
         return (self._home / f"{name}.log").read_text(errors="replace")
 
     def end(self, name: str, how: signal.Signals = signal.SIGTERM) -> None:
-        """End a process and everything that it started: apps have sessions of their own, and outlive it for some seconds."""
+        """End a process and everything that it started: apps have sessions of their own, and
+        outlive it for some seconds.
+        """
         process = self.processes.pop(name)
         started = descendants(process.pid)
         process.send_signal(how)
@@ -82,12 +106,21 @@ class Flower:
         with (self._home / f"{name}.log").open("wb") as log:
             # A session of its own: Ctrl-C comes to this process alone, which ends the others.
             self.processes[name] = subprocess.Popen(
-                [_BIN / command[0], *command[1:]], env=self._environment, stdout=log, stderr=subprocess.STDOUT, start_new_session=True
+                [_BIN / command[0], *command[1:]],
+                env=self._environment,
+                stdout=log,
+                stderr=subprocess.STDOUT,
+                start_new_session=True,
             )
 
     def _flwr(self, timeout: float, *command: str) -> str:
         done = subprocess.run(
-            [_BIN / "flwr", *command], env=self._environment, capture_output=True, text=True, timeout=timeout, check=False
+            [_BIN / "flwr", *command],
+            env=self._environment,
+            capture_output=True,
+            text=True,
+            timeout=timeout,
+            check=False,
         )
         if done.returncode:
             raise RuntimeError(f"flwr {command[0]} failed: {done.stdout}{done.stderr}")
@@ -115,8 +148,12 @@ class Flower:
 
 def descendants(ancestor: int) -> list[int]:
     """The processes below this one."""
-    listed = subprocess.run(["ps", "-eo", "pid=,ppid="], capture_output=True, text=True, check=True).stdout
-    parents = {int(child): int(parent) for child, parent in (line.split() for line in listed.splitlines())}
+    listed = subprocess.run(
+        ["ps", "-eo", "pid=,ppid="], capture_output=True, text=True, check=True
+    ).stdout
+    parents = {
+        int(child): int(parent) for child, parent in (line.split() for line in listed.splitlines())
+    }
     found = [ancestor]
     for known in found:  # grows while it is read
         found += [child for child, parent in parents.items() if parent == known]

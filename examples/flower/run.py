@@ -1,9 +1,10 @@
-"""Three parties, one private forest: a secure sum under Flower, beside merged contributions and pooled rows.
+"""Three parties, one private forest: a secure sum under Flower, beside merged contributions and
+pooled rows.
 
     python examples/flower/run.py
 
-Everything runs on this machine: a SuperLink, three SuperNodes with a DuckDB file each, and the app's own processes. They end with this
-one, also after Ctrl-C.
+Everything runs on this machine: a SuperLink, three SuperNodes with a DuckDB file each, and the
+app's own processes. They end with this one, also after Ctrl-C.
 """
 
 from __future__ import annotations
@@ -31,7 +32,9 @@ TEST_SHARE = 0.2
 
 def main(arguments: list[str] | None = None) -> int:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0] if __doc__ else "")
-    parser.add_argument("--epsilon", default="0.5", help="what the model costs every party (default 0.5)")
+    parser.add_argument(
+        "--epsilon", default="0.5", help="what the model costs every party (default 0.5)"
+    )
     parser.add_argument("--trees", type=int, default=10, help="how many trees (default 10)")
     parser.add_argument("--keep", type=Path, help="keep everything in this new folder")
     options = parser.parse_args(arguments)
@@ -62,11 +65,21 @@ def federate(folder: Path, epsilon: str, trees: int) -> None:
     with Flower(folder) as flower:
         for party, table in enumerate(tables):
             flower.join(f"party{party}", party_config(folder, party, table, epsilon))
-        run = {"plan": str(folder / "plan.json"), "output": str(folder / "model.json"), "epsilon": epsilon}
-        ended = flower.run({**run, "honest": PARTIES - 1, "colluding": 1, "parties": PARTIES, "people": "disjoint"})
+        run = {
+            "plan": str(folder / "plan.json"),
+            "output": str(folder / "model.json"),
+            "epsilon": epsilon,
+        }
+        ended = flower.run(
+            {**run, "honest": PARTIES - 1, "colluding": 1, "parties": PARTIES, "people": "disjoint"}
+        )
     if not ended.completed:
         raise SystemExit(f"the run failed:\n{ended.log}")
-    say(f"A secure sum of {PARTIES} parties, in separate processes: {time.monotonic() - began:.0f} s")
+    say(
+        f"A secure sum of {PARTIES} parties, in separate processes: "
+        f"{time.monotonic() - began:.0f} "
+        "s"
+    )
 
     secure = pv.load(folder / "model.json")
     say(f"The model is {secure.privacy_}.\n")
@@ -81,12 +94,15 @@ def federate(folder: Path, epsilon: str, trees: int) -> None:
     say(f"{'at epsilon ' + epsilon:<28}accuracy   noise of a leaf count")
     for name, model in models.items():
         predicted = pv.ReleasedClassifier(model).predict(test[list(data.schema)])
-        accuracy = float((predicted == test[data.schema.target]).mean())  # nursery is public, so that exact numbers are no harm
+        # nursery is public, so that exact numbers are no harm
+        accuracy = float((predicted == test[data.schema.target]).mean())
         say(f"{name:<28}{accuracy:8.3f}   {model.noise:8.1f}")
 
 
 def party_config(folder: Path, party: int, table: object, epsilon: str) -> dict[str, object]:
-    """What a party writes into the configuration of its node: its table, its ledger, and what it accepts."""
+    """What a party writes into the configuration of its node: its table, its ledger, and what it
+    accepts.
+    """
     path = folder / f"party{party}.db"
     with duckdb.connect(path) as connection:
         connection.register("given", table)

@@ -2,10 +2,12 @@
 
 One trust boundary, the curator, answers questions about disjoint cells of a table's public domain:
 
-    schema -> question (cells, epsilon) -> curator -> charge the ledger -> exact counts -> noise -> answer
+    schema -> question (cells, epsilon) -> curator -> charge the ledger -> exact counts -> noise ->
+    answer
 
-An owner describes what is public (``Schema``), opens the rows where they are (``open_table``) and puts a ``Curator``
-with a ``Budget`` in front of them. Whoever stands outside holds a curator and a budget, never rows.
+An owner describes what is public (``Schema``), opens the rows where they are (``open_table``) and
+puts a ``Curator`` with a ``Budget`` in front of them. Whoever stands outside holds a curator and a
+budget, never rows.
 """
 
 from __future__ import annotations
@@ -57,7 +59,8 @@ if TYPE_CHECKING:
 
 __version__ = "0.1.0"
 
-# Where each public name lives; it is imported when it is first used, so that `import privet` is quick.
+# Where each public name lives; it is imported when it is first used, so that `import privet` is
+# quick.
 _HOMES = {
     "AdditiveClassifier": "privet.learners",
     "Budget": "privet.budget",

@@ -1,12 +1,12 @@
 """What privacy costs, exactly.
 
-A :class:`Cost` is held in exact rationals and in two currencies at once: pure epsilon, and zCDP rho (Bun and
-Steinke 2016). It is stated for adding or removing **one row**:
+A :class:`Cost` is held in exact rationals and in two currencies at once: pure epsilon, and zCDP rho
+(Bun and Steinke 2016). It is stated for adding or removing **one row**:
 
 - sequential composition adds: ``a + b``;
 - parallel composition over disjoint cells or disjoint people takes the maximum: ``parallel(a, b)``;
-- m rows per person multiply epsilon by m and rho by m**2 (group privacy), and replacing one row is removing one and
-  adding one: epsilon times 2, rho times 4. :meth:`Cost.promised` does both.
+- m rows per person multiply epsilon by m and rho by m**2 (group privacy), and replacing one row is
+  removing one and adding one: epsilon times 2, rho times 4. :meth:`Cost.promised` does both.
 
 A :class:`Budget` is a cap in one of the two currencies.
 """
@@ -31,22 +31,32 @@ Unit = Literal["epsilon", "rho"]
 
 
 def exact(name: str, value: Number, *, zero: bool = False) -> Fraction:
-    """The positive rational that a person means: ``0.1`` is one tenth, not the nearest binary fraction.
+    """The positive rational that a person means: ``0.1`` is one tenth, not the nearest binary
+    fraction.
 
     Args:
         name: the parameter's name, for the message.
-        value: a whole number, a fraction, a decimal, text such as ``"1/3"``, or a float, which is read as the
-            shortest decimal that denotes it.
+        value: a whole number, a fraction, a decimal, text such as ``"1/3"``, or a float, which is
+            read as the shortest decimal that denotes it.
         zero: whether zero is allowed.
     """
     try:
         if isinstance(value, str | Decimal):
-            fraction = isinstance(value, str) and re.fullmatch(r"[0-9]{1,130}/[0-9]{1,130}", value)  # as a Fraction is written
-            size = 0 if fraction else Decimal(value.partition("/")[0] if isinstance(value, str) else value).adjusted()
+            # as a Fraction is written
+            fraction = isinstance(value, str) and re.fullmatch(r"[0-9]{1,130}/[0-9]{1,130}", value)
+            size = (
+                0
+                if fraction
+                else Decimal(
+                    value.partition("/")[0] if isinstance(value, str) else value
+                ).adjusted()
+            )
             if abs(size) > 60 or (len(str(value)) > 60 and not fraction):
                 raise ValueError  # "1e999999999" would be computed in full
             number = Fraction(value)
-        elif isinstance(value, bool) or not isinstance(value, int | float | Fraction | Integral | Real):
+        elif isinstance(value, bool) or not isinstance(
+            value, int | float | Fraction | Integral | Real
+        ):
             raise ValueError
         elif isinstance(value, Rational):  # whole numbers of NumPy too
             number = Fraction(int(value.numerator), int(value.denominator))
@@ -63,8 +73,14 @@ def exact(name: str, value: Number, *, zero: bool = False) -> Fraction:
 
 
 def written_fraction(text: object) -> Fraction:
-    """The fraction that was written as text, of up to 1000 digits; a ValueError for anything else, such as "1e999999999"."""
-    if not isinstance(text, str) or not re.fullmatch(r"[0-9]{1,1000}(/[0-9]{1,1000})?", text) or re.search(r"/0*$", text):
+    """The fraction that was written as text, of up to 1000 digits; a ValueError for anything else,
+    such as "1e999999999".
+    """
+    if (
+        not isinstance(text, str)
+        or not re.fullmatch(r"[0-9]{1,1000}(/[0-9]{1,1000})?", text)
+        or re.search(r"/0*$", text)
+    ):
         raise ValueError("this is no written fraction")
     return Fraction(text)
 
@@ -77,26 +93,34 @@ def is_infinite(epsilon: object) -> bool:
 def exact_epsilon(name: str, value: Number) -> Fraction:
     """Like :func:`exact`, with a message of its own for infinity."""
     if is_infinite(value):
-        raise PrivacyError(f"{name} = inf means no noise; it is refused unless the owner declares the table public")
+        raise PrivacyError(
+            f"{name} = inf means no noise; it is refused unless the owner declares the table public"
+        )
     return exact(name, value)
 
 
 @dataclass(frozen=True)
 class Cost:
-    """A privacy loss under adding or removing one row. ``epsilon`` None: no pure guarantee is given, only rho."""
+    """A privacy loss under adding or removing one row. ``epsilon`` None: no pure guarantee is
+    given, only rho.
+    """
 
     epsilon: Fraction | None
     rho: Fraction
 
     @classmethod
     def pure(cls, epsilon: Number) -> Cost:
-        """A pure epsilon guarantee, which is also (epsilon**2 / 2)-zCDP (Bun and Steinke 2016, proposition 1.4)."""
+        """A pure epsilon guarantee, which is also (epsilon**2 / 2)-zCDP (Bun and Steinke 2016,
+        proposition 1.4).
+        """
         value = exact_epsilon("epsilon", epsilon)
         return cls(value, value**2 / 2)
 
     @classmethod
     def bounded_range(cls, epsilon: Number) -> Cost:
-        """The exponential mechanism: its log-ratios span at most epsilon, so (epsilon**2 / 8)-zCDP (Cesar and Rogers 2021)."""
+        """The exponential mechanism: its log-ratios span at most epsilon, so (epsilon**2 / 8)-zCDP
+        (Cesar and Rogers 2021).
+        """
         value = exact_epsilon("epsilon", epsilon)
         return cls(value, value**2 / 8)
 
@@ -107,11 +131,15 @@ class Cost:
 
     def __add__(self, other: Cost) -> Cost:
         """Sequential composition."""
-        epsilon = None if self.epsilon is None or other.epsilon is None else self.epsilon + other.epsilon
+        epsilon = (
+            None if self.epsilon is None or other.epsilon is None else self.epsilon + other.epsilon
+        )
         return Cost(epsilon, self.rho + other.rho)
 
     def promised(self, schema: Schema) -> Cost:
-        """The same loss, for the neighbours that the schema declares: a person of several rows, added or replaced."""
+        """The same loss, for the neighbours that the schema declares: a person of several rows,
+        added or replaced.
+        """
         return self.for_neighbours(schema.rows_per_person, schema.neighbours)
 
     def for_neighbours(self, rows_per_person: int, neighbours: str) -> Cost:
@@ -151,14 +179,20 @@ def parallel(costs: Iterable[Cost]) -> Cost:
 class Budget:
     """A cap on what may be spent: pure epsilon, or zCDP rho.
 
-    ``Budget(1)``, ``Budget("1/3")``, ``Budget(rho=0.05)``, ``Budget(1, delta=1e-6)``: the last is the largest rho
-    (to about nine digits) that implies (epsilon, delta)-differential privacy.
+    ``Budget(1)``, ``Budget("1/3")``, ``Budget(rho=0.05)``, ``Budget(1, delta=1e-6)``: the last is
+    the largest rho (to about nine digits) that implies (epsilon, delta)-differential privacy.
     """
 
     amount: Fraction
     unit: Unit
 
-    def __init__(self, epsilon: Number | None = None, *, rho: Number | None = None, delta: Number | None = None) -> None:
+    def __init__(
+        self,
+        epsilon: Number | None = None,
+        *,
+        rho: Number | None = None,
+        delta: Number | None = None,
+    ) -> None:
         if (epsilon is None) == (rho is None):
             raise ParameterError("Budget: give either epsilon or rho")
         if rho is not None:
@@ -180,13 +214,15 @@ class Budget:
 def epsilon_for(rho: Fraction, delta: Fraction) -> float:
     """The epsilon of the (epsilon, delta) guarantee that rho-zCDP implies, for reports.
 
-    Computed by OpenDP from the tight conversion of Canonne, Kamath and Steinke (2020, section 2.3), rounded upwards.
+    Computed by OpenDP from the tight conversion of Canonne, Kamath and Steinke (2020, section 2.3),
+    rounded upwards.
     """
     if not 0 < delta < 1:
         raise ParameterError(f"delta must be above 0 and below 1, got {float(delta)!r}")
     if rho == 0:
         return 0.0
-    if rho > 10**4:  # beyond what OpenDP computes: the simple bound (Bun and Steinke 2016, proposition 1.3)
+    # beyond what OpenDP computes: the simple bound (Bun and Steinke 2016, proposition 1.3)
+    if rho > 10**4:
         return float(rho) + 2 * math.sqrt(float(rho) * math.log(1 / float(delta)))
     from opendp.combinators import make_zCDP_to_approxDP
     from opendp.domains import atom_domain
@@ -203,7 +239,9 @@ def epsilon_for(rho: Fraction, delta: Fraction) -> float:
 
 @lru_cache(maxsize=256)  # a third of a second
 def rho_for(epsilon: Fraction, delta: Fraction) -> Fraction:
-    """The largest rho, to about nine digits, whose (epsilon, delta) guarantee is at most this one."""
+    """The largest rho, to about nine digits, whose (epsilon, delta) guarantee is at most this
+    one.
+    """
     low, high = Fraction(0), 2 * epsilon + 2
     while high - low > (low or epsilon) / 10**9:
         middle = Fraction(float((low + high) / 2))

@@ -1,8 +1,9 @@
 """Cells: disjoint parts of the domain. No data in here.
 
-A :class:`Cells` object is a partition of (a part of) the domain, held as a decision tree in flat arrays: every point
-of the domain reaches exactly one leaf, and a leaf belongs to at most one cell. So cells are disjoint *by structure*,
-which is what lets a ledger charge a whole level once (parallel composition), and routing a row is a short walk.
+A :class:`Cells` object is a partition of (a part of) the domain, held as a decision tree in flat
+arrays: every point of the domain reaches exactly one leaf, and a leaf belongs to at most one cell.
+So cells are disjoint *by structure*, which is what lets a ledger charge a whole level once
+(parallel composition), and routing a row is a short walk.
 """
 
 from __future__ import annotations
@@ -19,7 +20,8 @@ import numpy.typing as npt
 from privet.errors import OverlapError, QuestionError
 from privet.schema import Schema
 
-#: Compiling a list of cells may copy them along several branches; beyond this many nodes it is refused.
+#: Compiling a list of cells may copy them along several branches; beyond this many nodes it is
+#: refused.
 MAX_NODES = 1 << 24
 
 Int = npt.NDArray[np.int32]
@@ -47,12 +49,20 @@ class Cell:
 
     def describe(self, schema: Schema) -> str:
         """The path in the schema's own values."""
-        return " and ".join(f"{condition.attribute} = {' | '.join(_labels(schema, condition))}" for condition in self.path) or "everything"
+        return (
+            " and ".join(
+                f"{condition.attribute} = {' | '.join(_labels(schema, condition))}"
+                for condition in self.path
+            )
+            or "everything"
+        )
 
 
 @dataclass(frozen=True)
 class Split:
-    """A public way to split a cell: ``branch[code]`` is the child that a value goes to, 0, 1, 2, ..."""
+    """A public way to split a cell: ``branch[code]`` is the child that a value goes to, 0, 1, 2,
+    ...
+    """
 
     attribute: str
     branch: tuple[int, ...]
@@ -61,7 +71,9 @@ class Split:
         whole = all(isinstance(child, int) and not isinstance(child, bool) for child in self.branch)
         children = set(self.branch)
         if not children or not whole or min(children) != 0 or max(children) != len(children) - 1:
-            raise QuestionError(f"a split of {self.attribute!r} must number its children 0, 1, 2, ... without a gap")
+            raise QuestionError(
+                f"a split of {self.attribute!r} must number its children 0, 1, 2, ... without a gap"
+            )
 
     @property
     def n_children(self) -> int:
@@ -86,7 +98,11 @@ class Split:
         """One value (child 1) against the rest (child 0)."""
         size = domain_size(schema, attribute)
         if size < 2 or code not in range(size):
-            raise QuestionError(f"{attribute!r} has {size} values; a value split needs 2 or more and a code below {size}, got {code}")
+            raise QuestionError(
+                f"{attribute!r} has {size} values; a value split needs 2 or more and a code "
+                "below "
+                f"{size}, got {code}"
+            )
         return cls(attribute, tuple(int(other == code) for other in range(size)))
 
     @classmethod
@@ -94,7 +110,9 @@ class Split:
         """Codes of at least ``code`` (child 1) against smaller ones (child 0)."""
         size = domain_size(schema, attribute)
         if code not in range(1, size):
-            raise QuestionError(f"{attribute!r} has {size} values; a threshold must be 1 to {size - 1}, got {code}")
+            raise QuestionError(
+                f"{attribute!r} has {size} values; a threshold must be 1 to {size - 1}, got {code}"
+            )
         return cls(attribute, tuple(int(other >= code) for other in range(size)))
 
 
@@ -102,8 +120,9 @@ class Split:
 class Cells:
     """Disjoint cells, as a decision tree in flat arrays.
 
-    Node 0 is the root. Node ``i`` tests attribute ``attribute[i]`` (its position in the schema; -1 for a leaf) and
-    sends code ``c`` to node ``branch[offset[i] + c]``. A leaf belongs to cell ``cell[i]``, or to none (-1).
+    Node 0 is the root. Node ``i`` tests attribute ``attribute[i]`` (its position in the schema; -1
+    for a leaf) and sends code ``c`` to node ``branch[offset[i] + c]``. A leaf belongs to cell
+    ``cell[i]``, or to none (-1).
     """
 
     schema: Schema
@@ -122,7 +141,9 @@ class Cells:
 
     @classmethod
     def of(cls, schema: Schema, cells: Iterable[Cell], *, max_nodes: int = MAX_NODES) -> Cells:
-        """Compile a list of cells, or raise :class:`OverlapError` with two that are not disjoint."""
+        """Compile a list of cells, or raise :class:`OverlapError` with two that are not
+        disjoint.
+        """
         listed = list(cells)
         if not listed:
             raise QuestionError("a partition must hold at least one cell")
@@ -134,7 +155,10 @@ class Cells:
 
         def new_node() -> int:
             if len(attribute) >= max_nodes:
-                raise QuestionError(f"this list of cells needs a tree of more than {max_nodes} nodes; ask a coarser partition")
+                raise QuestionError(
+                    f"this list of cells needs a tree of more than {max_nodes} nodes; ask a "
+                    "coarser partition"
+                )
             attribute.append(-1)
             offset.append(0)
             leaf_cell.append(-1)
@@ -163,7 +187,9 @@ class Cells:
         return cls._from_lists(schema, attribute, offset, branch, leaf_cell, len(listed))
 
     def refine(self, splits: Mapping[int, Split]) -> Cells:
-        """Split some cells; the others stay. New cells are numbered in the order of their parents, children in order."""
+        """Split some cells; the others stay. New cells are numbered in the order of their parents,
+        children in order.
+        """
         for cell, split in splits.items():
             if not 0 <= cell < self.n_cells:
                 raise QuestionError(f"no cell {cell}; there are {self.n_cells}")
@@ -181,7 +207,11 @@ class Cells:
                 continue
             split = splits[old]
             start = len(attribute)
-            attribute[node], offset[node], cell[node] = self.schema.index(split.attribute), len(branch), -1
+            attribute[node], offset[node], cell[node] = (
+                self.schema.index(split.attribute),
+                len(branch),
+                -1,
+            )
             branch += [start + child for child in split.branch]
             attribute += [-1] * split.n_children
             offset += [0] * split.n_children
@@ -208,14 +238,21 @@ class Cells:
         )
 
     def __post_init__(self) -> None:
-        for name, kind in (("attribute", np.int32), ("offset", np.int64), ("branch", np.int32), ("cell", np.int32)):
+        for name, kind in (
+            ("attribute", np.int32),
+            ("offset", np.int64),
+            ("branch", np.int32),
+            ("cell", np.int32),
+        ):
             array = np.array(getattr(self, name), dtype=kind, copy=True)
             array.setflags(write=False)
             object.__setattr__(self, name, array)
         self._prove()
 
     def _prove(self) -> None:
-        """That this is a tree: inner nodes point forward only, so every walk ends in exactly one leaf."""
+        """That this is a tree: inner nodes point forward only, so every walk ends in exactly one
+        leaf.
+        """
         n_nodes = len(self.attribute)
         if not (n_nodes == len(self.offset) == len(self.cell) and n_nodes > 0):
             raise QuestionError("a partition needs one attribute, offset and cell per node")
@@ -227,7 +264,9 @@ class Cells:
         if (start < 0).any() or (start > len(self.branch) - sizes).any():
             raise QuestionError("a node of the partition has no branch for some value")
         owner = np.repeat(inner, sizes)
-        at = np.repeat(start - np.concatenate([[0], np.cumsum(sizes)[:-1]]) if len(inner) else start, sizes) + np.arange(sizes.sum())
+        at = np.repeat(
+            start - np.concatenate([[0], np.cumsum(sizes)[:-1]]) if len(inner) else start, sizes
+        ) + np.arange(sizes.sum())
         target = self.branch[at]
         if (target <= owner).any() or (target >= n_nodes).any():
             raise QuestionError("a branch of the partition does not point forward to a node")
@@ -236,8 +275,14 @@ class Cells:
         if (parents[target] != owner).any():
             raise QuestionError("a node of the partition has two parents")
         object.__setattr__(self, "parents", parents)
-        if (self.cell < -1).any() or (self.cell >= self.n_cells).any() or (self.cell[inner] != -1).any():
-            raise QuestionError("a partition has a leaf of a cell that does not exist, or a cell at an inner node")
+        if (
+            (self.cell < -1).any()
+            or (self.cell >= self.n_cells).any()
+            or (self.cell[inner] != -1).any()
+        ):
+            raise QuestionError(
+                "a partition has a leaf of a cell that does not exist, or a cell at an inner node"
+            )
 
     def __len__(self) -> int:
         return self.n_cells
@@ -268,7 +313,9 @@ class Cells:
 
     @cached_property
     def listed(self) -> tuple[Cell, ...]:
-        """The cells as paths, where each cell is one leaf. A cell of several leaves shows the path of its first."""
+        """The cells as paths, where each cell is one leaf. A cell of several leaves shows the path
+        of its first.
+        """
         parent: dict[int, tuple[int, tuple[int, ...]]] = {}
         for node in np.flatnonzero(self.attribute >= 0).tolist():
             size = self.schema.sizes[self.attribute[node]]
@@ -287,7 +334,9 @@ class Cells:
         return tuple(found.get(i, nothing) for i in range(self.n_cells))
 
     def route(self, codes: Sequence[npt.NDArray[Any]]) -> npt.NDArray[np.int32]:
-        """The cell of each row (-1: none), in plain NumPy: the reference that fast kernels are tested against."""
+        """The cell of each row (-1: none), in plain NumPy: the reference that fast kernels are
+        tested against.
+        """
         node = np.zeros(len(codes[0]), dtype=np.int64)
         while True:
             attribute = self.attribute[node]
@@ -311,7 +360,9 @@ def check_split(schema: Schema, split: Split) -> None:
     """Raise unless the split says a child for each value of its attribute."""
     size = domain_size(schema, split.attribute)
     if len(split.branch) != size:
-        raise QuestionError(f"a split of {split.attribute!r} must say a child for each of its {size} values")
+        raise QuestionError(
+            f"a split of {split.attribute!r} must say a child for each of its {size} values"
+        )
 
 
 def domain_size(schema: Schema, attribute: str) -> int:
@@ -319,7 +370,9 @@ def domain_size(schema: Schema, attribute: str) -> int:
     try:
         return schema.attributes[attribute].size
     except KeyError:
-        raise QuestionError(f"no attribute {attribute!r}; there are {', '.join(schema.names)}") from None
+        raise QuestionError(
+            f"no attribute {attribute!r}; there are {', '.join(schema.names)}"
+        ) from None
 
 
 def _allowed_codes(schema: Schema, cell: Cell) -> dict[int, frozenset[int]]:
@@ -328,7 +381,11 @@ def _allowed_codes(schema: Schema, cell: Cell) -> dict[int, frozenset[int]]:
     for test in cell.path:
         size = domain_size(schema, test.attribute)
         codes = frozenset(test.codes)
-        if bad := [code for code in codes if isinstance(code, bool) or not isinstance(code, int) or not 0 <= code < size]:
+        if bad := [
+            code
+            for code in codes
+            if isinstance(code, bool) or not isinstance(code, int) or not 0 <= code < size
+        ]:
             raise QuestionError(f"{test.attribute!r} has codes 0 to {size - 1}, got {bad[0]!r}")
         position = schema.index(test.attribute)
         allowed[position] = allowed.get(position, codes) & codes

@@ -1,8 +1,10 @@
-"""Loops compiled by Numba, kept on disk for the next process, and never used once any source of ours has changed.
+"""Loops compiled by Numba, kept on disk for the next process, and never used once any source of
+ours has changed.
 
-Numba alone keeps a compiled function until the file changes in which it stands. What the function takes from other files (constants, other
-functions, the order of fields) is compiled into it, and would be the old: machine code that reads arrays of another layout. So what is
-compiled is kept in a folder that is named for the content of all sources that loops are in, or take something from.
+Numba alone keeps a compiled function until the file changes in which it stands. What the function
+takes from other files (constants, other functions, the order of fields) is compiled into it, and
+would be the old: machine code that reads arrays of another layout. So what is compiled is kept in a
+folder that is named for the content of all sources that loops are in, or take something from.
 """
 
 from __future__ import annotations
@@ -29,11 +31,14 @@ def compiled(function: Loop, /) -> Loop: ...
 @overload
 def compiled(**options: Any) -> Callable[[Loop], Loop]: ...
 def compiled(function: Any = None, **options: Any) -> Any:
-    """Compile a function; it runs without the interpreter lock, so that plain threads use all cores."""
+    """Compile a function; it runs without the interpreter lock, so that plain threads use all
+    cores.
+    """
     if function is None:
         return lambda one: compiled(one, **options)
     before = config.CACHE_DIR
-    config.CACHE_DIR = _folder()  # read where a function is decorated; those of other libraries are kept elsewhere
+    # read where a function is decorated; those of other libraries are kept elsewhere
+    config.CACHE_DIR = _folder()
     try:
         return njit(nogil=True, cache=True, **options)(function)
     finally:
@@ -42,7 +47,9 @@ def compiled(function: Any = None, **options: Any) -> Any:
 
 @cache
 def _folder() -> str:
-    """A folder for this content of our sources, where one can be written; otherwise where Numba keeps things."""
+    """A folder for this content of our sources, where one can be written; otherwise where Numba
+    keeps things.
+    """
     name = f"privet-{_content(Path(__file__).parent)}"
     for base in _bases():
         try:
@@ -66,7 +73,12 @@ def _bases() -> Iterator[Path]:
 
 def _content(package: Path) -> str:
     digest = hashlib.sha256()
-    for path in sorted([*package.glob("*.py"), *(path for room in ROOMS for path in (package / room).rglob("*.py"))]):
+    for path in sorted(
+        [
+            *package.glob("*.py"),
+            *(path for room in ROOMS for path in (package / room).rglob("*.py")),
+        ]
+    ):
         digest.update(f"{path.relative_to(package)}\0".encode())
         digest.update(hashlib.sha256(path.read_bytes()).digest())
     return digest.hexdigest()[:24]
@@ -74,6 +86,10 @@ def _content(package: Path) -> str:
 
 def _tidy(base: Path) -> None:
     """Remove folders of older versions."""
-    folders = sorted((one for one in base.glob("privet-*") if one.is_dir()), key=lambda one: one.stat().st_mtime, reverse=True)
+    folders = sorted(
+        (one for one in base.glob("privet-*") if one.is_dir()),
+        key=lambda one: one.stat().st_mtime,
+        reverse=True,
+    )
     for old in folders[_KEPT:]:
         shutil.rmtree(old, ignore_errors=True)

@@ -2,28 +2,27 @@
 
 ::
 
-    PrivetError
-    ├── ParameterError        a parameter is not what it may be (also a ValueError)
-    ├── SchemaError           a schema or schema file is wrong (also a ValueError)
-    │   └── SchemaMismatch    a table does not fit its schema; carries the problems, never a value of the table
-    ├── QuestionError         a question cannot be asked: unknown attribute, too large
-    │   └── OverlapError      two cells of one partition overlap; carries both
-    ├── PrivacyError          refused because it would break the promise: epsilon = inf, a locked test seed
-    ├── BudgetExceeded        a charge does not fit; carries asked, left and whose cap it was
-    ├── LedgerError           a ledger cannot be opened or does not know the account
-    │   └── KeyReused         a request carries the key of another request
-    ├── AccessError           a curator does not know this token, or grants it nothing
-    ├── Unavailable           a curator or its database cannot be reached; says whether the charge stands
-    ├── TableError            a table cannot be opened or read
-    ├── OutsourceError        an outsourced table, its key or its server is not what it should be
-    │   ├── SealError         what is sealed cannot be opened: one message, whatever the reason
-    │   ├── NotThere          a server has no such tree, leaf or sealed object
-    │   └── Conflict          somebody else was faster; nothing was changed
-    ├── ModelError            a model file cannot be read or written (also a ValueError)
-    ├── DatasetError          a data set is unknown, unavailable or not the expected one
-    └── MissingDependency     an optional dependency is not installed (also an ImportError)
+    PrivetError ├── ParameterError        a parameter is not what it may be (also a ValueError) ├──
+    SchemaError           a schema or schema file is wrong (also a ValueError) │   └──
+    SchemaMismatch    a table does not fit its schema; carries the problems, never a value of the
+    table ├── QuestionError         a question cannot be asked: unknown attribute, too large │   └──
+    OverlapError      two cells of one partition overlap; carries both ├── PrivacyError
+    refused because it would break the promise: epsilon = inf, a locked test seed ├── BudgetExceeded
+    a charge does not fit; carries asked, left and whose cap it was ├── LedgerError           a
+    ledger cannot be opened or does not know the account │   └── KeyReused         a request carries
+    the key of another request ├── AccessError           a curator does not know this token, or
+    grants it nothing ├── Unavailable           a curator or its database cannot be reached; says
+    whether the charge stands ├── TableError            a table cannot be opened or read ├──
+    OutsourceError        an outsourced table, its key or its server is not what it should be │
+    ├── SealError         what is sealed cannot be opened: one message, whatever the reason │   ├──
+    NotThere          a server has no such tree, leaf or sealed object │   └── Conflict
+    somebody else was faster; nothing was changed ├── ModelError            a model file cannot be
+    read or written (also a ValueError) ├── DatasetError          a data set is unknown, unavailable
+    or not the expected one └── MissingDependency     an optional dependency is not installed (also
+    an ImportError)
 
-Messages name the parameter, what is allowed and what came. They never hold a value or an exact count of a private table.
+Messages name the parameter, what is allowed and what came. They never hold a value or an exact
+count of a private table.
 """
 
 from __future__ import annotations
@@ -41,7 +40,9 @@ class PrivacyWarning(UserWarning):
 
 
 class AbsentWarning(UserWarning):
-    """A model of several tables answers without some attributes, which may be a slip in a column's name."""
+    """A model of several tables answers without some attributes, which may be a slip in a column's
+    name.
+    """
 
 
 class NoiseWarning(UserWarning):
@@ -61,11 +62,16 @@ class SchemaError(PrivetError, ValueError):
 
 
 class SchemaMismatch(SchemaError):
-    """A table does not fit its schema. For the owner's eyes: that it is raised depends on the table."""
+    """A table does not fit its schema. For the owner's eyes: that it is raised depends on the
+    table.
+    """
 
     def __init__(self, problems: Sequence[str]) -> None:
         self.problems = tuple(problems)
-        super().__init__("the table does not fit its schema:\n" + "\n".join(f"  - {problem}" for problem in problems))
+        super().__init__(
+            "the table does not fit its schema:\n"
+            + "\n".join(f"  - {problem}" for problem in problems)
+        )
 
 
 class QuestionError(PrivetError, ValueError):
@@ -73,11 +79,15 @@ class QuestionError(PrivetError, ValueError):
 
 
 class OverlapError(QuestionError):
-    """Two cells of one partition share a part of the domain, so that parallel composition would not hold."""
+    """Two cells of one partition share a part of the domain, so that parallel composition would not
+    hold.
+    """
 
     def __init__(self, first: object, second: object) -> None:
         self.first, self.second = first, second
-        super().__init__(f"cells of one partition must be disjoint, but [{first}] and [{second}] overlap")
+        super().__init__(
+            f"cells of one partition must be disjoint, but [{first}] and [{second}] overlap"
+        )
 
 
 class PrivacyError(PrivetError):
@@ -87,14 +97,18 @@ class PrivacyError(PrivetError):
 class BudgetExceeded(PrivetError):
     """A charge does not fit into what is left.
 
-    ``asked`` and ``left`` are exact, in ``unit`` ("epsilon" or "rho"); ``account`` says whose cap it was.
+    ``asked`` and ``left`` are exact, in ``unit`` ("epsilon" or "rho"); ``account`` says whose cap
+    it was.
     """
 
     def __init__(self, asked: Fraction, left: Fraction, unit: str, account: str) -> None:
         self.asked, self.left, self.unit, self.account = asked, left, unit, account
         wanted, there = _readable(asked), _readable(left)
         there = f"a little less than {there}" if there == wanted else there
-        super().__init__(f"the budget of {account} does not allow this: asked {unit} {wanted}, left {unit} {there}")
+        super().__init__(
+            f"the budget of {account} does not allow this: asked {unit} {wanted}, left {unit} "
+            f"{there}"
+        )
 
 
 class LedgerError(PrivetError):
@@ -106,11 +120,15 @@ class KeyReused(LedgerError):
 
 
 class AccessError(PrivetError):
-    """A curator does not know this token, or it has expired, was revoked, or is not granted the data set."""
+    """A curator does not know this token, or it has expired, was revoked, or is not granted the
+    data set.
+    """
 
 
 class Unavailable(PrivetError):
-    """A curator or its database cannot be reached, or is too busy. The message says whether a charge stands."""
+    """A curator or its database cannot be reached, or is too busy. The message says whether a
+    charge stands.
+    """
 
 
 class TableError(PrivetError):
@@ -122,10 +140,14 @@ class OutsourceError(PrivetError):
 
 
 class SealError(OutsourceError):
-    """What is sealed cannot be opened: another key, another place, or changed since. It says no more, so that nobody can probe."""
+    """What is sealed cannot be opened: another key, another place, or changed since. It says no
+    more, so that nobody can probe.
+    """
 
     def __init__(self) -> None:
-        super().__init__("what the server holds cannot be opened with this key, or is not what was sealed")
+        super().__init__(
+            "what the server holds cannot be opened with this key, or is not what was sealed"
+        )
 
 
 class NotThere(OutsourceError):
@@ -137,7 +159,9 @@ class Conflict(OutsourceError):
 
 
 class ModelError(PrivetError, ValueError):
-    """A model file, or the file of a plan, cannot be written, read or trusted. Carries the path and a short reason."""
+    """A model file, or the file of a plan, cannot be written, read or trusted. Carries the path and
+    a short reason.
+    """
 
     def __init__(self, path: str | PathLike[str], reason: str, kind: str = "model") -> None:
         self.path, self.reason = fspath(path), reason

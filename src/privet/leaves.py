@@ -1,7 +1,8 @@
 """Leaf vectors: the noisy class counts of a forest's leaves as they were released, batch by batch.
 
-The counts of one structure from several batches of rows can be added up later, by anybody: from new rows (an update) or from
-other tables (horizontal partitions; Jagannathan, Pillaipakkamnatt and Wright 2012, sections 5.2 and 5.3). No data in here.
+The counts of one structure from several batches of rows can be added up later, by anybody: from new
+rows (an update) or from other tables (horizontal partitions; Jagannathan, Pillaipakkamnatt and
+Wright 2012, sections 5.2 and 5.3). No data in here.
 """
 
 from __future__ import annotations
@@ -28,20 +29,28 @@ MAX_SHRINK = 10**6
 
 @dataclass(frozen=True, eq=False)
 class Batch:
-    """What was released about one batch of rows: per tree, the class counts of its leaves, each with noise of this deviation."""
+    """What was released about one batch of rows: per tree, the class counts of its leaves, each
+    with noise of this deviation.
+    """
 
     tables: tuple[Whole, ...]
     deviation: float
 
     def __post_init__(self) -> None:
-        # Counts that were corrected for chance need not be whole; rounding adds less than their noise.
-        whole = [np.rint(table) if np.asarray(table).dtype.kind == "f" else table for table in self.tables]
+        # Counts that were corrected for chance need not be whole; rounding adds less than their
+        # noise.
+        whole = [
+            np.rint(table) if np.asarray(table).dtype.kind == "f" else table
+            for table in self.tables
+        ]
         frozen = tuple(np.array(table, dtype=np.int64, copy=True) for table in whole)
         for table in frozen:
             table.setflags(write=False)
         object.__setattr__(self, "tables", frozen)
         if not (math.isfinite(self.deviation) and self.deviation >= 0):
-            raise ParameterError(f"the deviation of noise must be a number of at least 0, got {self.deviation!r}")
+            raise ParameterError(
+                f"the deviation of noise must be a number of at least 0, got {self.deviation!r}"
+            )
 
     @property
     def entries(self) -> int:
@@ -50,7 +59,9 @@ class Batch:
 
     @property
     def n_rows(self) -> float:
-        """About how many rows were counted, from the noisy counts alone: every row is in one leaf of each tree."""
+        """About how many rows were counted, from the noisy counts alone: every row is in one leaf
+        of each tree.
+        """
         return sum(float(table.sum(dtype=np.float64)) for table in self.tables) / len(self.tables)
 
     @property
@@ -65,10 +76,12 @@ class Evidence:
 
     Args:
         batches: at least one, all about the same structure.
-        shrink: how much thin leaves borrow from their ancestors, in standard deviations of their noise, where counts are above it.
+        shrink: how much thin leaves borrow from their ancestors, in standard deviations of their
+            noise, where counts are above it.
         weighting: the rule by which batches weigh: ``"by-noise"`` or ``"equal"``.
-        weights, borrowing: how much each batch counts, and how much thin leaves borrow: what followed from these by the rules of
-            :mod:`privet.trees.weighing` when the model was made. A file keeps both, so that it answers as it did when rules change.
+        weights, borrowing: how much each batch counts, and how much thin leaves borrow: what
+            followed from these by the rules of :mod:`privet.trees.weighing` when the model was
+            made. A file keeps both, so that it answers as it did when rules change.
     """
 
     batches: tuple[Batch, ...]
@@ -80,39 +93,66 @@ class Evidence:
     def __post_init__(self) -> None:
         if self.weighting not in get_args(Weighting):
             raise ParameterError(f"weighting must be 'by-noise' or 'equal', got {self.weighting!r}")
-        if isinstance(self.shrink, bool) or not isinstance(self.shrink, int | float) or not 0 <= self.shrink < MAX_SHRINK:
-            raise ParameterError(f"shrink must be a number of at least 0 and below {MAX_SHRINK}, got {self.shrink!r}")
+        if (
+            isinstance(self.shrink, bool)
+            or not isinstance(self.shrink, int | float)
+            or not 0 <= self.shrink < MAX_SHRINK
+        ):
+            raise ParameterError(
+                f"shrink must be a number of at least 0 and below {MAX_SHRINK}, got {self.shrink!r}"
+            )
         shapes = {tuple(table.shape for table in batch.tables) for batch in self.batches}
         if len(shapes) != 1 or len(self.weights) != len(self.batches):
-            raise QuestionError("batches of leaf counts must be about one structure, and each must have a weight")
+            raise QuestionError(
+                "batches of leaf counts must be about one structure, and each must have a weight"
+            )
 
     @property
     def tables(self) -> list[Floats]:
         """The weighted sums of the leaf counts, per tree."""
         return [
-            np.asarray(sum(weight * table.astype(np.float64) for weight, table in zip(self.weights, tables, strict=True)))
+            np.asarray(
+                sum(
+                    weight * table.astype(np.float64)
+                    for weight, table in zip(self.weights, tables, strict=True)
+                )
+            )
             for tables in zip(*(batch.tables for batch in self.batches), strict=True)
         ]
 
     @property
     def deviation(self) -> float:
         """The standard deviation of the noise of each weighted sum."""
-        return math.sqrt(sum((weight * batch.deviation) ** 2 for weight, batch in zip(self.weights, self.batches, strict=True)))
+        return math.sqrt(
+            sum(
+                (weight * batch.deviation) ** 2
+                for weight, batch in zip(self.weights, self.batches, strict=True)
+            )
+        )
 
     @property
     def strength(self) -> float:
-        """The root mean square of what rows account for in the weighted sums: that of the sums, less the variance of their noise."""
+        """The root mean square of what rows account for in the weighted sums: that of the sums,
+        less the variance of their noise.
+        """
         squares = sum(float((table**2).sum()) for table in self.tables) / self.batches[0].entries
         return math.sqrt(max(squares - self.deviation**2, 0.0))
 
 
 def structure_fingerprint(forest: Sequence[Cells]) -> str:
-    """SHA-256 of a forest's structures and their schema's domain: equal if and only if leaf vectors can be added."""
+    """SHA-256 of a forest's structures and their schema's domain: equal if and only if leaf vectors
+    can be added.
+    """
     sizes = forest[0].schema.sizes
     trees = []
     for cells in forest:
         inner = np.flatnonzero(cells.attribute >= 0).tolist()
-        branches = [cells.branch[cells.offset[node] : cells.offset[node] + sizes[cells.attribute[node]]].tolist() for node in inner]
+        branches = [
+            cells.branch[
+                cells.offset[node] : cells.offset[node] + sizes[cells.attribute[node]]
+            ].tolist()
+            for node in inner
+        ]
         trees.append([cells.attribute.tolist(), branches, cells.cell.tolist()])
     text = json.dumps([forest[0].schema.fingerprint, trees], separators=(",", ":"))
     return hashlib.sha256(text.encode()).hexdigest()

@@ -1,4 +1,6 @@
-"""Model: what is released. Trees, how they combine, and the privacy statement; it predicts without the data."""
+"""Model: what is released. Trees, how they combine, and the privacy statement; it predicts without
+the data.
+"""
 
 from __future__ import annotations
 
@@ -36,13 +38,16 @@ class Model:
         learner: the name of the learner, such as ``"random-trees"``.
         schema: the public schema.
         trees: at least one.
-        combine: ``"counts"`` adds the counts of the nodes that a row reaches, ``"probabilities"`` their class shares;
-            ``"vote"`` gives each tree one vote; ``"scores"`` adds class scores, and probabilities are the softmax of the sum.
+        combine: ``"counts"`` adds the counts of the nodes that a row reaches, ``"probabilities"``
+            their class shares; ``"vote"`` gives each tree one vote; ``"scores"`` adds class scores,
+            and probabilities are the softmax of the sum.
         privacy: what the model gives away.
         settings: public parameters of the learner, for the card.
-        noise: the standard deviation of each leaf count's noise; 0 for exact counts, and for scores, which are no counts.
-        evidence: the released leaf vectors that the trees' counts are made of, where more can be added later; one batch for
-            each single release that the privacy statement lists, in the same order.
+        noise: the standard deviation of each leaf count's noise; 0 for exact counts, and for
+            scores, which are no counts.
+        evidence: the released leaf vectors that the trees' counts are made of, where more can be
+            added later; one batch for each single release that the privacy statement lists, in the
+            same order.
     """
 
     learner: str
@@ -55,15 +60,24 @@ class Model:
     evidence: Evidence | None = None
 
     def __post_init__(self) -> None:
-        if not self.trees or any(tree.schema.fingerprint != self.schema.fingerprint for tree in self.trees):
+        if not self.trees or any(
+            tree.schema.fingerprint != self.schema.fingerprint for tree in self.trees
+        ):
             raise QuestionError("a model needs at least one tree, all of them about its schema")
         if self.combine not in get_args(Combine):
             raise ParameterError(f"combine must be {COMBINES}, got {self.combine!r}")
         if self.combine == "scores" and self.noise:
-            raise ParameterError(f"noise must be 0 where scores are added up, for there are no counts; got {self.noise!r}")
+            raise ParameterError(
+                "noise must be 0 where scores are added up, for there are no counts; got "
+                f"{self.noise!r}"
+            )
 
         if self.evidence is not None and not self._fits(self.evidence):
-            raise QuestionError("the leaf vectors of a model must fit its trees, one batch for each release of its privacy statement")
+            raise QuestionError(
+                "the leaf vectors of a model must fit its trees, one batch for each release of "
+                "its "
+                "privacy statement"
+            )
 
     def _fits(self, evidence: Evidence) -> bool:
         shapes = [(tree.cells.n_cells, self.schema.n_classes) for tree in self.trees]
@@ -71,16 +85,18 @@ class Model:
         return same and len(evidence.batches) == len(self.privacy.leaves)
 
     def importances(self) -> Floats:
-        """How much each attribute explains, over all trees, from what is released only; adds up to 1.
+        """How much each attribute explains, over all trees, from what is released only; adds up to
+        1.
 
-        For counts it is the drop in Gini impurity at the attribute's splits. Scores are no counts: there it is the variance over
-        the public domain, all its points equally likely, that the splits explain. A split of node t into children c explains
+        For counts it is the drop in Gini impurity at the attribute's splits. Scores are no counts:
+        there it is the variance over the public domain, all its points equally likely, that the
+        splits explain. A split of node t into children c explains
 
             sum over c of share(c) |m(c) - m(t)|^2,
 
-        where share is the part of the domain that reaches a node and m the mean of the scores of the leaves below it, each
-        centred over the classes, since a constant on all of them changes no probability. These add up to the variance of a
-        tree's scores (the law of total variance).
+        where share is the part of the domain that reaches a node and m the mean of the scores of
+        the leaves below it, each centred over the classes, since a constant on all of them changes
+        no probability. These add up to the variance of a tree's scores (the law of total variance).
         """
         gain = _explained_variance if self.combine == "scores" else _gini_drop
         total = np.zeros(len(self.schema.names))
@@ -90,10 +106,12 @@ class Model:
         return total / total.sum() if total.sum() > 0 else total
 
     def contributions(self, tree: Tree) -> Floats:
-        """What each node of a tree adds to the sum over trees: counts, class shares, one vote, or scores.
+        """What each node of a tree adds to the sum over trees: counts, class shares, one vote, or
+        scores.
 
-        Where tables with different attributes were joined, a tree that cannot even answer its first test leaves the answer to
-        the trees that can: its root speaks so softly that it is heard only where no tree knows anything.
+        Where tables with different attributes were joined, a tree that cannot even answer its first
+        test leaves the answer to the trees that can: its root speaks so softly that it is heard
+        only where no tree knows anything.
         """
         if self.combine in ("counts", "scores"):
             table = tree.counts
@@ -112,7 +130,8 @@ class Model:
         n_classes = self.schema.n_classes
         total = self._added_up(codes)
         if self.combine == "scores":
-            odds = np.exp(total - total.max(axis=1, keepdims=True))  # the largest is 1: nothing overflows
+            # the largest is 1: nothing overflows
+            odds = np.exp(total - total.max(axis=1, keepdims=True))
             return np.asarray(odds / odds.sum(axis=1, keepdims=True))
         total = np.maximum(total, 0.0)
         sums = total.sum(axis=1, keepdims=True)
@@ -133,7 +152,11 @@ class Model:
         parts = max(1, min(os.cpu_count() or 1, n_rows // 10_000))
         cuts = np.linspace(0, n_rows, parts + 1).astype(int).tolist()
         with ThreadPoolExecutor(parts) as pool:
-            list(pool.map(lambda low, high: add_up(matrix, low, high, *forest, total), cuts[:-1], cuts[1:]))
+            list(
+                pool.map(
+                    lambda low, high: add_up(matrix, low, high, *forest, total), cuts[:-1], cuts[1:]
+                )
+            )
         return total
 
     @cached_property
@@ -145,8 +168,18 @@ class Model:
             np.asarray(self.schema.sizes, dtype=np.int64),
             nodes.astype(np.int64),
             np.concatenate([tree.cells.attribute for tree in self.trees]),
-            np.concatenate([tree.cells.offset + start for tree, start in zip(self.trees, branches[:-1], strict=True)]),
-            np.concatenate([tree.cells.branch + start for tree, start in zip(self.trees, nodes[:-1], strict=True)]).astype(np.int64),
+            np.concatenate(
+                [
+                    tree.cells.offset + start
+                    for tree, start in zip(self.trees, branches[:-1], strict=True)
+                ]
+            ),
+            np.concatenate(
+                [
+                    tree.cells.branch + start
+                    for tree, start in zip(self.trees, nodes[:-1], strict=True)
+                ]
+            ).astype(np.int64),
             np.concatenate([self.contributions(tree) for tree in self.trees]),
         )
 
@@ -162,7 +195,9 @@ def _gini_drop(tree: Tree) -> Floats:
 
 
 def _explained_variance(tree: Tree) -> Floats:
-    """The variance of class-centred scores over the public domain that the split of each node explains."""
+    """The variance of class-centred scores over the public domain that the split of each node
+    explains.
+    """
     cells, shares = tree.cells, domain_shares(tree.cells)
     leaf = np.where(cells.attribute < 0, shares, 0.0)[:, None]
     sums = summed_upwards(cells, leaf * (tree.counts - tree.counts.mean(axis=1, keepdims=True)))

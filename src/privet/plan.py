@@ -1,4 +1,6 @@
-"""Plan: the structures of a forest, drawn before any data is seen, for all who will count their rows in its leaves. No data in here."""
+"""Plan: the structures of a forest, drawn before any data is seen, for all who will count their
+rows in its leaves. No data in here.
+"""
 
 from __future__ import annotations
 
@@ -21,7 +23,8 @@ class Plan:
     """What several parties, or several batches of one, agree on before they count.
 
     Args:
-        schema: the public schema. Its domain must be everybody's; how many rows and people there are is each party's own.
+        schema: the public schema. Its domain must be everybody's; how many rows and people there
+            are is each party's own.
         forest: the structures, one or more.
         combine, shrink: how the trees become answers; see :class:`~privet.RandomTreesClassifier`.
         settings: public parameters, for the card.
@@ -35,13 +38,25 @@ class Plan:
 
     def __post_init__(self) -> None:
         if self.combine not in COMBINES:
-            raise ParameterError(f"combine must be one of {', '.join(map(repr, COMBINES))}, got {self.combine!r}")
-        if isinstance(self.shrink, bool) or not isinstance(self.shrink, int | float) or not 0 <= self.shrink < MAX_SHRINK:
-            raise ParameterError(f"shrink must be a number of at least 0 and below {MAX_SHRINK}, got {self.shrink!r}")
-        if not self.forest or any(cells.schema.fingerprint != self.schema.fingerprint for cells in self.forest):
+            raise ParameterError(
+                f"combine must be one of {', '.join(map(repr, COMBINES))}, got {self.combine!r}"
+            )
+        if (
+            isinstance(self.shrink, bool)
+            or not isinstance(self.shrink, int | float)
+            or not 0 <= self.shrink < MAX_SHRINK
+        ):
+            raise ParameterError(
+                f"shrink must be a number of at least 0 and below {MAX_SHRINK}, got {self.shrink!r}"
+            )
+        if not self.forest or any(
+            cells.schema.fingerprint != self.schema.fingerprint for cells in self.forest
+        ):
             raise QuestionError("a plan needs at least one structure, all of them about its schema")
 
     @cached_property
     def fingerprint(self) -> str:
-        """SHA-256 of structures and domain: leaf vectors can be added if and only if their plans have the same."""
+        """SHA-256 of structures and domain: leaf vectors can be added if and only if their plans
+        have the same.
+        """
         return structure_fingerprint(self.forest)

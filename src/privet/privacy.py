@@ -12,7 +12,8 @@ from privet.budget import Cost, epsilon_for, parallel, sequential, written_fract
 from privet.errors import ParameterError, PrivetError
 from privet.schema import Schema
 
-#: How the people of several tables relate: nobody is in two of them, somebody may be, or all hold the same people.
+#: How the people of several tables relate: nobody is in two of them, somebody may be, or all hold
+#: the same people.
 People = Literal["disjoint", "may-overlap", "same"]
 #: Statements of statements of statements are deep enough.
 MAX_DEPTH = 4
@@ -34,19 +35,23 @@ class Charge:
 class PrivacyStatement:
     """What a model gives away.
 
-    ``charges`` are for one row added or removed; :attr:`promised` is for the declared neighbours. ``private`` is false
-    where no promise is made: no noise, a schema learnt from the data, or a test seed; ``reason`` then says why.
+    ``charges`` are for one row added or removed; :attr:`promised` is for the declared neighbours.
+    ``private`` is false where no promise is made: no noise, a schema learnt from the data, or a
+    test seed; ``reason`` then says why.
 
-    A model made from several tables has a statement of ``parts``, one per table: what each of them promises, and how their
-    ``people`` relate. One person then loses the largest of the parts if nobody is in two of them (parallel composition), and
-    their sum otherwise (sequential composition).
+    A model made from several tables has a statement of ``parts``, one per table: what each of them
+    promises, and how their ``people`` relate. One person then loses the largest of the parts if
+    nobody is in two of them (parallel composition), and their sum otherwise (sequential
+    composition).
 
-    ``id`` names one release, so that nobody counts it twice; ``name`` is for people, such as that of a hospital. ``account`` is a
-    digest of the ledger's account that was charged: two releases of one account hold the same people, whatever is asserted.
-    ``assumes`` is what else the promise rests on, to be read after "provided that".
+    ``id`` names one release, so that nobody counts it twice; ``name`` is for people, such as that
+    of a hospital. ``account`` is a digest of the ledger's account that was charged: two releases of
+    one account hold the same people, whatever is asserted. ``assumes`` is what else the promise
+    rests on, to be read after "provided that".
 
-    ``local`` is true where people randomised their own records before anybody saw them. Charges are then for one row *replaced*, since that
-    somebody takes part is not hidden, and the promise needs no trust in whoever collected the records.
+    ``local`` is true where people randomised their own records before anybody saw them. Charges are
+    then for one row *replaced*, since that somebody takes part is not hidden, and the promise needs
+    no trust in whoever collected the records.
     """
 
     charges: tuple[Charge, ...]
@@ -80,59 +85,113 @@ class PrivacyStatement:
         account: str = "",
         assumes: str = "",
     ) -> PrivacyStatement:
-        """The statement for a table with this schema. A private release has cost something: raises where nothing was charged."""
+        """The statement for a table with this schema. A private release has cost something: raises
+        where nothing was charged.
+        """
         charges = tuple(charges)
         if private and not any(charge.cost.rho for charge in charges):
-            raise ParameterError("a release for which nothing was charged cannot be stated to be private")
+            raise ParameterError(
+                "a release for which nothing was charged cannot be stated to be private"
+            )
         facts = (schema.neighbours, schema.rows_per_person, schema.person is not None)
         said = {"private": private, "reason": reason, "delta": delta, "notes": tuple(notes)}
         return cls(charges, *facts, **said, id=id, name=name, account=account, assumes=assumes)  # type: ignore[arg-type]
 
     @classmethod
-    def randomised(cls, schema: Schema, cost: Cost, *, private: bool, reason: str = "", **names: str) -> PrivacyStatement:
-        """The statement of what was learnt from records that people randomised themselves, at this cost for one row replaced.
+    def randomised(
+        cls, schema: Schema, cost: Cost, *, private: bool, reason: str = "", **names: str
+    ) -> PrivacyStatement:
+        """The statement of what was learnt from records that people randomised themselves, at this
+        cost for one row replaced.
 
-        Whose rows they were the collector does not know, and how many a person sent is not hidden: the promise is for what up to
-        ``rows_per_person`` records of one person say, and rests on nobody having sent more.
+        Whose rows they were the collector does not know, and how many a person sent is not hidden:
+        the promise is for what up to ``rows_per_person`` records of one person say, and rests on
+        nobody having sent more.
         """
         charge, most = Charge("randomised response by each person", cost), schema.rows_per_person
         assumes = f"nobody sent more than {most} records" if most > 1 else ""
-        return cls((charge,), "replace", most, False, private, reason, assumes=assumes, local=True, **names)  # type: ignore[arg-type]
+        return cls(
+            (charge,),
+            "replace",
+            most,
+            False,
+            private,
+            reason,
+            assumes=assumes,
+            local=True,
+            **names,  # type: ignore[arg-type]
+        )
 
     @classmethod
     def together(cls, statements: Sequence[PrivacyStatement], people: People) -> PrivacyStatement:
         """The statement of several releases that are used together. Their order does not matter.
 
-        Raises where one is given twice, or cannot be told from another, and where they are stated for different neighbours.
+        Raises where one is given twice, or cannot be told from another, and where they are stated
+        for different neighbours.
         """
         if people not in get_args(People):
-            raise ParameterError(f"people must be 'disjoint', 'may-overlap' or 'same', got {people!r}")
+            raise ParameterError(
+                f"people must be 'disjoint', 'may-overlap' or 'same', got {people!r}"
+            )
         if not statements:
             raise ParameterError("there must be at least one privacy statement")
         if len(statements) == 1:
             if statements[0].people not in (None, people):
-                raise ParameterError(f"people is stated already as {statements[0].people!r} in what is given alone, got {people!r}")
+                raise ParameterError(
+                    f"people is stated already as {statements[0].people!r} in what is given "
+                    "alone, "
+                    f"got {people!r}"
+                )
             return statements[0]
         if len({one.neighbours for one in statements}) > 1:
-            raise ParameterError("some of these promise for a person added or removed, others for one replaced; they must agree")
-        # The same rule inside and outside is one rule: whoever merges step by step gets what merging at once gives.
-        flat = [part for one in statements for part in (one.parts if one.people == people else (one,))]
+            raise ParameterError(
+                "some of these promise for a person added or removed, others for one replaced; "
+                "they must agree"
+            )
+        # The same rule inside and outside is one rule: whoever merges step by step gets what
+        # merging at once gives.
+        flat = [
+            part for one in statements for part in (one.parts if one.people == people else (one,))
+        ]
         parts = tuple(sorted(flat, key=lambda part: min(leaf.id for leaf in part.leaves)))
         ids = [leaf.id for part in parts for leaf in part.leaves]
         if len(ids) > MAX_RELEASES:
-            raise ParameterError(f"at most {MAX_RELEASES} releases can be put together, these are {len(ids)}; build the model anew")
+            raise ParameterError(
+                f"at most {MAX_RELEASES} releases can be put together, these are {len(ids)}; "
+                "build "
+                "the model anew"
+            )
         if not all(ids):
-            raise ParameterError("one of these was written without an identity, so that nobody can tell whether it is used twice")
+            raise ParameterError(
+                "one of these was written without an identity, so that nobody can tell whether "
+                "it "
+                "is used twice"
+            )
         if len(set(ids)) < len(ids):
             named = next(leaf for part in parts for leaf in part.leaves if ids.count(leaf.id) > 1)
-            raise ParameterError(f"the release {named.called} is given twice; each may be used once")
+            raise ParameterError(
+                f"the release {named.called} is given twice; each may be used once"
+            )
         if people == "disjoint":
             _refuse_one_table(parts)
         if max(part.depth for part in parts) >= MAX_DEPTH:
-            raise ParameterError(f"people is said in more than {MAX_DEPTH} ways, one inside the other; merge all releases at once")
-        denominators = [amount.denominator for part in parts for leaf in part.leaves for amount in leaf._amounts()]
+            raise ParameterError(
+                f"people is said in more than {MAX_DEPTH} ways, one inside the other; merge "
+                "all "
+                "releases at once"
+            )
+        denominators = [
+            amount.denominator
+            for part in parts
+            for leaf in part.leaves
+            for amount in leaf._amounts()
+        ]
         if math.lcm(*denominators).bit_length() > MAX_DENOMINATOR_BITS:
-            raise ParameterError("the epsilons of these releases have too many digits to be added up; use rounder ones")
+            raise ParameterError(
+                "the epsilons of these releases have too many digits to be added up; use "
+                "rounder "
+                "ones"
+            )
         reasons = dict.fromkeys(part.reason for part in parts if not part.private)
         return cls(
             (),
@@ -175,7 +234,9 @@ class PrivacyStatement:
 
     @property
     def charged(self) -> Cost:
-        """What all charges cost together, for one row added or removed; of several tables, for one row in each where people may be."""
+        """What all charges cost together, for one row added or removed; of several tables, for one
+        row in each where people may be.
+        """
         if self.parts:
             return self._composed(part.charged for part in self.parts)
         return sequential(charge.cost for charge in self.charges)
@@ -186,14 +247,18 @@ class PrivacyStatement:
         if self.parts:
             return self._composed(part.promised for part in self.parts)
         # What randomised records cost is for a row replaced already.
-        return self.charged.for_neighbours(self.rows_per_person, "add-remove" if self.local else self.neighbours)
+        return self.charged.for_neighbours(
+            self.rows_per_person, "add-remove" if self.local else self.neighbours
+        )
 
     def _composed(self, costs: Iterable[Cost]) -> Cost:
         return parallel(costs) if self.people == "disjoint" else sequential(costs)
 
     @property
     def epsilon(self) -> float:
-        """The promised epsilon: pure, or for ``delta`` where only rho is promised. Infinite where nothing is promised."""
+        """The promised epsilon: pure, or for ``delta`` where only rho is promised. Infinite where
+        nothing is promised.
+        """
         if not self.private:
             return float("inf")
         if self.promised.epsilon is not None:
@@ -206,20 +271,32 @@ class PrivacyStatement:
             return f"NOT PRIVATE: {self.reason}"
         whom = f"one {self.unit}"
         change = "replaced by another" if self.neighbours == "replace" else "added or removed"
-        if self.local and self.unit == "person":  # how many records somebody sent is not hidden, only what they say
-            whom, change = f"up to {self.rows_per_person} records of one person", "replaced by as many others"
+        # how many records somebody sent is not hidden, only what they say
+        if self.local and self.unit == "person":
+            whom, change = (
+                f"up to {self.rows_per_person} records of one person",
+                "replaced by as many others",
+            )
         change += self._condition()
         if self.promised.epsilon is not None:
             locally = "locally " if self.local else ""
-            return f"{locally}{rounded_up(self.epsilon)}-differentially private with {whom} {change}"
+            return (
+                f"{locally}{rounded_up(self.epsilon)}-differentially private with {whom} {change}"
+            )
         pair = f"({rounded_up(self.epsilon)}, {float(self.delta or Fraction(1, 10**6)):.1g})"
         rho = rounded_up(float(self.promised.rho))
         return f"{pair}-differentially private with {whom} {change} (rho {rho})"
 
     @property
     def unit(self) -> Literal["person", "row"]:
-        """Whom the promise is for: a person, if every table says what a person is, and otherwise a row."""
-        return "person" if all(leaf.person or leaf.rows_per_person > 1 for leaf in self.leaves) else "row"
+        """Whom the promise is for: a person, if every table says what a person is, and otherwise a
+        row.
+        """
+        return (
+            "person"
+            if all(leaf.person or leaf.rows_per_person > 1 for leaf in self.leaves)
+            else "row"
+        )
 
     @property
     def rests_on_disjoint(self) -> bool:
@@ -232,7 +309,11 @@ class PrivacyStatement:
         if self.people == "same":
             reach = f" in all {many} tables"
         elif self.people == "may-overlap" and not self.rests_on_disjoint:
-            reach = f", even if they are in all {many} batches" if self.unit == "person" else f", even one in each of the {many} batches"
+            reach = (
+                f", even if they are in all {many} batches"
+                if self.unit == "person"
+                else f", even one in each of the {many} batches"
+            )
         if self.rests_on_disjoint:
             where = " where they were asserted to be disjoint" if self.depth > 1 else ""
             provided.append(f"nobody is in two of the {many} batches{where}")
@@ -252,7 +333,11 @@ class PrivacyStatement:
             "person": self.person,
             "delta": None if self.delta is None else str(self.delta),
             "charges": [
-                {"what": c.what, "epsilon": None if c.cost.epsilon is None else str(c.cost.epsilon), "rho": str(c.cost.rho)}
+                {
+                    "what": c.what,
+                    "epsilon": None if c.cost.epsilon is None else str(c.cost.epsilon),
+                    "rho": str(c.cost.rho),
+                }
                 for c in self.charges
             ],
             "notes": list(self.notes),
@@ -261,7 +346,11 @@ class PrivacyStatement:
             **({"account": self.account} if self.account else {}),
             **({"assumes": self.assumes} if self.assumes else {}),
             **({"local": True} if self.local else {}),
-            **({"people": self.people, "parts": [part.to_json() for part in self.parts]} if self.parts else {}),
+            **(
+                {"people": self.people, "parts": [part.to_json() for part in self.parts]}
+                if self.parts
+                else {}
+            ),
         }
 
     @classmethod
@@ -271,10 +360,19 @@ class PrivacyStatement:
             if data.get("parts"):
                 return cls.together([cls.from_json(part) for part in data["parts"]], data["people"])
             charges = tuple(
-                Charge(str(c["what"]), Cost(None if c["epsilon"] is None else written_fraction(c["epsilon"]), written_fraction(c["rho"])))
+                Charge(
+                    str(c["what"]),
+                    Cost(
+                        None if c["epsilon"] is None else written_fraction(c["epsilon"]),
+                        written_fraction(c["rho"]),
+                    ),
+                )
                 for c in data["charges"]
             )
-            if data["neighbours"] not in ("add-remove", "replace") or int(data["rows_per_person"]) < 1:
+            if (
+                data["neighbours"] not in ("add-remove", "replace")
+                or int(data["rows_per_person"]) < 1
+            ):
                 raise ValueError
             return cls(
                 charges,
@@ -296,7 +394,9 @@ class PrivacyStatement:
 
 
 def rounded_up(value: float) -> str:
-    """Six significant digits, never less than the value: a promise is not rounded in its own favour."""
+    """Six significant digits, never less than the value: a promise is not rounded in its own
+    favour.
+    """
     text = f"{value:.6g}"
     if float(text) < value:
         digit = 10.0 ** (math.floor(math.log10(value)) - 5)
@@ -312,14 +412,17 @@ def _refuse_one_table(parts: Sequence[PrivacyStatement]) -> None:
         for account, leaf in accounts.items():
             if account in seen:
                 raise ParameterError(
-                    f"the releases {seen[account].called} and {leaf.called} were charged to one account, that of one table: people cannot "
+                    f"the releases {seen[account].called} and {leaf.called} were charged to one "
+                    "account, that of one table: people cannot "
                     "be 'disjoint', it must be 'may-overlap'"
                 )
         seen |= accounts
 
 
 def _local(data: Mapping[str, Any]) -> bool:
-    """Whether people randomised their records; what they paid is then for a row replaced, and never for a column of people."""
+    """Whether people randomised their records; what they paid is then for a row replaced, and never
+    for a column of people.
+    """
     local = data.get("local", False)
     if type(local) is not bool or (local and (data["neighbours"] != "replace" or data["person"])):
         raise ValueError

@@ -1,4 +1,5 @@
-"""How far long work has come, for whoever watches: what is being done, and which share of it is done where that is known.
+"""How far long work has come, for whoever watches: what is being done, and which share of it is
+done where that is known.
 
 Shares only, never a number of rows: what is on a screen ends up in a log.
 """
@@ -41,7 +42,9 @@ def tell(what: str, share: float | None = None) -> None:
 
 @contextmanager
 def polled(what: str, share: Callable[[], float]) -> Iterator[None]:
-    """While this block runs, ask again and again how far it is. A negative share is not known yet."""
+    """While this block runs, ask again and again how far it is. A negative share is not known
+    yet.
+    """
     watcher = _watcher.get()
     if watcher is None:
         yield

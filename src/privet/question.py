@@ -20,7 +20,8 @@ MAX_ENTRIES = 1 << 27
 
 @dataclass(frozen=True, eq=False)
 class Partition:
-    """Cells, each split further by all values of one attribute where ``by`` names it. Its table counts the classes.
+    """Cells, each split further by all values of one attribute where ``by`` names it. Its table
+    counts the classes.
 
     The table has shape (cells, classes), or (cells, values, classes) with ``by``.
     """
@@ -46,16 +47,20 @@ class Partition:
 
     @property
     def places(self) -> int:
-        """How many counts are kept while rows are counted: those of the table, and of the rows in no cell."""
+        """How many counts are kept while rows are counted: those of the table, and of the rows in
+        no cell.
+        """
         return self.entries + int(np.prod(self.shape[1:], dtype=object))
 
 
 @dataclass(frozen=True, eq=False)
 class Question:
-    """How many rows of each class fall into each cell of these partitions: a level or a forest at once.
+    """How many rows of each class fall into each cell of these partitions: a level or a forest at
+    once.
 
-    One row is in at most one entry of each partition, so a question has L1 sensitivity ``len(partitions)`` and
-    squared L2 sensitivity ``len(partitions)`` when one row is added or removed.
+    One row is in at most one entry of each partition, so a question has L1 sensitivity
+    ``len(partitions)`` and squared L2 sensitivity ``len(partitions)`` when one row is added or
+    removed.
     """
 
     partitions: tuple[Partition, ...]
@@ -64,11 +69,15 @@ class Question:
         object.__setattr__(self, "partitions", tuple(self.partitions))
         if not self.partitions:
             raise QuestionError("a question must hold at least one partition")
-        if any(partition.cells.schema.fingerprint != self.schema.fingerprint for partition in self.partitions):
+        if any(
+            partition.cells.schema.fingerprint != self.schema.fingerprint
+            for partition in self.partitions
+        ):
             raise QuestionError("the partitions of a question must share one schema")
         if self.places > MAX_ENTRIES:
             raise QuestionError(
-                f"a question may have {MAX_ENTRIES} counts at most, with those of rows in no cell; this one has {self.places}; "
+                f"a question may have {MAX_ENTRIES} counts at most, with those of rows in no cell; "
+                f"this one has {self.places}; "
                 "ask fewer or coarser partitions"
             )
 
@@ -107,7 +116,10 @@ class Question:
         cells = sum(len(partition.cells) for partition in self.partitions)
         by = [partition.by for partition in self.partitions if partition.by is not None]
         inside = f" by {', '.join(by[:4])}{', ...' if len(by) > 4 else ''}" if by else ""
-        return f"class counts{inside}: {_plural(len(self.partitions), 'partition')}, {_plural(cells, 'cell')}"
+        return (
+            f"class counts{inside}: {_plural(len(self.partitions), 'partition')}, "
+            f"{_plural(cells, 'cell')}"
+        )
 
 
 def _plural(count: int, word: str) -> str:

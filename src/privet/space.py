@@ -1,8 +1,9 @@
 """TreeSpace: a public set of labelled trees with a prior, to draw one from. No data in here.
 
-A tree of the space is made top down. A node has a label: the parent's with chance ``keep``, otherwise any class alike (at the root:
-any class alike). A node above the depth limit is split with chance ``split``, if some split separates the values that are still
-possible there: an attribute is drawn (all alike), then one of its splits (all alike).
+A tree of the space is made top down. A node has a label: the parent's with chance ``keep``,
+otherwise any class alike (at the root: any class alike). A node above the depth limit is split with
+chance ``split``, if some split separates the values that are still possible there: an attribute is
+drawn (all alike), then one of its splits (all alike).
 """
 
 from __future__ import annotations
@@ -16,7 +17,8 @@ from privet.cells import Split, check_split
 from privet.errors import ParameterError, QuestionError
 from privet.schema import Numeric, Schema
 
-#: Bytes that drawing a tree may hold at once, beside the rows; a larger space is refused, whatever the data.
+#: Bytes that drawing a tree may hold at once, beside the rows; a larger space is refused, whatever
+#: the data.
 MAX_BYTES = 1 << 30
 #: Numbers that drawing a tree may compute, whatever the rows.
 MAX_WORK = 1 << 32
@@ -24,9 +26,11 @@ MAX_DEPTH = 12
 MAX_SUBSETS = 20_000
 #: Threads that draw at once: each needs some memory of its own.
 MAX_THREADS = 4
-#: Attributes with more values are not split value by value; their tests alone would fill the memory.
+#: Attributes with more values are not split value by value; their tests alone would fill the
+#: memory.
 MAX_APART = 256
-#: A leaf's share of a product is at least (1 - keep)/T; products of exp(-600) and up are far from where doubles end, exp(-708).
+#: A leaf's share of a product is at least (1 - keep)/T; products of exp(-600) and up are far from
+#: where doubles end, exp(-708).
 MAX_LOG_PRODUCT = 600.0
 
 #: A set of codes of one attribute, as a bit mask.
@@ -35,7 +39,9 @@ Mask = int
 
 @dataclass(frozen=True)
 class SpaceSize:
-    """What a draw needs at most, from public sizes alone: states of the dynamic program, exact counts, bytes, elementary steps."""
+    """What a draw needs at most, from public sizes alone: states of the dynamic program, exact
+    counts, bytes, elementary steps.
+    """
 
     states: int
     counts: int
@@ -50,8 +56,10 @@ class TreeSpace:
     Args:
         schema: the public schema.
         depth: the most tests on a path.
-        inner: the splits that may stand above the last level; by default those of :func:`all_splits`.
-        last: the splits that may stand at the last level (cheap, so usually more); by default those of :func:`all_splits`.
+        inner: the splits that may stand above the last level; by default those of
+            :func:`all_splits`.
+        last: the splits that may stand at the last level (cheap, so usually more); by default those
+            of :func:`all_splits`.
         split: the chance that a node is split.
         keep: the chance that a child keeps its parent's label.
     """
@@ -65,13 +73,23 @@ class TreeSpace:
 
     def __post_init__(self) -> None:
         # What is checked is what is kept: plain numbers.
-        depth = -1 if isinstance(self.depth, bool) or not isinstance(self.depth, int) else int(self.depth)
+        depth = (
+            -1
+            if isinstance(self.depth, bool) or not isinstance(self.depth, int)
+            else int(self.depth)
+        )
         if not 0 <= depth <= MAX_DEPTH:
-            raise ParameterError(f"depth must be a whole number from 0 to {MAX_DEPTH}, got {self.depth!r}")
+            raise ParameterError(
+                f"depth must be a whole number from 0 to {MAX_DEPTH}, got {self.depth!r}"
+            )
         object.__setattr__(self, "depth", depth)
         for name in ("split", "keep"):
             given = getattr(self, name)
-            chance = math.nan if isinstance(given, bool) or not isinstance(given, int | float) else float(given)
+            chance = (
+                math.nan
+                if isinstance(given, bool) or not isinstance(given, int | float)
+                else float(given)
+            )
             if not 0.001 <= chance <= 0.999:
                 raise ParameterError(f"{name} must be a number from 0.001 to 0.999, got {given!r}")
             object.__setattr__(self, name, chance)
@@ -88,7 +106,8 @@ class TreeSpace:
             for one in splits:
                 if one.n_children > most:
                     raise QuestionError(
-                        f"{name} holds a split of {one.attribute!r} with {one.n_children} children; with {self.schema.n_classes} classes "
+                        f"{name} holds a split of {one.attribute!r} with {one.n_children} "
+                        f"children; with {self.schema.n_classes} classes "
                         f"and keep={self.keep:g} at most {most} are allowed: group values"
                     )
             object.__setattr__(self, name, tuple(one for one in splits if one.n_children > 1))
@@ -104,7 +123,8 @@ class TreeSpace:
     def subsets(self) -> list[dict[Mask, int]]:
         """For each attribute the sets of values that tests above the last level can leave possible.
 
-        Each comes with the numbers of tests (as bits) after which it is reached; the first is the whole domain, after none.
+        Each comes with the numbers of tests (as bits) after which it is reached; the first is the
+        whole domain, after none.
         """
         found = []
         for size, splits in zip(self.schema.sizes, self.splits_of(self.inner), strict=True):
@@ -114,11 +134,18 @@ class TreeSpace:
             for tests in range(1, self.depth):
                 after: set[Mask] = set()
                 for mask in frontier:
-                    after.update(child for one in splits if separates(mask, one) for child in children(mask, one))
+                    after.update(
+                        child
+                        for one in splits
+                        if separates(mask, one)
+                        for child in children(mask, one)
+                    )
                     if len(after) > MAX_SUBSETS:
                         raise QuestionError(
-                            f"the splits can cut attribute {splits[0].attribute!r} into more than {MAX_SUBSETS} sets of values; "
-                            "give fewer splits above the last level (for example multiway ones only), or less depth"
+                            f"the splits can cut attribute {splits[0].attribute!r} into more than "
+                            f"{MAX_SUBSETS} sets of values; "
+                            "give fewer splits above the last level (for example multiway ones "
+                            "only), or less depth"
                         )
                 for mask in after:
                     reached[mask] = reached.get(mask, 0) | (1 << tests)
@@ -133,26 +160,48 @@ class TreeSpace:
         proper = [len(reached) - 1 for reached in self.subsets]
         inner, last = self.splits_of(self.inner), self.splits_of(self.last if self.depth else ())
         levels = max(self.depth, 1)
-        # Tables: sets of attributes that tests can narrow, alone and with an attribute more. Attributes of a set are distinct.
+        # Tables: sets of attributes that tests can narrow, alone and with an attribute more.
+        # Attributes of a set are distinct.
         narrow = [a for a, p in enumerate(proper) if p]
         ends = [a for a, splits in enumerate(last) if splits]
         n_sets = sum(_symmetric([1] * len(narrow), levels - 1))
-        counts = n_classes * sum(_symmetric([sizes[a] for a in narrow], levels - 1)) * (1 + sum(sizes[a] for a in ends))
+        counts = (
+            n_classes
+            * sum(_symmetric([sizes[a] for a in narrow], levels - 1))
+            * (1 + sum(sizes[a] for a in ends))
+        )
         states = sum(_symmetric(proper, levels - 1))
         # A thread sums one table over subsets, attribute by attribute, and holds two of the stages.
         wide = {a: max(proper[a], sizes[a]) for a in narrow}
-        largest = [size * _largest_product((wide[b] for b in narrow if b != a), levels - 1) for a, size in enumerate(sizes) if a in ends]
+        largest = [
+            size * _largest_product((wide[b] for b in narrow if b != a), levels - 1)
+            for a, size in enumerate(sizes)
+            if a in ends
+        ]
         most_states = _largest_product(wide.values(), levels - 1)
-        threads = 8 * MAX_THREADS * (2 * n_classes * max([*largest, most_states]) + (n_classes + 3) * most_states)
+        threads = (
+            8
+            * MAX_THREADS
+            * (2 * n_classes * max([*largest, most_states]) + (n_classes + 3) * most_states)
+        )
         # Lists in Python: some 400 bytes for a set of attributes, 64 for an entry of a list.
         listed = [
-            size + len(ends_) + sum(one.n_children + 3 for one in splits) for size, splits, ends_ in zip(sizes, inner, last, strict=True)
+            size + len(ends_) + sum(one.n_children + 3 for one in splits)
+            for size, splits, ends_ in zip(sizes, inner, last, strict=True)
         ]
-        plan = 400 * n_sets * (1 + len(ends)) + 8 * n_sets * len(sizes) + 64 * sum((p + 1) * n for p, n in zip(proper, listed, strict=True))
-        n_bytes = 8 * counts + 8 * states * (n_classes + (n_classes + 1) * (levels - 1)) + threads + plan
+        plan = (
+            400 * n_sets * (1 + len(ends))
+            + 8 * n_sets * len(sizes)
+            + 64 * sum((p + 1) * n for p, n in zip(proper, listed, strict=True))
+        )
+        n_bytes = (
+            8 * counts + 8 * states * (n_classes + (n_classes + 1) * (levels - 1)) + threads + plan
+        )
         blocks = sum(one.n_children + 2 for one in self.last or ()) + sum(sizes)
         tests = sum(one.n_children + 2 for one in self.inner or ())
-        return SpaceSize(states, counts, n_bytes, n_classes * states * (blocks + tests * max(levels - 2, 0)))
+        return SpaceSize(
+            states, counts, n_bytes, n_classes * states * (blocks + tests * max(levels - 2, 0))
+        )
 
     @property
     def fits(self) -> bool:
@@ -164,22 +213,31 @@ class TreeSpace:
         return True
 
     def check_size(self) -> None:
-        """Raise :class:`~privet.errors.QuestionError` for a space that is too large to draw from, with advice."""
+        """Raise :class:`~privet.errors.QuestionError` for a space that is too large to draw from,
+        with advice.
+        """
         size = self.size
         if size.bytes > MAX_BYTES or size.work > MAX_WORK:
             raise QuestionError(
-                f"this space of trees is too large: drawing from it could need {size.bytes / 2**30:.1f} GiB and {size.work:.1e} steps "
-                f"(allowed are {MAX_BYTES / 2**30:.0f} GiB and {MAX_WORK:.1e}); use less depth (now {self.depth}), fewer splits above the "
+                "this space of trees is too large: drawing from it could need "
+                f"{size.bytes / 2**30:.1f} GiB and {size.work:.1e} steps "
+                f"(allowed are {MAX_BYTES / 2**30:.0f} GiB and {MAX_WORK:.1e}); use less depth "
+                f"(now {self.depth}), fewer splits above the "
                 "last level (coarse_splits), or coarser attributes"
             )
 
     def describe(self) -> str:
         """One line for a ledger; public facts only."""
-        return f"one tree of depth {self.depth} at most, out of {len(self.inner or ())} splits and {len(self.last or ())} at the last level"
+        return (
+            f"one tree of depth {self.depth} at most, out of {len(self.inner or ())} splits and "
+            f"{len(self.last or ())} at the last level"
+        )
 
 
 def widest(n_classes: int, keep: float = 0.5) -> int:
-    """The most children that a split may have, so that no product over leaves comes near the end of floating point."""
+    """The most children that a split may have, so that no product over leaves comes near the end of
+    floating point.
+    """
     return min(MAX_APART, int(MAX_LOG_PRODUCT / math.log(n_classes / (1 - keep))))
 
 
@@ -193,15 +251,21 @@ def separates(mask: Mask, split: Split) -> bool:
     return len(children(mask, split)) > 1
 
 
-# -- public ways to split --------------------------------------------------------------------------------------------------------
+# -- public ways to split --------------------------------------------------------------------------
 
 
 def all_splits(schema: Schema) -> list[Split]:
-    """Categorical attributes: all values apart, and each against the rest. Ordered ones: every threshold, groups, all values apart."""
+    """Categorical attributes: all values apart, and each against the rest. Ordered ones: every
+    threshold, groups, all values apart.
+    """
     found = []
     for name in schema.names:
         found += apart(schema, name)
-        found += grouped(schema, name) + thresholds(schema, name) if _ordered(schema, name) else one_against_rest(schema, name)
+        found += (
+            grouped(schema, name) + thresholds(schema, name)
+            if _ordered(schema, name)
+            else one_against_rest(schema, name)
+        )
     return _distinct(found)
 
 
@@ -217,36 +281,59 @@ def binary_and_coarse_splits(schema: Schema) -> list[Split]:
 
 
 def coarse_splits(schema: Schema) -> list[Split]:
-    """Categorical attributes: all values apart. Ordered ones: groups only. For large tables and deep trees."""
+    """Categorical attributes: all values apart. Ordered ones: groups only. For large tables and
+    deep trees.
+    """
     found = []
     for name in schema.names:
-        found += (grouped(schema, name) or thresholds(schema, name)) if _ordered(schema, name) else apart(schema, name)
+        found += (
+            (grouped(schema, name) or thresholds(schema, name))
+            if _ordered(schema, name)
+            else apart(schema, name)
+        )
     return _distinct(found)
 
 
 def apart(schema: Schema, name: str) -> list[Split]:
     """All values of an attribute apart, unless there are too many."""
-    return [Split.multiway(schema, name)] if schema.attributes[name].size <= widest(schema.n_classes) else []
+    return (
+        [Split.multiway(schema, name)]
+        if schema.attributes[name].size <= widest(schema.n_classes)
+        else []
+    )
 
 
 def one_against_rest(schema: Schema, name: str) -> list[Split]:
     """Each value of an attribute against the others, unless there are too many."""
     size = schema.attributes[name].size
-    return [Split.value(schema, name, code) for code in range(size)] if 2 < size <= MAX_APART else []
+    return (
+        [Split.value(schema, name, code) for code in range(size)] if 2 < size <= MAX_APART else []
+    )
 
 
 def thresholds(schema: Schema, name: str) -> list[Split]:
-    """Every threshold of an ordered attribute (evenly chosen ones of very many); missing entries are a child of their own."""
+    """Every threshold of an ordered attribute (evenly chosen ones of very many); missing entries
+    are a child of their own.
+    """
     bins, missing = _bins_and_missing(schema, name)
     parts = min(bins, MAX_APART)
     cuts = [i * bins // parts for i in range(1, parts)]
-    return [Split(name, tuple(int(code >= cut) for code in range(bins)) + (2,) * missing) for cut in cuts]
+    return [
+        Split(name, tuple(int(code >= cut) for code in range(bins)) + (2,) * missing)
+        for cut in cuts
+    ]
 
 
 def grouped(schema: Schema, name: str) -> list[Split]:
-    """Four and eight groups of neighbouring bins, where there are more bins than that; missing entries apart."""
+    """Four and eight groups of neighbouring bins, where there are more bins than that; missing
+    entries apart.
+    """
     bins, missing = _bins_and_missing(schema, name)
-    return [Split(name, tuple(code * n // bins for code in range(bins)) + (n,) * missing) for n in (4, 8) if bins > n]
+    return [
+        Split(name, tuple(code * n // bins for code in range(bins)) + (n,) * missing)
+        for n in (4, 8)
+        if bins > n
+    ]
 
 
 def _ordered(schema: Schema, name: str) -> bool:
@@ -264,7 +351,9 @@ def _distinct(splits: Iterable[Split]) -> list[Split]:
     seen: dict[tuple[str, frozenset[Mask]], Split] = {}
     for one in splits:
         if one.n_children > 1:
-            seen.setdefault((one.attribute, frozenset(children((1 << len(one.branch)) - 1, one))), one)
+            seen.setdefault(
+                (one.attribute, frozenset(children((1 << len(one.branch)) - 1, one))), one
+            )
     return list(seen.values())
 
 

@@ -1,4 +1,6 @@
-"""Tree: the released data structure. Structure and (noisy) class counts; it predicts, and knows no mechanism and no data."""
+"""Tree: the released data structure. Structure and (noisy) class counts; it predicts, and knows no
+mechanism and no data.
+"""
 
 from __future__ import annotations
 
@@ -19,11 +21,13 @@ Floats = npt.NDArray[np.float64]
 
 @dataclass(frozen=True, eq=False)
 class Tree:
-    """A decision tree over a schema's codes: the structure of ``cells``, and class counts for every node.
+    """A decision tree over a schema's codes: the structure of ``cells``, and class counts for every
+    node.
 
-    Counts are what was released: noisy, perhaps smoothed, never exact unless the model says ``private: false``. In a model that
-    adds up scores they are class scores, on a log scale, and no counts. A row whose code is unknown at a node stays there, and is
-    answered by that node's counts.
+    Counts are what was released: noisy, perhaps smoothed, never exact unless the model says
+    ``private: false``. In a model that adds up scores they are class scores, on a log scale, and no
+    counts. A row whose code is unknown at a node stays there, and is answered by that node's
+    counts.
     """
 
     cells: Cells
@@ -32,7 +36,9 @@ class Tree:
     def __post_init__(self) -> None:
         counts = np.array(self.counts, dtype=np.float64, copy=True)
         if counts.shape != (self.n_nodes, self.schema.n_classes) or not np.isfinite(counts).all():
-            raise QuestionError(f"a tree needs {self.n_nodes} x {self.schema.n_classes} finite class counts")
+            raise QuestionError(
+                f"a tree needs {self.n_nodes} x {self.schema.n_classes} finite class counts"
+            )
         counts.setflags(write=False)
         object.__setattr__(self, "counts", counts)
 
@@ -61,17 +67,30 @@ class Tree:
         """How many tests lead to each node."""
         return self.cells.depths
 
-    def children(self, node: int, *, possible_only: bool = False) -> list[tuple[int, tuple[int, ...]]]:
-        """The children of a node, each with the codes that lead to it; for people, only those that the tests above leave possible."""
+    def children(
+        self, node: int, *, possible_only: bool = False
+    ) -> list[tuple[int, tuple[int, ...]]]:
+        """The children of a node, each with the codes that lead to it; for people, only those that
+        the tests above leave possible.
+        """
         attribute = int(self.cells.attribute[node])
         if attribute < 0:
             return []
-        possible = self._possible_codes(node, attribute) if possible_only else np.ones(self.schema.sizes[attribute], dtype=bool)
+        possible = (
+            self._possible_codes(node, attribute)
+            if possible_only
+            else np.ones(self.schema.sizes[attribute], dtype=bool)
+        )
         branch = self._branch(node)
         found = []
         for child in dict.fromkeys(branch.tolist()):
             codes = np.flatnonzero(branch == child)
-            found.append((child, tuple((codes[possible[codes]] if possible[codes].any() else codes).tolist())))
+            found.append(
+                (
+                    child,
+                    tuple((codes[possible[codes]] if possible[codes].any() else codes).tolist()),
+                )
+            )
         return found
 
     def _branch(self, node: int) -> npt.NDArray[np.int32]:
@@ -79,10 +98,13 @@ class Tree:
         return self.cells.branch[start : start + self.schema.sizes[self.cells.attribute[node]]]
 
     def _possible_codes(self, node: int, attribute: int) -> npt.NDArray[np.bool_]:
-        """Which codes of an attribute a row at this node can have, by the tests of the same attribute above it."""
+        """Which codes of an attribute a row at this node can have, by the tests of the same
+        attribute above it.
+        """
         possible = np.ones(self.schema.sizes[attribute], dtype=bool)
         parent, steps = int(self.cells.parents[node]), 0
-        while parent >= 0 and steps < 64:  # nobody reads a longer path; what is farther up is left open
+        # nobody reads a longer path; what is farther up is left open
+        while parent >= 0 and steps < 64:
             steps += 1
             if self.cells.attribute[parent] == attribute:
                 possible &= self._branch(parent) == node
@@ -124,17 +146,23 @@ def summed_upwards(cells: Cells, values: Floats) -> Floats:
 
 
 def domain_shares(cells: Cells) -> Floats:
-    """The part of the domain's points that reaches each node, all values of an attribute being equally likely."""
+    """The part of the domain's points that reaches each node, all values of an attribute being
+    equally likely.
+    """
     shares = np.zeros(len(cells.attribute))
     shares[0] = 1.0
-    # The codes that the tests above leave possible, by attribute. Children come after their parents.
+    # The codes that the tests above leave possible, by attribute. Children come after their
+    # parents.
     left: dict[int, dict[int, npt.NDArray[np.bool_]]] = {0: {}}
     for node in range(len(shares)):
         here, attribute = left.pop(node, {}), int(cells.attribute[node])
         if attribute < 0 or not shares[node]:
             continue
         size, start = cells.schema.sizes[attribute], int(cells.offset[node])
-        possible, branch = here.get(attribute, np.ones(size, dtype=bool)), cells.branch[start : start + size]
+        possible, branch = (
+            here.get(attribute, np.ones(size, dtype=bool)),
+            cells.branch[start : start + size],
+        )
         for child in np.unique(branch).tolist():
             codes = possible & (branch == child)
             shares[child] = shares[node] * codes.sum() / possible.sum()

@@ -1,4 +1,6 @@
-"""The way of many rows down many trees, compiled by Numba; loaded only where there are rows enough to make up for that."""
+"""The way of many rows down many trees, compiled by Numba; loaded only where there are rows enough
+to make up for that.
+"""
 
 from __future__ import annotations
 
@@ -13,12 +15,21 @@ BLOCK = 4096  # rows whose codes stay in the cache while every tree looks at the
 
 @compiled
 def add_up(
-    codes: Any, start: int, stop: int, sizes: Any, tree_start: Any, attribute: Any, offset: Any, branch: Any, scores: Any, total: Any
+    codes: Any,
+    start: int,
+    stop: int,
+    sizes: Any,
+    tree_start: Any,
+    attribute: Any,
+    offset: Any,
+    branch: Any,
+    scores: Any,
+    total: Any,
 ) -> None:
     """Add to ``total`` what each tree says about the rows from start to stop, tree by tree.
 
-    Tree t has the nodes ``tree_start[t]`` to ``tree_start[t + 1]``; offsets and branches are counted over all trees. A row whose
-    code is unknown at a node stays there.
+    Tree t has the nodes ``tree_start[t]`` to ``tree_start[t + 1]``; offsets and branches are
+    counted over all trees. A row whose code is unknown at a node stays there.
     """
     for low in range(start, stop, BLOCK):
         high = min(low + BLOCK, stop)
@@ -36,7 +47,9 @@ def add_up(
 
 def contiguous(codes: list[Any]) -> Any:
     """Columns of codes as one matrix, a line per attribute."""
-    matrix = np.empty((len(codes), len(codes[0])), dtype=np.result_type(*(column.dtype for column in codes)))
+    matrix = np.empty(
+        (len(codes), len(codes[0])), dtype=np.result_type(*(column.dtype for column in codes))
+    )
     for line, column in zip(matrix, codes, strict=True):
         line[:] = column
     return matrix

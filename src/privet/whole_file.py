@@ -12,15 +12,18 @@ from pathlib import Path
 
 @contextmanager
 def whole_file(path: str | PathLike[str]) -> Iterator[Path]:
-    """Where to write: a new file beside ``path``, which durably takes its name when the block ends well, and is removed otherwise.
+    """Where to write: a new file beside ``path``, which durably takes its name when the block ends
+    well, and is removed otherwise.
 
-    A link stays, and what it points to is replaced. What is no ordinary file, such as a terminal or a pipe, is written as it is.
+    A link stays, and what it points to is replaced. What is no ordinary file, such as a terminal or
+    a pipe, is written as it is.
     """
     target = Path(os.path.realpath(path)) if Path(path).is_symlink() else Path(path)
     if target.exists() and not target.is_file():
         yield target
         return
-    partial = target.with_name(f".{target.name}.{secrets.token_hex(8)}.part")  # a name that nobody can have waiting there
+    # a name that nobody can have waiting there
+    partial = target.with_name(f".{target.name}.{secrets.token_hex(8)}.part")
     try:
         yield partial
         with partial.open("r+b") as written:

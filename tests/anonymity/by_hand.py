@@ -28,12 +28,24 @@ def frequency_l(values: list[int]) -> Fraction:
 
 def recursive_l(values: list[int], c: Fraction) -> int:
     counts = sorted(Counter(values).values(), reverse=True)
-    return max((start + 1 for start in range(len(counts)) if counts[0] < c * sum(counts[start:])), default=0)
+    return max(
+        (start + 1 for start in range(len(counts)) if counts[0] < c * sum(counts[start:])),
+        default=0,
+    )
 
 
 def equal_distance(values: list[int], everything: list[int]) -> Fraction:
     here, there = Counter(values), Counter(everything)
-    return sum((abs(Fraction(here[value], len(values)) - Fraction(there[value], len(everything))) for value in there), Fraction()) / 2
+    return (
+        sum(
+            (
+                abs(Fraction(here[value], len(values)) - Fraction(there[value], len(everything)))
+                for value in there
+            ),
+            Fraction(),
+        )
+        / 2
+    )
 
 
 def ordered_distance(values: list[int], everything: list[int]) -> Fraction:

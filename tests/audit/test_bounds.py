@@ -28,8 +28,12 @@ def test_they_are_clopper_and_pearsons(seen, error):
 def test_a_bound_is_wrong_no_more_often_than_it_says(chance):
     """Over all outcomes of 60 runs, by their exact probabilities."""
     for error in (0.0005, 0.05):
-        wrong_low = sum(binom.pmf(k, 60, chance) for k in range(61) if share_at_least(k, 60, error) > chance)
-        wrong_high = sum(binom.pmf(k, 60, chance) for k in range(61) if share_at_most(k, 60, error) < chance)
+        wrong_low = sum(
+            binom.pmf(k, 60, chance) for k in range(61) if share_at_least(k, 60, error) > chance
+        )
+        wrong_high = sum(
+            binom.pmf(k, 60, chance) for k in range(61) if share_at_most(k, 60, error) < chance
+        )
         assert wrong_low <= error
         assert wrong_high <= error
 
@@ -42,9 +46,11 @@ def test_the_bound_on_epsilon_is_wrong_no_more_often_than_it_says():
     for confidence in (0.999, 0.8):
         for bound in (epsilon_at_least, epsilon_either_way):
             wrong = sum(
-                one[i] * other[j] for i in range(20, 81) for j in range(45) if one[i] * other[j] > 1e-9
-                and bound(i, 80, j, 80, confidence=confidence) > 1
-            )  # fmt: skip
+                one[i] * other[j]
+                for i in range(20, 81)
+                for j in range(45)
+                if one[i] * other[j] > 1e-9 and bound(i, 80, j, 80, confidence=confidence) > 1
+            )
             assert wrong <= 1 - confidence
 
 

@@ -1,4 +1,6 @@
-"""Anybody's estimator: a correct one holds, and broken ones are caught. Noise is seeded, so the outcomes are the same every time."""
+"""Anybody's estimator: a correct one holds, and broken ones are caught. Noise is seeded, so the
+outcomes are the same every time.
+"""
 
 from __future__ import annotations
 
@@ -27,7 +29,9 @@ def _seeded():
 
 
 class Majority(ClassifierMixin, BaseEstimator):
-    """Class counts with Laplace noise, which cost epsilon for a row added or removed, and 2 epsilon for one replaced."""
+    """Class counts with Laplace noise, which cost epsilon for a row added or removed, and 2 epsilon
+    for one replaced.
+    """
 
     def __init__(self, epsilon=1.0):
         self.epsilon = epsilon
@@ -87,19 +91,27 @@ def test_classes_read_off_the_rows_are_caught_in_worlds_of_ones_own():
 def test_what_an_object_keeps_in_public_is_seen_unless_only_predictions_are_asked_for():
     assert audit_estimator(NoisyVote(), 1, 200).verdict == "violated"
     assert audit_estimator(NoisyVote(), 1, 200, look="predictions").verdict == "holds"
-    assert audit_estimator(NoisyVote(), 1, 200, look=lambda fitted: fitted.exact_["counts"]).verdict == "violated"
+    assert (
+        audit_estimator(NoisyVote(), 1, 200, look=lambda fitted: fitted.exact_["counts"]).verdict
+        == "violated"
+    )
 
 
 def test_an_exact_tree_is_caught_and_so_is_a_forest():
     assert audit_estimator(DecisionTreeClassifier(), 1, 120).verdict == "violated"
-    seen = observed(EstimatorRun(RandomForestClassifier(n_estimators=2))(pairs_of(crowd=True)[0].other), pairs_of(crowd=True)[0].probed)
+    seen = observed(
+        EstimatorRun(RandomForestClassifier(n_estimators=2))(pairs_of(crowd=True)[0].other),
+        pairs_of(crowd=True)[0].probed,
+    )
     assert {"member 0: tests", "member 1: nodes"} <= set(seen)
     assert any(name.startswith("member 0: values where the row falls") for name in seen)
 
 
 def test_one_of_ours_is_looked_at_as_a_model_too():
     pair = pairs_of(crowd=True)[1]
-    fitted = EstimatorRun(pv.RandomTreesClassifier(1, pair.schema, n_trees=1, height=1), as_frame=True)(pair.other)
+    fitted = EstimatorRun(
+        pv.RandomTreesClassifier(1, pair.schema, n_trees=1, height=1), as_frame=True
+    )(pair.other)
     assert isinstance(fitted, Fitted)
     assert {"structure of tree 0", "predict: entry 0"} <= set(observed(fitted, pair.probed))
 
@@ -114,12 +126,20 @@ def test_numbers_are_places_in_the_domain():
 def test_worlds_of_ones_own_are_neighbours():
     table = pd.DataFrame({"c": ["u", "v"], "n": [1, 5]})
     pair = pair_of(table, [-1, 1], ["w", 9], 1, name="mine")
-    assert (pair.name, pair.schema.names, pair.schema.neighbours) == ("mine", ("c", "n"), "add-remove")
+    assert (pair.name, pair.schema.names, pair.schema.neighbours) == (
+        "mine",
+        ("c", "n"),
+        "add-remove",
+    )
     assert [len(pair.one.rows), len(pair.other.rows)] == [2, 3]
     assert pair.other.numbers[0].tolist() == [[0, 1], [1, 5], [2, 9]]
     assert pair.other.numbers[1].tolist() == [0, 1, 1]
     replaced = pair_of(table, [-1, 1], ["w", 9], 1, instead=(["u", 0], -1))
-    assert (replaced.schema.n_rows, replaced.schema.neighbours, len(replaced.probes)) == (3, "replace", 2)
+    assert (replaced.schema.n_rows, replaced.schema.neighbours, len(replaced.probes)) == (
+        3,
+        "replace",
+        2,
+    )
     assert replaced.one.rows[-1] == {"c": "u", "n": 0, "class": -1}
 
 
@@ -159,7 +179,9 @@ class WithGenerator:
 def test_a_generator_whose_state_all_runs_would_share_is_refused():
     """Every run would have the same noise, and a true claim would be refuted."""
     for kept in (np.random.default_rng(), np.random.RandomState(), random.Random()):
-        with pytest.raises(ParameterError, match="keeps a generator of random numbers in 'members'"):
+        with pytest.raises(
+            ParameterError, match="keeps a generator of random numbers in 'members'"
+        ):
             audit_estimator(WithGenerator(kept), epsilon=1, runs=40)
     assert audit_estimator(lambda: WithGenerator(NOISE), epsilon=1, runs=400).holds
 
@@ -178,7 +200,12 @@ def test_an_estimator_that_writes_into_its_rows_changes_no_world():
             X *= 0
             return np.zeros(len(X))
 
-    assert audit_estimator(lambda: Writes(NOISE), epsilon=1, runs=600, pairs=pairs_of(families=["nobody else"])).bound > 1
+    assert (
+        audit_estimator(
+            lambda: Writes(NOISE), epsilon=1, runs=600, pairs=pairs_of(families=["nobody else"])
+        ).bound
+        > 1
+    )
 
 
 @pytest.mark.parametrize(
@@ -202,4 +229,6 @@ def test_an_estimator_of_which_nothing_is_seen_proves_nothing():
 
     with pytest.raises(ParameterError, match="nothing can be seen of a fitted Silent"):
         audit_estimator(Silent(), epsilon=1, runs=80)
-    assert not audit_estimator(Silent(), epsilon=1, runs=200, look=lambda fitted: int(fitted._count)).holds
+    assert not audit_estimator(
+        Silent(), epsilon=1, runs=200, look=lambda fitted: int(fitted._count)
+    ).holds

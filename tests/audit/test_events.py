@@ -10,18 +10,28 @@ from privet.audit.likelihood import fit_likelihoods
 
 
 def runs_of(rng: np.random.Generator, shift: int, count: int = 800) -> list[dict[str, float | str]]:
-    """A number that moves by ``shift``, another that does not, and a word that follows the first."""
-    return [{"moves": float(x + shift), "stays": float(y), "word": "far" if x + shift > 2 else "near"}
-            for x, y in zip(rng.geometric(0.5, count), rng.geometric(0.5, count), strict=True)]  # fmt: skip
+    """A number that moves by ``shift``, another that does not, and a word that follows the
+    first.
+    """
+    return [
+        {"moves": float(x + shift), "stays": float(y), "word": "far" if x + shift > 2 else "near"}
+        for x, y in zip(rng.geometric(0.5, count), rng.geometric(0.5, count), strict=True)
+    ]
 
 
 def test_the_telling_feature_is_found_with_its_direction():
     rng = np.random.default_rng(1)
 
     def runs(chance: float) -> list[dict[str, float | str]]:
-        return [{"word": "hit" if hit else "miss", "stays": float(y)} for hit, y in rng.random((800, 2)) < (chance, 0.5)]
+        return [
+            {"word": "hit" if hit else "miss", "stays": float(y)}
+            for hit, y in rng.random((800, 2)) < (chance, 0.5)
+        ]
 
-    event, turned = choose_event(runs(0.2), runs(0.6), 1000), choose_event(runs(0.6), runs(0.2), 1000)
+    event, turned = (
+        choose_event(runs(0.2), runs(0.6), 1000),
+        choose_event(runs(0.6), runs(0.2), 1000),
+    )
     assert event.rule == turned.rule == Says("word", "hit")
     assert (event.likelier_in_other, turned.likelier_in_other) == (True, False)
     assert event.words == "word is 'hit' (likelier with the row)"
@@ -42,7 +52,10 @@ def test_several_weak_features_are_put_together():
     rng = np.random.default_rng(3)
 
     def runs(chance: float) -> list[dict[str, float | str]]:
-        return [{f"coin {i}": float(side) for i, side in enumerate(line)} for line in rng.random((1200, 10)) < chance]
+        return [
+            {f"coin {i}": float(side) for i, side in enumerate(line)}
+            for line in rng.random((1200, 10)) < chance
+        ]
 
     alone = Threshold("coin 0", True, 1.0)
     event = choose_event(runs(0.4), runs(0.6), 1000)
@@ -78,11 +91,18 @@ def test_likelihoods_rank_the_worlds():
 
 
 def test_words_that_are_each_rare_speak_together():
-    """Twelve words, of which six are likelier in one world: no word tells much, but that it is one of the six does."""
+    """Twelve words, of which six are likelier in one world: no word tells much, but that it is one
+    of the six does.
+    """
     rng = np.random.default_rng(5)
 
     def runs(shift: int) -> list[dict[str, float | str]]:
-        return [{"word": f"w{i}"} for i in np.where(rng.random(1500) < 0.75, rng.integers(0, 6, 1500) + shift, rng.integers(0, 12, 1500))]
+        return [
+            {"word": f"w{i}"}
+            for i in np.where(
+                rng.random(1500) < 0.75, rng.integers(0, 6, 1500) + shift, rng.integers(0, 12, 1500)
+            )
+        ]
 
     event = choose_event(runs(0), runs(6), 1000)
     assert "likelihood" in event.words

@@ -1,7 +1,9 @@
-"""The audit can fail: each of these breaks a promise in a way that somebody might, and is caught. What is honest is not.
+"""The audit can fail: each of these breaks a promise in a way that somebody might, and is caught.
+What is honest is not.
 
-All runs are seeded, so the outcomes are the same every time. Faults of single lines of the source are in ``bench/mutants``, with the
-tests and audits that must catch each; what is here breaks a promise from outside, or is quick.
+All runs are seeded, so the outcomes are the same every time. Faults of single lines of the source
+are in ``bench/mutants``, with the tests and audits that must catch each; what is here breaks a
+promise from outside, or is quick.
 """
 
 from __future__ import annotations
@@ -37,14 +39,16 @@ def audited(name: str, runs: int, bits: Bits, **options: Any) -> Any:
     return audit_subject(name, Fraction(1), runs, bits=bits, **options)
 
 
-# -- mutants -------------------------------------------------------------------------------------------------------------------
+# -- mutants ---------------------------------------------------------------------------------------
 
 
 def half_the_noise(bits: Bits, counts: Any, epsilon: Fraction, *, sensitivity: int = 1) -> Any:
     return laplace.add_laplace(bits, counts, 2 * epsilon, sensitivity=sensitivity)
 
 
-def noise_as_if_for_one_tree(bits: Bits, counts: Any, epsilon: Fraction, *, sensitivity: int = 1) -> Any:
+def noise_as_if_for_one_tree(
+    bits: Bits, counts: Any, epsilon: Fraction, *, sensitivity: int = 1
+) -> Any:
     return laplace.add_laplace(bits, counts, epsilon, sensitivity=1)
 
 
@@ -53,7 +57,9 @@ def zeros_left_alone(bits: Bits, counts: Any, epsilon: Fraction, *, sensitivity:
     return np.where(counts == 0, 0, noisy), cost
 
 
-def the_same_noise_again(bits: Bits, counts: Any, epsilon: Fraction, *, sensitivity: int = 1) -> Any:
+def the_same_noise_again(
+    bits: Bits, counts: Any, epsilon: Fraction, *, sensitivity: int = 1
+) -> Any:
     """A generator that is seeded anew for every answer."""
     return laplace.add_laplace(pv.SeededBits(1), counts, epsilon, sensitivity=sensitivity)
 
@@ -67,7 +73,9 @@ def the_same_noise_again(bits: Bits, counts: Any, epsilon: Fraction, *, sensitiv
         pytest.param("random-trees", noise_as_if_for_one_tree, 1000, marks=pytest.mark.slow),
     ],
 )
-def test_wrong_noise_is_caught(subject: str, mutant: Callable[..., Any], runs: int, bits: Bits, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_wrong_noise_is_caught(
+    subject: str, mutant: Callable[..., Any], runs: int, bits: Bits, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.setattr(asked, "add_laplace", mutant)
     found = audited(subject, runs, bits)
     assert found.verdict == "violated", found
@@ -75,7 +83,9 @@ def test_wrong_noise_is_caught(subject: str, mutant: Callable[..., Any], runs: i
 
 
 @pytest.mark.slow
-def test_the_best_split_picked_exactly_is_caught(bits: Bits, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_best_split_picked_exactly_is_caught(
+    bits: Bits, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.setattr(asked, "select", lambda bits, scores, *_: scores.index(max(scores)))
     found = audited("greedy-tree", 400, bits)
     assert found.verdict == "violated", found
@@ -84,16 +94,26 @@ def test_the_best_split_picked_exactly_is_caught(bits: Bits, monkeypatch: pytest
 
 
 @pytest.mark.slow
-def test_a_draw_with_too_much_epsilon_is_caught(bits: Bits, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_draw_with_too_much_epsilon_is_caught(
+    bits: Bits, monkeypatch: pytest.MonkeyPatch
+) -> None:
     per_unit = slack.epsilon_per_unit
-    monkeypatch.setattr(slack, "epsilon_per_unit", lambda space, epsilon, unit: per_unit(space, 4 * epsilon, unit))
+    monkeypatch.setattr(
+        slack, "epsilon_per_unit", lambda space, epsilon, unit: per_unit(space, 4 * epsilon, unit)
+    )
     assert audited("gibbs-tree", 500, bits).verdict == "violated"
 
 
 @pytest.mark.slow
-def test_a_response_with_too_much_epsilon_is_caught(bits: Bits, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_response_with_too_much_epsilon_is_caught(
+    bits: Bits, monkeypatch: pytest.MonkeyPatch
+) -> None:
     honest = response.randomized_response
-    monkeypatch.setattr(randomizer, "randomized_response", lambda bits, codes, size, epsilon: honest(bits, codes, size, 3 * epsilon))
+    monkeypatch.setattr(
+        randomizer,
+        "randomized_response",
+        lambda bits, codes, size, epsilon: honest(bits, codes, size, 3 * epsilon),
+    )
     for subject in ("randomizer-sample", "randomizer-split"):
         assert audited(subject, 1200, bits).verdict == "violated"
 
@@ -101,7 +121,9 @@ def test_a_response_with_too_much_epsilon_is_caught(bits: Bits, monkeypatch: pyt
 def test_a_domain_learnt_from_the_rows_is_caught(bits: Bits) -> None:
     def run(world: World) -> Any:
         values = sorted(set(world.X["a"]))
-        seen = pv.Schema({**world.schema.attributes, "a": pv.Categorical(values)}, "class", world.schema.classes)
+        seen = pv.Schema(
+            {**world.schema.attributes, "a": pv.Categorical(values)}, "class", world.schema.classes
+        )
         curator = pv.Curator(world.table, seen, pv.Budget(1), bits=bits)
         return pv.RandomTreesClassifier(1, n_trees=1, height=1).fit_from(curator)
 
@@ -116,7 +138,12 @@ def test_people_in_two_batches_that_are_said_to_be_disjoint_are_caught(bits: Bit
     release = updated("disjoint", (0, 1))
     promised = release(family("nobody else").other, Fraction(2), bits).epsilon
     assert promised == 1
-    found = audit(lambda world: release(world, Fraction(2), bits).what, family("nobody else"), float(promised), 700)
+    found = audit(
+        lambda world: release(world, Fraction(2), bits).what,
+        family("nobody else"),
+        float(promised),
+        700,
+    )
     assert found.verdict == "violated", found
 
 
@@ -131,10 +158,12 @@ def test_a_promise_for_a_row_is_none_for_a_person_of_several(bits: Bits) -> None
     assert found.bound <= 3
 
 
-# -- honest ----------------------------------------------------------------------------------------------------------------------
+# -- honest ----------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("subject", ["count", "quantile", "choose-partition", "randomizer-sample", "random-trees"])
+@pytest.mark.parametrize(
+    "subject", ["count", "quantile", "choose-partition", "randomizer-sample", "random-trees"]
+)
 @pytest.mark.parametrize("neighbours", ["add-remove", "replace"])
 def test_what_is_honest_holds(subject: str, neighbours: str, bits: Bits) -> None:
     assert audited(subject, 128, bits, neighbours=neighbours).verdict == "holds"

@@ -21,7 +21,12 @@ def test_with_one_answer_it_is_the_whole():
 
 
 def test_many_small_answers_are_harder_to_see():
-    assert reach_of_parts((4.0,), 2000) > reach_of_parts((2.0, 2.0), 2000) > reach_of_parts((0.5,) * 8, 2000) > 0
+    assert (
+        reach_of_parts((4.0,), 2000)
+        > reach_of_parts((2.0, 2.0), 2000)
+        > reach_of_parts((0.5,) * 8, 2000)
+        > 0
+    )
 
 
 def test_runs_bound_what_can_be_seen():
@@ -30,9 +35,15 @@ def test_runs_bound_what_can_be_seen():
 
 
 def test_gaussian_noise_is_what_it_is():
-    """Of rho 1/2 worlds are one deviation apart; without delta there is no end to it but the runs."""
+    """Of rho 1/2 worlds are one deviation apart; without delta there is no end to it but the
+    runs.
+    """
     assert 0 < reach_of_gaussian(0.5, 2000, 0.01) < reach_of_gaussian(2.0, 2000, 0.01)
-    assert reach_of_gaussian(0.5, 2000, 0.2) < reach_of_gaussian(0.5, 2000, 0.01) < reach_of_gaussian(0.5, 2000, 0.0)
+    assert (
+        reach_of_gaussian(0.5, 2000, 0.2)
+        < reach_of_gaussian(0.5, 2000, 0.01)
+        < reach_of_gaussian(0.5, 2000, 0.0)
+    )
 
 
 def test_a_huge_epsilon_is_no_error():

@@ -12,7 +12,19 @@ from privet.audit import SUBJECTS, AuditResult, Line, audit_table, judged_togeth
 from privet.audit.report import COLUMNS, page, seen, summary, words_of
 from privet.errors import ParameterError
 
-ONE = AuditResult("count", 1.0, 0.0, 0.999, 2000, 1000, (780, 210), "nobody else", "sum is at least 1", "add-remove", 0.77)
+ONE = AuditResult(
+    "count",
+    1.0,
+    0.0,
+    0.999,
+    2000,
+    1000,
+    (780, 210),
+    "nobody else",
+    "sum is at least 1",
+    "add-remove",
+    0.77,
+)
 
 
 def test_one_claim_by_itself_is_judged_by_its_bound():

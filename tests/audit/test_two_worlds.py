@@ -35,7 +35,12 @@ def test_runs_are_shared_as_promised_and_counted_once():
     assert len(calls) == 2 * 400
     chosen = next(pair for pair in PAIRS if pair.name == found.pair)
     assert calls[-400:] == [len(chosen.one.rows)] * 200 + [len(chosen.other.rows)] * 200
-    assert (found.runs, found.counted, found.hits, found.verdict) == (400, 200, (200, 0), "violated")
+    assert (found.runs, found.counted, found.hits, found.verdict) == (
+        400,
+        200,
+        (200, 0),
+        "violated",
+    )
     assert found.bound == found.tightness > 3
     assert "with" in found.event
 
@@ -55,7 +60,9 @@ def test_runs_may_be_done_elsewhere_and_are_watched():
 
 
 def test_delta_forgives_what_is_rare():
-    """With probability 1/10 all is told: no epsilon at all, but (0, 1/10)-private. A counter in place of chance: every tenth run."""
+    """With probability 1/10 all is told: no epsilon at all, but (0, 1/10)-private. A counter in
+    place of chance: every tenth run.
+    """
     counter = iter(range(10**6))
 
     def run(world):
@@ -95,38 +102,61 @@ def test_what_makes_no_sense_is_refused(changed, told):
 
 
 def test_every_learner_is_a_subject():
-    """By the models that come out of them: a learner that is added to the package and not here is told."""
+    """By the models that come out of them: a learner that is added to the package and not here is
+    told.
+    """
     listed = [getattr(learners, name) for name in learners.__all__]
     wanted = {learner._name for learner in listed if isinstance(learner, type)}
     assert wanted >= set(NAMES)
-    released = [SubjectRun(name, Fraction(1)).released(one.pairs("replace")[0].other).what for name, one in SUBJECTS.items()]
+    released = [
+        SubjectRun(name, Fraction(1)).released(one.pairs("replace")[0].other).what
+        for name, one in SUBJECTS.items()
+    ]
     assert wanted <= {what.learner for what in released if isinstance(what, Model)}
-    assert {learner.__name__ for learner in listed if not isinstance(learner, type)} <= set(SUBJECTS)
+    assert {learner.__name__ for learner in listed if not isinstance(learner, type)} <= set(
+        SUBJECTS
+    )
 
 
 def test_a_learner_that_takes_a_delta_is_audited_with_one():
-    taking = {one._name for one in map(learners.__dict__.get, learners.__all__) if isinstance(one, type) and "delta" in one().get_params()}
+    taking = {
+        one._name
+        for one in map(learners.__dict__.get, learners.__all__)
+        if isinstance(one, type) and "delta" in one().get_params()
+    }
     assert {f"{name}-delta" for name in taking} <= set(SUBJECTS)
 
 
 def test_an_unknown_subject_is_refused():
-    with pytest.raises(ParameterError, match="subject must be one of privet, privet-delta, gibbs-tree"):
+    with pytest.raises(
+        ParameterError, match="subject must be one of privet, privet-delta, gibbs-tree"
+    ):
         subject_named("oracle")
 
 
 @pytest.mark.parametrize("name", SUBJECTS)
 def test_the_promise_is_for_the_neighbours_and_what_is_released_is_seen(name):
-    """Of add-remove what was asked for, a row or two per person; of replace twice that, but for what people do on their own side."""
+    """Of add-remove what was asked for, a row or two per person; of replace twice that, but for
+    what people do on their own side.
+    """
     subject = SUBJECTS[name]
     for asked, factor in (("add-remove", 1), ("replace", 2)):
         pair = subject.pairs(asked)[0]
         released = SubjectRun(name, Fraction(1, 2)).released(pair.other)
         if released.delta:  # in rho the factor is squared, and epsilon grows about as it does
-            assert float(released.epsilon) == pytest.approx(0.5, rel=1e-6) if factor == 1 else 1 < released.epsilon < 1.3
+            assert (
+                float(released.epsilon) == pytest.approx(0.5, rel=1e-6)
+                if factor == 1
+                else 1 < released.epsilon < 1.3
+            )
             assert released.rho > 0
         else:
-            assert released.epsilon == Fraction(1, 2) * subject.rows_per_person * (1 if subject.local else factor)
-            assert not released.parts or sum(released.parts) == pytest.approx(float(released.epsilon))
+            assert released.epsilon == Fraction(1, 2) * subject.rows_per_person * (
+                1 if subject.local else factor
+            )
+            assert not released.parts or sum(released.parts) == pytest.approx(
+                float(released.epsilon)
+            )
         assert pair.schema.neighbours == subject.neighbours(asked)
         assert observed(released.what, pair.probed)
 
@@ -143,7 +173,11 @@ def test_a_promise_that_depends_on_the_rows_is_refused(monkeypatch):
 
 
 def test_a_seed_is_not_sent_to_several_processes():
-    with pv.unlock_test_seeds(), ThreadPoolExecutor(1) as pool, pytest.raises(ParameterError, match="all would draw the same"):
+    with (
+        pv.unlock_test_seeds(),
+        ThreadPoolExecutor(1) as pool,
+        pytest.raises(ParameterError, match="all would draw the same"),
+    ):
         audit_subject("count", Fraction(1), 100, bits=pv.SeededBits(1), executor=pool)
 
 

@@ -29,7 +29,9 @@ def test_one_person_differs(neighbours, most):
         if most > 1:
             assert {dict(row)[PERSON] for row in (gone + come)} == {"somebody"}
         assert pair.schema.n_rows == (None if neighbours == "add-remove" else len(pair.other.table))
-        assert pair.probed.X.to_dict("records")[0] == {name: pair.other.rows[-1][name] for name in DOMAIN.names}
+        assert pair.probed.X.to_dict("records")[0] == {
+            name: pair.other.rows[-1][name] for name in DOMAIN.names
+        }
 
 
 def test_an_empty_table_has_its_columns():

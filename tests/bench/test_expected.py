@@ -1,4 +1,6 @@
-"""The measurements behind ``privet epsilon``: how they are made, and how far off they are for a table that was left out."""
+"""The measurements behind ``privet epsilon``: how they are made, and how far off they are for a
+table that was left out.
+"""
 
 from __future__ import annotations
 
@@ -22,12 +24,18 @@ def test_the_page_has_the_errors_of_tables_left_out():
 
 
 def test_families_are_left_out_together():
-    assert {family(name) for name in ("monks1", "monks3", "synthetic2", "car")} == {"monks", "synthetic", "car"}
+    assert {family(name) for name in ("monks1", "monks3", "synthetic2", "car")} == {
+        "monks",
+        "synthetic",
+        "car",
+    }
 
 
 def test_shares_and_lines():
     found = left_out("privet")
-    assert found.lines == sum(one.learner == "privet" and math.isfinite(one.epsilon) for one in measured())
+    assert found.lines == sum(
+        one.learner == "privet" and math.isfinite(one.epsilon) for one in measured()
+    )
     assert 0 < found.off < 1
     assert 0.5 < found.within < 1
 
@@ -43,7 +51,13 @@ def test_a_file_holds_means_and_standard_errors(tmp_path):
     write([*found, Run("car", 6, 4, 300, "privet", 0.1, 0.7, 0.5)], tmp_path / "m.csv")
     with (tmp_path / "m.csv").open() as file:
         first, second = csv.DictReader(file)
-    assert (first["epsilon"], first["repeats"], first["accuracy"], first["error"], first["majority"]) == ("inf", "2", "0.7", "0.1", "0.5")
+    assert (
+        first["epsilon"],
+        first["repeats"],
+        first["accuracy"],
+        first["error"],
+        first["majority"],
+    ) == ("inf", "2", "0.7", "0.1", "0.5")
     assert (second["epsilon"], second["repeats"], second["accuracy"]) == ("0.1", "1", "0.7")
 
 

@@ -82,7 +82,9 @@ def test_nothing_that_was_not_run_holds():
 
 
 def test_figures_are_kept_beside_the_page(tmp_path):
-    run = Run("kill", Tally("killed", 2, 3, 1, 0, 0, 0, Counter({"odd, very": 2}), "seen"), 12.0, 0.5)
+    run = Run(
+        "kill", Tally("killed", 2, 3, 1, 0, 0, 0, Counter({"odd, very": 2}), "seen"), 12.0, 0.5
+    )
     write(tmp_path / "faults.md", {"kill": run})
     assert read(tmp_path / "faults.md") == {"kill": run}
     page = (tmp_path / "faults.md").read_text()

@@ -1,4 +1,6 @@
-"""The experiments on batches, parties and tables: parts, secure sums, paired differences, results that survive an interruption."""
+"""The experiments on batches, parties and tables: parts, secure sums, paired differences, results
+that survive an interruption.
+"""
 
 from __future__ import annotations
 
@@ -28,7 +30,9 @@ def test_parts_are_as_large_as_asked_and_hold_every_row_once():
     parts = divided(rows, [1, 2, 4, 8], seed=0)
     assert [len(part) for part in parts] == [10, 20, 40, 80]
     assert sorted(np.concatenate(parts)) == rows.tolist()
-    assert all((a == b).all() for a, b in zip(parts, divided(rows, [1, 2, 4, 8], seed=0), strict=True))
+    assert all(
+        (a == b).all() for a, b in zip(parts, divided(rows, [1, 2, 4, 8], seed=0), strict=True)
+    )
     assert len(set(parts[3]) & set(range(170, 250))) < 60  # not by position
 
 
@@ -44,8 +48,12 @@ def test_shares_add_up_to_the_counts_with_the_noise_of_one_curator(car):
     parts, plan = divided(train, [1] * 4, seed=1), plan_for(car.schema, len(train))
     exact = contribution(plan, car.curator(train, math.inf), math.inf).evidence.batches[0]
     for honest, more in ((4, 1), (2, 2)):
-        batch = secure_sum(plan, [car.curator(part, 1) for part in parts], 1, honest).evidence.batches[0]
-        off = np.concatenate([(noisy - true).ravel() for noisy, true in zip(batch.tables, exact.tables, strict=True)])
+        batch = secure_sum(
+            plan, [car.curator(part, 1) for part in parts], 1, honest
+        ).evidence.batches[0]
+        off = np.concatenate(
+            [(noisy - true).ravel() for noisy, true in zip(batch.tables, exact.tables, strict=True)]
+        )
         assert batch.deviation == pytest.approx(math.sqrt(2 * 10**2 * more), rel=0.01)
         assert off.std() == pytest.approx(batch.deviation, rel=0.2)
 
@@ -53,9 +61,14 @@ def test_shares_add_up_to_the_counts_with_the_noise_of_one_curator(car):
 def test_both_recipes_read_the_same_counts(car):
     train, test = car.fold(0, 0)
     plan = plan_for(car.schema, len(train))
-    models = [contribution(plan, car.curator(part, 1), 1) for part in divided(train, [1, 1], seed=0)]
+    models = [
+        contribution(plan, car.curator(part, 1), 1) for part in divided(train, [1, 1], seed=0)
+    ]
     ours, papers = (model for _, model in by_recipe(models))
-    assert [(a.tables[0] == b.tables[0]).all() for a, b in zip(ours.evidence.batches, papers.evidence.batches, strict=True)] == [True, True]
+    assert [
+        (a.tables[0] == b.tables[0]).all()
+        for a, b in zip(ours.evidence.batches, papers.evidence.batches, strict=True)
+    ] == [True, True]
     assert (ours.combine, papers.combine) == ("probabilities", "counts")
     assert 0 < car.accuracy(ours, test) < 1
 
@@ -74,7 +87,11 @@ def test_every_experiment_measures_every_way_once(car, experiment, monkeypatch):
         if hasattr(experiment, name):
             monkeypatch.setattr(experiment, name, few)
     # Deep ones take long.
-    monkeypatch.setattr(gibbs, "PrivetClassifier", lambda epsilon: GibbsBoostClassifier(epsilon, rounds=3, max_depth=2))
+    monkeypatch.setattr(
+        gibbs,
+        "PrivetClassifier",
+        lambda epsilon: GibbsBoostClassifier(epsilon, rounds=3, max_depth=2),
+    )
     found = pd.DataFrame(experiment.run(car, 0, 0)).reindex(columns=COLUMNS)
     keys = ["case", "recipe", "way", "parties", "epsilon"]
     assert not found.duplicated(keys).any()
@@ -87,7 +104,9 @@ def test_every_experiment_measures_every_way_once(car, experiment, monkeypatch):
 
 def test_an_interrupted_run_goes_on(tmp_path):
     task, other = ("updates", "car", 0, 1), ("updates", "car", 0, 2)
-    Results(tmp_path / "runs" / "f.csv").add(task, [{"way": "updated", "parties": 2, "accuracy": 0.5, "warns": 1}])
+    Results(tmp_path / "runs" / "f.csv").add(
+        task, [{"way": "updated", "parties": 2, "accuracy": 0.5, "warns": 1}]
+    )
     read = Results(tmp_path / "runs" / "f.csv")
     assert read.done(task)
     assert not read.done(other)
@@ -99,18 +118,48 @@ def test_an_interrupted_run_goes_on(tmp_path):
 
 
 def runs() -> pd.DataFrame:
-    found = {"updated": (0.5, 0.6), "rebuilt at epsilon/2": (0.6, 0.65), "updated, trees for all rows": (0.7, 0.6)}
+    found = {
+        "updated": (0.5, 0.6),
+        "rebuilt at epsilon/2": (0.6, 0.65),
+        "updated, trees for all rows": (0.7, 0.6),
+    }
     lines = [
-        ("updates", "d", 0, fold, "", "ours", way, 2, 0.5, values[fold], int(way == "updated" and fold == 0))
+        (
+            "updates",
+            "d",
+            0,
+            fold,
+            "",
+            "ours",
+            way,
+            2,
+            0.5,
+            values[fold],
+            int(way == "updated" and fold == 0),
+        )
         for way, values in found.items()
         for fold in (0, 1)
     ]
-    columns = ["experiment", "data", "repeat", "fold", "case", "recipe", "way", "parties", "epsilon", "accuracy", "warns"]
+    columns = [
+        "experiment",
+        "data",
+        "repeat",
+        "fold",
+        "case",
+        "recipe",
+        "way",
+        "parties",
+        "epsilon",
+        "accuracy",
+        "warns",
+    ]
     return pd.DataFrame(lines, columns=columns)
 
 
 def test_differences_are_paired_by_fold():
-    found = paired(runs().sample(frac=1, random_state=0), "rebuilt at epsilon/2", "updated").sort_values("fold")
+    found = paired(
+        runs().sample(frac=1, random_state=0), "rebuilt at epsilon/2", "updated"
+    ).sort_values("fold")
     assert found.lead.tolist() == pytest.approx([0.1, 0.05])
     assert told(found.lead) == "+.075 ± .025"
     assert told(-found.lead) == "-.075 ± .025"
@@ -118,7 +167,9 @@ def test_differences_are_paired_by_fold():
 
 def test_means_have_their_standard_error_and_the_number_of_folds():
     line = means(runs()).set_index("way").loc["updated"]
-    assert (line["mean"], line["standard_error"], line["folds"], line["warned"]) == pytest.approx((0.55, 0.05, 2, 0.5))
+    assert (line["mean"], line["standard_error"], line["folds"], line["warned"]) == pytest.approx(
+        (0.55, 0.05, 2, 0.5)
+    )
 
 
 def test_the_table_of_warnings_says_when_the_rebuild_is_better():
@@ -136,7 +187,10 @@ def test_a_case_without_an_epsilon_is_paired_too():
         .merge(pd.DataFrame({"way": list(ways), "accuracy": list(ways.values())}), how="cross")
     )
     table = table.assign(case="equal sizes, different epsilons", epsilon=math.nan)
-    assert "| equal sizes, different epsilons | d | .800 | .700 | +.100 | .750 | .900 |" in unequal_table(table)
+    assert (
+        "| equal sizes, different epsilons | d | .800 | .700 | +.100 | .750 | .900 |"
+        in unequal_table(table)
+    )
 
 
 def test_tables_go_where_the_page_has_their_names():

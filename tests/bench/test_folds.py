@@ -13,7 +13,11 @@ from privet.schema import Categorical, Numeric, Schema
 def test_two_classes():
     truth, guess = np.array([0, 0, 0, 1]), np.array([0, 0, 1, 1])
     found = measures(truth, guess, np.array([[0.9, 0.1], [0.8, 0.2], [0.2, 0.8], [0.3, 0.7]]))
-    assert found == {"accuracy": 0.75, "auroc": pytest.approx(2 / 3), "balanced": pytest.approx((2 / 3 + 1) / 2)}
+    assert found == {
+        "accuracy": 0.75,
+        "auroc": pytest.approx(2 / 3),
+        "balanced": pytest.approx((2 / 3 + 1) / 2),
+    }
 
 
 def test_a_class_that_is_not_in_the_fold_is_left_out():
@@ -47,9 +51,16 @@ def test_a_cut_off_line_is_run_again(tmp_path):
 def test_peers_see_public_bounds_whatever_the_rows_hold():
     import pandas as pd
 
-    schema = Schema({"age": Numeric(0, 100, bins=4, missing="?"), "sex": Categorical(["f", "m"])}, "y", ["no", "yes"])
+    schema = Schema(
+        {"age": Numeric(0, 100, bins=4, missing="?"), "sex": Categorical(["f", "m"])},
+        "y",
+        ["no", "yes"],
+    )
     data = Dataset(
-        "d", pd.DataFrame({"age": [30.0, 170.0, np.nan], "sex": ["m", "f", "m"]}), pd.Series(["no", "yes", "no"], name="y"), schema
+        "d",
+        pd.DataFrame({"age": [30.0, 170.0, np.nan], "sex": ["m", "f", "m"]}),
+        pd.Series(["no", "yes", "no"], name="y"),
+        schema,
     )
     views = peer_views(data, nominal=True)
     assert views["one-hot"].X.tolist() == [[30, 0, 0, 1], [100, 0, 1, 0], [50, 1, 0, 1]]

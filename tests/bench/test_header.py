@@ -17,7 +17,9 @@ blanks = st.sampled_from(["", " ", "  "])
 
 @given(words, st.lists(words, min_size=1, max_size=9, unique=True), blanks)
 def test_listed_values_stay_in_order(name, values, blank):
-    found, attribute = attribute_of(f"@attribute {name} {{{blank}{(blank + ',' + blank).join(values)}{blank}}}")
+    found, attribute = attribute_of(
+        f"@attribute {name} {{{blank}{(blank + ',' + blank).join(values)}{blank}}}"
+    )
     assert found == name
     assert attribute == Categorical(values)
 
@@ -37,11 +39,16 @@ def test_few_whole_numbers_have_a_bin_each(low, more):
     if more < BINS:
         import numpy as np
 
-        assert attribute.codes_of(np.arange(low, low + more + 1.0)).tolist() == list(range(more + 1))
+        assert attribute.codes_of(np.arange(low, low + more + 1.0)).tolist() == list(
+            range(more + 1)
+        )
 
 
 def test_the_output_is_the_class():
-    schema = schema_of("@relation r\n@attribute A1 real [0, 2]\n@attribute 'the class'{no,yes}\n@inputs A1\n@outputs the class\n@data\n")
+    schema = schema_of(
+        "@relation r\n@attribute A1 real [0, 2]\n@attribute 'the class'{no,yes}\n@inputs "
+        "A1\n@outputs the class\n@data\n"
+    )
     assert schema.names == ("A1",)
     assert (schema.target, tuple(schema.classes)) == ("the class", ("no", "yes"))
 

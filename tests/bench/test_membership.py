@@ -1,4 +1,6 @@
-"""The membership attack: it finds who was in the table where nothing is promised, and what is counted follows from the bounds."""
+"""The membership attack: it finds who was in the table where nothing is promised, and what is
+counted follows from the bounds.
+"""
 
 from __future__ import annotations
 
@@ -23,7 +25,11 @@ def found(caught: int, mistaken: int, runs: int = 1000) -> Found:
 
 def test_a_game_has_the_rows_that_it_says():
     game = game_of("car")
-    assert (len(game.base), len(game.targets), game.kinds) == (80, 8, ("ordinary",) * 4 + ("planted",) * 4)
+    assert (len(game.base), len(game.targets), game.kinds) == (
+        80,
+        8,
+        ("ordinary",) * 4 + ("planted",) * 4,
+    )
     real = pv.datasets.load("car").table
     alike = [len(game.targets.iloc[[place]].merge(real)) for place in range(8)]
     assert alike == [1] * 4 + [0] * 4  # planted rows have a class that is not theirs
@@ -69,10 +75,16 @@ def test_an_attack_sees_what_is_there_and_nothing_where_nothing_is():
 
 
 def test_the_attack_is_real_and_a_promise_stands_it(tmp_path):
-    """Small: one data set, few models. A promise that holds is refuted here with a probability below 1e-6."""
+    """Small: one data set, few models. A promise that holds is refuted here with a probability
+    below 1e-6.
+    """
     game = game_of("car", each=2)
     results = Results(tmp_path / "membership.csv", {})
-    for name, epsilon, models in ((PEER, math.inf, 120), ("random-trees", math.inf, 100), ("greedy-tree", 1.0, 40)):
+    for name, epsilon, models in (
+        (PEER, math.inf, 120),
+        ("random-trees", math.inf, 100),
+        ("greedy-tree", 1.0, 40),
+    ):
         results.add(Task("car", name, epsilon), attack(name, epsilon, game, models, 40))
     assert Results.read(results.path).found.keys() == results.found.keys()
     peer, ours, private = results.found.values()
@@ -84,7 +96,8 @@ def test_the_attack_is_real_and_a_promise_stands_it(tmp_path):
     assert max(private.auc.values()) < 0.95
     verdict = write(results.found, tmp_path)
     assert verdict.refuted == ()
-    assert {task.learner for task in verdict.failed} == {PEER, "random-trees"}  # so few models cannot show an epsilon of 4
+    # so few models cannot show an epsilon of 4
+    assert {task.learner for task in verdict.failed} == {PEER, "random-trees"}
     page = (tmp_path / "membership.md").read_text()
     assert "does NOT exceed" in page
     assert "| greedy-tree | 1 | car |" in page

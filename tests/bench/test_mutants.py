@@ -1,4 +1,6 @@
-"""The suite of mutants: each fits the source and names tests that are there; some are tried here, and all with ``make mutants``."""
+"""The suite of mutants: each fits the source and names tests that are there; some are tried here,
+and all with ``make mutants``.
+"""
 
 from __future__ import annotations
 
@@ -22,7 +24,9 @@ QUICK = next(mutant for mutant in MUTANTS if mutant.name == "questions cost the 
 
 
 def copied_to(folder: Path) -> Copy:
-    """A copy that is tried in new processes: the server of forks that other tests share has loaded the package."""
+    """A copy that is tried in new processes: the server of forks that other tests share has loaded
+    the package.
+    """
     return Copy(folder, multiprocessing.get_context("spawn"))
 
 
@@ -39,13 +43,26 @@ def test_a_mutant_fits_the_source_and_names_what_is_there(mutant):
 def test_mutants_are_many_and_everywhere():
     assert len({mutant.name for mutant in MUTANTS}) == len(MUTANTS) >= 30
     rooms = {mutant.room for mutant in MUTANTS}
-    assert rooms >= {"budget", "counts", "curator", "federation", "learners", "ledger", "mechanisms", "outsource", "privacy", "publish"}
+    assert rooms >= {
+        "budget",
+        "counts",
+        "curator",
+        "federation",
+        "learners",
+        "ledger",
+        "mechanisms",
+        "outsource",
+        "privacy",
+        "publish",
+    }
     assert rooms >= {"release", "remote", "resume", "schema", "service", "trees"}
 
 
 def test_the_page_has_every_mutant_and_all_are_caught():
     """Where this fails, ``make mutants`` writes the page anew."""
-    assert PAGE.read_text(encoding="utf-8") == lines([Outcome(mutant, {}, ()) for mutant in MUTANTS])
+    assert PAGE.read_text(encoding="utf-8") == lines(
+        [Outcome(mutant, {}, ()) for mutant in MUTANTS]
+    )
 
 
 @pytest.mark.parametrize("text", ["nothing of it", f"{QUICK.before}\n{QUICK.before}"])

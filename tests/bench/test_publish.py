@@ -13,7 +13,11 @@ from bench.publish import __main__ as command
 @pytest.fixture
 def bench(monkeypatch, tmp_path):
     def run(*words: str) -> list[dict]:
-        monkeypatch.setattr(sys, "argv", ["bench.publish", "--out", str(tmp_path), "--data", "nursery", "--folds", "1", *words])
+        monkeypatch.setattr(
+            sys,
+            "argv",
+            ["bench.publish", "--out", str(tmp_path), "--data", "nursery", "--folds", "1", *words],
+        )
         command.main()
         with (tmp_path / "publish.csv").open(newline="") as file:
             return list(csv.DictReader(file))
@@ -23,8 +27,13 @@ def bench(monkeypatch, tmp_path):
 
 def test_runs_are_kept_and_shown(bench, tmp_path):
     first = bench("--kinds", "local", "--epsilon", "20")
-    assert {line["contestant"] for line in first} == {"local: greedy tree", "local: additive", "local: random trees"}
-    # With next to no noise, additive terms beat the most frequent class of nursery (.33) by far; a wrong correction would not.
+    assert {line["contestant"] for line in first} == {
+        "local: greedy tree",
+        "local: additive",
+        "local: random trees",
+    }
+    # With next to no noise, additive terms beat the most frequent class of nursery (.33) by far; a
+    # wrong correction would not.
     accuracy = {line["contestant"]: float(line["accuracy"]) for line in first}
     assert accuracy["local: additive"] > 0.6
     again = bench("--kinds", "local,central: random", "--epsilon", "20")

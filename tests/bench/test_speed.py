@@ -1,4 +1,6 @@
-"""Slopes, ratios, goals and the page of the speed benchmark, from measurements that are written down here. Nothing is timed."""
+"""Slopes, ratios, goals and the page of the speed benchmark, from measurements that are written
+down here. Nothing is timed.
+"""
 
 import math
 import sys
@@ -33,7 +35,8 @@ def fit(contestant, best, shape=BINARY, section="fit", rows=MILLION, **other):
 def found():
     rows = [
         Measurement("machine", "Machine", note="2 cores"),
-        Measurement("limit", "numpy.sum", best=0.025, median=0.03, runs=20, bytes=250_000_000),  # 10 GB/s
+        # 10 GB/s
+        Measurement("limit", "numpy.sum", best=0.025, median=0.03, runs=20, bytes=250_000_000),
         fit("frame", 0.3, MULTIWAY, bytes=30_000_000),
         fit("frame", 0.1),
         fit("diffprivlib", 1.5),
@@ -66,7 +69,7 @@ def goal_about(summary, *words):
     return goal
 
 
-# -- arithmetic --------------------------------------------------------------------------------------------------------
+# -- arithmetic ------------------------------------------------------------------------------------
 
 
 def test_a_slope_is_that_of_the_larger_half():
@@ -98,13 +101,27 @@ def test_the_limit_is_a_byte_for_each_attribute_and_the_class(summary):
 
 def test_times_of_several_processes_are_put_together():
     task = Task("fit", "frame")
-    (found,) = pooled([Run(task, (3.0, 2.0), 5), Run(task, (1.0,), 7), Run(task, note="failed: once")])
-    assert (found.best, found.median, found.runs, found.bytes, found.note) == (1.0, 2.0, 3, 7, "failed: once")
+    (found,) = pooled(
+        [Run(task, (3.0, 2.0), 5), Run(task, (1.0,), 7), Run(task, note="failed: once")]
+    )
+    assert (found.best, found.median, found.runs, found.bytes, found.note) == (
+        1.0,
+        2.0,
+        3,
+        7,
+        "failed: once",
+    )
     (failed,) = pooled([Run(task, note="failed: no"), Run(task, note="failed: no")])
-    assert (failed.best, failed.median, failed.runs, failed.bytes, failed.note) == (None, None, 0, None, "failed: no")
+    assert (failed.best, failed.median, failed.runs, failed.bytes, failed.note) == (
+        None,
+        None,
+        0,
+        None,
+        "failed: no",
+    )
 
 
-# -- goals -------------------------------------------------------------------------------------------------------------
+# -- goals -----------------------------------------------------------------------------------------
 
 
 def test_goals_beside_diffprivlib_are_met_or_missed_by_shape(summary):
@@ -118,7 +135,11 @@ def test_goals_beside_diffprivlib_are_met_or_missed_by_shape(summary):
 def test_other_goals(summary):
     named = goals(summary)
     assert named["counting ten multiway trees of height 4 on 10,000,000 rows"].met is True  # 0.1 s
-    assert named["counting ten multiway trees of height 4 on 10,000,000 rows, beside the limit"].met is True  # 0.1 s of 0.015 s
+    # 0.1 s of 0.015 s
+    assert (
+        named["counting ten multiway trees of height 4 on 10,000,000 rows, beside the limit"].met
+        is True
+    )
     assert named["counting ten binary trees of height 4 on 10,000,000 rows"].met is False
     assert goal_about(summary, "memory").met is False  # 360 MB of 150 + 200
     assert goal_about(summary, "predictions", "multiway").met is True
@@ -139,7 +160,7 @@ def test_a_goal_about_other_sizes_is_not_measured(found):
     assert {goal.found for goal in small.goals()} == {""}
 
 
-# -- file and page -----------------------------------------------------------------------------------------------------
+# -- file and page ---------------------------------------------------------------------------------
 
 
 def test_a_file_gives_back_what_was_written(found, tmp_path):
@@ -147,9 +168,13 @@ def test_a_file_gives_back_what_was_written(found, tmp_path):
     assert results.read(path) == []
     results.write(path, found)
     back = results.read(path)
-    assert [replace(m, best=None, median=None) for m in back] == [replace(m, best=None, median=None) for m in found]
+    assert [replace(m, best=None, median=None) for m in back] == [
+        replace(m, best=None, median=None) for m in found
+    ]
     assert [m.best is None for m in back] == [m.best is None for m in found]
-    assert [m.best for m in back if m.best] == pytest.approx([m.best for m in found if m.best], rel=1e-5)
+    assert [m.best for m in back if m.best] == pytest.approx(
+        [m.best for m in found if m.best], rel=1e-5
+    )
 
 
 def test_what_is_measured_apart_is_kept(found):
@@ -158,7 +183,20 @@ def test_what_is_measured_apart_is_kept(found):
 
 
 def test_the_page_tells_everything_that_was_measured(found, tmp_path):
-    summary = Summary([*found, Measurement(OUT_OF_CORE, "random trees", rows=100 * MILLION, best=60.0, median=61.0, runs=2, bytes=10**9)])
+    summary = Summary(
+        [
+            *found,
+            Measurement(
+                OUT_OF_CORE,
+                "random trees",
+                rows=100 * MILLION,
+                best=60.0,
+                median=61.0,
+                runs=2,
+                bytes=10**9,
+            ),
+        ]
+    )
     pictures = draw_all(summary, tmp_path)
     text = page(summary, pictures)
     for line in (
@@ -174,11 +212,18 @@ def test_the_page_tells_everything_that_was_measured(found, tmp_path):
         "- Machine: 2 cores",
     ):
         assert line in text
-    assert "| Privet, counting only, multiway | 0.0001 | 0.0010 | 0.0100 | 0.0300 | 0.100 | 1.00 |" in text
+    assert (
+        "| Privet, counting only, multiway | 0.0001 | 0.0010 | 0.0100 | 0.0300 | 0.100 | 1.00 |"
+        in text
+    )
     assert "1.20 |" in text
     assert "nan" not in text
     linked = {part.partition(")")[0] for part in text.split("](")[1:]} - {"speed.csv"}
-    assert linked == {path.name for path in tmp_path.glob("*.svg")} == {"speed-fit.svg", "speed-rows.svg", "speed-predict.svg"}
+    assert (
+        linked
+        == {path.name for path in tmp_path.glob("*.svg")}
+        == {"speed-fit.svg", "speed-rows.svg", "speed-predict.svg"}
+    )
 
 
 def test_a_page_of_few_measurements_has_few_sections():
@@ -189,18 +234,27 @@ def test_a_page_of_few_measurements_has_few_sections():
     assert "### Over" not in text
 
 
-# -- contestants -------------------------------------------------------------------------------------------------------
+# -- contestants -----------------------------------------------------------------------------------
 
 
 def test_everyone_in_the_plan_is_known_and_peers_can_be_left_out():
     with_peers, without = Plan(), Plan(with_peers=False)
-    assert {task.contestant for task in [*with_peers.comparison(), *with_peers.growth()]} == set(CONTESTANTS)
-    assert not any(CONTESTANTS[task.contestant].peers for task in [*without.comparison(), *without.growth()])
+    assert {task.contestant for task in [*with_peers.comparison(), *with_peers.growth()]} == set(
+        CONTESTANTS
+    )
+    assert not any(
+        CONTESTANTS[task.contestant].peers for task in [*without.comparison(), *without.growth()]
+    )
     over_rows = [task for task in with_peers.growth() if task.section == "rows"]
     assert max(task.rows for task in over_rows) == 10 * MILLION
-    assert max(task.rows for task in over_rows if task.contestant in ("diffprivlib", "forest")) == MILLION
+    assert (
+        max(task.rows for task in over_rows if task.contestant in ("diffprivlib", "forest"))
+        == MILLION
+    )
     assert max(task.trees for task in with_peers.growth() if task.contestant == "forest") == 30
-    assert max(task.trees for task in with_peers.growth() if task.contestant == "diffprivlib") == 100
+    assert (
+        max(task.trees for task in with_peers.growth() if task.contestant == "diffprivlib") == 100
+    )
     assert len({(task.section, task) for task in with_peers.growth()}) == len(with_peers.growth())
 
 
@@ -210,7 +264,10 @@ def test_a_process_has_one_contestant_and_begins_with_the_largest_table():
         grown = [getattr(task, tasks[0].section) for task in tasks]
         assert grown == sorted(set(grown), reverse=True)
     quick = Plan(100_000, quick=True)
-    peers = [{CONTESTANTS[task.contestant].peers for task in tasks} for tasks in processes(quick.comparison(), quick)]
+    peers = [
+        {CONTESTANTS[task.contestant].peers for task in tasks}
+        for tasks in processes(quick.comparison(), quick)
+    ]
     assert peers == [{False}, {True}]
 
 
@@ -257,15 +314,23 @@ def test_sql_by_hand_counts_as_privet_does(store, shape):
     task = Task("fit", "sql", shape, 3000, ATTRIBUTES, 3)
     with pv.unlock_test_seeds():
         forest = draw_forest(schema_of(task), 3, 3, pv.SeededBits(1))
-    tables = pv.open_table(store.frame(3000, ATTRIBUTES)).source(schema_of(task)).count(pv.Question.forest(forest))
+    tables = (
+        pv.open_table(store.frame(3000, ATTRIBUTES))
+        .source(schema_of(task))
+        .count(pv.Question.forest(forest))
+    )
     counted = [np.zeros_like(table) for table in tables]
-    for tree, leaf, y, n in duckdb.sql(statement(forest, f"'{store.parquet(3000, ATTRIBUTES)}'")).fetchall():
+    for tree, leaf, y, n in duckdb.sql(
+        statement(forest, f"'{store.parquet(3000, ATTRIBUTES)}'")
+    ).fetchall():
         counted[tree][leaf, y] += n
     assert all((a == b).all() for a, b in zip(tables, counted, strict=True))
 
 
 @pytest.mark.filterwarnings("ignore:X does not have valid feature names")
-@pytest.mark.parametrize("contestant", [name for name, who in CONTESTANTS.items() if not who.peers and name != "gibbs"])
+@pytest.mark.parametrize(
+    "contestant", [name for name, who in CONTESTANTS.items() if not who.peers and name != "gibbs"]
+)
 def test_every_contestant_of_our_environment_runs(store, contestant):
     task = Task("fit", contestant, BINARY if contestant == "sql" else MULTIWAY, 2000, 6, 2)
     for kind, rows, attributes in Plan().files(task):

@@ -10,7 +10,14 @@ from bench.accuracy.summary import Duel, best_peer, better_view, duels, lift, me
 
 def row(learner, epsilon, accuracy, *, auroc=0.5, view="", data="d", fold=0):
     figures = {"accuracy": accuracy, "auroc": auroc, "balanced": accuracy, "seconds": 1.0}
-    return {"data": data, "learner": learner, "view": view, "epsilon": epsilon, "repeat": 0, "fold": fold} | figures
+    return {
+        "data": data,
+        "learner": learner,
+        "view": view,
+        "epsilon": epsilon,
+        "repeat": 0,
+        "fold": fold,
+    } | figures
 
 
 @pytest.fixture
@@ -47,7 +54,10 @@ def test_the_better_view_of_a_peer_counts_and_is_told(table):
 
 def test_a_duel_is_with_the_best_peer_that_there_is(table):
     by_accuracy = duels(table, "privet", "accuracy")
-    assert [(duel.data, duel.peer, duel.outcome) for duel in by_accuracy] == [("d", "diffprivlib", 1), ("multiclass", "diffprivlib", -1)]
+    assert [(duel.data, duel.peer, duel.outcome) for duel in by_accuracy] == [
+        ("d", "diffprivlib", 1),
+        ("multiclass", "diffprivlib", -1),
+    ]
     (by_auroc,) = duels(table, "privet", "auroc", ["dp-ebm"])
     assert (by_auroc.theirs, by_auroc.outcome) == (0.91, -1)
 

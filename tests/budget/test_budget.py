@@ -61,13 +61,17 @@ def test_the_conversion_is_tighter_than_the_closed_form(rho: Fraction, delta: Fr
 
 @settings(max_examples=50)
 @given(rhos, rhos, deltas, deltas)
-def test_the_conversion_is_monotone(rho: Fraction, other: Fraction, delta: Fraction, smaller: Fraction) -> None:
+def test_the_conversion_is_monotone(
+    rho: Fraction, other: Fraction, delta: Fraction, smaller: Fraction
+) -> None:
     assert epsilon_for(min(rho, other), delta) <= epsilon_for(max(rho, other), delta)
     assert epsilon_for(rho, max(delta, smaller)) <= epsilon_for(rho, min(delta, smaller))
 
 
 def test_a_known_value_of_the_conversion() -> None:
-    """The minimum over orders a of rho*a + log(1/(a*delta))/(a-1) + log(1 - 1/a) (Canonne, Kamath and Steinke 2020)."""
+    """The minimum over orders a of rho*a + log(1/(a*delta))/(a-1) + log(1 - 1/a) (Canonne, Kamath
+    and Steinke 2020).
+    """
     rho, delta = 0.1, 1e-6
     orders = [1 + 10 ** (k / 1000) for k in range(-2000, 4000)]
     best = min(rho * a + math.log(1 / (a * delta)) / (a - 1) + math.log(1 - 1 / a) for a in orders)

@@ -14,7 +14,12 @@ from privet.schema import Categorical, Schema
 
 SCHEMA = Schema({"a": Categorical(["x"])}, "class", [0, 1])
 amounts = st.fractions(min_value=Fraction(1, 1000), max_value=100, max_denominator=1000)
-costs = st.one_of(amounts.map(Cost.pure), amounts.map(Cost.bounded_range), amounts.map(Cost.concentrated), st.just(NOTHING))
+costs = st.one_of(
+    amounts.map(Cost.pure),
+    amounts.map(Cost.bounded_range),
+    amounts.map(Cost.concentrated),
+    st.just(NOTHING),
+)
 
 
 def at_most(one: Cost, other: Cost) -> bool:
@@ -68,7 +73,10 @@ def test_a_promise_may_be_made_before_or_after_adding(a: Cost, b: Cost, rows: in
 
 
 def test_amounts_by_unit_and_as_text() -> None:
-    assert (Cost.pure("1/2").amount("epsilon"), Cost.pure("1/2").amount("rho")) == (Fraction(1, 2), Fraction(1, 8))
+    assert (Cost.pure("1/2").amount("epsilon"), Cost.pure("1/2").amount("rho")) == (
+        Fraction(1, 2),
+        Fraction(1, 8),
+    )
     assert Cost.concentrated(1).amount("epsilon") is None
     assert str(Cost.pure(0.5)) == "epsilon 0.5 (rho 0.125)"
     assert str(Cost.concentrated(0.5)) == "rho 0.5"
@@ -77,7 +85,9 @@ def test_amounts_by_unit_and_as_text() -> None:
 @pytest.mark.parametrize("make", [Cost.pure, Cost.bounded_range, Cost.concentrated])
 def test_a_cost_must_be_finite_and_above_zero(make: object) -> None:
     for amount in (0, -1, "abc"):
-        with pytest.raises(ParameterError, match=r"(epsilon|rho) must be a finite number above zero"):
+        with pytest.raises(
+            ParameterError, match=r"(epsilon|rho) must be a finite number above zero"
+        ):
             make(amount)
     with pytest.raises((ParameterError, PrivacyError)):
         make(float("inf"))

@@ -61,10 +61,55 @@ def test_a_fraction_survives_its_text(value: Fraction) -> None:
 @pytest.mark.parametrize(
     "value",
     [
-        *[math.nan, math.inf, -math.inf, -1, -0.1, Fraction(-1, 3), Decimal("-1"), "-1", "-1/3", "1/-3"],
-        *[Decimal("nan"), Decimal("snan"), Decimal("inf"), np.float64("nan"), np.float32("inf"), np.int8(-1)],
-        *[True, False, None, "", " ", "abc", "nan", "inf", "1/0", "1/", "/2", "1/2/3", "0x10", "1,5", b"1", [], {}, 1j, object()],
-        *["1e999999999", "1e-999999999", "0e999999999", Decimal("1e999999999"), "9" * 100, "1/" + "9" * 140],
+        *[
+            math.nan,
+            math.inf,
+            -math.inf,
+            -1,
+            -0.1,
+            Fraction(-1, 3),
+            Decimal("-1"),
+            "-1",
+            "-1/3",
+            "1/-3",
+        ],
+        *[
+            Decimal("nan"),
+            Decimal("snan"),
+            Decimal("inf"),
+            np.float64("nan"),
+            np.float32("inf"),
+            np.int8(-1),
+        ],
+        *[
+            True,
+            False,
+            None,
+            "",
+            " ",
+            "abc",
+            "nan",
+            "inf",
+            "1/0",
+            "1/",
+            "/2",
+            "1/2/3",
+            "0x10",
+            "1,5",
+            b"1",
+            [],
+            {},
+            1j,
+            object(),
+        ],
+        *[
+            "1e999999999",
+            "1e-999999999",
+            "0e999999999",
+            Decimal("1e999999999"),
+            "9" * 100,
+            "1/" + "9" * 140,
+        ],
     ],
     ids=lambda value: repr(value)[:20],
 )
@@ -73,7 +118,11 @@ def test_what_is_no_amount_is_refused_by_name(value: object, zero: bool) -> None
         exact("delta", value, zero=zero)
 
 
-@pytest.mark.parametrize("value", [1e-300, 5e-324, 1e300, 10**121, Fraction(1, 10**121), 10**5000], ids=lambda value: type(value).__name__)
+@pytest.mark.parametrize(
+    "value",
+    [1e-300, 5e-324, 1e300, 10**121, Fraction(1, 10**121), 10**5000],
+    ids=lambda value: type(value).__name__,
+)
 def test_an_amount_of_hundreds_of_digits_is_refused(value: object) -> None:
     with pytest.raises(ParameterError, match="delta must be a number of at most 120 digits"):
         exact("delta", value, zero=True)
@@ -97,7 +146,9 @@ def test_zero_is_taken_only_where_it_is_allowed(value: object) -> None:
     ],
     ids=["bool", "one", "two", "complex", "digits"],
 )
-def test_what_only_looks_like_a_number_is_refused(value: object, raises: type, request: pytest.FixtureRequest) -> None:
+def test_what_only_looks_like_a_number_is_refused(
+    value: object, raises: type, request: pytest.FixtureRequest
+) -> None:
     with pytest.raises(ParameterError):
         exact("epsilon", value)
 
@@ -109,7 +160,9 @@ def test_infinity_means_no_noise_and_says_so(value: object) -> None:
 
 
 def test_a_fraction_survives_its_own_text():
-    """What Python writes of an exact amount is read back, however long: a curator behind HTTP is sent texts."""
+    """What Python writes of an exact amount is read back, however long: a curator behind HTTP is
+    sent texts.
+    """
     long = Fraction(10**100 + 1, 10**101 + 7)
     assert exact("epsilon", str(long)) == exact("epsilon", long) == long
     for refused in ("1" * 61, f"{'1' * 131}/3", f"1/{'3' * 131}", f"{'9' * 130}/7"):

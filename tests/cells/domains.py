@@ -1,4 +1,6 @@
-"""Small random schemas with their whole domain, random partitions, and membership by brute force."""
+"""Small random schemas with their whole domain, random partitions, and membership by brute
+force.
+"""
 
 from __future__ import annotations
 
@@ -19,7 +21,9 @@ def schemas(draw: st.DrawFn) -> Schema:
     sizes = draw(st.lists(st.integers(1, 4), min_size=1, max_size=4))
     kinds = draw(st.lists(st.booleans(), min_size=len(sizes), max_size=len(sizes)))
     attributes = {
-        f"a{i}": Numeric(0, 1, bins=size) if numeric else Categorical([f"v{code}" for code in range(size)])
+        f"a{i}": Numeric(0, 1, bins=size)
+        if numeric
+        else Categorical([f"v{code}" for code in range(size)])
         for i, (size, numeric) in enumerate(zip(sizes, kinds, strict=True))
     }
     return Schema(attributes, "class", ["no", "yes"])
@@ -33,7 +37,13 @@ def domain(schema: Schema) -> Points:
 @st.composite
 def splits(draw: st.DrawFn, schema: Schema) -> Split:
     name = draw(st.sampled_from(schema.names))
-    branch = draw(st.lists(st.integers(0, 2), min_size=schema.attributes[name].size, max_size=schema.attributes[name].size))
+    branch = draw(
+        st.lists(
+            st.integers(0, 2),
+            min_size=schema.attributes[name].size,
+            max_size=schema.attributes[name].size,
+        )
+    )
     numbers = {child: number for number, child in enumerate(sorted(set(branch)))}
     return Split(name, tuple(numbers[child] for child in branch))
 
@@ -57,8 +67,13 @@ def partitions(draw: st.DrawFn, schema: Schema | None = None) -> Cells:
 def cell_lists(draw: st.DrawFn, schema: Schema) -> list[Cell]:
     """Any cells: they may overlap, be empty, or test an attribute twice."""
     name = st.sampled_from(schema.names)
-    codes = {a: st.sets(st.integers(0, size - 1), max_size=size) for a, size in zip(schema.names, schema.sizes, strict=True)}
-    condition = name.flatmap(lambda a: codes[a].map(lambda allowed: Condition(a, tuple(sorted(allowed)))))
+    codes = {
+        a: st.sets(st.integers(0, size - 1), max_size=size)
+        for a, size in zip(schema.names, schema.sizes, strict=True)
+    }
+    condition = name.flatmap(
+        lambda a: codes[a].map(lambda allowed: Condition(a, tuple(sorted(allowed))))
+    )
     cell = st.lists(condition, max_size=3).map(lambda path: Cell(tuple(path)))
     return draw(st.lists(cell, min_size=1, max_size=4))
 

@@ -14,7 +14,9 @@ from privet.errors import QuestionError
 from privet.schema import Categorical, Schema
 from tests.cells.domains import domain
 
-SCHEMA = Schema({"a": Categorical(["x", "y", "z"]), "b": Categorical(["u", "v"])}, "class", ["no", "yes"])
+SCHEMA = Schema(
+    {"a": Categorical(["x", "y", "z"]), "b": Categorical(["u", "v"])}, "class", ["no", "yes"]
+)
 # b at the root; its second child tests a
 GOOD: dict[str, Any] = {
     "attribute": [1, -1, 0, -1, -1],
@@ -28,7 +30,11 @@ GOOD: dict[str, Any] = {
 def build(**changes: Any) -> Cells:
     arrays = {**GOOD, **changes}
     types = {"attribute": np.int32, "offset": np.int64, "branch": np.int32, "cell": np.int32}
-    return Cells(SCHEMA, *(np.array(arrays[name], dtype=dtype) for name, dtype in types.items()), arrays["n_cells"])
+    return Cells(
+        SCHEMA,
+        *(np.array(arrays[name], dtype=dtype) for name, dtype in types.items()),
+        arrays["n_cells"],
+    )
 
 
 def test_the_good_example_routes() -> None:
@@ -70,13 +76,20 @@ def test_malformed_arrays_are_refused(changes: dict, said: str) -> None:
 
 
 changes_of_arrays = st.lists(
-    st.tuples(st.sampled_from(["attribute", "offset", "branch", "cell"]), st.integers(0, 4), st.integers(-1, 4)), max_size=4
+    st.tuples(
+        st.sampled_from(["attribute", "offset", "branch", "cell"]),
+        st.integers(0, 4),
+        st.integers(-1, 4),
+    ),
+    max_size=4,
 )
 
 
 @settings(max_examples=500)
 @given(changes_of_arrays)
-def test_changed_arrays_are_refused_or_route_every_point(changes: list[tuple[str, int, int]]) -> None:
+def test_changed_arrays_are_refused_or_route_every_point(
+    changes: list[tuple[str, int, int]],
+) -> None:
     arrays = {name: list(GOOD[name]) for name in ("attribute", "offset", "branch", "cell")}
     for name, position, value in changes:
         arrays[name][position] = value

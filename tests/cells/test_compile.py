@@ -1,4 +1,6 @@
-"""Compiling a list of cells: refused exactly if two overlap, otherwise routed as the conditions say."""
+"""Compiling a list of cells: refused exactly if two overlap, otherwise routed as the conditions
+say.
+"""
 
 from __future__ import annotations
 
@@ -12,12 +14,16 @@ from privet.errors import OverlapError, QuestionError
 from privet.schema import Categorical, Schema
 from tests.cells.domains import cell_lists, domain, members, partitions, schemas
 
-SCHEMA = Schema({"a": Categorical(["x", "y", "z"]), "b": Categorical(["u", "v"])}, "class", ["no", "yes"])
+SCHEMA = Schema(
+    {"a": Categorical(["x", "y", "z"]), "b": Categorical(["u", "v"])}, "class", ["no", "yes"]
+)
 
 
 @settings(max_examples=300)
 @given(schemas().flatmap(lambda schema: st.tuples(st.just(schema), cell_lists(schema))))
-def test_a_list_is_refused_exactly_if_two_cells_share_a_point(asked: tuple[Schema, list[Cell]]) -> None:
+def test_a_list_is_refused_exactly_if_two_cells_share_a_point(
+    asked: tuple[Schema, list[Cell]],
+) -> None:
     schema, listed = asked
     inside = members(schema, listed)
     if (inside.sum(axis=0) > 1).any():
@@ -40,8 +46,13 @@ def test_the_cells_of_a_partition_compile_to_the_same_routes(cells: Cells, rando
 
 
 def test_an_overlap_carries_and_names_both_cells() -> None:
-    first, second = Cell((Condition("a", (0, 1)),)), Cell((Condition("a", (1, 2)), Condition("b", (0,))))
-    with pytest.raises(OverlapError, match=r"\[a in \{0, 1\}\] and \[a in \{1, 2\} and b in \{0\}\] overlap") as caught:
+    first, second = (
+        Cell((Condition("a", (0, 1)),)),
+        Cell((Condition("a", (1, 2)), Condition("b", (0,)))),
+    )
+    with pytest.raises(
+        OverlapError, match=r"\[a in \{0, 1\}\] and \[a in \{1, 2\} and b in \{0\}\] overlap"
+    ) as caught:
         Cells.of(SCHEMA, [first, second])
     assert (caught.value.first, caught.value.second) == (first, second)
 
@@ -84,6 +95,8 @@ def test_descriptions_are_in_the_words_of_the_schema() -> None:
     ],
     ids=["code", "negative", "attribute"],
 )
-def test_a_cell_of_another_schema_is_not_described(cell: Cell, raises: type, request: pytest.FixtureRequest) -> None:
+def test_a_cell_of_another_schema_is_not_described(
+    cell: Cell, raises: type, request: pytest.FixtureRequest
+) -> None:
     with pytest.raises(QuestionError):
         cell.describe(SCHEMA)

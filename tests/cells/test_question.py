@@ -9,7 +9,9 @@ from privet.errors import QuestionError
 from privet.question import MAX_ENTRIES, Partition, Question
 from privet.schema import Categorical, Numeric, Schema
 
-SCHEMA = Schema({"a": Categorical(["x", "y", "z"]), "n": Numeric(0, 1, bins=4)}, "class", ["no", "yes"])
+SCHEMA = Schema(
+    {"a": Categorical(["x", "y", "z"]), "n": Numeric(0, 1, bins=4)}, "class", ["no", "yes"]
+)
 WHOLE = Cells.everything(SCHEMA)
 PARTS = WHOLE.refine({0: Split.multiway(SCHEMA, "a")})
 
@@ -24,7 +26,9 @@ def test_shapes_and_entries() -> None:
     assert level.entries == 3 * 4 * 2 + 3 * 3 * 2
 
 
-@pytest.mark.parametrize("make", [lambda: Question(()), lambda: Question.forest([]), lambda: Question.level(WHOLE, [])])
+@pytest.mark.parametrize(
+    "make", [lambda: Question(()), lambda: Question.forest([]), lambda: Question.level(WHOLE, [])]
+)
 def test_an_empty_question_is_refused(make: object) -> None:
     with pytest.raises(QuestionError, match="at least one partition"):
         make()
@@ -38,7 +42,9 @@ def test_an_unknown_attribute_is_refused() -> None:
 def test_partitions_share_one_domain_whatever_else_is_declared() -> None:
     declared = Cells.everything(SCHEMA.declare(n_rows=5, neighbours="replace"))
     assert len(Question.forest([WHOLE, declared]).partitions) == 2
-    other = Cells.everything(Schema({"n": SCHEMA.attributes["n"], "a": SCHEMA.attributes["a"]}, "class", ["no", "yes"]))
+    other = Cells.everything(
+        Schema({"n": SCHEMA.attributes["n"], "a": SCHEMA.attributes["a"]}, "class", ["no", "yes"])
+    )
     with pytest.raises(QuestionError, match="share one schema"):
         Question.forest([WHOLE, other])
 
@@ -47,7 +53,9 @@ def test_the_largest_question_is_allowed_and_the_next_is_not() -> None:
     schema = Schema({"n": Numeric(0, 1, bins=1 << 15)}, "class", range(64))
     partition = Partition(Cells.everything(schema), by="n")
     assert Question((partition,) * 32).places == MAX_ENTRIES  # half of them for rows in no cell
-    with pytest.raises(QuestionError, match=f"{MAX_ENTRIES} counts at most, .*; this one has {MAX_ENTRIES + 128}"):
+    with pytest.raises(
+        QuestionError, match=f"{MAX_ENTRIES} counts at most, .*; this one has {MAX_ENTRIES + 128}"
+    ):
         Question((*(partition,) * 32, Partition(Cells.everything(schema))))
 
 
@@ -57,7 +65,10 @@ def test_the_largest_question_is_allowed_and_the_next_is_not() -> None:
         (Question.of(WHOLE), "class counts: 1 partition, 1 cell"),
         (Question.forest([WHOLE, PARTS]), "class counts: 2 partitions, 4 cells"),
         (Question.level(PARTS, ["a", "n"]), "class counts by a, n: 2 partitions, 6 cells"),
-        (Question.level(WHOLE, ["a", "n", "a", "n", "a"]), "class counts by a, n, a, n, ...: 5 partitions, 5 cells"),
+        (
+            Question.level(WHOLE, ["a", "n", "a", "n", "a"]),
+            "class counts by a, n, a, n, ...: 5 partitions, 5 cells",
+        ),
     ],
 )
 def test_a_description_holds_public_facts_only(question: Question, said: str) -> None:

@@ -12,7 +12,9 @@ from privet.errors import QuestionError
 from privet.schema import Categorical, Schema
 from tests.cells.domains import domain, members, partitions, refinements
 
-SCHEMA = Schema({"a": Categorical(["x", "y", "z"]), "b": Categorical(["u", "v"])}, "class", ["no", "yes"])
+SCHEMA = Schema(
+    {"a": Categorical(["x", "y", "z"]), "b": Categorical(["u", "v"])}, "class", ["no", "yes"]
+)
 
 
 @given(partitions())

@@ -11,7 +11,11 @@ from privet.cells import Split
 from privet.errors import QuestionError
 from privet.schema import Categorical, Numeric, Schema
 
-SCHEMA = Schema({"a": Categorical(["x", "y", "z"]), "one": Categorical(["u"]), "n": Numeric(0, 1, bins=4)}, "class", [0, 1])
+SCHEMA = Schema(
+    {"a": Categorical(["x", "y", "z"]), "one": Categorical(["u"]), "n": Numeric(0, 1, bins=4)},
+    "class",
+    [0, 1],
+)
 
 
 def test_constructors() -> None:
@@ -19,12 +23,19 @@ def test_constructors() -> None:
     assert Split.value(SCHEMA, "a", 1).branch == (0, 1, 0)
     assert Split.threshold(SCHEMA, "n", 1).branch == (0, 1, 1, 1)
     assert Split.threshold(SCHEMA, "n", 3).branch == (0, 0, 0, 1)
-    assert (Split.multiway(SCHEMA, "one").n_children, Split.value(SCHEMA, "a", 0).n_children) == (1, 2)
+    assert (Split.multiway(SCHEMA, "one").n_children, Split.value(SCHEMA, "a", 0).n_children) == (
+        1,
+        2,
+    )
 
 
-@pytest.mark.parametrize("branch", [(), (1,), (0, 2), (-1, 0), (1, 2), (0, 1 << 31), (0, 1, 10**400)])
+@pytest.mark.parametrize(
+    "branch", [(), (1,), (0, 2), (-1, 0), (1, 2), (0, 1 << 31), (0, 1, 10**400)]
+)
 def test_children_are_numbered_without_a_gap(branch: tuple) -> None:
-    """However far apart they are, nothing is made for what lies between: a request of an analyst would take all memory."""
+    """However far apart they are, nothing is made for what lies between: a request of an analyst
+    would take all memory.
+    """
     tracemalloc.start()
     try:
         with pytest.raises(QuestionError, match=r"split of 'a' must number its children 0, 1, 2"):
@@ -50,7 +61,9 @@ def test_children_are_numbered_without_a_gap(branch: tuple) -> None:
         ),
     ],
 )
-def test_a_code_that_splits_nothing_is_refused(make: Any, attribute: str, code: float, said: str) -> None:
+def test_a_code_that_splits_nothing_is_refused(
+    make: Any, attribute: str, code: float, said: str
+) -> None:
     with pytest.raises(QuestionError, match=said):
         make(SCHEMA, attribute, code)
 

@@ -30,7 +30,9 @@ Run = Callable[..., Ran]
 
 @pytest.fixture(autouse=True)
 def own_surroundings(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
-    """Relative paths lead to a fresh folder, tables are printed wide, and no test sees the user's data."""
+    """Relative paths lead to a fresh folder, tables are printed wide, and no test sees the user's
+    data.
+    """
     monkeypatch.chdir(tmp_path)
     monkeypatch.setenv("COLUMNS", "200")
     for name in ("PRIVET_DATA", "PRIVET_DATA_URL", "FORCE_COLOR", "CLICOLOR_FORCE", "PY_COLORS"):
@@ -77,5 +79,12 @@ def nursery(tmp_path_factory: pytest.TempPathFactory) -> Path:
 @pytest.fixture
 def count(privet: Run, nursery: Path) -> Run:
     """Run ``privet count`` on the nursery table, with a ledger in the current folder."""
-    given = ("count", nursery / "nursery.csv", "--schema", nursery / "nursery.schema.json", "--ledger", "book.sqlite")
+    given = (
+        "count",
+        nursery / "nursery.csv",
+        "--schema",
+        nursery / "nursery.schema.json",
+        "--ledger",
+        "book.sqlite",
+    )
     return lambda *arguments: privet(*given, *arguments)

@@ -28,7 +28,9 @@ def test_the_measures_and_the_worst_classes(privet: Run) -> None:
     assert "distinct l 1 different sensitive values 1 1" in lines
     assert "frequency l 1.000 rows per row with the most frequent value 2 4" in lines
     assert "t 0.750 equal distance to the whole table, 0 to 1" in lines
-    assert "null m 1 1 1.000 1 1.000 0.750 [red]gout (100%) size, every l, t" in lines, "values are shown as they are"
+    assert "null m 1 1 1.000 1 1.000 0.750 [red]gout (100%) size, every l, t" in lines, (
+        "values are shown as they are"
+    )
     assert "30 f 3 2 1.890 2 1.500 0.250 flu (67%) size, every l, t" in lines
 
 
@@ -40,10 +42,39 @@ def test_every_form_says_that_it_is_not_private(privet: Run, form: tuple[str, ..
 
 
 def test_json(privet: Run) -> None:
-    said = json.loads(privet("anonymity", "people.csv", "-q", "sex", "-s", "salary", "--ordered", "--c", "1/2", "--l", "3", "--json").out)
+    said = json.loads(
+        privet(
+            "anonymity",
+            "people.csv",
+            "-q",
+            "sex",
+            "-s",
+            "salary",
+            "--ordered",
+            "--c",
+            "1/2",
+            "--l",
+            "3",
+            "--json",
+        ).out
+    )
     assert said["private"] is False
-    assert said.items() >= {"k": 1, "rows": 4, "classes": 2, "unique_rows": 1, "distinct_l": 1, "frequency_l": 1.0, "c": "1/2"}.items()
-    assert said.items() >= {"recursive_l": 0, "distance": "ordered", "asked_l": 3, "table": "people.csv"}.items()
+    assert (
+        said.items()
+        >= {
+            "k": 1,
+            "rows": 4,
+            "classes": 2,
+            "unique_rows": 1,
+            "distinct_l": 1,
+            "frequency_l": 1.0,
+            "c": "1/2",
+        }.items()
+    )
+    assert (
+        said.items()
+        >= {"recursive_l": 0, "distance": "ordered", "asked_l": 3, "table": "people.csv"}.items()
+    )
     assert said["t"] == pytest.approx(0.5)  # 6 of {3, 4, 5, 6}: (3 + 2 + 1) / 4 / 3
     assert said["below_asked_l"]["distinct_l"] == {"classes": 1, "rows": 1}
     assert [one["quasi"] for one in said["worst"]] == [{"sex": "m"}, {"sex": "f"}]
@@ -53,7 +84,9 @@ def test_json(privet: Run) -> None:
 
 def test_names_with_commas_and_spaces(privet: Run) -> None:
     Path("odd.csv").write_text('"a, b",c d,s\n1,2,x\n1,2,y\n')
-    said = json.loads(privet("anonymity", "odd.csv", "--quasi", '"a, b", c d', "--sensitive", "s", "--json").out)
+    said = json.loads(
+        privet("anonymity", "odd.csv", "--quasi", '"a, b", c d', "--sensitive", "s", "--json").out
+    )
     assert (said["quasi"], said["k"], said["distinct_l"]) == (["a, b", "c d"], 2, 2)
 
 
@@ -63,7 +96,9 @@ def test_how_many_to_show(privet: Run) -> None:
     assert "worst classes" not in privet(*asked, "0").out
 
 
-@pytest.mark.parametrize(("name", "start"), [("classes.svg", b"<?xml"), ("classes.png", b"\x89PNG")])
+@pytest.mark.parametrize(
+    ("name", "start"), [("classes.svg", b"<?xml"), ("classes.png", b"\x89PNG")]
+)
 def test_a_picture(privet: Run, name: str, start: bytes) -> None:
     pytest.importorskip("matplotlib")
     asked = ("anonymity", "people.csv", "--quasi", "age,sex", "--sensitive", "illness", "-o", name)
@@ -75,17 +110,47 @@ def test_a_picture(privet: Run, name: str, start: bytes) -> None:
 @pytest.mark.parametrize(
     ("arguments", "said"),
     [
-        (("--quasi", "age,zip", "--sensitive", "illness"), "quasi must name a column of the table, got 'zip'; .* are age, sex, illness"),
-        (("--quasi", "age", "--sensitive", "zip"), "sensitive must name a column of the table, got 'zip'"),
-        (("--quasi", "age,illness", "--sensitive", "illness"), "sensitive must be a column that is not among .* got 'illness'"),
-        (("--quasi", "", "--sensitive", "illness"), "quasi must name at least one column, got none"),
-        (("--quasi", "age", "--sensitive", "illness", "--l", "0"), "l must be a whole number of at least 1, got 0"),
-        (("--quasi", "age", "--sensitive", "illness", "--c", "0"), "c must be a finite number above zero, got '0'"),
-        (("--quasi", "age", "--sensitive", "illness", "--c=-2"), "c must be a finite number above zero, got '-2'"),
-        (("--quasi", "age", "--sensitive", "illness", "--worst", "-1"), "worst must be a whole number of at least 0, got -1"),
+        (
+            ("--quasi", "age,zip", "--sensitive", "illness"),
+            "quasi must name a column of the table, got 'zip'; .* are age, sex, illness",
+        ),
+        (
+            ("--quasi", "age", "--sensitive", "zip"),
+            "sensitive must name a column of the table, got 'zip'",
+        ),
+        (
+            ("--quasi", "age,illness", "--sensitive", "illness"),
+            "sensitive must be a column that is not among .* got 'illness'",
+        ),
+        (
+            ("--quasi", "", "--sensitive", "illness"),
+            "quasi must name at least one column, got none",
+        ),
+        (
+            ("--quasi", "age", "--sensitive", "illness", "--l", "0"),
+            "l must be a whole number of at least 1, got 0",
+        ),
+        (
+            ("--quasi", "age", "--sensitive", "illness", "--c", "0"),
+            "c must be a finite number above zero, got '0'",
+        ),
+        (
+            ("--quasi", "age", "--sensitive", "illness", "--c=-2"),
+            "c must be a finite number above zero, got '-2'",
+        ),
+        (
+            ("--quasi", "age", "--sensitive", "illness", "--worst", "-1"),
+            "worst must be a whole number of at least 0, got -1",
+        ),
         (("--quasi", "age", "--sensitive", "illness", "--ordered"), "ordered is for numbers"),
-        (("--quasi", "age", "--sensitive", "illness", "-o", "no/where.svg"), "cannot write no/where.svg"),
-        (("--quasi", "age", "--sensitive", "illness", "-o", "x.jpg"), r"must end in \.svg, \.png or \.pdf, got 'x\.jpg'"),
+        (
+            ("--quasi", "age", "--sensitive", "illness", "-o", "no/where.svg"),
+            "cannot write no/where.svg",
+        ),
+        (
+            ("--quasi", "age", "--sensitive", "illness", "-o", "x.jpg"),
+            r"must end in \.svg, \.png or \.pdf, got 'x\.jpg'",
+        ),
     ],
 )
 def test_what_cannot_be_asked(privet: Run, arguments: tuple[str, ...], said: str) -> None:

@@ -23,8 +23,15 @@ def test_the_table_has_a_line_for_each(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("COLUMNS", "160")
     done = invoked("randomizer-sample", "count", "--runs", "64")
     assert done.exit_code == 0, done.output
-    lines = {tuple(line.split()[:2]): line.split() for line in done.output.splitlines() if line.strip()}
-    assert lines["count", "add-remove"][2] == lines["count", "replace"][2] == lines["randomizer-sample", "replace"][2] == "4"
+    lines = {
+        tuple(line.split()[:2]): line.split() for line in done.output.splitlines() if line.strip()
+    }
+    assert (
+        lines["count", "add-remove"][2]
+        == lines["count", "replace"][2]
+        == lines["randomizer-sample", "replace"][2]
+        == "4"
+    )
     assert ("randomizer-sample", "add-remove") not in lines
     assert lines["count", "replace"][-1] == "holds"
     assert "3 claims: all hold, judged together with a confidence of 0.999" in done.output
@@ -44,12 +51,21 @@ def test_the_table_can_be_a_file(tmp_path: Path) -> None:
 def test_json_has_all_of_it() -> None:
     done = invoked("count", "--runs", "64", "--epsilon", "1/2", "--neighbours", "replace", "--json")
     (told,) = json.loads(done.output)
-    assert (told["subject"], told["neighbours"], told["claimed_epsilon"], told["verdict"]) == ("count", "replace", 1.0, "holds")
+    assert (told["subject"], told["neighbours"], told["claimed_epsilon"], told["verdict"]) == (
+        "count",
+        "replace",
+        1.0,
+        "holds",
+    )
     assert told["counted"] * 2 == told["runs"] == 64
 
 
-def test_a_violation_has_an_exit_code_of_its_own_and_says_what_was_seen(monkeypatch: pytest.MonkeyPatch) -> None:
-    leak = subjects.Subject("leak", lambda world, epsilon, bits: subjects.Released(len(world.rows), Fraction(epsilon)))
+def test_a_violation_has_an_exit_code_of_its_own_and_says_what_was_seen(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    leak = subjects.Subject(
+        "leak", lambda world, epsilon, bits: subjects.Released(len(world.rows), Fraction(epsilon))
+    )
     monkeypatch.setitem(SUBJECTS, "leak", leak)
     done = invoked("leak", "--runs", "400", "--epsilon", "1", "--neighbours", "add-remove")
     assert done.exit_code == 1
@@ -60,8 +76,15 @@ def test_a_violation_has_an_exit_code_of_its_own_and_says_what_was_seen(monkeypa
 def test_processes_do_the_same() -> None:
     done = invoked("randomizer-split", "count", "--runs", "64", "--jobs", "2", "--json")
     assert done.exit_code == 0, done.output
-    told = [(one["subject"], one["neighbours"], one["verdict"], one["lines"]) for one in json.loads(done.output)]
-    assert told == [("randomizer-split", "replace", "holds", 3), ("count", "add-remove", "holds", 3), ("count", "replace", "holds", 3)]
+    told = [
+        (one["subject"], one["neighbours"], one["verdict"], one["lines"])
+        for one in json.loads(done.output)
+    ]
+    assert told == [
+        ("randomizer-split", "replace", "holds", 3),
+        ("count", "add-remove", "holds", 3),
+        ("count", "replace", "holds", 3),
+    ]
 
 
 def test_what_can_be_audited_is_listed() -> None:
@@ -89,7 +112,10 @@ def test_bad_input_is_refused(words: list[str], told: str) -> None:
 @pytest.mark.parametrize(
     ("words", "told"),
     [
-        (("count", "--runs", str(10**24)), "runs must be a whole number of at least 64 and at most 1000000"),
+        (
+            ("count", "--runs", str(10**24)),
+            "runs must be a whole number of at least 64 and at most 1000000",
+        ),
         (("--list", "nope"), "got 'nope'"),
     ],
 )

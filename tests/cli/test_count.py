@@ -23,7 +23,9 @@ def charges(ledger: str = "book.sqlite") -> list[Fraction | None]:
     return [entry.cost.epsilon for entry in SQLiteLedger(ledger).entries()]
 
 
-def test_charges_of_two_processes_add_up_and_a_third_is_refused(process: Run, nursery: Path, tmp_path: Path) -> None:
+def test_charges_of_two_processes_add_up_and_a_third_is_refused(
+    process: Run, nursery: Path, tmp_path: Path
+) -> None:
     for name in ("nursery.csv", "nursery.schema.json"):
         shutil.copy(nursery / name, tmp_path / name)
     asked = ("count", "nursery.csv", "--schema", "nursery.schema.json", "--epsilon")
@@ -32,7 +34,9 @@ def test_charges_of_two_processes_add_up_and_a_third_is_refused(process: Run, nu
     assert (second.code, json.loads(second.out)["left"]) == (0, "0")
     third = process(*asked, "0.001")
     assert (third.code, third.out) == (2, "")
-    assert third.err.endswith("'nursery.csv' does not allow this: asked epsilon 0.001, left epsilon 0\n")
+    assert third.err.endswith(
+        "'nursery.csv' does not allow this: asked epsilon 0.001, left epsilon 0\n"
+    )
     assert third.err.count("\n") == 1
     assert charges("nursery.csv.ledger.sqlite") == [Fraction(7, 10), Fraction(3, 10)]
 
@@ -43,12 +47,17 @@ def test_json_holds_counts_that_are_near_the_truth(count: Run) -> None:
     (counts,) = said["noisy_counts"].values()
     assert len(counts) == 5
     assert abs(sum(counts.values()) - SIZE) < 100
-    assert said.items() >= {"private": True, "epsilon": "10", "left": "999990", "neighbours": "add-remove"}.items()
+    assert (
+        said.items()
+        >= {"private": True, "epsilon": "10", "left": "999990", "neighbours": "add-remove"}.items()
+    )
     assert 0 < said["deviation"] < 1
 
 
 def test_counts_by_an_attribute(count: Run) -> None:
-    counts = json.loads(count("--epsilon", "10", "--budget", "100", "--by", "health", "--json").out)["noisy_counts"]
+    counts = json.loads(
+        count("--epsilon", "10", "--budget", "100", "--by", "health", "--json").out
+    )["noisy_counts"]
     assert list(counts) == ["recommended", "priority", "not_recom"]
     assert all(abs(sum(line.values()) - SIZE / 3) < 100 for line in counts.values())
     table = count("--epsilon", "10", "--by", "health").out
@@ -60,13 +69,18 @@ def test_counts_by_an_attribute(count: Run) -> None:
 def test_the_table_says_how_exact_it_is_and_what_is_left(count: Run) -> None:
     said = count("--epsilon", "1/4", "--budget", "1").out
     assert "right to within about 11, 19 times in 20" in " ".join(said.split())
-    assert ["nursery.csv", "epsilon", "1", "0.25", "0.75"] in [line.split() for line in said.splitlines()]
+    assert ["nursery.csv", "epsilon", "1", "0.25", "0.75"] in [
+        line.split() for line in said.splitlines()
+    ]
 
 
 @pytest.mark.parametrize(
     ("arguments", "said"),
     [
-        *((("--epsilon", amount), "epsilon must be a finite number above zero") for amount in ("0", "nan", "inf", "abc", "1/0")),
+        *(
+            (("--epsilon", amount), "epsilon must be a finite number above zero")
+            for amount in ("0", "nan", "inf", "abc", "1/0")
+        ),
         (("--epsilon=-1",), "epsilon must be a finite number above zero, got '-1'"),
         (("--epsilon", "1e999999999"), "epsilon must be"),
         (("--epsilon", "1e-20"), "epsilon is so small"),
@@ -108,19 +122,36 @@ def test_a_table_has_a_budget_of_10_unless_its_owner_names_another(count: Run) -
         ("binary.parquet", "good.json", "cannot read binary.parquet"),
         ("duckdb:///absent.db?table=t", "good.json", "no DuckDB file .*absent.db"),
         ("mysql://host/db?table=t", "good.json", "cannot open a mysql:// table"),
-        ("postgresql://u:SECRET@127.0.0.1:1/db?table=t", "good.json", "cannot reach the PostgreSQL server 127.0.0.1/db"),
+        (
+            "postgresql://u:SECRET@127.0.0.1:1/db?table=t",
+            "good.json",
+            "cannot reach the PostgreSQL server 127.0.0.1/db",
+        ),
         ("other.csv", "good.json", "column 'parents' is not in the table"),
         ("other.csv", "absent.json", "cannot read schema file absent.json"),
         ("other.csv", "bad.json", "schema file bad.json is not JSON"),
         ("other.csv", "wrong.json", "schema file wrong.json: .*not a Privet schema"),
     ],
 )
-def test_a_file_that_cannot_be_used_is_refused(privet: Run, nursery: Path, table: str, schema: str, said: str) -> None:
+def test_a_file_that_cannot_be_used_is_refused(
+    privet: Run, nursery: Path, table: str, schema: str, said: str
+) -> None:
     shutil.copy(nursery / "nursery.schema.json", "good.json")
     files = {"table.xls": "a", "empty.csv": "", "binary.parquet": "\0\1", "other.csv": "a,b\n1,2\n"}
     for name, content in {**files, "bad.json": "{", "wrong.json": "{}"}.items():
         Path(name).write_text(content)
-    ran = privet("count", table, "--schema", schema, "--epsilon", "1", "--budget", "1", "--ledger", "book.sqlite")
+    ran = privet(
+        "count",
+        table,
+        "--schema",
+        schema,
+        "--epsilon",
+        "1",
+        "--budget",
+        "1",
+        "--ledger",
+        "book.sqlite",
+    )
     assert (ran.code, ran.out) == (2, "")
     assert ran.err.count("privet: ") == 1
     assert "Traceback" not in ran.err

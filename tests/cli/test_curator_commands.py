@@ -20,7 +20,12 @@ def home(privet: Run, nursery: Path) -> Home:
     """A home with the nursery table, Ada and Bob."""
     assert privet("curator", "init").code == 0
     table, schema = nursery / "nursery.csv", nursery / "nursery.schema.json"
-    assert privet("curator", "dataset", "add", "people", table, "--schema", schema, "--epsilon", "3").code == 0
+    assert (
+        privet(
+            "curator", "dataset", "add", "people", table, "--schema", schema, "--epsilon", "3"
+        ).code
+        == 0
+    )
     for name in ("ada", "bob"):
         assert privet("curator", "analyst", "add", name).code == 0
         assert privet("curator", "grant", name, "people", "--epsilon", "2").code == 0
@@ -37,20 +42,44 @@ def test_tokens_are_shown_once(privet: Run, home: Home) -> None:
     fresh = re.search(r"shown this once: (\S+)", privet("curator", "analyst", "token", "eve").out)
     assert fresh is not None
     assert home.accounts.analyst_of(fresh[1]) == "eve"
-    owner = re.search(r"shown this once: (\S+)", privet("curator", "analyst", "token", "--owner").out)
+    owner = re.search(
+        r"shown this once: (\S+)", privet("curator", "analyst", "token", "--owner").out
+    )
     assert owner is not None
     assert home.accounts.is_owner(owner[1])
     for arguments in ((), ("ada", "--owner")):
         assert "give the name" in privet("curator", "analyst", "token", *arguments).err
 
 
-def test_a_data_set_has_one_budget_and_a_place_that_means_the_same_everywhere(privet: Run, home: Home, nursery: Path) -> None:
+def test_a_data_set_has_one_budget_and_a_place_that_means_the_same_everywhere(
+    privet: Run, home: Home, nursery: Path
+) -> None:
     assert home.ledger.cap("people") == Budget(3)
     assert Path(home.accounts.dataset("people").place).is_absolute()
-    again = privet("curator", "dataset", "add", "people", nursery / "nursery.csv", "-s", nursery / "nursery.schema.json", "-e", "9")
+    again = privet(
+        "curator",
+        "dataset",
+        "add",
+        "people",
+        nursery / "nursery.csv",
+        "-s",
+        nursery / "nursery.schema.json",
+        "-e",
+        "9",
+    )
     assert (again.code, "epsilon 3" in again.err) == (2, True)
     assert home.ledger.cap("people") == Budget(3)
-    other = privet("curator", "dataset", "add", "rhos", nursery / "nursery.csv", "-s", nursery / "nursery.schema.json", "--rho", "0.5")
+    other = privet(
+        "curator",
+        "dataset",
+        "add",
+        "rhos",
+        nursery / "nursery.csv",
+        "-s",
+        nursery / "nursery.schema.json",
+        "--rho",
+        "0.5",
+    )
     assert "budget rho 0.5" in other.out
     assert home.ledger.cap("rhos") == Budget(rho="0.5")
     listed = [line.split() for line in privet("curator", "dataset", "list").out.splitlines()]
@@ -80,22 +109,34 @@ def test_a_data_set_has_one_budget_and_a_place_that_means_the_same_everywhere(pr
         (("serve", "--cert", "absent.pem"), "both cert and key"),
     ],
 )
-def test_what_is_wrong_is_said_and_changes_nothing(privet: Run, home: Home, nursery: Path, arguments: tuple[str, ...], said: str) -> None:
+def test_what_is_wrong_is_said_and_changes_nothing(
+    privet: Run, home: Home, nursery: Path, arguments: tuple[str, ...], said: str
+) -> None:
     places = {"TABLE": str(nursery / "nursery.csv"), "SCHEMA": str(nursery / "nursery.schema.json")}
     before = (len(list(home.ledger.journal())), home.accounts.datasets(), home.accounts.grants())
     ran = privet("curator", *(places.get(word, word) for word in arguments))
     assert ran.code == 2, ran.out
     assert said in ran.err
-    assert (len(list(home.ledger.journal())), home.accounts.datasets(), home.accounts.grants()) == before
+    assert (
+        len(list(home.ledger.journal())),
+        home.accounts.datasets(),
+        home.accounts.grants(),
+    ) == before
 
 
 def test_a_grant_has_a_budget_and_an_end(privet: Run, home: Home) -> None:
-    assert "until 2099-05-01T00:00" in privet("curator", "grant", "ada", "people", "-e", "1/3", "--until", "2099-05-01").out
+    assert (
+        "until 2099-05-01T00:00"
+        in privet("curator", "grant", "ada", "people", "-e", "1/3", "--until", "2099-05-01").out
+    )
     assert home.ledger.cap("people", "ada") == Budget("1/3")
     assert home.accounts.granted("ada", "people").expires == "2099-05-01T00:00:00+00:00"
     assert privet("curator", "grant", "ada", "people", "-e", "1/3", "--until", "12h").code == 0
     lines = privet("curator", "analyst", "list").out.splitlines()
-    assert any(line.split()[:6] == ["ada", "people", "epsilon", "0.333333", "0", "0.333333"] for line in lines)
+    assert any(
+        line.split()[:6] == ["ada", "people", "epsilon", "0.333333", "0", "0.333333"]
+        for line in lines
+    )
 
 
 def test_revoking_says_what(privet: Run, home: Home) -> None:
@@ -105,7 +146,9 @@ def test_revoking_says_what(privet: Run, home: Home) -> None:
 
 
 def charge(home: Home, key: str, answered: bool = True) -> str:
-    entry = home.ledger.charge("people", "ada", Cost.pure("1/10"), "number of rows", key=key, request=key)
+    entry = home.ledger.charge(
+        "people", "ada", Cost.pure("1/10"), "number of rows", key=key, request=key
+    )
     if answered:
         home.ledger.record(entry.number, b"{}")
     return str(Receipt(home.ledger.identity, entry.number, entry.hash))
@@ -117,7 +160,10 @@ def test_the_ledger_marks_what_was_charged_and_never_answered(privet: Run, home:
     shown = privet("curator", "ledger").out
     assert shown.count("(UNANSWERED)") == 1
     lines = [json.loads(line) for line in privet("curator", "ledger", "--json").out.splitlines()]
-    assert [(line["key"], line["answered"], line["cost"]["epsilon"]) for line in lines] == [("one", True, "1/10"), ("two", False, "1/10")]
+    assert [(line["key"], line["answered"], line["cost"]["epsilon"]) for line in lines] == [
+        ("one", True, "1/10"),
+        ("two", False, "1/10"),
+    ]
     assert privet("curator", "ledger", "--analyst", "bob", "--json").out == ""
 
 
@@ -127,16 +173,26 @@ def test_verify_finds_what_was_changed(privet: Run, home: Home) -> None:
     ran = privet("curator", "verify", "--receipt", "receipts.txt", "--receipt", receipts[0])
     assert ran.out == "the ledger is whole: 6 lines, 4 receipts fit\n"
     with sqlite3.connect("curator/ledger.sqlite") as connection:
-        connection.executescript("DROP TRIGGER journal_stays; DELETE FROM journal WHERE number = 6;")
+        connection.executescript(
+            "DROP TRIGGER journal_stays; DELETE FROM journal WHERE number = 6;"
+        )
         connection.executescript("UPDATE spent SET epsilon = '1/5', rho = '1/100';")
     connection.close()
     ran = privet("curator", "verify")
-    assert (ran.code, "the witness has seen line 6, but the ledger ends at line 5" in ran.err) == (1, True)
+    assert (ran.code, "the witness has seen line 6, but the ledger ends at line 5" in ran.err) == (
+        1,
+        True,
+    )
     Path("curator/witness").unlink()
     assert privet("curator", "verify").code == 0
     ran = privet("curator", "verify", "--receipt", receipts[2])
     assert (ran.code, "the receipt of line 6" in ran.err) == (1, True)
-    assert privet("curator", "serve", "--port", "0", "--home", "curator", "--cert", "x", "--key", "y").code == 2
+    assert (
+        privet(
+            "curator", "serve", "--port", "0", "--home", "curator", "--cert", "x", "--key", "y"
+        ).code
+        == 2
+    )
 
 
 def test_a_witness_on_another_disk(privet: Run, home: Home) -> None:

@@ -17,9 +17,13 @@ def test_the_tree_stands_above_its_guarantee_and_the_ledger(process: Run, tmp_pa
     ran = process("demo", "--runs", "1", "--output", str(tmp_path / "out"))
     assert (ran.code, ran.err) == (0, "")
     lines = [line.strip() for line in ran.out.splitlines()]
-    tree, promise = lines.index("tree 1 of 1"), lines.index("1-differentially private with one row added or removed")
+    tree, promise = (
+        lines.index("tree 1 of 1"),
+        lines.index("1-differentially private with one row added or removed"),
+    )
     assert tree < promise < next(i for i, line in enumerate(lines) if line.startswith("Ledger"))
-    assert "health = not_recom  → not_recom" in " ".join(lines)  # true of 4320 rows: a private tree finds it, too
+    # true of 4320 rows: a private tree finds it, too
+    assert "health = not_recom  → not_recom" in " ".join(lines)
     assert ["nursery", "epsilon", "2", "1", "1"] in [line.split() for line in lines]
     assert sorted(path.name for path in (tmp_path / "out").iterdir()) == FILES
 
@@ -39,8 +43,13 @@ def test_what_is_written_is_the_model_that_was_paid_for(process: Run, tmp_path: 
     assert "epsilon" in (tmp_path / "card.html").read_text(encoding="utf-8")
 
 
-def test_a_budget_that_is_too_small_is_one_line_and_exit_code_2(process: Run, tmp_path: Path) -> None:
+def test_a_budget_that_is_too_small_is_one_line_and_exit_code_2(
+    process: Run, tmp_path: Path
+) -> None:
     ran = process("demo", "--budget", "0.5", "--output", str(tmp_path))
     assert (ran.code, ran.out) == (2, "")
-    assert ran.err == "privet: the budget of data set 'nursery' does not allow this: asked epsilon 1, left epsilon 0.5\n"
+    assert ran.err == (
+        "privet: the budget of data set 'nursery' does not allow this: asked epsilon 1, left "
+        "epsilon 0.5\n"
+    )
     assert list(tmp_path.iterdir()) == []

@@ -1,4 +1,6 @@
-"""``privet epsilon``: every number that it prints is worked out again here, from the formulas or from the measurements."""
+"""``privet epsilon``: every number that it prints is worked out again here, from the formulas or
+from the measurements.
+"""
 
 from __future__ import annotations
 
@@ -22,7 +24,12 @@ from privet.explain.wording import CAVEATS, SOURCES, number, percent
 Run = Callable[..., Any]
 PAGE = Path(__file__).parents[2] / "docs" / "how-to" / "choose-epsilon.md"
 SCHEMA = pv.Schema(
-    {name: pv.Categorical(["x", "y"]) for name in "abdef"}, "c", ["n", "y"], n_rows=1500, rows_per_person=2, neighbours="replace"
+    {name: pv.Categorical(["x", "y"]) for name in "abdef"},
+    "c",
+    ["n", "y"],
+    n_rows=1500,
+    rows_per_person=2,
+    neighbours="replace",
 )
 
 
@@ -52,63 +59,114 @@ def noisy_rows(rows: float, share: float, eps: float) -> float:
 
 
 def kept(learner: str, eps: float, rows: int) -> list[float]:
-    """What a learner keeps of each public table, from the file, by another implementation of isotonic regression."""
+    """What a learner keeps of each public table, from the file, by another implementation of
+    isotonic regression.
+    """
     table = pd.read_csv(str(files("privet.explain") / "measured.csv"))
     best = table[np.isinf(table.epsilon)].groupby(["data", "rows"]).accuracy.max().rename("best")
-    table = table[np.isfinite(table.epsilon) & (table.learner == learner)].join(best, on=["data", "rows"])
-    table["share"] = np.minimum(1, (table.accuracy - table.majority) / (table.best - table.majority))
+    table = table[np.isfinite(table.epsilon) & (table.learner == learner)].join(
+        best, on=["data", "rows"]
+    )
+    table["share"] = np.minimum(
+        1, (table.accuracy - table.majority) / (table.best - table.majority)
+    )
     found = []
     for _, of in table.groupby("data"):
-        fit = IsotonicRegression(out_of_bounds="clip").fit(np.log10(of.rows * of.epsilon).round(6), of.share)
+        fit = IsotonicRegression(out_of_bounds="clip").fit(
+            np.log10(of.rows * of.epsilon).round(6), of.share
+        )
         found.append(float(fit.predict([math.log10(eps * rows)])[0]))
     return found
 
 
 def expectations(eps: float, person: int, rows: int) -> dict[str, float | tuple[float, float]]:
-    """What every line should say, for these options: three priors, tolerance 1, false alarms 0.1, and so on, as below."""
+    """What every line should say, for these options: three priors, tolerance 1, false alarms 0.1,
+    and so on, as below.
+    """
     two = 2 * person * eps
-    one = two if person == 2 else person * eps  # the schema says how many rows there are: somebody else is in an absent person's place
+    # the schema says how many rows there are: somebody else is in an absent person's place
+    one = two if person == 2 else person * eps
     told: dict[str, Any] = {
         "Whether somebody is in the table costs": one,
         "What the rows of somebody in the table say costs": two,
         "The ledger is charged, for the neighbours that are declared": two if person == 2 else one,
     }
     for prior, said in ((0.02, "2%"), (0.25, "25%")):
-        told[f"Whoever gave it {said} that somebody is in the table gives it afterwards at most"] = odds(prior, one)
+        told[
+            f"Whoever gave it {said} that somebody is in the table gives it afterwards at most"
+        ] = odds(prior, one)
         told[f"after {said}: ... and at least"] = odds(prior, -one)
-        told[f"Whoever gave it {said} that somebody in it has some condition gives it afterwards at most"] = odds(prior, two)
+        told[
+            (
+                f"Whoever gave it {said} that somebody in it has some condition gives it "
+                "afterwards at "
+                "most"
+            )
+        ] = odds(prior, two)
     z = NormalDist().inv_cdf(1 - 0.1 / 2) + NormalDist().inv_cdf(0.9)
     trial = z**2 * 0.2 * 0.8 / 0.04**2
     margin = next(margin for margin in range(10**4) if within(eps, margin) >= 0.9)
     told |= {
         "A guess whether somebody is in the table is right at most (a coin: 50%)": odds(0.5, one),
         "A guess which of two conditions somebody in it has is right at most": odds(0.5, two),
-        "A test that accuses 10% of the people outside finds of those inside at most": min(0.1 * math.exp(one), 1 - 0.9 * math.exp(-one)),
-        "A noisy count is off by 1 or fewer, as an attack hopes that takes it at its word, with probability": within(eps, 1),
+        "A test that accuses 10% of the people outside finds of those inside at most": min(
+            0.1 * math.exp(one), 1 - 0.9 * math.exp(-one)
+        ),
+        (
+            "A noisy count is off by 1 or fewer, as an attack hopes that takes it at its word, "
+            "with "
+            "probability"
+        ): within(eps, 1),
         "A count gets noise whose standard deviation in rows is": math.sqrt(variance(eps)),
         "At least 90% of counts are off by so many rows or fewer": margin,
         "... which holds for exactly": within(eps, margin),
-        "A test that finds a share of 20% changed by 4 points (level 10%, power 90%) needs without noise, in rows": math.ceil(trial),
+        (
+            "A test that finds a share of 20% changed by 4 points (level 10%, power 90%) needs "
+            "without "
+            "noise, in rows"
+        ): math.ceil(trial),
         "... and with the noise": math.ceil(noisy_rows(trial, 0.2, eps)),
         "... which is more by": noisy_rows(trial, 0.2, eps) / trial - 1,
-        f"A share as precise as from {rows:,} rows without noise needs, in rows": math.ceil(noisy_rows(rows, 0.2, eps)),
+        f"A share as precise as from {rows:,} rows without noise needs, in rows": math.ceil(
+            noisy_rows(rows, 0.2, eps)
+        ),
         "What a person must expect to lose rises by taking part by at most": math.exp(one) - 1,
         "Of an expected loss of 12.5, this is for each person at most": 12.5 * (math.exp(one) - 1),
         "... and for 700 people together at most": 700 * 12.5 * (math.exp(one) - 1),
     }
     measured = pd.read_csv(str(files("privet.explain") / "measured.csv"))
-    measured = measured[np.isfinite(measured.epsilon)].assign(place=measured.rows * measured.epsilon).groupby("data").place
+    measured = (
+        measured[np.isfinite(measured.epsilon)]
+        .assign(place=measured.rows * measured.epsilon)
+        .groupby("data")
+        .place
+    )
     for learner in ("privet", "greedy-tree", "random-trees"):
         shares = kept(learner, eps, rows)
         told[f"In the middle of the tables, {learner} keeps"] = median(shares)
-        told[f"after {learner}: ... and in the worst and the best of them"] = (min(shares), max(shares))
-    there = int(((measured.min() <= eps * rows * (1 + 1e-9)) & (eps * rows <= measured.max() * (1 + 1e-9))).sum())
-    told["So many tables were measured at so many rows x epsilon (others count with their last value)"] = there
+        told[f"after {learner}: ... and in the worst and the best of them"] = (
+            min(shares),
+            max(shares),
+        )
+    there = int(
+        (
+            (measured.min() <= eps * rows * (1 + 1e-9))
+            & (eps * rows <= measured.max() * (1 + 1e-9))
+        ).sum()
+    )
+    told[
+        (
+            "So many tables were measured at so many rows x epsilon (others count with their last "
+            "value)"
+        )
+    ] = there
     return told
 
 
 def lines_of(out: str) -> dict[str, list[str]]:
-    """The lines of the main table: the sentence and its numbers. Lines that go on name what they belong to."""
+    """The lines of the main table: the sentence and its numbers. Lines that go on name what they
+    belong to.
+    """
     found: dict[str, list[str]] = {}
     last = ""
     for line in out.splitlines():
@@ -116,7 +174,9 @@ def lines_of(out: str) -> dict[str, list[str]]:
         if not line.startswith("   ") or len(parts) < 2 or parts[0].startswith("epsilon"):
             continue
         sentence = parts[0]
-        if match := re.match(r"Whoever gave it (\S+) that|In the middle of the tables, (\S+) keeps", sentence):
+        if match := re.match(
+            r"Whoever gave it (\S+) that|In the middle of the tables, (\S+) keeps", sentence
+        ):
             last = match[1] or match[2]
         if sentence in ("... and at least", "... and in the worst and the best of them"):
             sentence = f"after {last}: {sentence}"
@@ -125,8 +185,32 @@ def lines_of(out: str) -> dict[str, list[str]]:
     return found
 
 
-OPTIONS = ("--prior", "0.02", "--prior", "1/4", "--false-alarms", "0.1", "--tolerance", "1", "--confidence", "0.9", "--share", "0.2")
-OPTIONS += ("--difference", "0.04", "--level", "0.1", "--power", "0.9", "--cost", "12.5", "--people", "700")
+OPTIONS = (
+    "--prior",
+    "0.02",
+    "--prior",
+    "1/4",
+    "--false-alarms",
+    "0.1",
+    "--tolerance",
+    "1",
+    "--confidence",
+    "0.9",
+    "--share",
+    "0.2",
+)
+OPTIONS += (
+    "--difference",
+    "0.04",
+    "--level",
+    "0.1",
+    "--power",
+    "0.9",
+    "--cost",
+    "12.5",
+    "--people",
+    "700",
+)
 
 
 @pytest.mark.parametrize("person", [1, 2])
@@ -139,20 +223,30 @@ def test_every_number_is_reproduced(privet: Run, person: int) -> None:
     assert re.search(r"epsilon 0\.1\s+epsilon 0\.5\s+epsilon 1\b", ran.out)
     for place, eps in enumerate((0.1, 0.5, 1.0)):
         told = expectations(eps, person, rows)
-        assert set(lines) == set(told), "what is printed is what is reproduced here, no less and no more"
+        assert set(lines) == set(told), (
+            "what is printed is what is reproduced here, no less and no more"
+        )
         for sentence, value in told.items():
             printed = lines[sentence][place]
             if isinstance(value, tuple):
-                assert [written(text) for text in printed.split(" to ")] == pytest.approx(list(value), abs=0.00501), sentence
+                assert [written(text) for text in printed.split(" to ")] == pytest.approx(
+                    list(value), abs=0.00501
+                ), sentence
             elif sentence.startswith("In the middle"):
                 assert written(printed) == pytest.approx(value, abs=0.00501), sentence
             elif isinstance(value, int):
                 assert printed == f"{value:,}", sentence
             else:
                 bound = re.search("at most|at least", sentence)
-                assert written(printed) == pytest.approx(value, rel=0.0101 if bound else 0.00501), sentence
+                assert written(printed) == pytest.approx(value, rel=0.0101 if bound else 0.00501), (
+                    sentence
+                )
                 if bound:  # a bound is not rounded in its own favour
-                    assert written(printed) >= value * (1 - 1e-9) if bound[0] == "at most" else written(printed) <= value * (1 + 1e-9)
+                    assert (
+                        written(printed) >= value * (1 - 1e-9)
+                        if bound[0] == "at most"
+                        else written(printed) <= value * (1 + 1e-9)
+                    )
 
 
 def test_the_lines_of_public_tables_are_the_measurements(privet: Run) -> None:
@@ -160,7 +254,13 @@ def test_the_lines_of_public_tables_are_the_measurements(privet: Run) -> None:
     out = privet("epsilon", "0.3", "--schema", "s.json").out
     table = pd.read_csv(str(files("privet.explain") / "measured.csv"))
     shown = re.findall(
-        r"^ (\w+) +([\d,]+) +(\d+) +(\d+) +([\d.]+) +([\d.]+%) +([\d.]+%) +([\d.]+%) +([\d.]+%) +([\d.]+%) *$", out, re.MULTILINE
+        (
+            r"^ (\w+) +([\d,]+) +(\d+) +(\d+) +([\d.]+) +([\d.]+%) +([\d.]+%) +([\d.]+%) "
+            r"+([\d.]+%) "
+            r"+([\d.]+%) *$"
+        ),
+        out,
+        re.MULTILINE,
     )
     assert len(shown) == 4
     for name, rows, attributes, classes, eps, majority, best, *accuracies in shown:
@@ -168,19 +268,30 @@ def test_the_lines_of_public_tables_are_the_measurements(privet: Run) -> None:
         at = lines[lines.epsilon == float(eps)].set_index("learner")
         assert (set(at.attributes), set(at.classes)) == ({int(attributes)}, {int(classes)})
         assert written(majority) == pytest.approx(at.majority.iloc[0], abs=0.0005)
-        assert written(best) == pytest.approx(lines[np.isinf(lines.epsilon)].accuracy.max(), abs=0.0005)
-        for learner, printed in zip(("privet", "greedy-tree", "random-trees"), accuracies, strict=True):
+        assert written(best) == pytest.approx(
+            lines[np.isinf(lines.epsilon)].accuracy.max(), abs=0.0005
+        )
+        for learner, printed in zip(
+            ("privet", "greedy-tree", "random-trees"), accuracies, strict=True
+        ):
             assert written(printed) == pytest.approx(at.accuracy[learner], abs=0.0005)
 
 
 def test_what_it_is_about_and_where_it_is_from(privet: Run) -> None:
     SCHEMA.write("s.json")
     out = privet("epsilon", "1", "--schema", "s.json").out
-    head = "A table of 1,500 rows, 5 attributes, 2 classes, at most 2 rows per person, who is replaced by another."
-    assert out.startswith(f"{head} Epsilon is for one row added or removed; the ledger charges for the person.")
+    head = (
+        "A table of 1,500 rows, 5 attributes, 2 classes, at most 2 rows per person, who is "
+        "replaced by another."
+    )
+    assert out.startswith(
+        f"{head} Epsilon is for one row added or removed; the ledger charges for the person."
+    )
     for text in (*CAVEATS, *SOURCES):
         assert f"{text}\n" in out
-    assert privet("epsilon", "1").out.startswith("A table, one row per person. Epsilon is for one row added or removed.\n")
+    assert privet("epsilon", "1").out.startswith(
+        "A table, one row per person. Epsilon is for one row added or removed.\n"
+    )
 
 
 def test_without_rows_it_says_what_rows_would_add(privet: Run) -> None:
@@ -195,9 +306,29 @@ def test_outside_of_the_measurements_it_says_so(privet: Run) -> None:
 
 
 def test_the_choice_is_reproduced(privet: Run) -> None:
-    wishes = ("--posterior-below", "0.2", "--record-below", "0.4", "--attack-below", "0.7", "--exact-count-below", "0.3")
+    wishes = (
+        "--posterior-below",
+        "0.2",
+        "--record-below",
+        "0.4",
+        "--attack-below",
+        "0.7",
+        "--exact-count-below",
+        "0.3",
+    )
     wishes += ("--price-below", "1000")
-    ran = privet("epsilon", *wishes, "--margin-below", "10", "--ratio-below", "1.1", "--cost", "1", "--rows", "2000")
+    ran = privet(
+        "epsilon",
+        *wishes,
+        "--margin-below",
+        "10",
+        "--ratio-below",
+        "1.1",
+        "--cost",
+        "1",
+        "--rows",
+        "2000",
+    )
     assert (ran.code, ran.err) == (0, "")
     found = dict(re.findall(r"^ (\S.*?)\s{3,}(at \w+ [\d.]+) *$", ran.out, re.MULTILINE))
     n0 = (NormalDist().inv_cdf(0.975) + NormalDist().inv_cdf(0.8)) ** 2 * 0.25 / 0.05**2
@@ -206,14 +337,27 @@ def test_the_choice_is_reproduced(privet: Run) -> None:
             "at most",
             math.log((0.2 / 0.8) / (0.1 / 0.9)),
         ),
-        "Whoever gave it 10% that somebody in it has some condition gives it afterwards no more than 40%": (
+        (
+            "Whoever gave it 10% that somebody in it has some condition gives it afterwards no "
+            "more "
+            "than 40%"
+        ): (
             "at most",
             math.log((0.4 / 0.6) / (0.1 / 0.9)) / 2,
         ),
-        "A guess whether somebody is in the table is right no more often than 70%": ("at most", math.log(0.7 / 0.3)),
+        "A guess whether somebody is in the table is right no more often than 70%": (
+            "at most",
+            math.log(0.7 / 0.3),
+        ),
         "A noisy count is exactly right no more often than 30%": ("at most", math.log(1.3 / 0.7)),
-        "The price of taking part is together no more than 1,000": ("at most", math.log(1 + 1000 / 2000)),
-        "The noise takes no more than 1.1 times the rows": ("at least", math.acosh(1 + 1 / (0.25 * n0 * 1.1 * 0.1))),
+        "The price of taking part is together no more than 1,000": (
+            "at most",
+            math.log(1 + 1000 / 2000),
+        ),
+        "The noise takes no more than 1.1 times the rows": (
+            "at least",
+            math.acosh(1 + 1 / (0.25 * n0 * 1.1 * 0.1)),
+        ),
     }
     for wish, (bound, value) in expected.items():
         printed_bound, _, printed = found.pop(wish).rpartition(" ")
@@ -224,7 +368,8 @@ def test_the_choice_is_reproduced(privet: Run) -> None:
     assert wish == "At least 95% of counts are off by 10 rows or fewer"
     eps = float(printed.removeprefix("at least "))
     assert within(eps, 10) >= 0.95 > within(eps - 0.002, 10)
-    assert "An epsilon from 0.304 to 0.405 keeps all of these." in ran.out  # acosh(1.0463...) up, ln(1.5) down
+    # acosh(1.0463...) up, ln(1.5) down
+    assert "An epsilon from 0.304 to 0.405 keeps all of these." in ran.out
 
 
 def test_wishes_that_cannot_be_kept(privet: Run) -> None:
@@ -233,10 +378,19 @@ def test_wishes_that_cannot_be_kept(privet: Run) -> None:
 
 
 def test_json(privet: Run) -> None:
-    told = json.loads(privet("epsilon", "0.1", "3", "--rows", "300", "--posterior-below", "0.2", "--json").out)
+    told = json.loads(
+        privet("epsilon", "0.1", "3", "--rows", "300", "--posterior-below", "0.2", "--json").out
+    )
     assert [one["losses"]["row"] for one in told["epsilons"]] == ["1/10", "3"]
     assert told["epsilons"][1]["beliefs"][1]["in_table"] == pytest.approx(odds(0.1, 3))
-    assert told["choice"]["choices"] == [{"wish": "posterior", "bound": "at most", "epsilon": pytest.approx(math.log(2.25)), "prior": 0.1}]
+    assert told["choice"]["choices"] == [
+        {
+            "wish": "posterior",
+            "bound": "at most",
+            "epsilon": pytest.approx(math.log(2.25)),
+            "prior": 0.1,
+        }
+    ]
     assert json.loads(privet("epsilon", "1", "--json").out)["choice"] is None
 
 
@@ -254,7 +408,11 @@ def test_a_picture(privet: Run) -> None:
 
 def test_a_picture_of_a_choice_marks_its_ends(privet: Run) -> None:
     pytest.importorskip("matplotlib")
-    told = json.loads(privet("epsilon", "--posterior-below", "0.2", "--margin-below", "10", "-o", "e.png", "--json").out)
+    told = json.loads(
+        privet(
+            "epsilon", "--posterior-below", "0.2", "--margin-below", "10", "-o", "e.png", "--json"
+        ).out
+    )
     assert told["plot"] == "e.png"
     assert Path("e.png").read_bytes().startswith(b"\x89PNG")
 
@@ -262,14 +420,23 @@ def test_a_picture_of_a_choice_marks_its_ends(privet: Run) -> None:
 @pytest.mark.parametrize(
     ("asked", "told"),
     [
-        ((), "say which epsilon, such as privet epsilon 1, or what it should keep, such as --posterior-below 0.2"),
+        (
+            (),
+            (
+                "say which epsilon, such as privet epsilon 1, or what it should keep, such as "
+                "--posterior-below 0.2"
+            ),
+        ),
         (("0",), "epsilon must be a finite number above zero, got '0'"),
         (("1", "inf"), "epsilon must be a finite number above zero, got 'inf'"),
         (("1", "--prior", "1"), "prior must be above 0 and below 1, got '1'"),
         (("1", "--rows", "0"), "rows must be a whole number of at least 1, got 0"),
         (("1", "--tolerance", "-1"), "tolerance must be a whole number of at least 0, got -1"),
         (("1", "--cost", "0"), "cost must be a finite number above zero, got '0'"),
-        (("1", "--difference", "0.9"), "difference must lead from the share 0.5 to another share, got '0.9'"),
+        (
+            ("1", "--difference", "0.9"),
+            "difference must lead from the share 0.5 to another share, got '0.9'",
+        ),
         (("1", "--price-below", "5"), "what a person must expect to lose who does not take part"),
         (("1", "--schema", "none.json"), "cannot read schema file none.json"),
         (("1", "--plot", "nowhere/e.svg"), "cannot write nowhere/e.svg"),
@@ -285,14 +452,29 @@ def test_what_is_refused(privet: Run, asked: tuple[str, ...], told: str) -> None
 
 @pytest.mark.parametrize(
     ("value", "shown"),
-    [(0.1, "10%"), (0.99949, "99.9%"), (0.9996, ">99.9%"), (1.0, "100%"), (17.183, "1,718%"), (0.000123456, "0.0123%"), (-0.5, "-50%")],
+    [
+        (0.1, "10%"),
+        (0.99949, "99.9%"),
+        (0.9996, ">99.9%"),
+        (1.0, "100%"),
+        (17.183, "1,718%"),
+        (0.000123456, "0.0123%"),
+        (-0.5, "-50%"),
+    ],
 )
 def test_percentages(value: float, shown: str) -> None:
     assert percent(value) == shown
 
 
 @pytest.mark.parametrize(
-    ("value", "shown"), [(0.12345, "0.123"), (999.4, "999"), (999.6, "1,000"), (1234567.8, "1,234,568"), (2e20, "2e+20")]
+    ("value", "shown"),
+    [
+        (0.12345, "0.123"),
+        (999.4, "999"),
+        (999.6, "1,000"),
+        (1234567.8, "1,234,568"),
+        (2e20, "2e+20"),
+    ],
 )
 def test_numbers(value: float, shown: str) -> None:
     assert number(value) == shown
@@ -301,21 +483,36 @@ def test_numbers(value: float, shown: str) -> None:
 
 def test_the_page_shows_what_is_printed(privet: Run) -> None:
     text = PAGE.read_text(encoding="utf-8")
-    shown = [block for block in re.findall(r"^```console\n(.*?)^```", text, flags=re.MULTILINE | re.DOTALL) if block.count("\n") > 2]
+    shown = [
+        block
+        for block in re.findall(r"^```console\n(.*?)^```", text, flags=re.MULTILINE | re.DOTALL)
+        if block.count("\n") > 2
+    ]
     assert len(shown) == 2
     for block in shown:
         command, _, output = block.partition("\n")
         printed = privet(*command.removeprefix("$ privet ").split()).out
         told = [" ".join(line.split()) for line in output.splitlines() if line.strip()]
-        assert told == [" ".join(line.split()) for line in printed.splitlines() if line.strip()][: len(told)]
+        assert (
+            told
+            == [" ".join(line.split()) for line in printed.splitlines() if line.strip()][
+                : len(told)
+            ]
+        )
 
 
 @pytest.mark.parametrize(("width", "side_by_side"), [(80, 3), (44, 1)])
-def test_a_narrow_terminal_cuts_nothing_off(monkeypatch: pytest.MonkeyPatch, privet: Run, width: int, side_by_side: int) -> None:
+def test_a_narrow_terminal_cuts_nothing_off(
+    monkeypatch: pytest.MonkeyPatch, privet: Run, width: int, side_by_side: int
+) -> None:
     """Epsilons that do not fit beside each other come below."""
     monkeypatch.setenv("COLUMNS", str(width))
     monkeypatch.setenv("FORCE_COLOR", "1")  # as if it were a terminal
-    told = re.sub(r"\x1b\[[0-9;]*m", "", privet("epsilon", "0.01", "0.1", "0.5", "1", "2", "3", "5", "10", "--rows", "300").out)
+    told = re.sub(
+        r"\x1b\[[0-9;]*m",
+        "",
+        privet("epsilon", "0.01", "0.1", "0.5", "1", "2", "3", "5", "10", "--rows", "300").out,
+    )
     assert "…" not in told
     assert told.count("What a person loses") == -(-8 // side_by_side)
     for column in ("epsilon 0.01", "epsilon 10"):

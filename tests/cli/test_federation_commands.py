@@ -38,20 +38,50 @@ def folder(tmp_path, monkeypatch):
     return tmp_path
 
 
-TABLES = {"north": "north.csv", "south": "south.parquet", "west": "duckdb:///west.duckdb?table=people"}
+TABLES = {
+    "north": "north.csv",
+    "south": "south.parquet",
+    "west": "duckdb:///west.duckdb?table=people",
+}
 
 
 @pytest.fixture
 def parts(folder, run):
-    run("federation", "plan", "--schema", "s.json", "--trees", "3", "--height", "2", "-o", "plan.json")
+    run(
+        "federation",
+        "plan",
+        "--schema",
+        "s.json",
+        "--trees",
+        "3",
+        "--height",
+        "2",
+        "-o",
+        "plan.json",
+    )
     for party, table in TABLES.items():
-        run("federation", "contribute", table, "--plan", "plan.json", "--epsilon", "1", "--party", party, "-o", f"{party}.json")
+        run(
+            "federation",
+            "contribute",
+            table,
+            "--plan",
+            "plan.json",
+            "--epsilon",
+            "1",
+            "--party",
+            party,
+            "-o",
+            f"{party}.json",
+        )
     return [f"{party}.json" for party in TABLES]
 
 
 def test_from_a_plan_to_a_model(parts, run, folder):
     done = run("merge", *parts, "--people", "disjoint", "-o", "m.json")
-    assert "1-differentially private with one row added or removed, provided that nobody is in two of the 3 batches" in done.out
+    assert (
+        "1-differentially private with one row added or removed, provided that nobody is in two of "
+        "the 3 batches"
+    ) in done.out
     assert all(party in done.out for party in TABLES)
     run("predict", "m.json", "north.csv", "-o", "p.csv")
     assert len(Path("p.csv").read_text().splitlines()) == 301
@@ -67,11 +97,33 @@ def test_order_does_not_matter(parts, run):
 
 
 def test_machines_are_told_each_ones_epsilon(parts, run):
-    run("federation", "contribute", "north.csv", "-p", "plan.json", "-e", "1/2", "--party", "again", "-o", "again.json")
+    run(
+        "federation",
+        "contribute",
+        "north.csv",
+        "-p",
+        "plan.json",
+        "-e",
+        "1/2",
+        "--party",
+        "again",
+        "-o",
+        "again.json",
+    )
     told = json.loads(run("merge", *parts, "again.json", "-o", "m.json", "--json").out)
     assert told["epsilon"] == 3.5
-    assert {batch["name"]: batch["epsilon"] for batch in told["batches"]} == {"north": 1, "south": 1, "west": 1, "again": 0.5}
-    assert max(batch["weight"] for batch in told["batches"]) > 1 > min(batch["weight"] for batch in told["batches"]) > 0
+    assert {batch["name"]: batch["epsilon"] for batch in told["batches"]} == {
+        "north": 1,
+        "south": 1,
+        "west": 1,
+        "again": 0.5,
+    }
+    assert (
+        max(batch["weight"] for batch in told["batches"])
+        > 1
+        > min(batch["weight"] for batch in told["batches"])
+        > 0
+    )
 
 
 def test_each_party_pays_from_its_own_ledger(parts, folder):
@@ -82,7 +134,9 @@ def test_each_party_pays_from_its_own_ledger(parts, folder):
 
 
 def test_a_plan_tells_its_fingerprint(folder, run):
-    told = json.loads(run("federation", "plan", "-s", "s.json", "-n", "600", "-o", "plan.json", "--json").out)
+    told = json.loads(
+        run("federation", "plan", "-s", "s.json", "-n", "600", "-o", "plan.json", "--json").out
+    )
     assert told["fingerprint"] == pv.federation.read_plan("plan.json").fingerprint
     said = run("federation", "plan", "-s", "s.json", "-n", "600", "-o", "other.json").out
     assert f"fingerprint {pv.federation.read_plan('other.json').fingerprint}" in said
@@ -91,19 +145,50 @@ def test_a_plan_tells_its_fingerprint(folder, run):
 
 class TestRefused:
     def test_one_given_twice(self, parts, run, folder):
-        assert "'north' is given twice" in run("merge", "north.json", "north.json", "-o", "m.json", code=2).err
+        assert (
+            "'north' is given twice"
+            in run("merge", "north.json", "north.json", "-o", "m.json", code=2).err
+        )
         assert not Path("m.json").exists()
 
     def test_another_structure(self, parts, run):
-        run("federation", "plan", "-s", "s.json", "--trees", "3", "--height", "2", "-o", "other.json")
-        run("federation", "contribute", "south.parquet", "-p", "other.json", "-e", "1", "-o", "foreign.json")
-        assert "different structures" in run("merge", "north.json", "foreign.json", "-o", "m.json", code=2).err
+        run(
+            "federation",
+            "plan",
+            "-s",
+            "s.json",
+            "--trees",
+            "3",
+            "--height",
+            "2",
+            "-o",
+            "other.json",
+        )
+        run(
+            "federation",
+            "contribute",
+            "south.parquet",
+            "-p",
+            "other.json",
+            "-e",
+            "1",
+            "-o",
+            "foreign.json",
+        )
+        assert (
+            "different structures"
+            in run("merge", "north.json", "foreign.json", "-o", "m.json", code=2).err
+        )
         assert not Path("m.json").exists()
 
     def test_a_broken_checksum(self, parts, run):
         data = Path("south.json").read_bytes()
         place = data.index(b'"batches":') + 40
-        Path("south.json").write_bytes(data[:place] + b"1" + data[place + 1 :] if data[place : place + 1] != b"1" else data[:place] + b"2")
+        Path("south.json").write_bytes(
+            data[:place] + b"1" + data[place + 1 :]
+            if data[place : place + 1] != b"1"
+            else data[:place] + b"2"
+        )
         refused = run("merge", "north.json", "south.json", "-o", "m.json", code=2).err
         assert "model file south.json" in refused
         assert not Path("m.json").exists()
@@ -111,21 +196,69 @@ class TestRefused:
     def test_a_changed_plan(self, parts, run):
         text = Path("plan.json").read_text()
         Path("plan.json").write_text(text.replace('"height":2', '"height":3'))
-        refused = run("federation", "contribute", "north.csv", "-p", "plan.json", "-e", "1", "-o", "x.json", code=2).err
+        refused = run(
+            "federation",
+            "contribute",
+            "north.csv",
+            "-p",
+            "plan.json",
+            "-e",
+            "1",
+            "-o",
+            "x.json",
+            code=2,
+        ).err
         assert "plan file plan.json: its checksum does not fit" in refused
         assert pv.SQLiteLedger("north.csv.ledger.sqlite").spent("north.csv").epsilon == 1
 
     def test_a_table_that_does_not_have_the_columns(self, parts, run):
         rows(5).drop(columns="age").to_csv("thin.csv", index=False)
-        refused = run("federation", "contribute", "thin.csv", "-p", "plan.json", "-e", "1", "-o", "x.json", code=2).err
+        refused = run(
+            "federation",
+            "contribute",
+            "thin.csv",
+            "-p",
+            "plan.json",
+            "-e",
+            "1",
+            "-o",
+            "x.json",
+            code=2,
+        ).err
         assert "column 'age' is not in the table" in refused
         assert not Path("thin.csv.ledger.sqlite").exists()
 
     def test_a_schema_of_another_domain(self, parts, run):
         pv.Schema(SCHEMA.attributes, "advice", ["yes", "no"]).write("other.json")
-        refused = run("federation", "contribute", "north.csv", "-p", "plan.json", "-s", "other.json", "-e", "1", "-o", "x.json", code=2)
+        refused = run(
+            "federation",
+            "contribute",
+            "north.csv",
+            "-p",
+            "plan.json",
+            "-s",
+            "other.json",
+            "-e",
+            "1",
+            "-o",
+            "x.json",
+            code=2,
+        )
         assert "drawn for another schema" in refused.err
-        fresh = run("federation", "contribute", "south.parquet", "-p", "plan.json", "-s", "other.json", "-e", "1", "-o", "x.json", code=2)
+        fresh = run(
+            "federation",
+            "contribute",
+            "south.parquet",
+            "-p",
+            "plan.json",
+            "-s",
+            "other.json",
+            "-e",
+            "1",
+            "-o",
+            "x.json",
+            code=2,
+        )
         assert "drawn for another schema" in fresh.err
         assert pv.SQLiteLedger("north.csv.ledger.sqlite").spent("north.csv").epsilon == 1
 
@@ -141,59 +274,121 @@ class TestRefused:
         assert reason in run("merge", *parts, "-o", "m.json", *more, code=2).err
 
     def test_a_file_that_is_not_there(self, parts, run):
-        assert "model file gone.json: it cannot be read" in run("merge", "gone.json", "-o", "m.json", code=2).err
+        assert (
+            "model file gone.json: it cannot be read"
+            in run("merge", "gone.json", "-o", "m.json", code=2).err
+        )
 
 
 class TestUpdate:
     def test_new_rows_are_added(self, folder, run):
         run("fit", "north.csv", "-s", "s.json", "-e", "1", "-l", "random-trees", "-o", "m.json")
-        done = run("update", "m.json", "south.parquet", "-e", "1/2", "--people", "disjoint", "--name", "spring", "-o", "m2.json")
+        done = run(
+            "update",
+            "m.json",
+            "south.parquet",
+            "-e",
+            "1/2",
+            "--people",
+            "disjoint",
+            "--name",
+            "spring",
+            "-o",
+            "m2.json",
+        )
         assert "1-differentially private with one row" in done.out
         assert "spring" in done.out
-        assert pv.SQLiteLedger("south.parquet.ledger.sqlite").spent("south.parquet").epsilon == pytest.approx(0.5)
+        assert pv.SQLiteLedger("south.parquet.ledger.sqlite").spent(
+            "south.parquet"
+        ).epsilon == pytest.approx(0.5)
         assert len(pv.load("m2.json").privacy_.leaves) == 2
 
     def test_unless_it_is_asserted_epsilon_is_the_sum(self, folder, run):
         run("fit", "north.csv", "-s", "s.json", "-e", "1", "-l", "random-trees", "-o", "m.json")
-        told = json.loads(run("update", "m.json", "south.parquet", "-e", "1/2", "-o", "m2.json", "--json").out)
+        told = json.loads(
+            run("update", "m.json", "south.parquet", "-e", "1/2", "-o", "m2.json", "--json").out
+        )
         assert (told["epsilon"], told["people"]) == (1.5, "may-overlap")
 
     def test_the_old_table_is_not_new(self, folder, run):
         run("fit", "north.csv", "-s", "s.json", "-e", "1", "-l", "random-trees", "-o", "m.json")
-        refused = run("update", "m.json", "north.csv", "-e", "1", "--people", "disjoint", "-o", "m2.json", code=2).err
+        refused = run(
+            "update",
+            "m.json",
+            "north.csv",
+            "-e",
+            "1",
+            "--people",
+            "disjoint",
+            "-o",
+            "m2.json",
+            code=2,
+        ).err
         assert "charged to one account" in refused
         assert pv.SQLiteLedger("north.csv.ledger.sqlite").spent("north.csv").epsilon == 1
 
     def test_another_learner(self, folder, run):
         run("fit", "north.csv", "-s", "s.json", "-e", "1", "-l", "gibbs-tree", "-o", "m.json")
-        assert "keeps no leaf vectors" in run("update", "m.json", "south.parquet", "-e", "1", "-o", "m2.json", code=2).err
+        assert (
+            "keeps no leaf vectors"
+            in run("update", "m.json", "south.parquet", "-e", "1", "-o", "m2.json", code=2).err
+        )
         assert not Path("south.parquet.ledger.sqlite").exists()
 
     def test_a_warning_where_noise_has_outgrown_the_counts(self, folder, run):
         few = ["-p", "plan.json", "-e", "1/50"]
-        run("federation", "plan", "-s", "s.json", "--trees", "3", "--height", "2", "-o", "plan.json")
+        run(
+            "federation", "plan", "-s", "s.json", "--trees", "3", "--height", "2", "-o", "plan.json"
+        )
         for number in range(8):
             rows(10, number).to_csv(f"t{number}.csv", index=False)
             run("federation", "contribute", f"t{number}.csv", *few, "-o", f"t{number}.json")
-        done = run("merge", *(f"t{number}.json" for number in range(8)), "--weights", "equal", "-o", "m.json")
+        done = run(
+            "merge",
+            *(f"t{number}.json" for number in range(8)),
+            "--weights",
+            "equal",
+            "-o",
+            "m.json",
+        )
         assert "noise of 8 batches has outgrown the counts" in done.err
 
 
 class TestPeople:
     @pytest.fixture
     def merged(self, folder, run):
-        """Two parties with columns of different names for the person, and more rows than they declare."""
-        run("federation", "plan", "-s", "s.json", "--trees", "3", "--height", "2", "-o", "plan.json")
+        """Two parties with columns of different names for the person, and more rows than they
+        declare.
+        """
+        run(
+            "federation", "plan", "-s", "s.json", "--trees", "3", "--height", "2", "-o", "plan.json"
+        )
         for party, column, most in (("a", "patient", 1), ("b", "pid", 2)):
-            rows(60).assign(**{column: [number % 10 for number in range(60)]}).to_csv(f"{party}.csv", index=False)
+            rows(60).assign(**{column: [number % 10 for number in range(60)]}).to_csv(
+                f"{party}.csv", index=False
+            )
             SCHEMA.declare(person=column, rows_per_person=most).write(f"{party}.schema.json")
-            count = ["federation", "contribute", f"{party}.csv", "-p", "plan.json", "-s", f"{party}.schema.json", "-e", "50"]
+            count = [
+                "federation",
+                "contribute",
+                f"{party}.csv",
+                "-p",
+                "plan.json",
+                "-s",
+                f"{party}.schema.json",
+                "-e",
+                "50",
+            ]
             run(*count, "--budget", "1000", "--party", party, "-o", f"{party}.json")
-        return json.loads(run("merge", "a.json", "b.json", "--people", "disjoint", "-o", "m.json", "--json").out)
+        return json.loads(
+            run("merge", "a.json", "b.json", "--people", "disjoint", "-o", "m.json", "--json").out
+        )
 
     def test_each_table_is_cut_to_its_own_rows_per_person(self, merged):
         assert merged["epsilon"] == 100  # two rows of a person in the second
-        counted = {leaf.name: batch.n_rows for leaf, batch in zip(*_released("m.json"), strict=True)}
+        counted = {
+            leaf.name: batch.n_rows for leaf, batch in zip(*_released("m.json"), strict=True)
+        }
         assert counted["a"] == pytest.approx(10, abs=3)
         assert counted["b"] == pytest.approx(20, abs=3)
 
@@ -213,8 +408,21 @@ class TestJoin:
         table = rows(300)
         for name, columns in (("left", ["form"]), ("right", ["age", "child"])):
             table[[*columns, "advice"]].to_csv(f"{name}.csv", index=False)
-            pv.Schema({column: SCHEMA.attributes[column] for column in columns}, "advice", ["no", "yes"]).write(f"{name}.schema.json")
-            fitted = ["fit", f"{name}.csv", "-s", f"{name}.schema.json", "-e", "1", "-l", "random-trees", "--set", "height=1"]
+            pv.Schema(
+                {column: SCHEMA.attributes[column] for column in columns}, "advice", ["no", "yes"]
+            ).write(f"{name}.schema.json")
+            fitted = [
+                "fit",
+                f"{name}.csv",
+                "-s",
+                f"{name}.schema.json",
+                "-e",
+                "1",
+                "-l",
+                "random-trees",
+                "--set",
+                "height=1",
+            ]
             run(*fitted, "-o", f"{name}.json")
         done = run("join", "left.json", "right.json", "-o", "m.json")
         assert "2-differentially private with one row added or removed in all 2 tables" in done.out

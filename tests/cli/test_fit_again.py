@@ -38,12 +38,26 @@ def files(tmp_path):
     a, b = rng.choice(list("xyz"), 300), rng.choice(list("pqrs"), 300)
     frame = pd.DataFrame({"a": a, "b": b, "c": np.where(a == "x", "yes", "no")})
     frame.to_csv(tmp_path / "t.csv", index=False)
-    Schema({"a": Categorical(list("xyz")), "b": Categorical(list("pqrs"))}, "c", ["no", "yes"], n_rows=300).write(tmp_path / "s.json")
+    Schema(
+        {"a": Categorical(list("xyz")), "b": Categorical(list("pqrs"))},
+        "c",
+        ["no", "yes"],
+        n_rows=300,
+    ).write(tmp_path / "s.json")
     return tmp_path
 
 
 def command(files, *more):
-    fit = ["fit", str(files / "t.csv"), "--schema", str(files / "s.json"), "--epsilon", "1", "-o", str(files / "m.json")]
+    fit = [
+        "fit",
+        str(files / "t.csv"),
+        "--schema",
+        str(files / "s.json"),
+        "--epsilon",
+        "1",
+        "-o",
+        str(files / "m.json"),
+    ]
     return [*fit, "-l", "gibbs-boost", "--set", "rounds=4", *more]
 
 
@@ -55,7 +69,12 @@ def entries(files):
 
 
 def kill(files):
-    killed = subprocess.run([sys.executable, "-c", KILLED, *command(files)], capture_output=True, env=os.environ, timeout=120)
+    killed = subprocess.run(
+        [sys.executable, "-c", KILLED, *command(files)],
+        capture_output=True,
+        env=os.environ,
+        timeout=120,
+    )
     assert killed.returncode == -signal.SIGKILL, killed.stderr.decode()
     assert not (files / "m.json").exists()
     assert (files / "m.json.unfinished").exists()
@@ -89,7 +108,9 @@ def test_other_options_are_refused_unless_begun_anew(files, privet):
 
 
 def test_a_release_keeps_its_name(files, privet, monkeypatch):
-    """Killed after the model was written: the same answers are the same release, and would otherwise count twice."""
+    """Killed after the model was written: the same answers are the same release, and would
+    otherwise count twice.
+    """
     from privet.resume import Unfinished
 
     with monkeypatch.context() as patch:

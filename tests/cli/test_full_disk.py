@@ -24,7 +24,12 @@ def names(folder: Path) -> list[str]:
 def model(tmp_path_factory) -> Path:
     car = pv.datasets.load("car")
     path = tmp_path_factory.mktemp("model") / "m.json"
-    pv.save(pv.RandomTreesClassifier(n_trees=1, height=2, epsilon=1, schema=car.schema.declare(n_rows=1728)).fit(car.X, car.y), path)
+    pv.save(
+        pv.RandomTreesClassifier(
+            n_trees=1, height=2, epsilon=1, schema=car.schema.declare(n_rows=1728)
+        ).fit(car.X, car.y),
+        path,
+    )
     return path
 
 

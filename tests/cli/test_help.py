@@ -27,9 +27,23 @@ COMMANDS = dict(walk(typer.main.get_command(app)))
 
 
 def test_the_commands() -> None:
-    leaves = {" ".join(path) for path, command in COMMANDS.items() if not hasattr(command, "commands")}
-    expected = {"demo", "count", "schema check", "schema draft", "datasets list", "datasets get", "ledger show", "ledger cap"}
-    expected |= {f"reproduce {name}" for name in ("hanisch", "rdt2009", "rdt2012", "novakovic", "anatomy", "all")}
+    leaves = {
+        " ".join(path) for path, command in COMMANDS.items() if not hasattr(command, "commands")
+    }
+    expected = {
+        "demo",
+        "count",
+        "schema check",
+        "schema draft",
+        "datasets list",
+        "datasets get",
+        "ledger show",
+        "ledger cap",
+    }
+    expected |= {
+        f"reproduce {name}"
+        for name in ("hanisch", "rdt2009", "rdt2012", "novakovic", "anatomy", "all")
+    }
     assert leaves >= expected
 
 
@@ -48,7 +62,9 @@ def test_every_command_has_help_with_a_sentence(path: tuple[str, ...]) -> None:
 def test_every_option_has_help(path: tuple[str, ...]) -> None:
     for parameter in COMMANDS[path].params:
         if parameter.name != "help":
-            assert getattr(parameter, "help", None), f"{' '.join(path)} {parameter.name} has no help"
+            assert getattr(parameter, "help", None), (
+                f"{' '.join(path)} {parameter.name} has no help"
+            )
 
 
 def test_the_version() -> None:
@@ -61,5 +77,9 @@ def test_an_unknown_command_is_exit_code_2() -> None:
 
 def test_every_command_is_in_the_reference() -> None:
     text = REFERENCE.read_text(encoding="utf-8") if REFERENCE.exists() else ""
-    missing = [" ".join(("privet", *path)) for path in COMMANDS if path and " ".join(("privet", *path)) not in text]
+    missing = [
+        " ".join(("privet", *path))
+        for path in COMMANDS
+        if path and " ".join(("privet", *path)) not in text
+    ]
     assert not missing, f"docs/reference/command-line.md does not mention: {', '.join(missing)}"

@@ -30,13 +30,35 @@ def book() -> SQLiteLedger:
 
 
 def test_show_prints_one_line_of_json_per_charge(privet: Run, book: SQLiteLedger) -> None:
-    lines = [json.loads(line) for line in privet("ledger", "show", "book.sqlite", "--json").out.splitlines()]
+    lines = [
+        json.loads(line)
+        for line in privet("ledger", "show", "book.sqlite", "--json").out.splitlines()
+    ]
     for line in lines:
         assert line.pop("time").endswith("+00:00")
-    first = {"number": 2, "dataset": "people", "analyst": "ada", "what": "class counts", "epsilon": "1/3", "rho": "1/18"}
-    second = {"number": 3, "dataset": "people", "analyst": "bob", "what": "number of rows", "epsilon": None, "rho": "1/2"}
+    first = {
+        "number": 2,
+        "dataset": "people",
+        "analyst": "ada",
+        "what": "class counts",
+        "epsilon": "1/3",
+        "rho": "1/18",
+    }
+    second = {
+        "number": 3,
+        "dataset": "people",
+        "analyst": "bob",
+        "what": "number of rows",
+        "epsilon": None,
+        "rho": "1/2",
+    }
     assert lines == [first, second]
-    assert json.loads(privet("ledger", "show", "book.sqlite", "--analyst", "bob", "--json").out)["number"] == 3
+    assert (
+        json.loads(privet("ledger", "show", "book.sqlite", "--analyst", "bob", "--json").out)[
+            "number"
+        ]
+        == 3
+    )
 
 
 def test_show_prints_charges_and_what_is_left(privet: Run, book: SQLiteLedger) -> None:
@@ -48,7 +70,10 @@ def test_show_prints_charges_and_what_is_left(privet: Run, book: SQLiteLedger) -
 
 def test_show_refuses_what_is_no_ledger_and_makes_none(privet: Run) -> None:
     Path("text.sqlite").write_text("not a database, but longer than the header of one" * 10)
-    for name, said in (("absent.sqlite", "no ledger file absent.sqlite"), ("text.sqlite", "text.sqlite")):
+    for name, said in (
+        ("absent.sqlite", "no ledger file absent.sqlite"),
+        ("text.sqlite", "text.sqlite"),
+    ):
         ran = privet("ledger", "show", name)
         assert (ran.code, ran.out, ran.err.count("\n")) == (2, "", 1)
         assert said in ran.err
@@ -56,7 +81,10 @@ def test_show_refuses_what_is_no_ledger_and_makes_none(privet: Run) -> None:
 
 
 def test_cap_sets_and_changes_caps(privet: Run) -> None:
-    assert privet("ledger", "cap", "new.sqlite", "people", "1/3").out == "cap of data set 'people': epsilon 0.333333\n"
+    assert (
+        privet("ledger", "cap", "new.sqlite", "people", "1/3").out
+        == "cap of data set 'people': epsilon 0.333333\n"
+    )
     assert privet("ledger", "cap", "new.sqlite", "people", "2").code == 0
     said = privet("ledger", "cap", "new.sqlite", "people", "0.5", "--analyst", "ada").out
     assert said == "cap of analyst 'ada' on data set 'people': epsilon 0.5\n"
@@ -76,10 +104,17 @@ def test_a_refused_cap_makes_no_ledger(privet: Run) -> None:
     assert not Path("new.sqlite").exists()
 
 
-@pytest.mark.parametrize(("name", "told"), [("a" * 300, "File name too long"), ("\udcff", "no ledger file \\udcff")])
+@pytest.mark.parametrize(
+    ("name", "told"), [("a" * 300, "File name too long"), ("\udcff", "no ledger file \\udcff")]
+)
 def test_names_that_no_file_has_are_one_message(monkeypatch, name, told):
     monkeypatch.setattr("sys.argv", ["privet", "ledger", "show", name])
-    monkeypatch.setattr("sys.stderr", io.TextIOWrapper(io.BytesIO(), encoding="utf-8", errors="backslashreplace", write_through=True))
+    monkeypatch.setattr(
+        "sys.stderr",
+        io.TextIOWrapper(
+            io.BytesIO(), encoding="utf-8", errors="backslashreplace", write_through=True
+        ),
+    )
     with pytest.raises(SystemExit) as ended:
         main()
     sys.stderr.seek(0)

@@ -1,4 +1,6 @@
-"""``fit``, ``predict``, ``evaluate``, ``show``, ``plot``, ``card`` and ``export``, as a person uses them."""
+"""``fit``, ``predict``, ``evaluate``, ``show``, ``plot``, ``card`` and ``export``, as a person uses
+them.
+"""
 
 from __future__ import annotations
 
@@ -65,7 +67,21 @@ def test_nothing_is_paid_for_what_cannot_be_written(fit: Run, output: str) -> No
 
 
 def test_settings_of_a_learner(fit: Run) -> None:
-    assert fit("--epsilon", "1", "-l", "random-trees", "--set", "n_trees=3", "--set", "combine=vote", "-o", "m.json").code == 0
+    assert (
+        fit(
+            "--epsilon",
+            "1",
+            "-l",
+            "random-trees",
+            "--set",
+            "n_trees=3",
+            "--set",
+            "combine=vote",
+            "-o",
+            "m.json",
+        ).code
+        == 0
+    )
     model = privet.load("m.json").model_
     assert (len(model.trees), model.combine) == (3, "vote")
 
@@ -77,8 +93,14 @@ def test_settings_of_a_learner(fit: Run) -> None:
         (("--epsilon", "inf"), "epsilon"),
         (("--epsilon", "1", "--learner", "oak"), "learner must be one of"),
         (("--epsilon", "1", "--set", "leaves=3"), "--set takes NAME=VALUE"),
-        (("--epsilon", "1", "--learner", "gibbs-tree", "--set", "max_depth=-1"), "max_depth must be"),
-        (("--epsilon", "1", "--learner", "greedy-tree", "--set", "criterion=best"), "criterion must be"),
+        (
+            ("--epsilon", "1", "--learner", "gibbs-tree", "--set", "max_depth=-1"),
+            "max_depth must be",
+        ),
+        (
+            ("--epsilon", "1", "--learner", "greedy-tree", "--set", "criterion=best"),
+            "criterion must be",
+        ),
     ],
 )
 def test_a_bad_fit_is_one_message_and_writes_nothing(fit: Run, arguments: tuple, said: str) -> None:
@@ -105,14 +127,19 @@ def test_predictions_need_the_model_only(privet: Run, fit: Run, table: str) -> N
 
 def test_evaluation_is_noisy_and_charged(privet: Run, fit: Run, table: str) -> None:
     fit("--epsilon", "2", "-o", "m.json")
-    ran = privet("evaluate", "m.json", table, "--schema", "car.schema.json", "--epsilon", "1/2", "--json")
+    ran = privet(
+        "evaluate", "m.json", table, "--schema", "car.schema.json", "--epsilon", "1/2", "--json"
+    )
     said = json.loads(ran.out)
     low, high = said["interval"]
     assert low <= said["accuracy"] <= high
     assert 0.6 < said["accuracy"] < 1.1  # .97 for the default, and noise of a deviation of .006
     assert np.array(said["noisy_confusion"]).shape == (4, 4)
     assert said["left"] == "15/2"
-    assert "Noisy confusion matrix" in privet("evaluate", "m.json", table, "-s", "car.schema.json", "--epsilon", "1/2").out
+    assert (
+        "Noisy confusion matrix"
+        in privet("evaluate", "m.json", table, "-s", "car.schema.json", "--epsilon", "1/2").out
+    )
 
 
 @pytest.mark.parametrize("learner", ["gibbs-tree", "greedy-tree"])
@@ -134,7 +161,15 @@ def test_a_model_is_shown_drawn_described_and_exported(privet: Run, fit: Run, le
 
 
 @pytest.mark.parametrize(
-    "command", [("show",), ("plot", "-o", "x.png"), ("card",), ("export", "-o", "x.dot"), ("predict", "t.csv")], ids=lambda c: c[0]
+    "command",
+    [
+        ("show",),
+        ("plot", "-o", "x.png"),
+        ("card",),
+        ("export", "-o", "x.dot"),
+        ("predict", "t.csv"),
+    ],
+    ids=lambda c: c[0],
 )
 def test_what_is_no_model_is_one_message(privet: Run, command: tuple) -> None:
     Path("bad.json").write_text('{"privet": "model"')
@@ -158,7 +193,11 @@ def test_a_model_of_scores_is_shown_drawn_described_and_exported(privet: Run) ->
         assert privet("export", "m.json", "-o", name).code == 0
     text = Path("m.txt").read_text()
     assert text.startswith("# 0.833334-differentially private")
-    assert [line for line in text.splitlines()[1:] if line.startswith("#")] == ["# tree 1 of 1", "# score by age", "# score of every row"]
+    assert [line for line in text.splitlines()[1:] if line.startswith("#")] == [
+        "# tree 1 of 1",
+        "# score by age",
+        "# score of every row",
+    ]
     assert 'labelloc="b"' in Path("m.dot").read_text()
 
 
@@ -166,7 +205,10 @@ def test_a_drawn_tree_alone_and_scores_alone_are_one_picture_each(privet: Run) -
     trees = scored_model().trees
     write_model(scored_model(trees=trees[:1]), "tree.json")
     write_model(scored_model(trees=trees[1:]), "terms.json")
-    assert privet("plot", "tree.json", "-o", "tree.png", "--leaves", "2", "--whole").out == "drew tree.png\n"
+    assert (
+        privet("plot", "tree.json", "-o", "tree.png", "--leaves", "2", "--whole").out
+        == "drew tree.png\n"
+    )
     assert privet("plot", "terms.json", "-o", "terms.png").out == "drew terms.png\n"
     assert privet("plot", "tree.json", "-o", "x.png", "--tree", "2").code == 2
     assert privet("plot", "tree.json", "-o", "x.png", "--leaves", "0").code == 2

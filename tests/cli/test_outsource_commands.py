@@ -1,4 +1,6 @@
-"""Commands for an outsourced table: what they refuse, and that nothing is half-written then. The walk-through has the rest."""
+"""Commands for an outsourced table: what they refuse, and that nothing is half-written then. The
+walk-through has the rest.
+"""
 
 from __future__ import annotations
 
@@ -46,7 +48,9 @@ class TestKeys:
         assert not Path("x").exists()
 
     def test_passphrases(self, privet: Run, monkeypatch: pytest.MonkeyPatch) -> None:
-        assert "PRIVET_PASSPHRASE" in privet("outsource", "key", "new", "locked", "--passphrase").err
+        assert (
+            "PRIVET_PASSPHRASE" in privet("outsource", "key", "new", "locked", "--passphrase").err
+        )
         monkeypatch.setenv("PRIVET_PASSPHRASE", "first")
         assert privet("outsource", "key", "new", "locked", "--passphrase").code == 0
         ring = KeyRing.read("locked", "first")
@@ -66,11 +70,15 @@ class TestKeys:
 
 
 class TestSplit:
-    def test_what_is_held_back_is_told_and_kept_for_the_owner(self, privet: Run, table: pd.DataFrame) -> None:
+    def test_what_is_held_back_is_told_and_kept_for_the_owner(
+        self, privet: Run, table: pd.DataFrame
+    ) -> None:
         uneven = table.assign(disease=["flu"] * 150 + ["gout"] * 50)
         uneven.loc[199, "town"] = "atlantis"
         uneven.to_csv("u.csv", index=False)
-        ran = privet("outsource", "split", "u.csv", *SPLIT, "-o", "halves", "--withheld", "back.csv")
+        ran = privet(
+            "outsource", "split", "u.csv", *SPLIT, "-o", "halves", "--withheld", "back.csv"
+        )
         assert ran.code == 0
         assert "98 rows in 49 groups, 2-diverse" in ran.out
         assert "101 rows cannot be placed" in ran.out
@@ -84,7 +92,11 @@ class TestSplit:
         assert (again.code, "belongs to another split" in again.err) == (2, True)
         assert not Path("more").exists()
         KeyRing.new().write("k2")
-        told = json.loads(privet("outsource", "split", "u.csv", *SPLIT, "--key-file", "k2", "-o", "more", "--json").out)
+        told = json.loads(
+            privet(
+                "outsource", "split", "u.csv", *SPLIT, "--key-file", "k2", "-o", "more", "--json"
+            ).out
+        )
         assert (told["rows"], told["unplaced"], told["unfit"], told["problems"]) == (98, 101, 1, [])
 
     @pytest.mark.parametrize(
@@ -110,12 +122,30 @@ class TestSplit:
 
     def test_what_links_the_halves_is_not_written(self, privet: Run, table: pd.DataFrame) -> None:
         table.assign(copy=table["disease"]).to_csv("c.csv", index=False)
-        dataclasses.replace(SCHEMA, attributes={**SCHEMA.attributes, "copy": Categorical(DISEASES)}).write("c.json")
+        dataclasses.replace(
+            SCHEMA, attributes={**SCHEMA.attributes, "copy": Categorical(DISEASES)}
+        ).write("c.json")
         ran = privet("outsource", "split", "c.csv", *SPLIT, "--schema", "c.json", "-o", "halves")
-        assert (ran.code, "column 'copy' alone tells the sensitive value of 100% of the rows" in ran.err) == (2, True), ran.err
+        assert (
+            ran.code,
+            "column 'copy' alone tells the sensitive value of 100% of the rows" in ran.err,
+        ) == (2, True), ran.err
         assert not Path("halves").exists()
         assert KeyRing.read("k").table is None
-        assert privet("outsource", "split", "c.csv", *SPLIT, "--schema", "c.json", "-o", "halves", "--anyway").code == 0
+        assert (
+            privet(
+                "outsource",
+                "split",
+                "c.csv",
+                *SPLIT,
+                "--schema",
+                "c.json",
+                "-o",
+                "halves",
+                "--anyway",
+            ).code
+            == 0
+        )
 
     def test_verify_finds_what_was_changed(self, privet: Run) -> None:
         assert privet("outsource", "split", "t.csv", *SPLIT, "-o", "halves").code == 0
@@ -162,10 +192,15 @@ class TestServed:
 
     def test_learning_and_predicting(self, privet: Run, served: str, table: pd.DataFrame) -> None:
         assert "no tree yet" in privet("outsource", "predict", served, "t.csv", "-k", "k").err
-        assert "--leaf-size must be" in privet("outsource", "learn", served, "--leaf-size", "some").err
+        assert (
+            "--leaf-size must be" in privet("outsource", "learn", served, "--leaf-size", "some").err
+        )
         assert privet("outsource", "learn", served, "--splits", "ternary").code == 2
         assert "needs the key" in privet("outsource", "learn", served, "--leaf-size", "auto").err
-        assert "not differentially private" in privet("outsource", "learn", served, "--splits", "binary").out
+        assert (
+            "not differentially private"
+            in privet("outsource", "learn", served, "--splits", "binary").out
+        )
         ran = privet("outsource", "predict", served, "t.csv", "-k", "k", "-o", "said.csv")
         assert ran.code == 0
         assert re.search(r"right for 1\d\d of 200 rows", ran.err)
@@ -173,23 +208,49 @@ class TestServed:
         assert pd.read_csv("said.csv")["visits"].isin(["few", "many"]).all()
         printed = privet("outsource", "predict", served, "t.csv", "-k", "k")
         assert printed.out.splitlines() == Path("said.csv").read_text().splitlines()
-        assert "--tree must be the beginning" in privet("outsource", "baseline", served, "t.csv", "-k", "k", "--tree", "zz").err
+        assert (
+            "--tree must be the beginning"
+            in privet("outsource", "baseline", served, "t.csv", "-k", "k", "--tree", "zz").err
+        )
         assert "could ask for any column" in privet("outsource", "baseline", served, "t.csv").err
-        assert privet("outsource", "baseline", served, "t.csv", "--anatomy", "halves/anatomy.json", "-o", "b.csv").code == 0
+        assert (
+            privet(
+                "outsource",
+                "baseline",
+                served,
+                "t.csv",
+                "--anatomy",
+                "halves/anatomy.json",
+                "-o",
+                "b.csv",
+            ).code
+            == 0
+        )
         refused = privet("outsource", "predict", served, "t.csv", "-k", "k", "-o", "no/where.csv")
         assert (refused.code, "cannot write" in refused.err) == (2, True)
         told = json.loads(privet("outsource", "status", served, "--json").out)
         assert told["trees"][0]["refined"] >= 1
         assert "**Not differentially private.**" in privet("outsource", "card", served).out
-        assert "--splits must be" in privet("outsource", "naive", served, "t.csv", "-k", "k", "--splits", "x").err
+        assert (
+            "--splits must be"
+            in privet("outsource", "naive", served, "t.csv", "-k", "k", "--splits", "x").err
+        )
 
     def test_another_key_changes_nothing(self, privet: Run, served: str) -> None:
         KeyRing.new().write("other")
         assert privet("outsource", "learn", served).code == 0
-        for command in (("predict", served, "t.csv"), ("naive", served, "t.csv"), ("export", served, "-o", "x.csv"), ("rotate", served)):
+        for command in (
+            ("predict", served, "t.csv"),
+            ("naive", served, "t.csv"),
+            ("export", served, "-o", "x.csv"),
+            ("rotate", served),
+        ):
             ran = privet("outsource", *command, "-k", "other")
             assert (ran.code, "cannot be opened with this key" in ran.err) == (2, True), ran.err
-        assert json.loads(privet("outsource", "status", served, "--json").out)["trees"][0]["refined"] == 0
+        assert (
+            json.loads(privet("outsource", "status", served, "--json").out)["trees"][0]["refined"]
+            == 0
+        )
         assert not Path("x.csv").exists()
         assert len(KeyRing.read("other").keys) == 1
 
@@ -204,9 +265,14 @@ class TestServed:
         assert privet("outsource", "export", served, "-k", "k", "-o", "back.csv").code == 0
         assert Path("back.csv").stat().st_mode & 0o777 == 0o600
         old.write("old")
-        assert "cannot be opened with this key" in privet("outsource", "export", served, "-k", "old", "-o", "x.csv").err
+        assert (
+            "cannot be opened with this key"
+            in privet("outsource", "export", served, "-k", "old", "-o", "x.csv").err
+        )
 
-    def test_a_key_with_something_still_sealed_by_it_is_not_retired(self, privet: Run, served: str) -> None:
+    def test_a_key_with_something_still_sealed_by_it_is_not_retired(
+        self, privet: Run, served: str
+    ) -> None:
         KeyRing.read("k").rotated().write("k", over=True)  # made, but nothing was sealed anew
         ran = privet("outsource", "key", "retire", "k", served)
         assert (ran.code, "still sealed with an older key" in ran.err) == (2, True)

@@ -22,7 +22,9 @@ SECRET = "SECRET-PASSWORD"
 def table(postgres: Server) -> str:
     car = privet.datasets.load("car")
     car.schema.declare(n_rows=1728).write("car.schema.json")
-    return put_table(postgres.database(), car.table.astype(object), "car").replace("postgres:@", f"postgres:{SECRET}@")
+    return put_table(postgres.database(), car.table.astype(object), "car").replace(
+        "postgres:@", f"postgres:{SECRET}@"
+    )
 
 
 def test_a_ledger_must_be_named(privet: Run, table: str) -> None:

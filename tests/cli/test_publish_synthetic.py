@@ -1,4 +1,6 @@
-"""``privet publish synthetic`` and ``check``: files, charges, what is refused, and going on after an interruption."""
+"""``privet publish synthetic`` and ``check``: files, charges, what is refused, and going on after
+an interruption.
+"""
 
 from __future__ import annotations
 
@@ -55,7 +57,18 @@ def spent(name: str = "t.csv") -> F:
 
 
 def command(output: object, *more: object) -> list[object]:
-    return ["publish", "synthetic", "t.csv", "--schema", "s.json", "--epsilon", "2", "-o", output, *more]
+    return [
+        "publish",
+        "synthetic",
+        "t.csv",
+        "--schema",
+        "s.json",
+        "--epsilon",
+        "2",
+        "-o",
+        output,
+        *more,
+    ]
 
 
 @pytest.mark.parametrize("suffix", ["parquet", "csv"])
@@ -119,9 +132,15 @@ REFUSED = {
     "a folder that is not there": (command("nowhere/out.csv"), "cannot write"),
     "a folder in its place": (command("folder.csv"), "cannot write"),
     "no schema": (["publish", "synthetic", "t.csv", "--epsilon", "1", "-o", "out.csv"], "--schema"),
-    "a schema that is not there": (["publish", "synthetic", "t.csv", "--schema", "x.json", "-e", "1", "-o", "out.csv"], "x.json"),
+    "a schema that is not there": (
+        ["publish", "synthetic", "t.csv", "--schema", "x.json", "-e", "1", "-o", "out.csv"],
+        "x.json",
+    ),
     "no rows": (command("out.csv", "--rows", 0), "rows"),
-    "an epsilon that is none": (["publish", "synthetic", "t.csv", "--schema", "s.json", "-e", "many", "-o", "out.csv"], "epsilon"),
+    "an epsilon that is none": (
+        ["publish", "synthetic", "t.csv", "--schema", "s.json", "-e", "many", "-o", "out.csv"],
+        "epsilon",
+    ),
     "the private table itself": (command("t.csv"), "private table itself"),
     "the private table by another name": (command("./folder.csv/../t.csv"), "private table itself"),
     "the ledger": (command("book.csv", "--ledger", "book.csv"), "the ledger"),
@@ -145,7 +164,18 @@ def test_values_that_csv_cannot_hold_are_refused_before_a_charge(tmp_path, prive
     schema = Schema({"a": Categorical(["one", "two\nlines"])}, "c", ["no", "yes"])
     schema.write("s.json")
     pd.DataFrame({"a": ["one", "two\nlines"], "c": ["no", "yes"]}).to_parquet("t.parquet")
-    given = ["publish", "synthetic", "t.parquet", "--schema", "s.json", "--epsilon", "1", "--rows", "4", "-o"]
+    given = [
+        "publish",
+        "synthetic",
+        "t.parquet",
+        "--schema",
+        "s.json",
+        "--epsilon",
+        "1",
+        "--rows",
+        "4",
+        "-o",
+    ]
     before = names()
     ran = privet(*given, "out.csv")
     assert ran.code == 2
@@ -156,7 +186,13 @@ def test_values_that_csv_cannot_hold_are_refused_before_a_charge(tmp_path, prive
 
 class TestInterrupted:
     def kill(self) -> None:
-        process = Forked(KILLED, command("out.csv", "--rows", 50), Path("killed.out"), Path("killed.err"), Path.cwd())
+        process = Forked(
+            KILLED,
+            command("out.csv", "--rows", 50),
+            Path("killed.out"),
+            Path("killed.err"),
+            Path.cwd(),
+        )
         assert process.wait(120) == -signal.SIGKILL, Path("killed.err").read_text()
         assert "out.csv" not in names()
         assert "out.csv.unfinished" in names()
@@ -175,7 +211,19 @@ class TestInterrupted:
 
     def test_another_epsilon_is_refused_unless_begun_anew(self, files, privet):
         self.kill()
-        other = ["publish", "synthetic", "t.csv", "--schema", "s.json", "--epsilon", "3", "-o", "out.csv", "--rows", "50"]
+        other = [
+            "publish",
+            "synthetic",
+            "t.csv",
+            "--schema",
+            "s.json",
+            "--epsilon",
+            "3",
+            "-o",
+            "out.csv",
+            "--rows",
+            "50",
+        ]
         ran = privet(*other)
         assert ran.code == 2
         assert "--anew" in ran.err
@@ -183,7 +231,8 @@ class TestInterrupted:
         ran = privet(*other, "--anew")
         assert ran.code == 0, ran.err
         assert "going on" not in ran.err
-        assert spent() == 3 + F(4, 5) + F(1, 5)  # what was lost: the first counts, and one of two selections
+        # what was lost: the first counts, and one of two selections
+        assert spent() == 3 + F(4, 5) + F(1, 5)
 
     def test_other_rows_of_the_same_counts_are_drawn_without_paying_again(self, files, privet):
         self.kill()
@@ -191,7 +240,9 @@ class TestInterrupted:
         assert len(read_public("out.csv")) == 51
         assert spent() == 2
 
-    def test_a_table_that_could_not_be_written_is_not_paid_for_again(self, files, privet, monkeypatch):
+    def test_a_table_that_could_not_be_written_is_not_paid_for_again(
+        self, files, privet, monkeypatch
+    ):
         def full(*_):
             raise OSError(28, "No space left on device")
 
@@ -208,14 +259,18 @@ class TestInterrupted:
         assert len(read_public("out.csv")) == 50
 
     def test_a_table_that_was_written_twice_is_one_release(self, files, privet, monkeypatch):
-        """Killed after the file was written: the same answers are the same release, and would otherwise count twice."""
+        """Killed after the file was written: the same answers are the same release, and would
+        otherwise count twice.
+        """
         from privet.resume import Unfinished
 
         def identity() -> str:
             import duckdb
 
             with duckdb.connect() as connection:
-                said = connection.execute("SELECT value FROM parquet_kv_metadata('out.parquet')").fetchone()
+                said = connection.execute(
+                    "SELECT value FROM parquet_kv_metadata('out.parquet')"
+                ).fetchone()
             return json.loads(said[0])["privacy"]["id"]
 
         with monkeypatch.context() as patch:
@@ -231,7 +286,16 @@ class TestCheck:
     @pytest.fixture
     def rows(self, files):
         table(300, seed=9).to_csv("rows.csv", index=False)
-        return ["publish", "check", "rows.csv", "held-out.csv", "--schema", "s.json", "--epsilon", "1/2"]
+        return [
+            "publish",
+            "check",
+            "rows.csv",
+            "held-out.csv",
+            "--schema",
+            "s.json",
+            "--epsilon",
+            "1/2",
+        ]
 
     def test_prints(self, rows, privet):
         ran = privet(*rows)

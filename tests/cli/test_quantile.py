@@ -1,4 +1,6 @@
-"""``privet quantile``: a bin of a numeric attribute, from a table or through a curator at an address."""
+"""``privet quantile``: a bin of a numeric attribute, from a table or through a curator at an
+address.
+"""
 
 from __future__ import annotations
 
@@ -18,20 +20,31 @@ from privet.schema import Categorical, Numeric, Schema
 from tests.remote.running import running
 
 Run = Callable[..., Any]
-SCHEMA = Schema({"age": Numeric(0, 100, bins=5), "sex": Categorical(["f", "m"])}, "ill", ["no", "yes"])
+SCHEMA = Schema(
+    {"age": Numeric(0, 100, bins=5), "sex": Categorical(["f", "m"])}, "ill", ["no", "yes"]
+)
 
 
 @pytest.fixture(scope="module")
 def folder(tmp_path_factory) -> Path:
     path = tmp_path_factory.mktemp("people")
-    pd.DataFrame({"age": [*range(10, 60), *[95] * 30], "sex": "f", "ill": "no"}).to_csv(path / "people.csv", index=False)
+    pd.DataFrame({"age": [*range(10, 60), *[95] * 30], "sex": "f", "ill": "no"}).to_csv(
+        path / "people.csv", index=False
+    )
     SCHEMA.write(path / "people.schema.json")
     return path
 
 
 @pytest.fixture
 def ask(privet: Run, folder: Path) -> Run:
-    given = ("quantile", folder / "people.csv", "--schema", folder / "people.schema.json", "--ledger", "book.sqlite")
+    given = (
+        "quantile",
+        folder / "people.csv",
+        "--schema",
+        folder / "people.schema.json",
+        "--ledger",
+        "book.sqlite",
+    )
     return lambda *arguments: privet(*given, *arguments)
 
 
@@ -44,15 +57,34 @@ def test_the_median_and_what_is_left(ask: Run):
     assert (ran.code, ran.err) == (0, "")
     assert "age: the median is in [40, 60), or near it." in ran.out
     assert "19 times in 20 it is at most 1 rows off" in ran.out
-    assert ["people.csv", "epsilon", "1000", "100", "900"] in [line.split() for line in ran.out.splitlines()]
+    assert ["people.csv", "epsilon", "1000", "100", "900"] in [
+        line.split() for line in ran.out.splitlines()
+    ]
     assert charges() == [100]
 
 
 def test_json(ask: Run):
-    said = json.loads(ask("--attribute", "age", "--q", "0.9", "--epsilon", "50", "--budget", "60", "--json").out)
-    assert (said["bin"], said["low"], said["high"], said["middle"], said["q"]) == (4, 80, 100, 90, "9/10")
+    said = json.loads(
+        ask("--attribute", "age", "--q", "0.9", "--epsilon", "50", "--budget", "60", "--json").out
+    )
+    assert (said["bin"], said["low"], said["high"], said["middle"], said["q"]) == (
+        4,
+        80,
+        100,
+        90,
+        "9/10",
+    )
     assert said["rows_off"] == pytest.approx(18 / 10 / 50 * 4.605, rel=1e-3)
-    assert said.items() >= {"attribute": "age", "private": True, "epsilon": "50", "left": "10", "neighbours": "add-remove"}.items()
+    assert (
+        said.items()
+        >= {
+            "attribute": "age",
+            "private": True,
+            "epsilon": "50",
+            "left": "10",
+            "neighbours": "add-remove",
+        }.items()
+    )
 
 
 @pytest.mark.parametrize(
@@ -84,11 +116,26 @@ def test_through_a_curator_at_an_address(privet: Run, folder: Path, tmp_path: Pa
     with running(tmp_path) as service:
         service.add("people", folder / "people.csv", SCHEMA, Budget(1000))
         Path("token").write_text(service.token)
-        asked = ("quantile", service.url, "--attribute", "age", "--q", "1/4", "--token-file", "token", "--epsilon")
+        asked = (
+            "quantile",
+            service.url,
+            "--attribute",
+            "age",
+            "--q",
+            "1/4",
+            "--token-file",
+            "token",
+            "--epsilon",
+        )
         ran = privet(*asked, "100")
         assert "the 0.25-quantile is in [20, 40), or near it." in ran.out
         assert "left of your budget for 'people': epsilon 900" in ran.out
-        assert json.loads(privet(*asked, "100", "--json").out).items() >= {"bin": 1, "left": "800"}.items()
-        refused = privet("quantile", service.url, "--attribute", "sex", "--epsilon", "1", "--token-file", "token")
+        assert (
+            json.loads(privet(*asked, "100", "--json").out).items()
+            >= {"bin": 1, "left": "800"}.items()
+        )
+        refused = privet(
+            "quantile", service.url, "--attribute", "sex", "--epsilon", "1", "--token-file", "token"
+        )
         assert (refused.code, refused.out) == (2, "")
         assert service.home.ledger.spent("people").epsilon == 200

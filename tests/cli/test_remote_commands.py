@@ -35,7 +35,18 @@ def token(service, monkeypatch):
 
 def test_a_model_is_trained_and_evaluated(privet: Run, service):
     spent = service.home.ledger.spent("car", "ada").epsilon
-    ran = privet("fit", service.url, "--dataset", "car", "--epsilon", "1", "--learner", "greedy-tree", "-o", "m.json")
+    ran = privet(
+        "fit",
+        service.url,
+        "--dataset",
+        "car",
+        "--epsilon",
+        "1",
+        "--learner",
+        "greedy-tree",
+        "-o",
+        "m.json",
+    )
     assert (ran.code, ran.err) == (0, "")
     assert "1-differentially private" in ran.out
     assert "left of your budget for 'car': epsilon " in ran.out
@@ -45,21 +56,29 @@ def test_a_model_is_trained_and_evaluated(privet: Run, service):
     assert len(said["classes"]) == len(said["noisy_confusion"]) == 4
     assert 0.5 < said["accuracy"] < 1
     assert service.home.ledger.spent("car", "ada").epsilon == spent + 11
-    assert "Noisy confusion matrix" in privet("evaluate", "m.json", service.url, "--epsilon", "1").out
+    assert (
+        "Noisy confusion matrix" in privet("evaluate", "m.json", service.url, "--epsilon", "1").out
+    )
 
 
 def test_rows_are_counted(privet: Run, service):
     ran = privet("count", service.url, "--epsilon", "5", "--by", "safety", "--json")
     counts = json.loads(ran.out)["noisy_counts"]
     assert sum(sum(line.values()) for line in counts.values()) == pytest.approx(1728, abs=60)
-    assert "left of your budget" in privet("count", service.url, "--epsilon", "1", "--schema", service.schema_file).out
+    assert (
+        "left of your budget"
+        in privet("count", service.url, "--epsilon", "1", "--schema", service.schema_file).out
+    )
 
 
 def test_a_token_from_a_file(privet: Run, service, monkeypatch):
     monkeypatch.delenv("PRIVET_TOKEN")
     Path("token").write_text(service.token + "\n")
     assert privet("count", service.url, "--epsilon", "1", "--token-file", "token").code == 0
-    for arguments, said in (((), "set PRIVET_TOKEN"), (("--token-file", "absent"), "cannot read a token from absent")):
+    for arguments, said in (
+        ((), "set PRIVET_TOKEN"),
+        (("--token-file", "absent"), "cannot read a token from absent"),
+    ):
         ran = privet("count", service.url, "--epsilon", "1", *arguments)
         assert (ran.code, ran.out) == (2, "")
         assert said in ran.err
@@ -79,7 +98,9 @@ def test_a_token_from_a_file(privet: Run, service, monkeypatch):
     ],
     ids=lambda value: value[0] if isinstance(value, tuple) else "",
 )
-def test_what_is_refused_is_one_message_and_charges_nothing(privet: Run, service, arguments: tuple, said: str):
+def test_what_is_refused_is_one_message_and_charges_nothing(
+    privet: Run, service, arguments: tuple, said: str
+):
     import privet as pv
 
     pv.datasets.load("nursery").schema.write("other.json")

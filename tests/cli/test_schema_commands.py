@@ -24,17 +24,26 @@ def test_check_says_what_a_schema_holds_and_that_a_table_fits(privet: Run, nurse
     schema, table = nursery / "nursery.schema.json", nursery / "nursery.csv"
     fingerprint = Schema.read(schema).fingerprint[:16]
     alone, both = privet("schema", "check", schema), privet("schema", "check", schema, table)
-    assert (alone.code, alone.out) == (0, f"{schema}: 8 attributes, 5 classes, fingerprint {fingerprint}\n")
+    assert (alone.code, alone.out) == (
+        0,
+        f"{schema}: 8 attributes, 5 classes, fingerprint {fingerprint}\n",
+    )
     assert (both.code, both.out) == (0, alone.out.rstrip() + f"; {table} fits it\n")
 
 
 def test_check_lists_every_problem_without_a_value(privet: Run) -> None:
-    Schema({"c": Categorical(["a"]), "n": Numeric(0, 1), "gone": Numeric(0, 1)}, "class", ["no", "yes"]).write("s.json")
+    Schema(
+        {"c": Categorical(["a"]), "n": Numeric(0, 1), "gone": Numeric(0, 1)}, "class", ["no", "yes"]
+    ).write("s.json")
     Path("t.csv").write_text("c,n,class\nSECRET-VALUE,987654321,no\na,0.5,yes\n")
     ran = privet("schema", "check", "s.json", "t.csv")
     assert (ran.code, ran.out) == (2, "")
     assert ran.err.count("privet: ") == 1
-    for column, what in (("c", "does not list"), ("n", "outside the declared bounds"), ("gone", "is not in the table")):
+    for column, what in (
+        ("c", "does not list"),
+        ("n", "outside the declared bounds"),
+        ("gone", "is not in the table"),
+    ):
         assert any(f"column '{column}'" in line and what in line for line in ran.err.splitlines())
     assert not any(secret in ran.err for secret in ("SECRET-VALUE", "987654321", "Traceback"))
 
@@ -51,7 +60,10 @@ def test_check_refuses_a_bad_schema(privet: Run) -> None:
 def sample() -> Path:
     """A public sample with categories, numbers and a missing entry."""
     path = Path("sample.csv")
-    rows = [f"{'red' if i % 3 else 'blue'},{i * 1.37:.2f},{'' if i == 4 else i},{i % 2}" for i in range(40)]
+    rows = [
+        f"{'red' if i % 3 else 'blue'},{i * 1.37:.2f},{'' if i == 4 else i},{i % 2}"
+        for i in range(40)
+    ]
     path.write_text("\n".join(["colour,weight,age,label", *rows]) + "\n")
     return path
 
@@ -94,7 +106,9 @@ SPELLINGS = [
 @pytest.mark.parametrize("spelled", SPELLINGS)
 def test_a_draft_lists_what_the_file_spells(privet: Run, spelled: str) -> None:
     entries = spelled.split()
-    Path("t.csv").write_text("\n".join(["x,class", *(f"{entry},{label}" for entry in entries for label in "ab")]) + "\n")
+    Path("t.csv").write_text(
+        "\n".join(["x,class", *(f"{entry},{label}" for entry in entries for label in "ab")]) + "\n"
+    )
     assert privet("schema", "draft", "t.csv", "--output", "s.json").code == 0
     checked = privet("schema", "check", "s.json", "t.csv")
     assert checked.code == 0, checked.err
@@ -109,19 +123,31 @@ def test_draft_refuses_without_writing(privet: Run, sample: Path) -> None:
 
 def test_declare_writes_facts_and_keeps_the_domain(privet: Run, nursery: Path) -> None:
     schema = nursery / "nursery.schema.json"
-    ran = privet("schema", "declare", schema, "--neighbours", "replace", "--rows", 12960, "-o", "s.json")
+    ran = privet(
+        "schema", "declare", schema, "--neighbours", "replace", "--rows", 12960, "-o", "s.json"
+    )
     assert (ran.code, ran.out) == (0, "s.json: neighbours replace, n_rows 12960\n")
     assert Schema.read("s.json") == Schema.read(schema).declare(neighbours="replace", n_rows=12960)
-    ran = privet("schema", "declare", "s.json", "--person", "who", "--rows-per-person", 3, "-o", "s.json")
+    ran = privet(
+        "schema", "declare", "s.json", "--person", "who", "--rows-per-person", 3, "-o", "s.json"
+    )
     assert ran.code == 0
-    assert Schema.read("s.json") == Schema.read(schema).declare(neighbours="replace", n_rows=12960, person="who", rows_per_person=3)
+    assert Schema.read("s.json") == Schema.read(schema).declare(
+        neighbours="replace", n_rows=12960, person="who", rows_per_person=3
+    )
 
 
 @pytest.mark.parametrize(
     ("facts", "message"),
-    [((), "nothing is declared"), (("--neighbours", "both"), "neighbours"), (("--rows-per-person", 0), "rows_per_person")],
+    [
+        ((), "nothing is declared"),
+        (("--neighbours", "both"), "neighbours"),
+        (("--rows-per-person", 0), "rows_per_person"),
+    ],
 )
-def test_declare_refuses_what_is_no_fact(privet: Run, nursery: Path, facts: tuple[object, ...], message: str) -> None:
+def test_declare_refuses_what_is_no_fact(
+    privet: Run, nursery: Path, facts: tuple[object, ...], message: str
+) -> None:
     ran = privet("schema", "declare", nursery / "nursery.schema.json", *facts, "-o", "s.json")
     assert ran.code == 2
     assert message in ran.err

@@ -1,4 +1,6 @@
-"""Nothing that a command reads is written over, nor a table that has been asked about, nor a ledger."""
+"""Nothing that a command reads is written over, nor a table that has been asked about, nor a
+ledger.
+"""
 
 from __future__ import annotations
 
@@ -27,11 +29,20 @@ COMMANDS = {
     "schema draft": (("schema", "draft", "t.csv"), []),
     "anonymity": (("anonymity", "t.csv", "--quasi", "buying", "--sensitive", "class"), []),
     "federation plan": (("federation", "plan", "-s", "s.json"), ["s.json"]),
-    "federation contribute": (("federation", "contribute", "t.csv", "-p", "plan.json", "-e", 1), ["plan.json"]),
+    "federation contribute": (
+        ("federation", "contribute", "t.csv", "-p", "plan.json", "-e", 1),
+        ["plan.json"],
+    ),
     "publish synthetic": (("publish", "synthetic", "t.csv", "-s", "s.json", "-e", 1), ["s.json"]),
-    "publish check": (("publish", "check", "public.csv", "t.csv", "-s", "s.json", "-e", 1), ["s.json", "public.csv"]),
+    "publish check": (
+        ("publish", "check", "public.csv", "t.csv", "-s", "s.json", "-e", 1),
+        ["s.json", "public.csv"],
+    ),
     "publish randomizer": (("publish", "randomizer", "-s", "s.json", "-e", 1), ["s.json"]),
-    "publish learn": (("publish", "learn", "reports.csv", "-r", "r.json"), ["reports.csv", "r.json"]),
+    "publish learn": (
+        ("publish", "learn", "reports.csv", "-r", "r.json"),
+        ["reports.csv", "r.json"],
+    ),
 }
 
 
@@ -63,7 +74,13 @@ def test_what_is_read_stays_as_it_is(privet, made, tmp_path, name):
     Path("symbolic").symlink_to("t.csv.ledger.sqlite")
     before = {path.name: path.read_bytes() for path in tmp_path.iterdir()}
     reads_table = "t.csv" in words
-    for target in ("t.csv", "t.csv.ledger.sqlite", "symbolic", *(["link.csv"] if reads_table else []), *read):
+    for target in (
+        "t.csv",
+        "t.csv.ledger.sqlite",
+        "symbolic",
+        *(["link.csv"] if reads_table else []),
+        *read,
+    ):
         ran = privet(*words, "-o", target)
         assert ran.code == 2, (target, ran)
         assert "write elsewhere" in ran.err or "is written to a .parquet or .csv file" in ran.err

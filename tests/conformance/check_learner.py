@@ -25,8 +25,16 @@ from privet.release.file import read_model, write_model
 
 
 def _narrow(data: datasets.Dataset, names: list[str]) -> datasets.Dataset:
-    """With fewer attributes: Gibbs trees are as deep as with all six, and take a twentieth of the time."""
-    return replace(data, X=data.X[names], schema=replace(data.schema, attributes={name: data.schema.attributes[name] for name in names}))
+    """With fewer attributes: Gibbs trees are as deep as with all six, and take a twentieth of the
+    time.
+    """
+    return replace(
+        data,
+        X=data.X[names],
+        schema=replace(
+            data.schema, attributes={name: data.schema.attributes[name] for name in names}
+        ),
+    )
 
 
 CAR = _narrow(datasets.load("car"), ["buying", "persons", "lug_boot", "safety"])
@@ -55,10 +63,17 @@ def charges_what_it_states(make: Make) -> None:
         curator = Curator(CAR.table, SCHEMA, Budget(5), ledger=ledger)
         learner = make(epsilon, SCHEMA).fit_from(curator)
         spent = ledger.spent(curator.dataset).epsilon
-        unused = [charge.cost.epsilon for charge in learner.privacy_.charges if charge.what == "set aside and not used"]
+        unused = [
+            charge.cost.epsilon
+            for charge in learner.privacy_.charges
+            if charge.what == "set aside and not used"
+        ]
         assert learner.privacy_.private
         assert learner.privacy_.promised.epsilon == F(str(epsilon)) == spent + sum(unused, F(0))
-        if learner.model_.learner != "noisy-id3" and learner.get_params().get("schedule") != "thesis":
+        if (
+            learner.model_.learner != "noisy-id3"
+            and learner.get_params().get("schedule") != "thesis"
+        ):
             assert not unused  # only these may stop early
 
 
@@ -80,7 +95,8 @@ def pays_for_size(make: Make) -> None:
     declared = Curator(CAR.table, SCHEMA, Budget(1))
     make(1, SCHEMA).fit_from(declared)
     assert "number of rows" not in [entry.what for entry in declared.ledger.entries()]
-    needs_size = learner.model_.learner == "privet" or "auto" in learner.get_params().values()  # a fixed depth needs no number of rows
+    # a fixed depth needs no number of rows
+    needs_size = learner.model_.learner == "privet" or "auto" in learner.get_params().values()
     assert ("number of rows" in asked) == needs_size
     assert curator.spent.epsilon <= 1
 
@@ -93,14 +109,17 @@ def same_from_a_file(make: Make, folder: Any) -> None:
             curator = Curator(table, SCHEMA, Budget(1), bits=SeededBits(3))
         learner = make(1, SCHEMA)
         if learner.get_params().get("divide") == "people":
-            learner.set_params(divide="budget")  # groups of people are drawn by each engine in its own way
+            # groups of people are drawn by each engine in its own way
+            learner.set_params(divide="budget")
         models.append(learner.fit_from(curator))
     np.testing.assert_array_equal(models[0].predict_proba(CAR.X), models[1].predict_proba(CAR.X))
 
 
 def deterministic_under_a_seed(make: Make) -> None:
     with unlock_test_seeds():
-        first, second, other = (make(1, SCHEMA).set_params(random_state=seed).fit(CAR.X, CAR.y) for seed in (1, 1, 2))
+        first, second, other = (
+            make(1, SCHEMA).set_params(random_state=seed).fit(CAR.X, CAR.y) for seed in (1, 1, 2)
+        )
     np.testing.assert_array_equal(first.predict_proba(CAR.X), second.predict_proba(CAR.X))
     assert (first.predict_proba(CAR.X) != other.predict_proba(CAR.X)).any()
     assert not first.privacy_.private
@@ -120,12 +139,16 @@ def says_when_not_private(make: Make) -> None:
     assert exact.privacy_.describe().startswith("NOT PRIVATE")
     from_data = make(1, "from-data").fit(CAR.X.to_numpy(), CAR.y.to_numpy())
     assert "read off the data" in from_data.privacy_.describe()
-    reused = make(1, from_data.model_.schema).fit(dict(zip(from_data.model_.schema.names, CAR.X.to_numpy().T, strict=True)), CAR.y)
+    reused = make(1, from_data.model_.schema).fit(
+        dict(zip(from_data.model_.schema.names, CAR.X.to_numpy().T, strict=True)), CAR.y
+    )
     assert "read off the data" in reused.privacy_.describe()  # the schema carries the mark
 
 
 def no_exact_count(make: Make, folder: Any) -> None:
-    """Two fits of one table share next to no number: what is released is noise on top of counts, not counts."""
+    """Two fits of one table share next to no number: what is released is noise on top of counts,
+    not counts.
+    """
     numbers = []
     for i in range(2):
         path = folder / f"{i}.json"
@@ -140,8 +163,13 @@ def no_exact_count(make: Make, folder: Any) -> None:
         else:
             counts = [tree["counts"] for tree in document["trees"]]
         listed = [np.round([x for line in table for x in line], 6).tolist() for table in counts]
-        labels = [tree for tree in listed if json.loads(text)["combine"] == "scores" and len(set(tree)) <= 2]
-        assert all(0 <= x < 2 for tree in labels for x in tree)  # a label that was drawn, with a public strength: no number from the rows
+        labels = [
+            tree
+            for tree in listed
+            if json.loads(text)["combine"] == "scores" and len(set(tree)) <= 2
+        ]
+        # a label that was drawn, with a public strength: no number from the rows
+        assert all(0 <= x < 2 for tree in labels for x in tree)
         numbers.append([x for tree in listed if tree not in labels for x in tree])
     same = [a == b for a, b in zip(*numbers, strict=False)]
     assert not same or np.mean(same) < 0.5
@@ -192,4 +220,5 @@ def stays_within_budget(make: Make) -> None:
     curator = Curator(CAR.table, SCHEMA, Budget("0.05"))
     with pytest.raises(BudgetExceeded):
         make(1, SCHEMA).fit_from(curator)
-    assert curator.spent.epsilon == 0  # refused before the first question, so that nothing is paid in vain
+    # refused before the first question, so that nothing is paid in vain
+    assert curator.spent.epsilon == 0

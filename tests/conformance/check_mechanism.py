@@ -1,4 +1,6 @@
-"""Goodness of fit that can fail: a sampler must follow its exact law, and one whose scale is 30% off must be rejected."""
+"""Goodness of fit that can fail: a sampler must follow its exact law, and one whose scale is 30%
+off must be rejected.
+"""
 
 from __future__ import annotations
 
@@ -35,7 +37,8 @@ def fit(samples: np.ndarray, law: Law) -> float:
     support = np.arange(low, high + 1)
     expected = law(support) * len(samples)
     observed = np.bincount(samples - low, minlength=len(support)).astype(float)
-    # Merge neighbours until every bin expects enough; what lies outside the samples' range goes to the ends.
+    # Merge neighbours until every bin expects enough; what lies outside the samples' range goes to
+    # the ends.
     bins_observed, bins_expected = [0.0], [0.0]
     for seen, wanted in zip(observed, expected, strict=True):
         if bins_expected[-1] >= 50:
@@ -47,8 +50,12 @@ def fit(samples: np.ndarray, law: Law) -> float:
     return choice_fit(np.array(bins_observed), np.array(bins_expected) / len(samples))
 
 
-def choice_fit(observed: Sequence[float] | np.ndarray, chances: Sequence[float] | np.ndarray) -> float:
-    """The p-value of a chi-square test of counts against probabilities; rare outcomes are merged."""
+def choice_fit(
+    observed: Sequence[float] | np.ndarray, chances: Sequence[float] | np.ndarray
+) -> float:
+    """The p-value of a chi-square test of counts against probabilities; rare outcomes are
+    merged.
+    """
     observed, expected = np.asarray(observed, dtype=float), np.asarray(chances) * np.sum(observed)
     rare = expected < 25
     if rare.any():
@@ -63,16 +70,21 @@ def choice_fit(observed: Sequence[float] | np.ndarray, chances: Sequence[float] 
 def check_noise(draw: Callable[[int], np.ndarray], law: Law, n_samples: int = SAMPLES) -> None:
     """The sampler follows the law, on the integers, symmetric around zero.
 
-    Of a scale 30% off, each Laplace sample tells .03 nats or more: with 20 000, the statistic lies 1200 above its mean, where 150 would do.
+    Of a scale 30% off, each Laplace sample tells .03 nats or more: with 20 000, the statistic lies
+    1200 above its mean, where 150 would do.
     """
     samples = draw(n_samples)
     assert samples.dtype == np.int64
     assert samples.shape == (n_samples,)
     positive, negative = int((samples > 0).sum()), int((samples < 0).sum())
     if positive + negative:
-        assert stats.binomtest(positive, positive + negative).pvalue > ALPHA, "signs are not balanced"
+        assert stats.binomtest(positive, positive + negative).pvalue > ALPHA, (
+            "signs are not balanced"
+        )
     wide = law(np.array([3]))[0] > 1e-3
-    assert not wide or set(range(4)) == set(np.unique(samples % 4).tolist()), "some integers never occur"
+    assert not wide or set(range(4)) == set(np.unique(samples % 4).tolist()), (
+        "some integers never occur"
+    )
     assert fit(samples, law) > ALPHA, "the sampler does not follow its law"
 
 

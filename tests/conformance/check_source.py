@@ -1,4 +1,6 @@
-"""What every source of exact counts must do. A new source is one more entry in ``test_sources.py``."""
+"""What every source of exact counts must do. A new source is one more entry in
+``test_sources.py``.
+"""
 
 from __future__ import annotations
 
@@ -13,7 +15,16 @@ from privet.counts.base import Table
 from privet.counts.counting import Counting
 from privet.question import Partition, Question
 from privet.schema import Schema
-from tests.conformance.tables import SCHEMA, forest, mixed, oracle, random_table, random_tree, wide_schema, wide_table
+from tests.conformance.tables import (
+    SCHEMA,
+    forest,
+    mixed,
+    oracle,
+    random_table,
+    random_tree,
+    wide_schema,
+    wide_table,
+)
 
 #: Puts a data frame where the source reads it.
 Place = Callable[[pd.DataFrame], Table]
@@ -51,12 +62,16 @@ def random_tables(place: Place) -> None:
     for seed, rows in ((0, 50), (1, 400), (2, 3000)):
         assert_counts(place, random_table(rows, seed), forest(SCHEMA))
     assert_counts(place, random_table(500, 3), mixed(SCHEMA))
-    assert_counts(place, random_table(500, 4), Question.level(random_tree(SCHEMA, 2, 1), SCHEMA.names))
+    assert_counts(
+        place, random_table(500, 4), Question.level(random_tree(SCHEMA, 2, 1), SCHEMA.names)
+    )
 
 
 def small_tables(place: Place, rows: int) -> None:
     frame = random_table(200, 5)
-    known = frame[(frame.label != "never") & (frame.rooms != "5") & frame.height.between(140, 210)].iloc[:rows]
+    known = frame[
+        (frame.label != "never") & (frame.rooms != "5") & frame.height.between(140, 210)
+    ].iloc[:rows]
     for question in (forest(SCHEMA), mixed(SCHEMA), Question.of(Cells.everything(SCHEMA))):
         assert_counts(place, known, question)
     total = place(known).source(SCHEMA).count(Question.of(Cells.everything(SCHEMA)))[0].sum()
@@ -77,7 +92,9 @@ def wide_attributes(place: Place) -> None:
     frame = wide_table(2000, 0)
     everything = Cells.everything(schema)
     assert_counts(place, frame, Question.level(everything, schema.names))
-    assert_counts(place, frame, Question.of(everything.refine({0: Split.multiway(schema, "street")})))
+    assert_counts(
+        place, frame, Question.of(everything.refine({0: Split.multiway(schema, "street")}))
+    )
 
 
 def many_cells(place: Place, n_cells: int) -> None:
@@ -91,13 +108,19 @@ def many_cells(place: Place, n_cells: int) -> None:
 def rows_per_person(place: Place) -> None:
     rng = np.random.default_rng(0)
     frame = random_table(600, 8)
-    frame["who"] = pd.Series([f"p{i}" if i else None for i in rng.integers(0, 90, 600)], dtype=object)
+    frame["who"] = pd.Series(
+        [f"p{i}" if i else None for i in rng.integers(0, 90, 600)], dtype=object
+    )
     for most in (1, 3):
         schema = replace(SCHEMA, person="who", rows_per_person=most)
         assert_counts(place, frame, forest(schema))
-        total = int(place(frame).source(schema).count(Question.of(Cells.everything(schema)))[0].sum())
+        total = int(
+            place(frame).source(schema).count(Question.of(Cells.everything(schema)))[0].sum()
+        )
         assert total <= most * 90
-    unlimited = int(place(frame).source(SCHEMA).count(Question.of(Cells.everything(SCHEMA)))[0].sum())
+    unlimited = int(
+        place(frame).source(SCHEMA).count(Question.of(Cells.everything(SCHEMA)))[0].sum()
+    )
     assert total < unlimited
 
 
@@ -125,7 +148,8 @@ def blocks_of_rows(place: Place) -> None:
 def random_parts(place: Place) -> None:
     rng = np.random.default_rng(0)
     frame = random_table(900, 14)
-    frame["who"] = [f"p{i}" for i in rng.integers(0, 600, 900)]  # so many that a part has 15 to 55 percent but for a chance of 1e-9
+    # so many that a part has 15 to 55 percent but for a chance of 1e-9
+    frame["who"] = [f"p{i}" for i in rng.integers(0, 600, 900)]
     question = Question.of(random_tree(SCHEMA, 2, 3))
     for schema in (SCHEMA, replace(SCHEMA, person="who", rows_per_person=50)):
         source = place(frame).source(schema)
@@ -135,7 +159,9 @@ def random_parts(place: Place) -> None:
                 if key == b"b" * 32:
                     source.count(question)  # the rows are kept already when they are divided
                 tables = [part.count(question)[0] for part in source.parts(3, key)]
-            np.testing.assert_array_equal(sum(tables), oracle(replace_schema(question, schema), frame)[0])
+            np.testing.assert_array_equal(
+                sum(tables), oracle(replace_schema(question, schema), frame)[0]
+            )
             assert all(0.15 < table.sum() / sum(tables).sum() < 0.55 for table in tables)
             seen.append(tables[0])
         assert (seen[0] != seen[1]).any(), "another key must divide otherwise"
@@ -150,12 +176,22 @@ def random_parts(place: Place) -> None:
 
 def replace_schema(question: Question, schema: Schema) -> Question:
     """The same question about a schema with other owner-side facts."""
-    return Question(tuple(Partition(replace(partition.cells, schema=schema), by=partition.by) for partition in question.partitions))
+    return Question(
+        tuple(
+            Partition(replace(partition.cells, schema=schema), by=partition.by)
+            for partition in question.partitions
+        )
+    )
 
 
 def problems(place: Place) -> None:
     good = random_table(200, 11)
-    good = good[(good.label != "never") & (good.rooms != "5") & good.age.between(0, 100) & (good.income <= 100_000)]
+    good = good[
+        (good.label != "never")
+        & (good.rooms != "5")
+        & good.age.between(0, 100)
+        & (good.income <= 100_000)
+    ]
     assert place(good).problems(SCHEMA) == []
     bad = random_table(400, 12)
     assert sorted(place(bad).problems(SCHEMA)) == [

@@ -1,4 +1,6 @@
-"""Schemas, random tables and questions for the count-source suite, and a counting oracle in plain Python."""
+"""Schemas, random tables and questions for the count-source suite, and a counting oracle in plain
+Python.
+"""
 
 from __future__ import annotations
 
@@ -36,7 +38,9 @@ def random_table(n_rows: int, seed: int, schema: Schema = SCHEMA) -> pd.DataFram
         {
             "colour": pick(["red", "green", "blue", "pink", None], [0.3, 0.3, 0.2, 0.1, 0.1]),
             "rooms": pick(["1", "2", "3", "4", "5"], [0.3, 0.3, 0.2, 0.15, 0.05]),
-            "age": np.where(rng.random(n_rows) < 0.1, np.nan, rng.integers(-5, 110, n_rows).astype(float)),
+            "age": np.where(
+                rng.random(n_rows) < 0.1, np.nan, rng.integers(-5, 110, n_rows).astype(float)
+            ),
             "income": np.round(np.expm1(rng.random(n_rows) * 12), 2),
             "height": rng.integers(135, 215, n_rows).astype(float),
             "owner": rng.random(n_rows) < 0.5,
@@ -49,7 +53,10 @@ def random_table(n_rows: int, seed: int, schema: Schema = SCHEMA) -> pd.DataFram
 def wide_schema(n_values: int = 300) -> Schema:
     """An attribute with more than 256 values."""
     return Schema(
-        {"street": Categorical([f"s{i}" for i in range(n_values)]), "side": Categorical(["left", "right"])},
+        {
+            "street": Categorical([f"s{i}" for i in range(n_values)]),
+            "side": Categorical(["left", "right"]),
+        },
         target="label",
         classes=["no", "yes"],
     )
@@ -87,14 +94,20 @@ def random_tree(schema: Schema, height: int, seed: int) -> Cells:
 
 
 def oracle(question: Question, table: pd.DataFrame) -> list[np.ndarray]:
-    """The counts of a question, row by row, sharing no code with the sources but the meaning of a schema."""
+    """The counts of a question, row by row, sharing no code with the sources but the meaning of a
+    schema.
+    """
     schema = question.schema
     answers = [np.zeros(partition.shape, dtype=np.int64) for partition in question.partitions]
     for row in _counted_rows(schema, table):
         for answer, partition in zip(answers, question.partitions, strict=True):
             cell = _walk(partition.cells, row)
             if cell >= 0:
-                index = (cell,) if partition.by is None else (cell, row[schema.names.index(partition.by)])
+                index = (
+                    (cell,)
+                    if partition.by is None
+                    else (cell, row[schema.names.index(partition.by)])
+                )
                 answer[(*index, row[-1])] += 1
     return answers
 
@@ -114,8 +127,16 @@ def _counted_rows(schema: Schema, table: pd.DataFrame) -> list[tuple[int, ...]]:
 def _code(attribute, value) -> int | None:
     if isinstance(attribute, Categorical):
         if pd.isna(value):
-            return None if attribute.missing is None else attribute.labels.index(str(attribute.missing))
-        text = {True: "true", False: "false"}[bool(value)] if isinstance(value, bool | np.bool_) else str(value)
+            return (
+                None
+                if attribute.missing is None
+                else attribute.labels.index(str(attribute.missing))
+            )
+        text = (
+            {True: "true", False: "false"}[bool(value)]
+            if isinstance(value, bool | np.bool_)
+            else str(value)
+        )
         if text in attribute.labels:
             return attribute.labels.index(text)
         return None if attribute.other is None else attribute.labels.index(str(attribute.other))
@@ -140,7 +161,9 @@ def forest(schema: Schema, n_trees: int = 3, height: int = 3) -> Question:
 
 
 def mixed(schema: Schema) -> Question:
-    """Partitions with and without ``by``, one of them twice, and cells that do not cover the domain."""
+    """Partitions with and without ``by``, one of them twice, and cells that do not cover the
+    domain.
+    """
     some = random_tree(schema, 2, 7)
     part = Cells.of(schema, list(some)[: max(1, len(some) // 2)])
     return Question(

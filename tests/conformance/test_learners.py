@@ -21,15 +21,27 @@ LEARNERS = {
     "gibbs tree": GibbsTreeClassifier,
     "gibbs tree, deep": lambda epsilon, schema: GibbsTreeClassifier(epsilon, schema, max_depth=3),
     "gibbs boost": GibbsBoostClassifier,
-    "gibbs boost, seven": lambda epsilon, schema: GibbsBoostClassifier(epsilon, schema, rounds=7, max_depth=2),
+    "gibbs boost, seven": lambda epsilon, schema: GibbsBoostClassifier(
+        epsilon, schema, rounds=7, max_depth=2
+    ),
     "random trees": RandomTreesClassifier,
-    "random trees, counts": lambda epsilon, schema: RandomTreesClassifier(epsilon, schema, combine="counts", shrink=0),
-    "random trees, vote": lambda epsilon, schema: RandomTreesClassifier(epsilon, schema, combine="vote"),
+    "random trees, counts": lambda epsilon, schema: RandomTreesClassifier(
+        epsilon, schema, combine="counts", shrink=0
+    ),
+    "random trees, vote": lambda epsilon, schema: RandomTreesClassifier(
+        epsilon, schema, combine="vote"
+    ),
     "greedy tree": GreedyTreeClassifier,
-    "greedy tree, gini, multiway": lambda epsilon, schema: GreedyTreeClassifier(epsilon, schema, criterion="gini", splits="multiway"),
-    "greedy tree, thesis": lambda epsilon, schema: GreedyTreeClassifier(epsilon, schema, schedule="thesis"),
+    "greedy tree, gini, multiway": lambda epsilon, schema: GreedyTreeClassifier(
+        epsilon, schema, criterion="gini", splits="multiway"
+    ),
+    "greedy tree, thesis": lambda epsilon, schema: GreedyTreeClassifier(
+        epsilon, schema, schedule="thesis"
+    ),
     "forest, people": ForestClassifier,
-    "forest, budget": lambda epsilon, schema: ForestClassifier(epsilon, schema, divide="budget", n_trees=3),
+    "forest, budget": lambda epsilon, schema: ForestClassifier(
+        epsilon, schema, divide="budget", n_trees=3
+    ),
     "noisy ID3": NoisyID3Classifier,
     "additive": AdditiveClassifier,
 }

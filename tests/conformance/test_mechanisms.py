@@ -25,7 +25,16 @@ from tests.conformance.check_mechanism import (
     laplace_law,
 )
 
-SCALES = [F(1, 3), F(1), F(10, 7), F(10), F(100), F(12345, 7), F("10.123456789012345678"), F(50_000)]
+SCALES = [
+    F(1, 3),
+    F(1),
+    F(10, 7),
+    F(10),
+    F(100),
+    F(12345, 7),
+    F("10.123456789012345678"),
+    F(50_000),
+]
 VARIANCES = [F(1, 4), F(1), F(50, 3), F(1000), F("123.4567890123456789")]
 SCORES = [10, 9, 9, 6, 0]
 
@@ -43,26 +52,38 @@ def test_discrete_laplace(bits, scale):
 
 @pytest.mark.parametrize("variance", VARIANCES, ids=float)
 def test_discrete_gaussian(bits, variance):
-    check_noise(lambda count: discrete_gaussian(bits, count, variance), gaussian_law(float(variance)))
+    check_noise(
+        lambda count: discrete_gaussian(bits, count, variance), gaussian_law(float(variance))
+    )
 
 
 @pytest.mark.parametrize("factor", [F(7, 10), F(13, 10)], ids=float)
 @pytest.mark.parametrize("scale", SCALES, ids=float)
 def test_a_laplace_scale_30_percent_off_is_rejected(bits, scale, factor):
     with pytest.raises(AssertionError, match=r"follow its law|never occur"):
-        check_noise(lambda count: discrete_laplace(bits, count, scale * factor), laplace_law(float(scale)))
+        check_noise(
+            lambda count: discrete_laplace(bits, count, scale * factor), laplace_law(float(scale))
+        )
 
 
 @pytest.mark.parametrize("factor", [F(7, 10), F(13, 10)], ids=float)
 @pytest.mark.parametrize("variance", VARIANCES, ids=float)
 def test_a_gaussian_deviation_30_percent_off_is_rejected(bits, variance, factor):
     with pytest.raises(AssertionError, match=r"follow its law|never occur"):
-        check_noise(lambda count: discrete_gaussian(bits, count, variance * factor**2), gaussian_law(float(variance)))
+        check_noise(
+            lambda count: discrete_gaussian(bits, count, variance * factor**2),
+            gaussian_law(float(variance)),
+        )
 
 
 @pytest.mark.parametrize(
     "spoil",
-    [np.abs, lambda noise: noise + (noise == 0), lambda noise: noise // 2 * 2, lambda noise: np.clip(noise, -20, 20)],
+    [
+        np.abs,
+        lambda noise: noise + (noise == 0),
+        lambda noise: noise // 2 * 2,
+        lambda noise: np.clip(noise, -20, 20),
+    ],
     ids=["one-sided", "never zero", "even only", "clipped"],
 )
 def test_a_spoiled_law_is_rejected(bits, spoil):
@@ -82,9 +103,13 @@ def test_noise_of_a_huge_variance_is_sampled_in_big_integers(bits):
 
 
 @pytest.mark.parametrize("epsilon", [F(1, 2), F(2)], ids=float)
-@pytest.mark.parametrize(("select", "law"), [(permute_and_flip, flip_law), (exponential, exponential_law)])
+@pytest.mark.parametrize(
+    ("select", "law"), [(permute_and_flip, flip_law), (exponential, exponential_law)]
+)
 def test_selection(bits, select, law, epsilon):
-    chosen = np.bincount([select(bits, SCORES, epsilon, 2) for _ in range(20_000)], minlength=len(SCORES))
+    chosen = np.bincount(
+        [select(bits, SCORES, epsilon, 2) for _ in range(20_000)], minlength=len(SCORES)
+    )
     assert choice_fit(chosen, law(SCORES, float(epsilon), 2)) > ALPHA
     for wrong in (0.7, 1.3):
         assert choice_fit(chosen, law(SCORES, wrong * float(epsilon), 2)) < ALPHA
@@ -95,7 +120,9 @@ def test_selection_of_a_single_candidate(bits):
     assert exponential(bits, [-5], F(1), 1) == 0
 
 
-@pytest.mark.parametrize("epsilon", [F(1, 2), F(1), F(7, 2), F("1.2345678901234567890123")], ids=float)
+@pytest.mark.parametrize(
+    "epsilon", [F(1, 2), F(1), F(7, 2), F("1.2345678901234567890123")], ids=float
+)
 def test_randomized_response(bits, epsilon):
     truth = np.full(50_000, 2, dtype=np.uint8)
     reports, cost = randomized_response(bits, truth, 5, epsilon)
@@ -111,13 +138,18 @@ def test_randomized_response(bits, epsilon):
 
 
 class TestOracle:
-    """OpenDP has these mechanisms: its samples and ours must come from one law, and not from one that is 30% off."""
+    """OpenDP has these mechanisms: its samples and ours must come from one law, and not from one
+    that is 30% off.
+    """
 
     @staticmethod
     def same_law(ours, theirs) -> float:
         low, high = np.quantile(np.concatenate([ours, theirs]), [0.001, 0.999])
         edges = np.unique(np.linspace(low, high, 30).round())
-        tables = [np.histogram(np.clip(samples, low, high), bins=np.append(edges, np.inf))[0] for samples in (ours, theirs)]
+        tables = [
+            np.histogram(np.clip(samples, low, high), bins=np.append(edges, np.inf))[0]
+            for samples in (ours, theirs)
+        ]
         kept = [column for column in zip(*tables, strict=True) if sum(column) > 50]
         return stats.chi2_contingency(np.array(kept).T).pvalue
 
@@ -129,12 +161,16 @@ class TestOracle:
         from opendp.mod import enable_features
 
         enable_features("contrib")
-        oracle = make_laplace(vector_domain(atom_domain(T="i64")), l1_distance(T="i64"), scale=float(scale))
+        oracle = make_laplace(
+            vector_domain(atom_domain(T="i64")), l1_distance(T="i64"), scale=float(scale)
+        )
         theirs = np.array(oracle([0] * 40_000))
         assert self.same_law(discrete_laplace(bits, 40_000, scale), theirs) > 1e-9
         assert self.same_law(discrete_laplace(bits, 40_000, scale * F(13, 10)), theirs) < 1e-9
         # Its privacy map and our cost are the same function of the scale.
-        assert oracle.map(1) == pytest.approx(float(add_laplace(bits, np.zeros(1, np.int64), 1 / scale)[1].epsilon))
+        assert oracle.map(1) == pytest.approx(
+            float(add_laplace(bits, np.zeros(1, np.int64), 1 / scale)[1].epsilon)
+        )
 
     def test_gaussian(self, bits):
         from opendp.domains import atom_domain, vector_domain
@@ -160,8 +196,11 @@ class TestOracle:
         enable_features("contrib")
         space = vector_domain(atom_domain(T="i64")), linf_distance(T="i64", monotonic=True)
         oracle = make_noisy_max(*space, max_divergence(), scale=2.0)
-        assert oracle.map(1) == pytest.approx(0.5)  # monotone scores of sensitivity 1: a range of 1, epsilon 1/2
+        # monotone scores of sensitivity 1: a range of 1, epsilon 1/2
+        assert oracle.map(1) == pytest.approx(0.5)
         theirs = np.bincount([oracle(SCORES) for _ in range(20_000)], minlength=5)
         assert choice_fit(theirs, flip_law(SCORES, 0.5, 1)) > 1e-9
-        ours = np.bincount([permute_and_flip(bits, SCORES, F(1, 2), 1) for _ in range(20_000)], minlength=5)
+        ours = np.bincount(
+            [permute_and_flip(bits, SCORES, F(1, 2), 1) for _ in range(20_000)], minlength=5
+        )
         assert stats.chi2_contingency(np.array([ours, theirs])[:, :4]).pvalue > 1e-9

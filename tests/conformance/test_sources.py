@@ -75,7 +75,9 @@ CHECKS = [name for name, _ in check_source(lambda frame: None)]
 
 
 @pytest.mark.parametrize("check", CHECKS)
-@pytest.mark.parametrize("source", [pytest.param(name, marks=SLOW if "spark" in name else []) for name in PLACES])
+@pytest.mark.parametrize(
+    "source", [pytest.param(name, marks=SLOW if "spark" in name else []) for name in PLACES]
+)
 def test_source(source, check, tmp_path):
     checks = dict(check_source(lambda frame: PLACES[source](frame, tmp_path)))
     checks[check]()
@@ -101,7 +103,11 @@ def test_the_suite_can_fail(tmp_path):
             return source
 
     checks = dict(check_source(Wrong))
-    for name in ("counts random tables exactly", "counts a table without rows", "counts 1000 cells"):
+    for name in (
+        "counts random tables exactly",
+        "counts a table without rows",
+        "counts 1000 cells",
+    ):
         with pytest.raises(AssertionError):
             checks[name]()
 

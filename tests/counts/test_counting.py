@@ -29,15 +29,26 @@ def few_rows(monkeypatch):
 
 
 def schema_of(sizes, n_classes=3):
-    attributes = {f"a{i}": Numeric(0, 1, bins=size) if i % 3 == 2 else Categorical(list(range(size))) for i, size in enumerate(sizes)}
+    attributes = {
+        f"a{i}": Numeric(0, 1, bins=size) if i % 3 == 2 else Categorical(list(range(size)))
+        for i, size in enumerate(sizes)
+    }
     return Schema(attributes, "y", [f"c{i}" for i in range(n_classes)])
 
 
 def some_rows(schema, n, seed=0):
     draw = np.random.default_rng(seed)
-    kind = np.uint8 if max(schema.sizes) < 256 else np.uint16 if max(schema.sizes) < 1 << 16 else np.uint32
+    kind = (
+        np.uint8
+        if max(schema.sizes) < 256
+        else np.uint16
+        if max(schema.sizes) < 1 << 16
+        else np.uint32
+    )
     codes = np.array([draw.integers(0, size, n) for size in schema.sizes]).astype(kind)
-    return codes, draw.integers(0, schema.n_classes, n).astype(np.uint8 if schema.n_classes < 256 else np.uint16)
+    return codes, draw.integers(0, schema.n_classes, n).astype(
+        np.uint8 if schema.n_classes < 256 else np.uint16
+    )
 
 
 def counted(question, codes, classes, weights=NO_WEIGHTS):
@@ -62,14 +73,19 @@ def by_reference(question, codes, classes, weights=NO_WEIGHTS):
 
 
 def check(question, codes, classes, weights=NO_WEIGHTS):
-    one, other = counted(question, codes, classes, weights), by_reference(question, codes, classes, weights)
+    one, other = (
+        counted(question, codes, classes, weights),
+        by_reference(question, codes, classes, weights),
+    )
     assert len(one) == len(other)
     for a, b in zip(one, other, strict=True):
         np.testing.assert_array_equal(a, b, strict=True)
 
 
 def any_tree(schema, draw, n_splits, *, partial=False):
-    """Splits of all kinds, one cell after the other; where it is partial, some cells are left out."""
+    """Splits of all kinds, one cell after the other; where it is partial, some cells are left
+    out.
+    """
     cells = Cells.everything(schema)
     for _ in range(n_splits):
         name = str(draw.choice(schema.names))
@@ -109,16 +125,29 @@ def test_random_forests(sizes, height, n_trees, seed):
 @settings(max_examples=80, deadline=None)
 @given(st.data(), some_sizes, st.integers(2, 12), st.integers(0, 10**6), some_kinds)
 def test_any_question(data, sizes, n_classes, seed, kind):
-    """Trees of all kinds and sizes, covering the domain or not, with and without a further split, weighted or not."""
+    """Trees of all kinds and sizes, covering the domain or not, with and without a further split,
+    weighted or not.
+    """
     schema = schema_of(sizes, n_classes)
     draw = np.random.default_rng(seed)
     trees = [
-        any_tree(schema, draw, data.draw(st.integers(0, 60)), partial=data.draw(st.booleans())) for _ in range(data.draw(st.integers(1, 5)))
+        any_tree(schema, draw, data.draw(st.integers(0, 60)), partial=data.draw(st.booleans()))
+        for _ in range(data.draw(st.integers(1, 5)))
     ]
     by = st.sampled_from([None, *schema.names])
-    question = Question(tuple(Partition(cells, by=data.draw(by)) for cells in trees for _ in range(data.draw(st.integers(1, 4)))))
+    question = Question(
+        tuple(
+            Partition(cells, by=data.draw(by))
+            for cells in trees
+            for _ in range(data.draw(st.integers(1, 4)))
+        )
+    )
     codes, classes = some_rows(schema, data.draw(st.integers(0, 300)), seed)
-    weights = draw.integers(0, 5, len(classes)) if data.draw(st.booleans()) and len(classes) else NO_WEIGHTS
+    weights = (
+        draw.integers(0, 5, len(classes))
+        if data.draw(st.booleans()) and len(classes)
+        else NO_WEIGHTS
+    )
     check(question, codes.astype(kind), classes, weights)
 
 
@@ -131,11 +160,18 @@ def test_lists_of_cells(sizes, n_classes, seed):
     for code in used[: max(1, len(used) // 2)]:
         other = int(draw.integers(len(sizes)))
         codes = tuple(np.flatnonzero(draw.random(sizes[other]) < 0.6).tolist())
-        cells.append(Cell((Condition("a0", (int(code),)), *([Condition(f"a{other}", codes)] if other else []))))
+        cells.append(
+            Cell(
+                (Condition("a0", (int(code),)), *([Condition(f"a{other}", codes)] if other else []))
+            )
+        )
     check(Question.forest([Cells.of(schema, cells)]), *some_rows(schema, 400, seed))
 
 
-@pytest.mark.parametrize("n_rows", [0, 1, 15, 16, 17, 255, 256, 257, BLOCK - 1, BLOCK, BLOCK + 1, 3 * BLOCK + 77, 20 * BLOCK + 1])
+@pytest.mark.parametrize(
+    "n_rows",
+    [0, 1, 15, 16, 17, 255, 256, 257, BLOCK - 1, BLOCK, BLOCK + 1, 3 * BLOCK + 77, 20 * BLOCK + 1],
+)
 @pytest.mark.parametrize("n_classes", [2, 3, 7])
 def test_ends_of_blocks(n_rows, n_classes):
     """The last ones of several are on two threads."""
@@ -189,7 +225,15 @@ def test_which_way():
     schema = schema_of([5, 4, 3])
     everything = Cells.everything(schema)
     tree, other = (everything.refine({0: Split.multiway(schema, name)}) for name in ("a0", "a1"))
-    question = Question((Partition(tree), Partition(everything), Partition(other), Partition(other, by="a2"), Partition(tree)))
+    question = Question(
+        (
+            Partition(tree),
+            Partition(everything),
+            Partition(other),
+            Partition(other, by="a2"),
+            Partition(tree),
+        )
+    )
     assert ways_of(question) == ["Leaves", "Rows", "Rows", "Rows", "Leaves"]
     assert ways_of(question, weighted=True) == ["Rows"] * 5
     codes, classes = some_rows(schema, 3000)
@@ -229,7 +273,9 @@ def test_attributes_of_as_many_values_as_there_can_be():
 def test_tables_that_would_not_fit_are_not_made(monkeypatch):
     schema = schema_of([8] * 8)
     forest = [any_tree(schema, np.random.default_rng(seed), 9) for seed in range(5)]
-    monkeypatch.setattr(leaf_bits, "MOST_BYTES", 2 * len(forest[0].attribute) * leaf_bits.MOST_CODES)
+    monkeypatch.setattr(
+        leaf_bits, "MOST_BYTES", 2 * len(forest[0].attribute) * leaf_bits.MOST_CODES
+    )
     found = ways_of(Question.forest(forest))
     assert found[0] == "Leaves"
     assert "Rows" in found
@@ -239,15 +285,22 @@ def test_tables_that_would_not_fit_are_not_made(monkeypatch):
 def test_trees_of_many_leaves_and_few_steps_are_walked(monkeypatch):
     monkeypatch.setattr(leaf_bits, "MOST_LEAVES", 2)
     schema = schema_of([6, 7, 5])
-    tree = Cells.everything(schema).refine({0: Split.multiway(schema, "a0")})  # one step: up to six leaves
-    trees = [tree, Cells.everything(schema).refine({0: Split.multiway(schema, "a1")}), tree.refine({0: Split.value(schema, "a1", 2)})]
+    # one step: up to six leaves
+    tree = Cells.everything(schema).refine({0: Split.multiway(schema, "a0")})
+    trees = [
+        tree,
+        Cells.everything(schema).refine({0: Split.multiway(schema, "a1")}),
+        tree.refine({0: Split.value(schema, "a1", 2)}),
+    ]
     assert ways_of(Question.forest(trees)) == ["Leaves", "Rows", "Leaves"]
     check(Question.forest(trees), *some_rows(schema, 1000))
 
 
 @pytest.mark.parametrize("most", [1, 200, 1 << 20])
 def test_levels_in_joint_histograms(monkeypatch, most):
-    """One attribute in each histogram, a few, or all; asked several times, and together with the cells themselves."""
+    """One attribute in each histogram, a few, or all; asked several times, and together with the
+    cells themselves.
+    """
     monkeypatch.setattr(histograms, "MOST_ENTRIES", most)
     schema = schema_of([4, 5, 3, 2], 3)
     cells = any_tree(schema, np.random.default_rng(5), 6, partial=True)
@@ -258,7 +311,9 @@ def test_levels_in_joint_histograms(monkeypatch, most):
 
 
 def test_nodes_that_nothing_leads_to():
-    """A leaf that belongs to a cell but is nowhere's child, and leaves behind contradictory tests."""
+    """A leaf that belongs to a cell but is nowhere's child, and leaves behind contradictory
+    tests.
+    """
     schema = schema_of([3, 2])
     lonely = Cells(schema, [0, -1, -1, -1], [0, 0, 0, 0], [1, 2, 2], [-1, 0, 1, 2], 3)
     twice = Cells.everything(schema).refine({0: Split.value(schema, "a0", 1)})
@@ -276,7 +331,9 @@ def test_blocks_of_different_kinds():
     counting.add(codes, classes)
     counting.add(codes.astype(np.uint16), classes, weights)
     counting.add(codes[:, :0], classes[:0])
-    for table, expected in zip(counting.tables(), by_reference(question, codes, classes, weights + 1), strict=True):
+    for table, expected in zip(
+        counting.tables(), by_reference(question, codes, classes, weights + 1), strict=True
+    ):
         np.testing.assert_array_equal(table, expected)
     assert [table.sum() for table in Counting(question).tables()] == [0, 0, 0]
 
@@ -292,7 +349,9 @@ def test_unused_codes_may_be_anything():
 
 def test_a_wrong_count_is_noticed():
     schema = schema_of([4, 5])
-    counting = Counting(Question.of(Cells.everything(schema).refine({0: Split.multiway(schema, "a1")})))
+    counting = Counting(
+        Question.of(Cells.everything(schema).refine({0: Split.multiway(schema, "a1")}))
+    )
     counting.add(*some_rows(schema, 100))
     (way,) = counting._by_weights[False]
     way._counts[0, 0] += 1

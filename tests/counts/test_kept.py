@@ -1,4 +1,6 @@
-"""Rows in a file without a name: what is kept comes back, divided or not, and nothing is left behind."""
+"""Rows in a file without a name: what is kept comes back, divided or not, and nothing is left
+behind.
+"""
 
 from __future__ import annotations
 
@@ -20,8 +22,17 @@ from privet.counts.open import open_table
 from privet.errors import TableError
 from privet.schema import Categorical, Schema
 
-SMALL = Schema({"a": Categorical(["x", "y", "z"]), "b": Categorical(list("abcde"))}, "c", ["no", "yes"])
-WIDE = Schema({"a": Categorical([str(i) for i in range(300)]), "b": Categorical([str(i) for i in range(900)])}, "c", ["no", "yes"])
+SMALL = Schema(
+    {"a": Categorical(["x", "y", "z"]), "b": Categorical(list("abcde"))}, "c", ["no", "yes"]
+)
+WIDE = Schema(
+    {
+        "a": Categorical([str(i) for i in range(300)]),
+        "b": Categorical([str(i) for i in range(900)]),
+    },
+    "c",
+    ["no", "yes"],
+)
 
 
 @pytest.fixture(autouse=True)
@@ -55,7 +66,11 @@ def counted(blocks) -> Counter:
 
 @pytest.mark.parametrize("schema", [SMALL, WIDE], ids=["counts of points", "rows"])
 @settings(max_examples=25, deadline=None)
-@given(sizes=st.lists(st.integers(0, 40), max_size=5), n_parts=st.integers(1, 5), key=st.binary(min_size=32, max_size=32))
+@given(
+    sizes=st.lists(st.integers(0, 40), max_size=5),
+    n_parts=st.integers(1, 5),
+    key=st.binary(min_size=32, max_size=32),
+)
 def test_what_is_kept_comes_back_whole_and_in_parts(schema, sizes, n_parts, key):
     blocks = [rows_of(schema, n, seed) for seed, n in enumerate(sizes)]
     truth = counted((codes, classes, []) for codes, classes, _ in blocks)
@@ -76,7 +91,9 @@ def test_equal_rows_of_a_small_domain_are_kept_once():
 
 @pytest.mark.parametrize("schema", [SMALL, WIDE], ids=["counts of points", "rows"])
 def test_every_row_is_drawn_for_itself(schema):
-    """30% off would be 3000 instead of about 4000 of one point's 12000 rows; chance stays within 6 deviations of 52."""
+    """30% off would be 3000 instead of about 4000 of one point's 12000 rows; chance stays within 6
+    deviations of 52.
+    """
     codes, classes = np.zeros((2, 12_000), dtype=np.uint16), np.zeros(12_000, dtype=np.uint8)
     rows = kept_rows(schema, [(codes, classes, NOBODY)])
     taken = [sum(counted(rows.part(Division(3, b"k" * 32), part)).values()) for part in range(3)]
@@ -88,11 +105,18 @@ def test_a_person_is_in_one_part_whatever_the_block():
     rng = np.random.default_rng(1)
     people = rng.integers(0, 1 << 63, 500, dtype=np.uint64)
     where: dict[int, set[int]] = {}
-    schema = Schema({"a": Categorical([str(i) for i in range(500)])}, "c", ["no", "yes"], person="who")
+    schema = Schema(
+        {"a": Categorical([str(i) for i in range(500)])}, "c", ["no", "yes"], person="who"
+    )
     rows = KeptRows(schema)
     for _ in range(4):
         order = rng.permutation(500)
-        rows.add(order[None, :].astype(np.uint16), np.zeros(500, dtype=np.uint8), np.empty(0, dtype=np.int64), people[order])
+        rows.add(
+            order[None, :].astype(np.uint16),
+            np.zeros(500, dtype=np.uint8),
+            np.empty(0, dtype=np.int64),
+            people[order],
+        )
     for part in range(3):
         for codes, _, _ in rows.part(Division(3, b"s" * 32), part):
             for person in codes[0].tolist():
@@ -138,7 +162,9 @@ def test_the_message_of_a_full_disk_tells_what_to_do():
 def test_threads_read_the_same_rows():
     rows = kept_rows(WIDE, [rows_of(WIDE, 2000, seed) for seed in range(8)])
     truth, found = counted(rows.blocks()), []
-    threads = [threading.Thread(target=lambda: found.append(counted(rows.blocks()))) for _ in range(4)]
+    threads = [
+        threading.Thread(target=lambda: found.append(counted(rows.blocks()))) for _ in range(4)
+    ]
     for thread in threads:
         thread.start()
     for thread in threads:
@@ -147,8 +173,17 @@ def test_threads_read_the_same_rows():
 
 
 def test_a_part_is_gone_with_its_snapshot_for_whoever_waits_for_it(tmp_path):
-    """Another thread that asks for a part waits for the snapshot's thread, and must not get a part of other rows then."""
-    frame = pd.DataFrame({"a": ["x", "y"] * 500, "b": ["a"] * 1000, "c": ["no", "yes"] * 500, "who": np.arange(1000) // 2})
+    """Another thread that asks for a part waits for the snapshot's thread, and must not get a part
+    of other rows then.
+    """
+    frame = pd.DataFrame(
+        {
+            "a": ["x", "y"] * 500,
+            "b": ["a"] * 1000,
+            "c": ["no", "yes"] * 500,
+            "who": np.arange(1000) // 2,
+        }
+    )
     frame.to_parquet(tmp_path / "t.parquet")
     schema = replace(SMALL, person="who", rows_per_person=2)
     source = open_table(tmp_path / "t.parquet").source(schema)
@@ -173,7 +208,9 @@ def test_a_part_is_gone_with_its_snapshot_for_whoever_waits_for_it(tmp_path):
     assert isinstance(found[0], str)
     assert "gone" in found[0]
     with source.snapshot():
-        pd.DataFrame({"a": ["x"], "b": ["a"], "c": ["no"], "who": [1]}).to_parquet(tmp_path / "t.parquet")
+        pd.DataFrame({"a": ["x"], "b": ["a"], "c": ["no"], "who": [1]}).to_parquet(
+            tmp_path / "t.parquet"
+        )
         assert counted(source.rows()) == {(0, 0, 0): 1}
 
 
@@ -181,7 +218,9 @@ def test_a_table_of_many_chunks_is_read_whole(tmp_path, monkeypatch):
     """Rows that do not fit are left out of every chunk, whatever their place in it."""
     monkeypatch.setattr(duckdb_source, "_CHUNK_BYTES", 1)
     monkeypatch.setattr(kept, "_MAX_POINTS", 1)
-    frame = pd.DataFrame({"a": ["x", "y", "?"] * 3000, "b": ["a", "b", "c"] * 3000, "c": ["no", "yes", "no"] * 3000})
+    frame = pd.DataFrame(
+        {"a": ["x", "y", "?"] * 3000, "b": ["a", "b", "c"] * 3000, "c": ["no", "yes", "no"] * 3000}
+    )
     frame.to_parquet(tmp_path / "t.parquet")
     source = open_table(tmp_path / "t.parquet").source(SMALL)
     with source.snapshot():

@@ -11,7 +11,8 @@ import pytest
 
 N_ROWS, N_ATTRIBUTES = 2_000_000, 14
 MATRIX = N_ROWS * N_ATTRIBUTES / 2**20
-ALLOWED = 20  # MB beside the matrix, whatever the number of rows: blocks, and a class and a mark for each row
+# MB beside the matrix, whatever the number of rows: blocks, and a class and a mark for each row
+ALLOWED = 20
 #: What was freed before must not serve again: it would not be seen.
 GIVE_BACK = {
     "MALLOC_MMAP_THRESHOLD_": "65536",
@@ -71,17 +72,30 @@ Path("/proc/self/clear_refs").write_text("5")  # the peak is what is used now
 before = memory("VmRSS")
 assert 0 < count(rows) <= n_rows
 print(memory("VmHWM") - before)
-"""
+"""  # noqa: E501
 
 
 @pytest.mark.slow
-@pytest.mark.skipif(not Path("/proc/self/clear_refs").exists(), reason="the peak can be reset on Linux only")
+@pytest.mark.skipif(
+    not Path("/proc/self/clear_refs").exists(), reason="the peak can be reset on Linux only"
+)
 @pytest.mark.parametrize(
     "kind",
-    ["pandas numbers", "pandas text", "pandas dictionary", "polars numbers", "polars text", "polars dictionary", "arrow numbers",
-     "arrow text", "arrow dictionary"],
-)  # fmt: skip
+    [
+        "pandas numbers",
+        "pandas text",
+        "pandas dictionary",
+        "polars numbers",
+        "polars text",
+        "polars dictionary",
+        "arrow numbers",
+        "arrow text",
+        "arrow dictionary",
+    ],
+)
 def test_little_more_than_the_matrix(kind: str) -> None:
     command = [sys.executable, "-c", MEASURE, kind, str(N_ROWS), str(N_ATTRIBUTES)]
-    said = subprocess.run(command, check=True, capture_output=True, text=True, env={**os.environ, **GIVE_BACK}).stdout
+    said = subprocess.run(
+        command, check=True, capture_output=True, text=True, env={**os.environ, **GIVE_BACK}
+    ).stdout
     assert MATRIX * 0.9 < float(said) < MATRIX + ALLOWED

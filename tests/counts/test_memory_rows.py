@@ -1,4 +1,6 @@
-"""Which rows of a data frame are counted, and that they stay in the memory where they were encoded."""
+"""Which rows of a data frame are counted, and that they stay in the memory where they were
+encoded.
+"""
 
 from __future__ import annotations
 
@@ -19,18 +21,29 @@ SIZES = {"a": 2, "b": 3}
 
 
 def schema_of(**facts) -> Schema:
-    return Schema({name: Categorical(range(size)) for name, size in SIZES.items()}, "c", [0, 1], **facts)
+    return Schema(
+        {name: Categorical(range(size)) for name, size in SIZES.items()}, "c", [0, 1], **facts
+    )
 
 
 def rows_of(source: MemorySource) -> list[tuple[int, ...]]:
-    return [tuple(map(int, row)) for codes, classes, _ in source.rows() for row in np.vstack([codes, classes]).T]
+    return [
+        tuple(map(int, row))
+        for codes, classes, _ in source.rows()
+        for row in np.vstack([codes, classes]).T
+    ]
 
 
 def table(rows: list[tuple]) -> pd.DataFrame:
     return pd.DataFrame(rows, columns=["a", "b", "c", "who"])
 
 
-rows = st.lists(st.tuples(st.integers(0, 2), st.integers(0, 3), st.integers(0, 2), st.none() | st.integers(0, 4)), max_size=60)
+rows = st.lists(
+    st.tuples(
+        st.integers(0, 2), st.integers(0, 3), st.integers(0, 2), st.none() | st.integers(0, 4)
+    ),
+    max_size=60,
+)
 
 
 @settings(max_examples=60)
@@ -40,14 +53,23 @@ def test_rows_with_an_unknown_code_are_left_out(entries: list, block: int) -> No
         patch.setattr(blocks, "BLOCK", block)
         source = MemorySource(schema_of(), table(entries))
         matrix = source._matrix
-    assert rows_of(source) == [row[:3] for row in entries if row[0] < 2 and row[1] < 3 and row[2] < 2]
+    assert rows_of(source) == [
+        row[:3] for row in entries if row[0] < 2 and row[1] < 3 and row[2] < 2
+    ]
     assert matrix.codes.flags.c_contiguous
 
 
 @settings(max_examples=100)
-@given(rows, st.integers(1, 4), st.sampled_from([7, 1 << 16]), st.sampled_from([pd.DataFrame, pl.from_pandas, pa.Table.from_pandas]))
+@given(
+    rows,
+    st.integers(1, 4),
+    st.sampled_from([7, 1 << 16]),
+    st.sampled_from([pd.DataFrame, pl.from_pandas, pa.Table.from_pandas]),
+)
 @example([(1, 0, 0, 1), (0, 1, 0, 1), (0, 1, 1, 1)], 2, 7, pd.DataFrame)
-def test_the_first_rows_of_each_person_in_the_order_of_their_codes(entries: list, most: int, block: int, make) -> None:
+def test_the_first_rows_of_each_person_in_the_order_of_their_codes(
+    entries: list, most: int, block: int, make
+) -> None:
     people = defaultdict(list)
     for *row, who in entries:
         if who is not None and row[0] < 2 and row[1] < 3 and row[2] < 2:

@@ -64,7 +64,9 @@ def test_a_damaged_archive_is_refused(tmp_path, at):
 
 
 def test_a_broken_line_is_left_out_for_analysts_and_said_to_the_owner(tmp_path):
-    """Behind the boundary no failure depends on a row; the owner's check does fail, without quoting it."""
+    """Behind the boundary no failure depends on a row; the owner's check does fail, without quoting
+    it.
+    """
     path = tmp_path / "t.csv"
     path.write_text("a,n,c\nx,1,no\ny,2,yes,SECRET-VALUE\nx,3,no\n")
     assert total(path) == 2
@@ -111,7 +113,9 @@ def test_columns_of_unequal_length_are_refused():
         open_table(pd.DataFrame({"a": ["x", "y"], "n": [1, 2]}), y=["no"]).check_structure(SCHEMA)
 
 
-@pytest.mark.parametrize("text", ["", "a,a,c\n", "\xff\xfe,b\n"], ids=["empty", "a name twice", "not UTF-8"])
+@pytest.mark.parametrize(
+    "text", ["", "a,a,c\n", "\xff\xfe,b\n"], ids=["empty", "a name twice", "not UTF-8"]
+)
 def test_a_bad_header_is_said(tmp_path, text):
     path = tmp_path / "t.csv"
     path.write_bytes(text.encode("latin-1"))
@@ -131,7 +135,9 @@ def test_folder_names_are_not_columns(tmp_path):
     folder.mkdir()
     for name in ("t.parquet", "t.csv"):
         frame = pd.DataFrame({"a": ["x"], "n": [1], "c": ["no"]})
-        frame.to_parquet(folder / name) if name == "t.parquet" else frame.to_csv(folder / name, index=False)
+        frame.to_parquet(folder / name) if name == "t.parquet" else frame.to_csv(
+            folder / name, index=False
+        )
         assert list(open_table(folder / name).columns) == ["a", "n", "c"]
 
 
@@ -140,7 +146,10 @@ def test_one_table_has_one_name(tmp_path):
     path = tmp_path / "people.db"
     with duckdb.connect(str(path)) as connection:
         connection.execute("CREATE TABLE People (a VARCHAR, n DOUBLE, c VARCHAR)")
-    names = {open_table(f"duckdb:///{path}?table={name}").name for name in ("people", "People", "PEOPLE", "main.people", "Main.People")}
+    names = {
+        open_table(f"duckdb:///{path}?table={name}").name
+        for name in ("people", "People", "PEOPLE", "main.people", "Main.People")
+    }
     assert names == {"main.People"}
     real, link = tmp_path / "p.csv", tmp_path / "q.csv"
     real.write_text("a,n,c\nx,1,no\n")
@@ -165,7 +174,9 @@ def test_what_the_engine_says_about_rows_is_not_passed_on(tmp_path):
     path = tmp_path / "people.db"
     with duckdb.connect(str(path)) as connection:
         connection.execute("CREATE TABLE raw AS SELECT 'SECRET-VALUE' AS n")
-        connection.execute("CREATE VIEW people AS SELECT 'x' AS a, CAST(n AS DOUBLE) AS n, 'no' AS c FROM raw")
+        connection.execute(
+            "CREATE VIEW people AS SELECT 'x' AS a, CAST(n AS DOUBLE) AS n, 'no' AS c FROM raw"
+        )
     with pytest.raises(TableError) as caught:
         open_table(f"duckdb:///{path}?table=people").source(SCHEMA).count(EVERYTHING)
     assert "SECRET-VALUE" not in str(caught.value)
@@ -189,12 +200,19 @@ def test_whole_numbers_of_64_bits_are_exact(kind, null, tmp_path):
     path = tmp_path / "t.db"
     with duckdb.connect(str(path)) as connection:
         connection.execute(
-            f"CREATE TABLE t AS SELECT CAST(a AS {kind}) AS a, 'no' AS c FROM (VALUES (9007199254740993), (9007199254740992)) AS v(a)"
+            f"CREATE TABLE t AS SELECT CAST(a AS {kind}) AS a, 'no' AS c FROM (VALUES "
+            "(9007199254740993), (9007199254740992)) AS v(a)"
         )
         if null:
             connection.execute("INSERT INTO t VALUES (NULL, 'no')")
-    schema = Schema({"a": Categorical([9007199254740993, 1], other="other", missing="?")}, "c", ["no", "yes"])
-    table = open_table(f"duckdb:///{path}?table=t").source(schema).count(Question.level(Cells.everything(schema), ["a"]))[0]
+    schema = Schema(
+        {"a": Categorical([9007199254740993, 1], other="other", missing="?")}, "c", ["no", "yes"]
+    )
+    table = (
+        open_table(f"duckdb:///{path}?table=t")
+        .source(schema)
+        .count(Question.level(Cells.everything(schema), ["a"]))[0]
+    )
     assert table[0, :, 0].tolist() == [1, 0, 1, int(null)]
 
 

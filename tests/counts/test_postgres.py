@@ -1,4 +1,6 @@
-"""Tables in PostgreSQL: types, text that spells numbers, people, snapshots, threads, and what goes wrong with a server."""
+"""Tables in PostgreSQL: types, text that spells numbers, people, snapshots, threads, and what goes
+wrong with a server.
+"""
 
 from __future__ import annotations
 
@@ -16,7 +18,13 @@ import pytest
 
 from privet.cells import Cells
 from privet.counts.open import open_table, read_blocks, read_public
-from privet.errors import MissingDependency, ParameterError, QuestionError, SchemaMismatch, TableError
+from privet.errors import (
+    MissingDependency,
+    ParameterError,
+    QuestionError,
+    SchemaMismatch,
+    TableError,
+)
 from privet.question import Question
 from privet.schema import Categorical, Numeric, Schema
 from tests.postgres import put_table
@@ -60,25 +68,116 @@ def codes(url, attribute, sql_type, entries, collation=""):
     with psycopg.connect(url, autocommit=True) as connection:
         for entry in entries:
             connection.execute(f"INSERT INTO typed VALUES (%s::text::{sql_type}, 'no')", [entry])
-    answer = opened(url, "typed").source(schema).count(Question.level(Cells.everything(schema), ["v"]))[0][0, :, 0]
+    answer = (
+        opened(url, "typed")
+        .source(schema)
+        .count(Question.level(Cells.everything(schema), ["v"]))[0][0, :, 0]
+    )
     return [*answer.tolist(), len(entries) - int(answer.sum())]
 
 
 BINS = Numeric(-5, 5, bins=10, missing="?")
 DROP = Numeric(-5, 5, bins=10, on_unknown="drop")
 NUMBERS = [
-    *["1", "+1", "-1", " 1", "1 ", "\t1", "1\n", "\v1", "1\f", "1\r", "01", "1.", "1.e0", ".5", "-.5", "+.5", "1e0", "1E0", "1e+0", "1e-0"],
-    *["1_000", "1__0", "_1", "1_", "0x1F", "0X1f", "0b1", "0o7", "1e", "e5", ".", "++1", "1,000", "1d", "1f", "1L", "", "  ", "0x"],
+    *[
+        "1",
+        "+1",
+        "-1",
+        " 1",
+        "1 ",
+        "\t1",
+        "1\n",
+        "\v1",
+        "1\f",
+        "1\r",
+        "01",
+        "1.",
+        "1.e0",
+        ".5",
+        "-.5",
+        "+.5",
+        "1e0",
+        "1E0",
+        "1e+0",
+        "1e-0",
+    ],
+    *[
+        "1_000",
+        "1__0",
+        "_1",
+        "1_",
+        "0x1F",
+        "0X1f",
+        "0b1",
+        "0o7",
+        "1e",
+        "e5",
+        ".",
+        "++1",
+        "1,000",
+        "1d",
+        "1f",
+        "1L",
+        "",
+        "  ",
+        "0x",
+    ],
     *["1e0.5", "1e 5"],
-    *["1 e5", "- 1", "true", "0x1p3", "five", "1;", "'1'", "1\\n", "NULL", "\N{NO-BREAK SPACE}1 x", "1e5e5", "--1", "1-", "$1"],
-    *["inf", "Inf", "+inf", "-inf", "infinity", "-Infinity", "INFINITY", "infinit", "  inf ", "nan", "NaN", "-nan", "+nan", " nan", "nan1"],
-    *["1e400", "-1e400", "1e-400", "-1e-400", "1e-330", "4.9e-324", "1.7976931348623159e308", "1e99999999999", "-1e0099999", "1e-99999999"],
+    *[
+        "1 e5",
+        "- 1",
+        "true",
+        "0x1p3",
+        "five",
+        "1;",
+        "'1'",
+        "1\\n",
+        "NULL",
+        "\N{NO-BREAK SPACE}1 x",
+        "1e5e5",
+        "--1",
+        "1-",
+        "$1",
+    ],
+    *[
+        "inf",
+        "Inf",
+        "+inf",
+        "-inf",
+        "infinity",
+        "-Infinity",
+        "INFINITY",
+        "infinit",
+        "  inf ",
+        "nan",
+        "NaN",
+        "-nan",
+        "+nan",
+        " nan",
+        "nan1",
+    ],
+    *[
+        "1e400",
+        "-1e400",
+        "1e-400",
+        "-1e-400",
+        "1e-330",
+        "4.9e-324",
+        "1.7976931348623159e308",
+        "1e99999999999",
+        "-1e0099999",
+        "1e-99999999",
+    ],
     *["0.0e9999999", "3.5e000000", "3.5e-000000", "1.5e+002", "0.00015e+004"],
     *["1" * 400, "0." + "0" * 400 + "1", "2." + "0" * 300, "0" * 99 + "2"],
-]  # fmt: skip
+]
 
 
-@pytest.mark.parametrize("attribute", [BINS, DROP, Numeric(0, 1, bins=1, missing="?")], ids=["clipped", "dropped", "one bin"])
+@pytest.mark.parametrize(
+    "attribute",
+    [BINS, DROP, Numeric(0, 1, bins=1, missing="?")],
+    ids=["clipped", "dropped", "one bin"],
+)
 def test_text_that_spells_a_number_or_not_is_read_as_in_memory(attribute, database):
     schema = Schema({"v": attribute}, "c", ["no", "yes"])
     question = Question.level(Cells.everything(schema), ["v"])
@@ -88,7 +187,11 @@ def test_text_that_spells_a_number_or_not_is_read_as_in_memory(attribute, databa
             connection.execute("TRUNCATE typed")
             connection.execute("INSERT INTO typed VALUES (%s, %s, 'no')", [number, text])
         answer = opened(database, "typed").source(schema).count(question)[0]
-        memory = open_table(pd.DataFrame({"v": pd.Series([text], dtype=object), "c": ["no"]})).source(schema).count(question)[0]
+        memory = (
+            open_table(pd.DataFrame({"v": pd.Series([text], dtype=object), "c": ["no"]}))
+            .source(schema)
+            .count(question)[0]
+        )
         np.testing.assert_array_equal(answer, memory, err_msg=repr(text))
 
 
@@ -101,11 +204,15 @@ def test_duckdb_reads_it_as_in_memory_too(attribute, tmp_path):
         path = tmp_path / f"{number}.parquet"
         frame.astype({"v": "string"}).to_parquet(path)
         memory = open_table(frame).source(schema).count(question)[0]
-        np.testing.assert_array_equal(open_table(path).source(schema).count(question)[0], memory, err_msg=repr(text))
+        np.testing.assert_array_equal(
+            open_table(path).source(schema).count(question)[0], memory, err_msg=repr(text)
+        )
 
 
 def test_an_endless_number_is_no_number(database):
-    assert codes(database, BINS, "text", ["1" * 200_000, "1e" + "9" * 200_000, "1"]) == [0] * 6 + [1] + [0] * 3 + [2, 0]
+    assert codes(database, BINS, "text", ["1" * 200_000, "1e" + "9" * 200_000, "1"]) == [0] * 6 + [
+        1
+    ] + [0] * 3 + [2, 0]
 
 
 HALVES = Categorical([0.5, 1, 2], missing="?")
@@ -119,7 +226,12 @@ HALVES = Categorical([0.5, 1, 2], missing="?")
         (HALVES, "int8", ["1", str(2**62), None], [0, 1, 0, 1, 1]),
         (HALVES, "float4", ["0.5", "1", "0.1", "NaN", None, "Infinity"], [1, 1, 0, 2, 2]),
         (HALVES, "float8", ["0.5", "1", "1.0000000000000002", "NaN", "-0"], [1, 1, 0, 1, 2]),
-        (HALVES, "numeric", ["0.5", "1.00", "2", "NaN", "1e500", "-1e500", "1e-500", "Infinity"], [1, 1, 1, 1, 4]),
+        (
+            HALVES,
+            "numeric",
+            ["0.5", "1.00", "2", "NaN", "1e500", "-1e500", "1e-500", "Infinity"],
+            [1, 1, 1, 1, 4],
+        ),
         (HALVES, "numeric(5, 2)", ["0.50", "1", "2.01", "NaN", None], [1, 1, 0, 2, 1]),
         (Categorical([0, 0.1]), "float4", ["0.1", "0"], [1, 0, 1]),
         (Categorical([0, 0.1]), "numeric", ["0.1", "0", "-0.0", "1e-400"], [3, 1, 0]),
@@ -128,12 +240,37 @@ HALVES = Categorical([0.5, 1, 2], missing="?")
         (Categorical(["a", "b"]), "name", ["a", "b", "c"], [1, 1, 1]),
         (Categorical([True, False], missing="?"), "boolean", ["true", "f", None], [1, 1, 1, 0]),
         (Categorical([1, 0]), "boolean", ["true", "f", None], [0, 0, 3]),
-        (Categorical([True, 2]), "text", ["true", "True", "TRUE", "t", "2", "2.0", "2.00"], [3, 2, 2]),
+        (
+            Categorical([True, 2]),
+            "text",
+            ["true", "True", "TRUE", "t", "2", "2.0", "2.00"],
+            [3, 2, 2],
+        ),
         (Numeric(0, 2, bins=2, missing="?"), "boolean", ["true", "f", None], [1, 1, 1, 0]),
-        (BINS, "numeric", ["NaN", "1e500", "-1e500", "1e-500", "-Infinity", "4.999", None], [2, 0, 0, 0, 0, 1, 0, 0, 0, 2, 2, 0]),
-        (DROP, "numeric", ["NaN", "1e500", "-1e500", "1e-500", "5", "-5", "5.000000000000001"], [1, 0, 0, 0, 0, 1, 0, 0, 0, 1, 4]),
-        (DROP, "float8", ["NaN", "Infinity", "-Infinity", "5", "5.000000000000001", "-5", "-5.000000000000001"], [1] + [0] * 8 + [1, 5]),
-        (Numeric(0, sys.float_info.max, bins=1, on_unknown="drop"), "float8", ["1.7976931348623157e308", "Infinity", "0"], [2, 1]),
+        (
+            BINS,
+            "numeric",
+            ["NaN", "1e500", "-1e500", "1e-500", "-Infinity", "4.999", None],
+            [2, 0, 0, 0, 0, 1, 0, 0, 0, 2, 2, 0],
+        ),
+        (
+            DROP,
+            "numeric",
+            ["NaN", "1e500", "-1e500", "1e-500", "5", "-5", "5.000000000000001"],
+            [1, 0, 0, 0, 0, 1, 0, 0, 0, 1, 4],
+        ),
+        (
+            DROP,
+            "float8",
+            ["NaN", "Infinity", "-Infinity", "5", "5.000000000000001", "-5", "-5.000000000000001"],
+            [1] + [0] * 8 + [1, 5],
+        ),
+        (
+            Numeric(0, sys.float_info.max, bins=1, on_unknown="drop"),
+            "float8",
+            ["1.7976931348623157e308", "Infinity", "0"],
+            [2, 1],
+        ),
         (Numeric(0, 10, bins=1, missing="?"), "int2", ["-1", "5", "11", None], [3, 1, 0]),
     ],
     ids=lambda value: value if isinstance(value, str) else "",
@@ -143,13 +280,24 @@ def test_types(attribute, sql_type, entries, expected, database):
 
 
 def test_enumerations_and_domains(database):
-    run(database, "CREATE TYPE mood AS ENUM ('sad', 'glad')", "CREATE DOMAIN feeling AS mood", "CREATE DOMAIN deep AS feeling")
+    run(
+        database,
+        "CREATE TYPE mood AS ENUM ('sad', 'glad')",
+        "CREATE DOMAIN feeling AS mood",
+        "CREATE DOMAIN deep AS feeling",
+    )
     run(database, "CREATE DOMAIN percent AS numeric(4, 1) CHECK (VALUE >= 0)")
-    assert codes(database, Categorical(["glad", "sad"]), "deep", ["sad", "glad", "sad"]) == [1, 2, 0]
+    assert codes(database, Categorical(["glad", "sad"]), "deep", ["sad", "glad", "sad"]) == [
+        1,
+        2,
+        0,
+    ]
     assert codes(database, Numeric(0, 100, bins=2), "percent", ["50", "49.9", "100"]) == [1, 2, 0]
 
 
-@pytest.mark.parametrize("sql_type", ["date", "json", "int4[]", "uuid", "bytea", "interval", "oid", "money", "point"])
+@pytest.mark.parametrize(
+    "sql_type", ["date", "json", "int4[]", "uuid", "bytea", "interval", "oid", "money", "point"]
+)
 def test_columns_of_other_types_are_refused_by_name(sql_type, database):
     run(database, f"CREATE TABLE people (a {sql_type}, n int, c text)")
     with pytest.raises(SchemaMismatch, match="column 'a' has a type"):
@@ -157,7 +305,12 @@ def test_columns_of_other_types_are_refused_by_name(sql_type, database):
 
 
 def test_a_type_of_ones_own_is_not_taken_for_that_of_the_server(database):
-    run(database, "CREATE SCHEMA mine", 'CREATE TYPE mine."int4" AS (x text)', 'CREATE TABLE people (a mine."int4", n int, c text)')
+    run(
+        database,
+        "CREATE SCHEMA mine",
+        'CREATE TYPE mine."int4" AS (x text)',
+        'CREATE TABLE people (a mine."int4", n int, c text)',
+    )
     with pytest.raises(SchemaMismatch, match="column 'a' has a type"):
         opened(database).check_structure(SCHEMA)
 
@@ -165,15 +318,34 @@ def test_a_type_of_ones_own_is_not_taken_for_that_of_the_server(database):
 @pytest.mark.parametrize("deterministic", [True, False])
 def test_text_is_compared_as_it_is_whatever_its_collation(database, deterministic):
     try:
-        run(database, f"CREATE COLLATION caseless (provider = icu, locale = 'und-u-ks-level2', deterministic = {deterministic})")
+        run(
+            database,
+            (
+                "CREATE COLLATION caseless (provider = icu, locale = 'und-u-ks-level2', "
+                "deterministic "
+                f"= {deterministic})"
+            ),
+        )
     except psycopg.errors.FeatureNotSupported:
         pytest.skip("this build of PostgreSQL has no ICU")
-    assert codes(database, Categorical(["x", "X"]), "text", ["x", "X", "X", "\u00e9"], "COLLATE caseless") == [1, 2, 1]
-    assert codes(database, BINS, "text", ["1e0", "1E0", "x"], "COLLATE caseless") == [0] * 6 + [2] + [0] * 3 + [1, 0]
+    assert codes(
+        database, Categorical(["x", "X"]), "text", ["x", "X", "X", "\u00e9"], "COLLATE caseless"
+    ) == [1, 2, 1]
+    assert codes(database, BINS, "text", ["1e0", "1E0", "x"], "COLLATE caseless") == [0] * 6 + [
+        2
+    ] + [0] * 3 + [1, 0]
     run(
         database,
-        "CREATE TABLE people (a text COLLATE caseless, n int, c text COLLATE caseless, who text COLLATE caseless)",
-        "INSERT INTO people VALUES ('x', 1, 'no', 'p'), ('x', 1, 'no', 'P'), ('x', 1, 'NO', 'q'), ('X', 1, 'no', 'r')",
+        (
+            "CREATE TABLE people (a text COLLATE caseless, n int, c text COLLATE caseless, who "
+            "text "
+            "COLLATE caseless)"
+        ),
+        (
+            "INSERT INTO people VALUES ('x', 1, 'no', 'p'), ('x', 1, 'no', 'P'), ('x', 1, 'NO', "
+            "'q'), "
+            "('X', 1, 'no', 'r')"
+        ),
     )
     assert total(opened(database), replace(SCHEMA, person="who")) == 2
     assert ("a", "unlisted") in opened(database).problems(SCHEMA)
@@ -181,7 +353,10 @@ def test_text_is_compared_as_it_is_whatever_its_collation(database, deterministi
 
 def problems(url, attribute, sql_type, entries):
     codes(url, attribute, sql_type, entries)
-    return [what for _, what in opened(url, "typed").problems(Schema({"v": attribute}, "c", ["no", "yes"]))]
+    return [
+        what
+        for _, what in opened(url, "typed").problems(Schema({"v": attribute}, "c", ["no", "yes"]))
+    ]
 
 
 @pytest.mark.parametrize(
@@ -209,7 +384,7 @@ def test_the_owner_learns_what_does_not_fit(attribute, sql_type, entries, found,
     assert problems(database, attribute, sql_type, entries) == found
 
 
-# -- people and parts --------------------------------------------------------------------------------------------------
+# -- people and parts ------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize(
@@ -217,7 +392,11 @@ def test_the_owner_learns_what_does_not_fit(attribute, sql_type, entries, found,
     [
         ("int8", [str(2**60)] * 2, [str(2**60 + i) for i in range(5)]),
         ("numeric", ["1", "1.0", "1.00"], [f"1.{i:020}" for i in range(5)]),
-        ("uuid", ["00000000-0000-0000-0000-000000000000"] * 2, [f"00000000-0000-0000-0000-00000000000{i}" for i in range(5)]),
+        (
+            "uuid",
+            ["00000000-0000-0000-0000-000000000000"] * 2,
+            [f"00000000-0000-0000-0000-00000000000{i}" for i in range(5)],
+        ),
         ("text", ["p", "p"], ["p", "P", "p ", " p", "\u00e9"]),
         ("char(4)", ["p", "p "], ["p", "q", "r", "s", "t"]),
         ("date", ["2026-01-01"] * 2, [f"2026-01-0{i}" for i in range(1, 6)]),
@@ -227,23 +406,36 @@ def test_the_owner_learns_what_does_not_fit(attribute, sql_type, entries, found,
 def test_people_are_told_apart_and_stay_together(sql_type, same, different, database):
     schema = replace(SCHEMA, person="who", rows_per_person=1)
     for entries, n_people in ((same, 1), (different, 5)):
-        run(database, "DROP TABLE IF EXISTS people", f"CREATE TABLE people (a text, n int, c text, who {sql_type})")
+        run(
+            database,
+            "DROP TABLE IF EXISTS people",
+            f"CREATE TABLE people (a text, n int, c text, who {sql_type})",
+        )
         with psycopg.connect(database, autocommit=True) as connection:
             for entry in entries * 3:
-                connection.execute(f"INSERT INTO people VALUES ('x', 1, 'no', %s::text::{sql_type})", [entry])
+                connection.execute(
+                    f"INSERT INTO people VALUES ('x', 1, 'no', %s::text::{sql_type})", [entry]
+                )
             connection.execute("INSERT INTO people VALUES ('x', 1, 'no', NULL)")
         assert total(opened(database), schema) == n_people
         all_rows = replace(schema, rows_per_person=100)
         source = opened(database).source(all_rows)
         with source.snapshot():
-            counts = [int(part.count(Question.of(Cells.everything(all_rows)))[0].sum()) for part in source.parts(7, b"k" * 32)]
+            counts = [
+                int(part.count(Question.of(Cells.everything(all_rows)))[0].sum())
+                for part in source.parts(7, b"k" * 32)
+            ]
         assert sum(counts) == len(entries) * 3
         assert all(count % (len(entries) * 3 // n_people) == 0 for count in counts)
 
 
 @pytest.mark.parametrize("sql_type", ["float4", "float8"])
 def test_fractions_do_not_tell_people_apart(sql_type, database):
-    run(database, f"CREATE DOMAIN number AS {sql_type}", "CREATE TABLE people (a text, n int, c text, who number)")
+    run(
+        database,
+        f"CREATE DOMAIN number AS {sql_type}",
+        "CREATE TABLE people (a text, n int, c text, who number)",
+    )
     with pytest.raises(SchemaMismatch, match="'who' says whose row it is"):
         opened(database).check_structure(replace(SCHEMA, person="who"))
 
@@ -254,7 +446,10 @@ def test_rows_of_a_partitioned_table_fall_into_one_part_each(database):
         "CREATE TABLE people (a text, n int, c text) PARTITION BY LIST (a)",
         "CREATE TABLE people_x PARTITION OF people FOR VALUES IN ('x')",
         "CREATE TABLE people_y PARTITION OF people FOR VALUES IN ('y')",
-        "INSERT INTO people SELECT CASE WHEN i % 2 = 0 THEN 'x' ELSE 'y' END, 1, 'no' FROM generate_series(1, 2000) AS i",
+        (
+            "INSERT INTO people SELECT CASE WHEN i % 2 = 0 THEN 'x' ELSE 'y' END, 1, 'no' FROM "
+            "generate_series(1, 2000) AS i"
+        ),
     )
     source = opened(database).source(SCHEMA)
     by_a = Question.level(Cells.everything(SCHEMA), ["a"])
@@ -264,13 +459,18 @@ def test_rows_of_a_partitioned_table_fall_into_one_part_each(database):
         rows = [int(weights.sum()) for part in parts for _, _, weights in part.rows()]
     assert counts.sum(axis=0).tolist() == [1000, 1000]
     assert ((counts > 200) & (counts < 300)).all()
-    assert (counts[:, 0] != counts[:, 1]).any()  # rows at the same place of two partitions are not the same
+    # rows at the same place of two partitions are not the same
+    assert (counts[:, 0] != counts[:, 1]).any()
     assert rows == counts.sum(axis=1).tolist()
 
 
 def test_a_view_is_counted_but_divided_only_by_people(database):
     people(database)
-    run(database, "CREATE VIEW seen AS SELECT *, n::int AS who FROM people", "CREATE MATERIALIZED VIEW kept AS SELECT * FROM people")
+    run(
+        database,
+        "CREATE VIEW seen AS SELECT *, n::int AS who FROM people",
+        "CREATE MATERIALIZED VIEW kept AS SELECT * FROM people",
+    )
     assert total(opened(database, "seen")) == 10
     source = opened(database, "seen").source(SCHEMA)
     with source.snapshot(), pytest.raises(QuestionError, match="rows cannot be told apart"):
@@ -279,7 +479,10 @@ def test_a_view_is_counted_but_divided_only_by_people(database):
     for name, schema in (("seen", named), ("kept", SCHEMA)):
         source = opened(database, name).source(schema)
         with source.snapshot():
-            counts = [part.count(Question.of(Cells.everything(schema)))[0].sum() for part in source.parts(2, b"k" * 32)]
+            counts = [
+                part.count(Question.of(Cells.everything(schema)))[0].sum()
+                for part in source.parts(2, b"k" * 32)
+            ]
         assert sum(counts) == 10
 
 
@@ -303,7 +506,7 @@ def test_parts_end_with_their_snapshot_and_with_a_new_division(database):
         list(second[0].rows())
 
 
-# -- snapshots and threads ---------------------------------------------------------------------------------------------
+# -- snapshots and threads -------------------------------------------------------------------------
 
 
 def test_a_snapshot_does_not_see_what_others_write(database):
@@ -323,7 +526,12 @@ def test_other_threads_count_beside_a_snapshot(database):
     with source.snapshot():
         source.count(EVERYTHING)
         run(database, "INSERT INTO people VALUES ('x', 1, 'no')")
-        threads = [threading.Thread(target=lambda: seen.append(int(source.count(EVERYTHING)[0].sum())), daemon=True) for _ in range(8)]
+        threads = [
+            threading.Thread(
+                target=lambda: seen.append(int(source.count(EVERYTHING)[0].sum())), daemon=True
+            )
+            for _ in range(8)
+        ]
         for thread in threads:
             thread.start()
         for thread in threads:
@@ -336,15 +544,29 @@ def test_other_threads_count_beside_a_snapshot(database):
 
 def test_threads_count_at_once(database):
     """Each waits in the server until all are there."""
-    run(database, "CREATE TABLE people (a text, n int, c text)", "INSERT INTO people VALUES ('x', 1, 'no')")
     run(
         database,
-        "CREATE FUNCTION wait() RETURNS boolean LANGUAGE plpgsql AS $$ BEGIN PERFORM pg_advisory_xact_lock_shared(7); RETURN true; END $$",
+        "CREATE TABLE people (a text, n int, c text)",
+        "INSERT INTO people VALUES ('x', 1, 'no')",
+    )
+    run(
+        database,
+        (
+            "CREATE FUNCTION wait() RETURNS boolean LANGUAGE plpgsql AS $$ BEGIN PERFORM "
+            "pg_advisory_xact_lock_shared(7); RETURN true; END $$"
+        ),
         "CREATE VIEW slow AS SELECT * FROM people WHERE wait()",
     )
     source, seen = opened(database, "slow").source(SCHEMA), []
-    threads = [threading.Thread(target=lambda: seen.append(int(source.count(EVERYTHING)[0].sum())), daemon=True) for _ in range(3)]
-    waiting = "SELECT count(*) FROM pg_locks WHERE locktype = 'advisory' AND objid = 7 AND NOT granted"
+    threads = [
+        threading.Thread(
+            target=lambda: seen.append(int(source.count(EVERYTHING)[0].sum())), daemon=True
+        )
+        for _ in range(3)
+    ]
+    waiting = (
+        "SELECT count(*) FROM pg_locks WHERE locktype = 'advisory' AND objid = 7 AND NOT granted"
+    )
     with psycopg.connect(database, autocommit=True) as gate:
         gate.execute("SELECT pg_advisory_lock(7)")
         for thread in threads:
@@ -359,7 +581,9 @@ def test_threads_count_at_once(database):
 
 
 def test_a_snapshot_that_is_busy_says_so(database):
-    schema = Schema({"a": Categorical(["x"]), "n": Numeric(0, 60_000, bins=60_000)}, "c", ["no", "yes"])
+    schema = Schema(
+        {"a": Categorical(["x"]), "n": Numeric(0, 60_000, bins=60_000)}, "c", ["no", "yes"]
+    )
     source = people(database, 60_000).source(schema)
     question = Question.of(Cells.everything(schema))
     with source.snapshot():
@@ -372,7 +596,8 @@ def test_a_snapshot_that_is_busy_says_so(database):
     with source.snapshot():
         rows = source.rows()
         next(rows)
-    with pytest.raises(TableError):  # rows that are left half read do not keep the snapshot from ending
+    # rows that are left half read do not keep the snapshot from ending
+    with pytest.raises(TableError):
         list(rows)
     assert source.count(question)[0].sum() == 60_000
     rows = source.rows()
@@ -382,16 +607,23 @@ def test_a_snapshot_that_is_busy_says_so(database):
 
 
 def test_rows_come_in_blocks(database):
-    schema = Schema({"a": Categorical(["x"]), "n": Numeric(0, 65_000, bins=65_000)}, "c", ["no", "yes"])
+    schema = Schema(
+        {"a": Categorical(["x"]), "n": Numeric(0, 65_000, bins=65_000)}, "c", ["no", "yes"]
+    )
     blocks = list(people(database, 65_000).source(schema).rows())
     assert len(blocks) >= 2
-    assert all(classes.shape == weights.shape == codes.shape[1:] for codes, classes, weights in blocks)
+    assert all(
+        classes.shape == weights.shape == codes.shape[1:] for codes, classes, weights in blocks
+    )
     expected = schema.attributes["n"].codes_of(np.arange(1.0, 65_001.0))
-    assert sorted(np.concatenate([codes[1] for codes, _, _ in blocks]).tolist()) == np.unique(expected).tolist()
+    assert (
+        sorted(np.concatenate([codes[1] for codes, _, _ in blocks]).tolist())
+        == np.unique(expected).tolist()
+    )
     assert sum(int(weights.sum()) for _, _, weights in blocks) == 65_000
 
 
-# -- servers, errors, passwords ----------------------------------------------------------------------------------------
+# -- servers, errors, passwords --------------------------------------------------------------------
 
 
 def test_a_server_that_was_restarted_is_found_again(own_postgres):
@@ -434,7 +666,10 @@ def test_what_the_server_says_about_rows_is_not_passed_on(inside, database):
         lambda: table.problems(SCHEMA),
         lambda: list(table.read_blocks(9)),
     ):
-        with source.snapshot() if inside else nullcontext(), pytest.raises(TableError, match="withheld") as caught:
+        with (
+            source.snapshot() if inside else nullcontext(),
+            pytest.raises(TableError, match="withheld") as caught,
+        ):
             ask()
         assert "SECRET-VALUE" not in str(caught.value)
         assert caught.value.__cause__ is caught.value.__context__ is None
@@ -443,7 +678,11 @@ def test_what_the_server_says_about_rows_is_not_passed_on(inside, database):
 def test_nothing_can_be_written(database):
     table = people(database)
     for context in (table.connections.connection, table.connections.transaction):
-        for statement in ("DELETE FROM public.people", "CREATE TABLE other (a int)", "SELECT setval('public.s', 1)"):
+        for statement in (
+            "DELETE FROM public.people",
+            "CREATE TABLE other (a int)",
+            "SELECT setval('public.s', 1)",
+        ):
             run(database, "CREATE SEQUENCE IF NOT EXISTS s")
             with context() as connection, pytest.raises(psycopg.errors.ReadOnlySqlTransaction):
                 connection.execute(statement)
@@ -451,15 +690,25 @@ def test_nothing_can_be_written(database):
 
 
 def test_functions_of_others_are_not_called(database):
-    """Somebody who may create functions in the schema public could otherwise answer in the server's place."""
+    """Somebody who may create functions in the schema public could otherwise answer in the server's
+    place.
+    """
     table = people(database)
     run(
         database,
-        "CREATE FUNCTION public.width_bucket(float8, float8[]) RETURNS int LANGUAGE sql AS 'SELECT 0'",
+        (
+            "CREATE FUNCTION public.width_bucket(float8, float8[]) RETURNS int LANGUAGE sql AS "
+            "'SELECT "
+            "0'"
+        ),
         "ALTER ROLE postgres SET search_path = public, pg_catalog",
     )
     try:
-        answer = opened(database).source(SCHEMA).count(Question.level(Cells.everything(SCHEMA), ["n"]))[0]
+        answer = (
+            opened(database)
+            .source(SCHEMA)
+            .count(Question.level(Cells.everything(SCHEMA), ["n"]))[0]
+        )
     finally:
         run(database, "ALTER ROLE postgres RESET search_path")
     assert answer[0, :, 0].tolist() == [4, 6]
@@ -472,14 +721,23 @@ SECRET = "SECRET-PASSWORD"
 @pytest.mark.parametrize(
     ("url", "message"),
     [
-        (f"postgresql://me:{SECRET}@127.0.0.1:1/db?table=people", r"cannot reach the PostgreSQL server 127.0.0.1/db: .*refused"),
-        (f"postgres://me:{SECRET}@/db?host=/nowhere&table=people", "cannot reach the PostgreSQL server /nowhere/db"),
+        (
+            f"postgresql://me:{SECRET}@127.0.0.1:1/db?table=people",
+            r"cannot reach the PostgreSQL server 127.0.0.1/db: .*refused",
+        ),
+        (
+            f"postgres://me:{SECRET}@/db?host=/nowhere&table=people",
+            "cannot reach the PostgreSQL server /nowhere/db",
+        ),
         (f"postgresql://me:{SECRET}@127.0.0.1:1/db", r"table=schema\.table"),
         (f"postgresql://me:{SECRET}@127.0.0.1:1/db?table=a&table=b", r"table=schema\.table"),
         (f"postgresql://me:50%{SECRET}@127.0.0.1:1/db?table=people", "percent-encoded"),
         (f"postgresql://me:@{SECRET}@127.0.0.1:1/db?table=people", "percent-encoded"),
         (f"postgresql://me:x/{SECRET}@127.0.0.1:1/db?table=people", "percent-encoded"),
-        (f"postgresql://me:x?{SECRET}@127.0.0.1:1/db?table=people", r"percent-encoded|table=schema\.table"),
+        (
+            f"postgresql://me:x?{SECRET}@127.0.0.1:1/db?table=people",
+            r"percent-encoded|table=schema\.table",
+        ),
         (f"postgresql://me:{SECRET}@127.0.0.1:1/db?sslmod=x&table=people", "percent-encoded"),
         (f"postgresql:/me:{SECRET}@127.0.0.1:1/db?table=people", "no file"),
     ],
@@ -505,7 +763,9 @@ def test_a_server_that_does_not_answer_is_given_up(monkeypatch):
     import socket
 
     with socket.create_server(("127.0.0.1", 0)) as silent:
-        url = f"postgresql://me@127.0.0.1:{silent.getsockname()[1]}/db?connect_timeout=2&table=people"
+        url = (
+            f"postgresql://me@127.0.0.1:{silent.getsockname()[1]}/db?connect_timeout=2&table=people"
+        )
         begun = time.monotonic()
         with pytest.raises(TableError, match="cannot reach"):
             open_table(url)
@@ -528,14 +788,24 @@ def test_the_open_connections_are_closed_with_their_table(database):
     assert connection.closed
 
 
-# -- names, rights, reading ----------------------------------------------------------------------------------------------
+# -- names, rights, reading ------------------------------------------------------------------------
 
 
 def test_one_table_has_one_name(database):
-    run(database, 'CREATE SCHEMA "Clinic"', 'CREATE TABLE "Clinic"."People" (a text)', "CREATE TABLE visits (a text)")
-    names = {opened(database, name).name for name in ("People", "people", "PEOPLE", "Clinic.People", "clinic.people")}
+    run(
+        database,
+        'CREATE SCHEMA "Clinic"',
+        'CREATE TABLE "Clinic"."People" (a text)',
+        "CREATE TABLE visits (a text)",
+    )
+    names = {
+        opened(database, name).name
+        for name in ("People", "people", "PEOPLE", "Clinic.People", "clinic.people")
+    }
     assert names == {"Clinic.People"}
-    assert {opened(database, name).name for name in ("visits", "VISITS", "public.visits")} == {"public.visits"}
+    assert {opened(database, name).name for name in ("visits", "VISITS", "public.visits")} == {
+        "public.visits"
+    }
     run(database, "CREATE TABLE people (a text)")
     assert opened(database, "people").name == "public.people"
     assert opened(database, "People").name == "Clinic.People"  # as it is written
@@ -550,23 +820,50 @@ def test_one_table_has_one_name(database):
 
 def test_who_could_write(database):
     people(database)
-    run(database, "CREATE ROLE reader LOGIN", "CREATE ROLE writer LOGIN", "CREATE ROLE owning LOGIN", "CREATE ROLE partly LOGIN")
+    run(
+        database,
+        "CREATE ROLE reader LOGIN",
+        "CREATE ROLE writer LOGIN",
+        "CREATE ROLE owning LOGIN",
+        "CREATE ROLE partly LOGIN",
+    )
     try:
-        run(database, "GRANT SELECT ON people TO reader, writer, partly", "GRANT TRUNCATE ON people TO writer")
-        run(database, "GRANT UPDATE (n) ON people TO partly", "ALTER TABLE people OWNER TO owning", "REVOKE ALL ON people FROM owning")
+        run(
+            database,
+            "GRANT SELECT ON people TO reader, writer, partly",
+            "GRANT TRUNCATE ON people TO writer",
+        )
+        run(
+            database,
+            "GRANT UPDATE (n) ON people TO partly",
+            "ALTER TABLE people OWNER TO owning",
+            "REVOKE ALL ON people FROM owning",
+        )
         can = {
             role: opened(database.replace("postgres:@", f"{role}:@")).writable()
             for role in ("postgres", "reader", "writer", "owning", "partly")
         }
-        assert can == {"postgres": True, "reader": False, "writer": True, "owning": True, "partly": True}
+        assert can == {
+            "postgres": True,
+            "reader": False,
+            "writer": True,
+            "owning": True,
+            "partly": True,
+        }
         table = opened(database.replace("postgres:@", "reader:@"))
         table.check_reachable()
         assert total(table) == 10
         run(database, "REVOKE SELECT ON people FROM reader")
-        with pytest.raises(TableError, match=r"could not read public\.people \(InsufficientPrivilege\)"):
+        with pytest.raises(
+            TableError, match=r"could not read public\.people \(InsufficientPrivilege\)"
+        ):
             table.check_reachable()
     finally:
-        run(database, "DROP OWNED BY reader, writer, owning, partly", "DROP ROLE reader, writer, owning, partly")
+        run(
+            database,
+            "DROP OWNED BY reader, writer, owning, partly",
+            "DROP ROLE reader, writer, owning, partly",
+        )
 
 
 def test_a_table_that_is_gone_is_not_reachable(database):
@@ -582,9 +879,20 @@ def test_rows_are_read_block_by_block(rows, database):
     run(
         database,
         "CREATE TYPE mood AS ENUM ('sad')",
-        "CREATE TABLE people (t text, i int, f float8, d numeric, b boolean, e mood, h char(3), w date)",
-        f"INSERT INTO people SELECT 'x', i, i, i, true, 'sad', 'a', '2026-01-01' FROM generate_series(1, {rows}) AS i",
-        "UPDATE people SET t = NULL, f = NULL, d = NULL, b = NULL, e = NULL, h = NULL, w = NULL, i = NULL WHERE i = 2",
+        (
+            "CREATE TABLE people (t text, i int, f float8, d numeric, b boolean, e mood, h "
+            "char(3), w "
+            "date)"
+        ),
+        (
+            "INSERT INTO people SELECT 'x', i, i, i, true, 'sad', 'a', '2026-01-01' FROM "
+            f"generate_series(1, {rows}) AS i"
+        ),
+        (
+            "UPDATE people SET t = NULL, f = NULL, d = NULL, b = NULL, e = NULL, h = NULL, w = "
+            "NULL, i "
+            "= NULL WHERE i = 2"
+        ),
         "UPDATE people SET d = 1e500 WHERE i = 3",
     )
     blocks = list(read_blocks(f"{database}&table=people", vectors=1))
@@ -595,15 +903,26 @@ def test_rows_are_read_block_by_block(rows, database):
     assert list(blocks[0].columns) == list("tifdbehw")
     if rows:
         whole = read_public(f"{database}&table=people")
-        assert whole.loc[whole.i == 1, ["t", "i", "f", "d", "b", "e", "h"]].to_numpy().tolist() == [["x", 1, 1.0, 1.0, True, "sad", "a"]]
+        assert whole.loc[whole.i == 1, ["t", "i", "f", "d", "b", "e", "h"]].to_numpy().tolist() == [
+            ["x", 1, 1.0, 1.0, True, "sad", "a"]
+        ]
     if rows > 1:
         assert int(whole.isna().all(axis=1).sum()) == 1
 
 
 def test_the_same_rows_from_a_frame_and_from_the_server_get_the_same_codes(database):
-    frame = pd.DataFrame({"a": ["x", "y", None, "z"], "n": [1.0, np.nan, 7.0, 11.0], "c": ["no", "yes", "no", "no"]}).astype({"a": object})
+    frame = pd.DataFrame(
+        {"a": ["x", "y", None, "z"], "n": [1.0, np.nan, 7.0, 11.0], "c": ["no", "yes", "no", "no"]}
+    ).astype({"a": object})
     place = put_table(database, frame)
-    schema = Schema({"a": Categorical(["x"], other="rest", missing="?"), "n": Numeric(0, 10, bins=2, missing="?")}, "c", ["no", "yes"])
+    schema = Schema(
+        {
+            "a": Categorical(["x"], other="rest", missing="?"),
+            "n": Numeric(0, 10, bins=2, missing="?"),
+        },
+        "c",
+        ["no", "yes"],
+    )
     question = Question.level(Cells.everything(schema), ["a", "n"])
     read = open_table(read_public(place)).source(schema).count(question)
     for answer, truth in zip(open_table(place).source(schema).count(question), read, strict=True):

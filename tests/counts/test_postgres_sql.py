@@ -1,4 +1,6 @@
-"""The SQL that PostgreSQL gets: reviewed snapshots, plans, and names and values that try to be code."""
+"""The SQL that PostgreSQL gets: reviewed snapshots, plans, and names and values that try to be
+code.
+"""
 
 from __future__ import annotations
 
@@ -25,11 +27,23 @@ from tests.conformance.tables import forest, oracle, random_table, random_tree, 
 from tests.counts.test_sql import HOSTILE, SCHEMA, SNAPSHOTS
 from tests.postgres import put_table
 
-TYPES = {"form": "text", "rooms": "int8", "age": "text", "height": "float8", "owner": "bool", "class": "enum", "id": "numeric"}
+TYPES = {
+    "form": "text",
+    "rooms": "int8",
+    "age": "text",
+    "height": "float8",
+    "owner": "bool",
+    "class": "enum",
+    "id": "numeric",
+}
 
 
 def level() -> Question:
-    cells = Cells.everything(SCHEMA).refine({0: Split.value(SCHEMA, "form", 1)}).refine({1: Split.threshold(SCHEMA, "age", 2)})
+    cells = (
+        Cells.everything(SCHEMA)
+        .refine({0: Split.value(SCHEMA, "form", 1)})
+        .refine({1: Split.threshold(SCHEMA, "age", 2)})
+    )
     return Question.level(cells, ["rooms", "age"])
 
 
@@ -40,10 +54,17 @@ def sql_of(name: str, monkeypatch) -> tuple[str, list]:
         return encoded, bound.values
     if name == "grouped":
         sent = []
-        monkeypatch.setattr("privet.counts.postgres.blocks", lambda _, sql, values, *rest: sent.append((sql, values)) or [])
+        monkeypatch.setattr(
+            "privet.counts.postgres.blocks",
+            lambda _, sql, values, *rest: sent.append((sql, values)) or [],
+        )
         list(table.source(SCHEMA)._groups(["c0", "c2"], None, bound, encoded))
         return sent[0]
-    question = level() if name == "level" else Question.forest([level().partitions[0].cells, Cells.everything(SCHEMA)])
+    question = (
+        level()
+        if name == "level"
+        else Question.forest([level().partitions[0].cells, Cells.everything(SCHEMA)])
+    )
     return Cases(question).statement(encoded), bound.values
 
 
@@ -51,13 +72,19 @@ def sql_of(name: str, monkeypatch) -> tuple[str, list]:
 def test_snapshot(name, monkeypatch):
     sql, values = sql_of(name, monkeypatch)
     text = (
-        sql.replace(" FROM ", "\n  FROM ").replace(" WHERE ", "\n  WHERE ").replace(", c", ",\n  c").replace(", CASE", ",\n  CASE") + "\n"
+        sql.replace(" FROM ", "\n  FROM ")
+        .replace(" WHERE ", "\n  WHERE ")
+        .replace(", c", ",\n  c")
+        .replace(", CASE", ",\n  CASE")
+        + "\n"
     )
     text += "".join(f"-- ${number} = {value}\n" for number, value in enumerate(values, start=1))
     path = SNAPSHOTS / "postgres" / f"{name}.sql"
     if os.environ.get("PRIVET_UPDATE_SNAPSHOTS"):
         path.write_text(text)
-    assert path.read_text() == text, f"review the change, then run with PRIVET_UPDATE_SNAPSHOTS=1 to accept {path.name}"
+    assert path.read_text() == text, (
+        f"review the change, then run with PRIVET_UPDATE_SNAPSHOTS=1 to accept {path.name}"
+    )
 
 
 def test_no_value_of_the_schema_stands_in_the_text(monkeypatch):
@@ -69,8 +96,16 @@ def test_no_value_of_the_schema_stands_in_the_text(monkeypatch):
 
 @pytest.mark.parametrize("name", HOSTILE)
 def test_a_hostile_name_or_value_is_just_a_name_or_value(name, postgres):
-    schema = Schema({name: Categorical([name, "b"])}, "class of " + name, ["no", name], person="who is " + name)
-    frame = pd.DataFrame({name: [name, "b", name], "class of " + name: ["no", name, name], "who is " + name: [1, 2, 3]})
+    schema = Schema(
+        {name: Categorical([name, "b"])}, "class of " + name, ["no", name], person="who is " + name
+    )
+    frame = pd.DataFrame(
+        {
+            name: [name, "b", name],
+            "class of " + name: ["no", name, name],
+            "who is " + name: [1, 2, 3],
+        }
+    )
     url = postgres.database()
     place = put_table(url, frame, "table of " + name)
     opened = open_table(place)
@@ -79,10 +114,22 @@ def test_a_hostile_name_or_value_is_just_a_name_or_value(name, postgres):
     np.testing.assert_array_equal(answer, [[[1, 1], [0, 1]]])
     assert opened.problems(schema) == []
     with opened.source(schema).snapshot():
-        assert opened.answer(f"SELECT count(*) FROM {quoted('public')}.{quoted('table of ' + name)}") == [(3,)]
+        assert opened.answer(
+            f"SELECT count(*) FROM {quoted('public')}.{quoted('table of ' + name)}"
+        ) == [(3,)]
 
 
-@pytest.mark.parametrize("name", ["people; DROP TABLE people", 'people" --', "nothing", "public.people.x.y", "public", "public."])
+@pytest.mark.parametrize(
+    "name",
+    [
+        "people; DROP TABLE people",
+        'people" --',
+        "nothing",
+        "public.people.x.y",
+        "public",
+        "public.",
+    ],
+)
 def test_a_hostile_table_name_opens_nothing(name, postgres):
     place = put_table(postgres.database(), pd.DataFrame({"a": ["x"]}))
     with pytest.raises(TableError, match="no table"):
@@ -94,7 +141,11 @@ def test_a_hostile_table_name_opens_nothing(name, postgres):
 def test_listed_values_of_any_text(value, postgres):
     schema = Schema({"a": Categorical([value, "b"])}, "c", ["no", "yes"])
     frame = pd.DataFrame({"a": [value.replace("\x00", "?"), "b"], "c": ["no", "yes"]})
-    answer = open_table(put_table(postgres.database(), frame)).source(schema).count(Question.level(Cells.everything(schema), ["a"]))[0]
+    answer = (
+        open_table(put_table(postgres.database(), frame))
+        .source(schema)
+        .count(Question.level(Cells.everything(schema), ["a"]))[0]
+    )
     np.testing.assert_array_equal(answer, [[[0 if "\x00" in value else 1, 0], [0, 1]]])
 
 
@@ -103,16 +154,24 @@ def statements(monkeypatch):
     """What is sent to a server, except for the question whether it is there."""
     sent = []
     stream, execute = psycopg.RawCursor.stream, psycopg.Connection.execute
-    monkeypatch.setattr(psycopg.RawCursor, "stream", lambda self, sql, *rest, **more: sent.append(sql) or stream(self, sql, *rest, **more))
     monkeypatch.setattr(
-        psycopg.Connection, "execute", lambda self, sql, *rest, **more: sent.append(sql) or execute(self, sql, *rest, **more)
+        psycopg.RawCursor,
+        "stream",
+        lambda self, sql, *rest, **more: sent.append(sql) or stream(self, sql, *rest, **more),
+    )
+    monkeypatch.setattr(
+        psycopg.Connection,
+        "execute",
+        lambda self, sql, *rest, **more: sent.append(sql) or execute(self, sql, *rest, **more),
     )
     return sent
 
 
 @pytest.mark.parametrize("question", ["level", "forest", "grouped"])
 def test_a_question_is_one_statement(question, postgres, statements):
-    frame = pd.DataFrame({"street": ["s1", "s2"] * 50, "side": ["left"] * 100, "label": ["no", "yes"] * 50})
+    frame = pd.DataFrame(
+        {"street": ["s1", "s2"] * 50, "side": ["left"] * 100, "label": ["no", "yes"] * 50}
+    )
     schema = wide_schema(20_000 if question == "grouped" else 300)
     streets = Cells.everything(schema).refine({0: Split.multiway(schema, "street")})
     asked = {
@@ -146,10 +205,17 @@ def test_a_large_question_is_counted_like_a_small_one(postgres, monkeypatch):
 
 
 def test_plans_are_parallel_and_compute_only_what_is_asked(postgres):
-    schema = Schema({name: Categorical(["x", "y"], other="rest") for name in ("used", "unused")}, "c", ["no", "yes"])
+    schema = Schema(
+        {name: Categorical(["x", "y"], other="rest") for name in ("used", "unused")},
+        "c",
+        ["no", "yes"],
+    )
     url = postgres.database()
     with psycopg.connect(url, autocommit=True) as connection:
-        connection.execute("CREATE TABLE people AS SELECT 'x' AS used, 'y' AS unused, 'no' AS c FROM generate_series(1, 50000)")
+        connection.execute(
+            "CREATE TABLE people AS SELECT 'x' AS used, 'y' AS unused, 'no' AS c FROM "
+            "generate_series(1, 50000)"
+        )
         connection.execute("ANALYZE people")
     table = open_table(f"{url}&table=people")
     bound, encoded = encoded_rows(table.relation, table.columns, schema)
@@ -157,7 +223,9 @@ def test_plans_are_parallel_and_compute_only_what_is_asked(postgres):
     with table.connections.connection() as connection:
         for setting in ("parallel_setup_cost", "min_parallel_table_scan_size"):
             connection.execute(f"SET {setting} = 0")
-        plan = "\n".join(row[0] for row in connection.execute(f"EXPLAIN VERBOSE {sql}", bound.values))
+        plan = "\n".join(
+            row[0] for row in connection.execute(f"EXPLAIN VERBOSE {sql}", bound.values)
+        )
     assert "Partial" in plan  # each worker counts, rather than sends its rows
     assert "used" in plan
     assert "unused" not in plan
@@ -169,22 +237,39 @@ def test_numbers_in_a_mixed_radix():
     assert len(radix.expressions()) == 2
     rng = np.random.default_rng(0)
     codes = {name: rng.integers(0, size, 1000) for name, size in sizes.items()}
-    numbers = [np.array([eval(text.replace("::int8", ""), {}, row) for row in rows(codes)]) for text in radix.expressions()]
+    numbers = [
+        np.array([eval(text.replace("::int8", ""), {}, row) for row in rows(codes)])
+        for text in radix.expressions()
+    ]
     assert all(number.dtype == np.int64 for number in numbers)
     for name, column in radix.columns(numbers).items():
         np.testing.assert_array_equal(column, codes[name])
 
 
 def rows(codes):
-    return [dict(zip(codes, map(int, row), strict=True)) for row in zip(*codes.values(), strict=True)]
+    return [
+        dict(zip(codes, map(int, row), strict=True)) for row in zip(*codes.values(), strict=True)
+    ]
 
 
 def test_rows_of_many_attributes_are_grouped(postgres):
     """More codes than one number holds."""
-    schema = Schema({f"a{i}": Categorical([f"v{j}" for j in range(300)]) for i in range(20)}, "c", ["no", "yes"])
+    schema = Schema(
+        {f"a{i}": Categorical([f"v{j}" for j in range(300)]) for i in range(20)}, "c", ["no", "yes"]
+    )
     rng = np.random.default_rng(1)
-    frame = pd.DataFrame({f"a{i}": [f"v{j}" for j in rng.integers(0, 300, 100)] for i in range(20)} | {"c": ["no", "yes"] * 50})
-    ((codes, classes, weights),) = open_table(put_table(postgres.database(), frame)).source(schema).rows()
-    seen = sorted([(*(f"v{code}" for code in row), ["no", "yes"][c]) for row, c in zip(codes.T, classes, strict=True)])
+    frame = pd.DataFrame(
+        {f"a{i}": [f"v{j}" for j in rng.integers(0, 300, 100)] for i in range(20)}
+        | {"c": ["no", "yes"] * 50}
+    )
+    ((codes, classes, weights),) = (
+        open_table(put_table(postgres.database(), frame)).source(schema).rows()
+    )
+    seen = sorted(
+        [
+            (*(f"v{code}" for code in row), ["no", "yes"][c])
+            for row, c in zip(codes.T, classes, strict=True)
+        ]
+    )
     assert seen == sorted(frame.itertuples(index=False, name=None))
     assert weights.tolist() == [1] * 100

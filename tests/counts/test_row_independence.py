@@ -1,4 +1,5 @@
-"""One person more or less changes at most that person's counts: nothing about other rows may depend on a row.
+"""One person more or less changes at most that person's counts: nothing about other rows may depend
+on a row.
 
 All noise is scaled by this. Each case once changed many rows because of one.
 """
@@ -38,18 +39,31 @@ def everywhere(table: pd.DataFrame, folder) -> list[np.ndarray]:
     """The counts of a table from every source that holds it."""
     table.to_parquet(folder / "t.parquet")
     table.to_csv(folder / "t.csv", index=False)
-    sources = [table, pl.from_pandas(table), pa.Table.from_pandas(table), folder / "t.parquet", folder / "t.csv"]
+    sources = [
+        table,
+        pl.from_pandas(table),
+        pa.Table.from_pandas(table),
+        folder / "t.parquet",
+        folder / "t.csv",
+    ]
     return [counts(source) for source in sources]
 
 
 @pytest.mark.parametrize("newcomer", ["p1", "new", None], ids=["known", "new", "null"])
 def test_one_person_more_changes_at_most_their_rows(tmp_path, newcomer):
     rng = np.random.default_rng(0)
-    base = [(f"p{rng.integers(30)}", rng.choice(["x", "y"]), rng.choice(["no", "yes"])) for _ in range(200)]
+    base = [
+        (f"p{rng.integers(30)}", rng.choice(["x", "y"]), rng.choice(["no", "yes"]))
+        for _ in range(200)
+    ]
     base += [(None, "y", "yes")] * 3
     others = [row for row in base if row[0] != newcomer] if newcomer else base
     extra = [(newcomer, a, c) for a in "xy" for c in ("no", "yes")]
-    for before, after in zip(everywhere(frame(others), tmp_path), everywhere(frame(others + extra), tmp_path), strict=True):
+    for before, after in zip(
+        everywhere(frame(others), tmp_path),
+        everywhere(frame(others + extra), tmp_path),
+        strict=True,
+    ):
         assert np.abs(after - before).sum() == (0 if newcomer is None else 2)
 
 
@@ -146,10 +160,16 @@ LINES = {
 def test_a_strange_line_does_not_change_how_others_are_read(line, where, tmp_path):
     schema = Schema({"a": Categorical(["x"]), "n": Numeric(0, 10, bins=2)}, "c", ["no", "yes"])
     good = b"x,1,no\n" * 30_000
-    parts = {"first": [line, good, good], "middle": [good, line, good], "last": [good, good, line.rstrip(b"\n")]}[where]
+    parts = {
+        "first": [line, good, good],
+        "middle": [good, line, good],
+        "last": [good, good, line.rstrip(b"\n")],
+    }[where]
     path = tmp_path / "t.csv"
     path.write_bytes(b"a,n,c\n" + b"".join(parts))
-    counted = int(open_table(path).source(schema).count(Question.of(Cells.everything(schema)))[0].sum())
+    counted = int(
+        open_table(path).source(schema).count(Question.of(Cells.everything(schema)))[0].sum()
+    )
     assert counted in (60_000, 60_001)
 
 
@@ -163,10 +183,21 @@ def test_fields_are_cut_as_csv_says(tmp_path):
 def test_a_collation_does_not_count_a_row_twice(tmp_path):
     path = tmp_path / "people.db"
     with duckdb.connect(str(path)) as connection:
-        connection.execute("CREATE TABLE people (a VARCHAR COLLATE NOCASE, c VARCHAR COLLATE NOCASE, who VARCHAR COLLATE NOCASE)")
-        connection.executemany("INSERT INTO people VALUES (?, ?, ?)", [["x", "no", "p"], ["X", "no", "P"], ["x", "NO", "q"]])
-    schema = Schema({"a": Categorical(["x", "X"])}, "c", ["no", "yes"], person="who", rows_per_person=1)
-    np.testing.assert_array_equal(counts(f"duckdb:///{path}?table=people", schema), [[1, 0], [1, 0]])
+        connection.execute(
+            "CREATE TABLE people (a VARCHAR COLLATE NOCASE, c VARCHAR COLLATE NOCASE, who "
+            "VARCHAR "
+            "COLLATE NOCASE)"
+        )
+        connection.executemany(
+            "INSERT INTO people VALUES (?, ?, ?)",
+            [["x", "no", "p"], ["X", "no", "P"], ["x", "NO", "q"]],
+        )
+    schema = Schema(
+        {"a": Categorical(["x", "X"])}, "c", ["no", "yes"], person="who", rows_per_person=1
+    )
+    np.testing.assert_array_equal(
+        counts(f"duckdb:///{path}?table=people", schema), [[1, 0], [1, 0]]
+    )
 
 
 def test_a_lazy_frame_is_not_collected_behind_the_owners_back():

@@ -1,4 +1,6 @@
-"""What released trees make of a row: bounded whole numbers that depend on the row alone, whatever the trees hold."""
+"""What released trees make of a row: bounded whole numbers that depend on the row alone, whatever
+the trees hold.
+"""
 
 from __future__ import annotations
 
@@ -16,7 +18,11 @@ from privet.tree import Tree
 
 
 def schema_of(n_classes: int, *sizes: int) -> Schema:
-    return Schema({f"a{i}": Categorical(list(range(size))) for i, size in enumerate(sizes)}, "c", list(range(n_classes)))
+    return Schema(
+        {f"a{i}": Categorical(list(range(size))) for i, size in enumerate(sizes)},
+        "c",
+        list(range(n_classes)),
+    )
 
 
 def stump(schema: Schema, attribute: str, scores) -> Tree:
@@ -44,7 +50,10 @@ def random_trees(schema: Schema, n: int, seed: int = 0) -> list[Tree]:
 
 
 def chances(schema: Schema, trees: list[Tree], codes) -> np.ndarray:
-    total = sum((tree.counts[tree.reach(list(codes))] for tree in trees), np.zeros((codes.shape[1], schema.n_classes)))
+    total = sum(
+        (tree.counts[tree.reach(list(codes))] for tree in trees),
+        np.zeros((codes.shape[1], schema.n_classes)),
+    )
     odds = np.exp(total - total.max(axis=1, keepdims=True))
     return odds / odds.sum(axis=1, keepdims=True)
 
@@ -57,7 +66,7 @@ def derivatives(scoring: Scoring, codes, classes, times=NO_WEIGHTS) -> np.ndarra
     return table
 
 
-# -- what they are ---------------------------------------------------------------------------------------------------------------
+# -- what they are ---------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize("n_classes", [2, 3, 6])
@@ -67,13 +76,17 @@ def test_weights_and_derivatives_equal_a_reference(n_classes):
     scoring, p = Scoring(schema, trees), chances(schema, trees, codes)
     own = p[np.arange(500), classes]
     weights = scoring.weights(codes, classes)
-    np.testing.assert_allclose(weights, UNIT * np.minimum(1, (1 - own) * n_classes / (n_classes - 1)), atol=1.01)
+    np.testing.assert_allclose(
+        weights, UNIT * np.minimum(1, (1 - own) * n_classes / (n_classes - 1)), atol=1.01
+    )
     assert len(np.unique(weights)) > 20
     slope = (classes[:, None] == np.arange(n_classes)) - p
     bend = p * (1 - p)
     if n_classes == 2:
         slope, bend = slope[:, 1:], bend[:, 1:]
-    scale = np.minimum(1, clip_of(n_classes) / UNIT / (np.abs(slope).sum(axis=1) + bend.sum(axis=1)))[:, None]
+    scale = np.minimum(
+        1, clip_of(n_classes) / UNIT / (np.abs(slope).sum(axis=1) + bend.sum(axis=1))
+    )[:, None]
     found = derivatives(scoring, codes, classes)
     np.testing.assert_allclose(found[:, 0], UNIT * scale * slope, atol=1.01)
     np.testing.assert_allclose(found[:, 1], UNIT * scale * bend, atol=1.01)
@@ -108,7 +121,9 @@ def test_rows_outside_of_all_cells_add_nothing():
     schema = schema_of(2, 2)
     table = np.zeros((1, 2, 1), dtype=np.int64)
     codes, classes = random_rows(schema, 10)
-    Scoring(schema, []).add_derivatives(codes, classes, NO_WEIGHTS, np.full(10, -1, dtype=np.int32), table)
+    Scoring(schema, []).add_derivatives(
+        codes, classes, NO_WEIGHTS, np.full(10, -1, dtype=np.int32), table
+    )
     assert not table.any()
 
 
@@ -119,14 +134,20 @@ def test_cells_are_those_of_the_reference():
         np.testing.assert_array_equal(cells_of(tree.cells, codes), tree.cells.route(list(codes)))
 
 
-# -- what the sensitivity stands on --------------------------------------------------------------------------------------------
+# -- what the sensitivity stands on ----------------------------------------------------------------
 
 
 @st.composite
 def any_scores(draw):
     n_classes = draw(st.integers(2, 6))
-    number = st.floats(-MAX_SCORE, MAX_SCORE) | st.floats(-40, 40) | st.sampled_from([0.0, -0.0, 1e-300, 5e-324, 36.7, -745.0])
-    return n_classes, draw(st.lists(st.lists(number, min_size=n_classes, max_size=n_classes), min_size=1, max_size=4))
+    number = (
+        st.floats(-MAX_SCORE, MAX_SCORE)
+        | st.floats(-40, 40)
+        | st.sampled_from([0.0, -0.0, 1e-300, 5e-324, 36.7, -745.0])
+    )
+    return n_classes, draw(
+        st.lists(st.lists(number, min_size=n_classes, max_size=n_classes), min_size=1, max_size=4)
+    )
 
 
 @given(any_scores())
@@ -168,13 +189,18 @@ def test_a_row_counts_the_same_alone_in_any_batch_and_in_any_order(n_classes, dt
 
 def test_threads_do_not_change_a_row():
     schema = schema_of(3, 3, 4, 2)
-    scoring, (codes, classes) = Scoring(schema, random_trees(schema, 9)), random_rows(schema, 100_000)
+    scoring, (codes, classes) = (
+        Scoring(schema, random_trees(schema, 9)),
+        random_rows(schema, 100_000),
+    )
     weights = scoring.weights(codes, classes)
     np.testing.assert_array_equal(scoring.weights(codes[:, -500:], classes[-500:]), weights[-500:])
-    np.testing.assert_array_equal(scoring.weights(codes[:, 49_900:50_100], classes[49_900:50_100]), weights[49_900:50_100])
+    np.testing.assert_array_equal(
+        scoring.weights(codes[:, 49_900:50_100], classes[49_900:50_100]), weights[49_900:50_100]
+    )
 
 
-# -- what is refused -------------------------------------------------------------------------------------------------------------
+# -- what is refused -------------------------------------------------------------------------------
 
 
 class OtherTree(Tree):
@@ -189,7 +215,9 @@ def test_only_plain_trees_of_the_schema_weigh_rows():
     schema = schema_of(2, 2)
     good = stump(schema, "a0", np.zeros((2, 2)))
     cells = good.cells
-    other_cells = OtherCells(schema, cells.attribute, cells.offset, cells.branch, cells.cell, cells.n_cells)
+    other_cells = OtherCells(
+        schema, cells.attribute, cells.offset, cells.branch, cells.cell, cells.n_cells
+    )
     for bad in (OtherTree(cells, good.counts), Tree(other_cells, good.counts), "tree", None, 5):
         with pytest.raises(ParameterError, match="plain"):
             Scoring(schema, [good, bad])
@@ -205,7 +233,9 @@ def test_only_plain_trees_of_the_schema_weigh_rows():
 
 
 def test_a_schema_that_lies_about_its_domain_does_not_lead_a_walk_astray():
-    """Compiled loops do not check where they read: a tree is proved under the curator's own schema."""
+    """Compiled loops do not check where they read: a tree is proved under the curator's own
+    schema.
+    """
     schema, larger = schema_of(2, 2), schema_of(2, 2, 2)
     larger.__dict__["fingerprint"] = schema.fingerprint
     with pytest.raises(QuestionError, match="does not have"):

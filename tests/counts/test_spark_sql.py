@@ -1,4 +1,6 @@
-"""What Spark gets: expressions without a name or value of the table, and nothing of Spark where there is none."""
+"""What Spark gets: expressions without a name or value of the table, and nothing of Spark where
+there is none.
+"""
 
 from __future__ import annotations
 
@@ -24,7 +26,8 @@ def test_spark_is_not_imported_for_other_tables():
         "import sys, privet, pandas as pd\n"
         "from privet.counts.open import open_table\n"
         "open_table(pd.DataFrame({'a': [1]}))\n"
-        "assert not [name for name in sys.modules if name.split('.')[0] in ('pyspark', 'py4j', 'grpc')]\n"
+        "assert not [name for name in sys.modules if name.split('.')[0] in ('pyspark', 'py4j', "
+        "'grpc')]\n"
     )
     subprocess.run([sys.executable, "-c", program], check=True)
 
@@ -72,7 +75,9 @@ def test_arrow_is_needed(monkeypatch):
         open_table(DataFrame(a="string"))
 
 
-SCHEMA = Schema({"a": Categorical(["x", "y"]), "n": Numeric(0, 10, bins=2)}, "c", ["no", "yes"], person="who")
+SCHEMA = Schema(
+    {"a": Categorical(["x", "y"]), "n": Numeric(0, 10, bins=2)}, "c", ["no", "yes"], person="who"
+)
 
 
 @pytest.mark.parametrize(
@@ -81,10 +86,19 @@ SCHEMA = Schema({"a": Categorical(["x", "y"]), "n": Numeric(0, 10, bins=2)}, "c"
         ({"a": "string", "n": "double", "who": "long"}, "column 'c' is not in the table"),
         ({"a": "date", "n": "double", "c": "string", "who": "long"}, "column 'a' has a type"),
         ({"a": "string", "n": "array", "c": "string", "who": "long"}, "column 'n' has a type"),
-        ({"a": "string", "n": "double", "c": "string", "who": "double"}, "'who' says whose row it is"),
+        (
+            {"a": "string", "n": "double", "c": "string", "who": "double"},
+            "'who' says whose row it is",
+        ),
         ({"a": "string", "n": "double", "c": "string", "who": "map"}, "column 'who' has a type"),
-        ({"a": "string", "n": "double", "c": "string", "who": "variant"}, "column 'who' has a type"),
-        ({"A": "string", "n": "double", "c": "string", "who": "long"}, "column 'a' is not in the table"),
+        (
+            {"a": "string", "n": "double", "c": "string", "who": "variant"},
+            "column 'who' has a type",
+        ),
+        (
+            {"A": "string", "n": "double", "c": "string", "who": "long"},
+            "column 'a' is not in the table",
+        ),
     ],
 )
 def test_what_cannot_match_is_refused_by_name(columns, said):
@@ -92,7 +106,20 @@ def test_what_cannot_match_is_refused_by_name(columns, said):
         open_table(DataFrame(**columns)).check_structure(SCHEMA)
 
 
-@pytest.mark.parametrize("who", ["string", "long", "decimal", "date", "timestamp", "timestamp_ntz", "binary", "boolean", "void"])
+@pytest.mark.parametrize(
+    "who",
+    [
+        "string",
+        "long",
+        "decimal",
+        "date",
+        "timestamp",
+        "timestamp_ntz",
+        "binary",
+        "boolean",
+        "void",
+    ],
+)
 def test_people_are_told_apart_by_columns_that_have_a_text(who):
     open_table(DataFrame(a="void", n="decimal", c="boolean", who=who)).check_structure(SCHEMA)
 

@@ -57,19 +57,28 @@ def table() -> DuckDBTable:
 
 def sql_of(name: str) -> tuple[str, dict]:
     schema = SCHEMA if name == "people" else replace(SCHEMA, person=None)
-    statement, sql, *_ = (encoded_statement if name == "people" else reading_statement)(table(), schema)
+    statement, sql, *_ = (encoded_statement if name == "people" else reading_statement)(
+        table(), schema
+    )
     return sql, {**statement.parameters, "secret": "..."}
 
 
 @pytest.mark.parametrize("name", ["people", "rows"])
 def test_snapshot(name):
     sql, parameters = sql_of(name)
-    text = sql.replace(" FROM ", "\n  FROM ").replace(" LEFT JOIN ", "\n  LEFT JOIN ").replace("), ", "),\n") + "\n"
+    text = (
+        sql.replace(" FROM ", "\n  FROM ")
+        .replace(" LEFT JOIN ", "\n  LEFT JOIN ")
+        .replace("), ", "),\n")
+        + "\n"
+    )
     text += "".join(f"-- ${key} = {value}\n" for key, value in parameters.items())
     path = SNAPSHOTS / f"{name}.sql"
     if os.environ.get("PRIVET_UPDATE_SNAPSHOTS"):
         path.write_text(text)
-    assert path.read_text() == text, f"review the change, then run with PRIVET_UPDATE_SNAPSHOTS=1 to accept {path.name}"
+    assert path.read_text() == text, (
+        f"review the change, then run with PRIVET_UPDATE_SNAPSHOTS=1 to accept {path.name}"
+    )
 
 
 def test_no_value_of_the_schema_stands_in_the_text():
@@ -94,11 +103,22 @@ HOSTILE = [
 
 @pytest.mark.parametrize("name", HOSTILE)
 def test_a_hostile_name_or_value_is_just_a_name_or_value(name, tmp_path):
-    schema = Schema({name: Categorical([name, "b"])}, "class of " + name, ["no", name], person="who is " + name)
-    frame = pd.DataFrame({name: [name, "b", name], "class of " + name: ["no", name, name], "who is " + name: [1, 2, 3]})
+    schema = Schema(
+        {name: Categorical([name, "b"])}, "class of " + name, ["no", name], person="who is " + name
+    )
+    frame = pd.DataFrame(
+        {
+            name: [name, "b", name],
+            "class of " + name: ["no", name, name],
+            "who is " + name: [1, 2, 3],
+        }
+    )
     path = tmp_path / "db.duckdb"
     with duckdb.connect(str(path)) as connection:
-        columns = ", ".join(f"{quoted(column)} {'BIGINT' if 'who' in column else 'VARCHAR'}" for column in frame.columns)
+        columns = ", ".join(
+            f"{quoted(column)} {'BIGINT' if 'who' in column else 'VARCHAR'}"
+            for column in frame.columns
+        )
         connection.execute(f"CREATE TABLE people ({columns})")
         connection.executemany("INSERT INTO people VALUES (?, ?, ?)", frame.values.tolist())
     opened = open_table(f"duckdb:///{path}?table=people")
@@ -109,7 +129,9 @@ def test_a_hostile_name_or_value_is_just_a_name_or_value(name, tmp_path):
         assert connection.execute("SELECT count(*) FROM people").fetchone() == (3,)
 
 
-@pytest.mark.parametrize("name", ["people; DROP TABLE people", 'people" --', "nothing", "main.people.x.y"])
+@pytest.mark.parametrize(
+    "name", ["people; DROP TABLE people", 'people" --', "nothing", "main.people.x.y"]
+)
 def test_a_hostile_table_name_opens_nothing(name, tmp_path):
     path = tmp_path / "db.duckdb"
     with duckdb.connect(str(path)) as connection:
@@ -145,7 +167,9 @@ def test_columns_of_other_types_are_refused_by_name(tmp_path):
 
 @pytest.mark.parametrize("question", ["level", "forest", "many cells"])
 def test_a_question_is_one_statement(question, tmp_path, monkeypatch):
-    frame = pd.DataFrame({"street": ["s1", "s2"] * 50, "side": ["left"] * 100, "label": ["no", "yes"] * 50})
+    frame = pd.DataFrame(
+        {"street": ["s1", "s2"] * 50, "side": ["left"] * 100, "label": ["no", "yes"] * 50}
+    )
     frame.to_parquet(tmp_path / "t.parquet")
     schema = wide_schema(20_000 if question == "many cells" else 300)
     streets = Cells.everything(schema).refine({0: Split.multiway(schema, "street")})
@@ -158,7 +182,11 @@ def test_a_question_is_one_statement(question, tmp_path, monkeypatch):
     source._table.columns  # noqa: B018 - described once, before any question
     statements = []
     original = module.execute
-    monkeypatch.setattr(module, "execute", lambda cursor, sql, *rest: statements.append(sql) or original(cursor, sql, *rest))
+    monkeypatch.setattr(
+        module,
+        "execute",
+        lambda cursor, sql, *rest: statements.append(sql) or original(cursor, sql, *rest),
+    )
     source.count(asked)
     assert len(statements) == 1
     with source.snapshot():
@@ -172,7 +200,9 @@ def test_what_does_not_fit_into_memory_goes_to_encrypted_files_of_our_own(tmp_pa
     table = open_table(tmp_path / "t.parquet")
     with table.cursor() as cursor:
         folder, encrypted, limit = cursor.execute(
-            "SELECT current_setting('temp_directory'), current_setting('temp_file_encryption'), current_setting('memory_limit')"
+            "SELECT current_setting('temp_directory'), "
+            "current_setting('temp_file_encryption'), "
+            "current_setting('memory_limit')"
         ).fetchone()
     assert Path(folder).is_relative_to(tempfile.gettempdir())
     assert Path(folder).stat().st_mode & 0o077 == 0

@@ -9,7 +9,9 @@ from privet.counts.walks import BLOCK, in_parts, walks_of
 from privet.schema import Categorical, Schema
 from privet.tree import Tree
 
-SCHEMA = Schema({f"a{i}": Categorical([str(v) for v in range(3)]) for i in range(3)}, "y", ["0", "1"])
+SCHEMA = Schema(
+    {f"a{i}": Categorical([str(v) for v in range(3)]) for i in range(3)}, "y", ["0", "1"]
+)
 
 
 def uneven() -> Cells:
@@ -17,7 +19,10 @@ def uneven() -> Cells:
     return cells.refine({1: Split.value(SCHEMA, "a0", 2)}).refine({2: Split.multiway(SCHEMA, "a2")})
 
 
-@pytest.mark.parametrize("forest", [[Cells.everything(SCHEMA)], [uneven()], [uneven(), Cells.everything(SCHEMA), uneven()]])
+@pytest.mark.parametrize(
+    "forest",
+    [[Cells.everything(SCHEMA)], [uneven()], [uneven(), Cells.everything(SCHEMA), uneven()]],
+)
 @pytest.mark.parametrize("kind", [np.uint8, np.uint16])
 def test_scores_are_those_of_the_node_that_a_row_ends_in(forest, kind):
     rng = np.random.default_rng(0)

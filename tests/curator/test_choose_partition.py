@@ -1,4 +1,6 @@
-"""Which partition is farthest from what is expected of it: scores, their range, the law of the choice, and what is refused."""
+"""Which partition is farthest from what is expected of it: scores, their range, the law of the
+choice, and what is refused.
+"""
 
 from __future__ import annotations
 
@@ -23,13 +25,22 @@ from privet.schema import Categorical, Schema
 from tests.conformance.check_mechanism import ALPHA, choice_fit, exponential_law, flip_law
 from tests.curator.spied import Spy
 
-SCHEMA = Schema({"a": Categorical(["x", "y"]), "b": Categorical(["p", "q", "r"])}, "c", ["no", "yes"])
+SCHEMA = Schema(
+    {"a": Categorical(["x", "y"]), "b": Categorical(["p", "q", "r"])}, "c", ["no", "yes"]
+)
 TABLE = pd.DataFrame({"a": list("xxxyyy"), "b": list("pqrpqr"), "c": ["no", "yes"] * 3})
 ROOT = Cells.everything(SCHEMA)
-QUESTION = Question((Partition(ROOT), Partition(ROOT, by="a"), Partition(ROOT.refine({0: Split.multiway(SCHEMA, "b")}))))
+QUESTION = Question(
+    (
+        Partition(ROOT),
+        Partition(ROOT, by="a"),
+        Partition(ROOT.refine({0: Split.multiway(SCHEMA, "b")})),
+    )
+)
 COUNTS = [np.array([[3, 3]]), np.array([[[2, 1], [1, 2]]]), np.array([[1, 1], [1, 1], [1, 1]])]
 ZEROS = [np.zeros(part.shape, dtype=np.int64) for part in QUESTION.partitions]
-EXPECTED = [np.array([[3, 4]]), np.array([[[0, 0], [0, 4]]]), np.array([[1, 1], [1, 4], [1, 1]])]  # farther by 1, 6 and 3
+# farther by 1, 6 and 3
+EXPECTED = [np.array([[3, 4]]), np.array([[[0, 0], [0, 4]]]), np.array([[1, 1], [1, 4], [1, 1]])]
 
 
 def seeded(seed: int = 1) -> SeededBits:
@@ -58,13 +69,25 @@ def test_scores_are_distances_less_handicaps():
 def test_the_farthest_is_found_at_a_large_epsilon(mechanism):
     curator = make(Budget(10**6))
     assert curator.choose_partition(QUESTION, EXPECTED, 1000, mechanism=mechanism).index == 1
-    assert curator.choose_partition(QUESTION, EXPECTED, 1000, mechanism=mechanism, handicaps=[0, 6, 0]).index == 2
-    assert curator.choose_partition(QUESTION, EXPECTED, 1000, mechanism=mechanism, handicaps=[np.int64(-9), 0, 0]).index == 0
+    assert (
+        curator.choose_partition(
+            QUESTION, EXPECTED, 1000, mechanism=mechanism, handicaps=[0, 6, 0]
+        ).index
+        == 2
+    )
+    assert (
+        curator.choose_partition(
+            QUESTION, EXPECTED, 1000, mechanism=mechanism, handicaps=[np.int64(-9), 0, 0]
+        ).index
+        == 0
+    )
 
 
 def test_nested_lists_and_cells_will_do():
     curator = make(Budget(10**6))
-    assert curator.choose_partition(QUESTION, [table.tolist() for table in EXPECTED], 1000).index == 1
+    assert (
+        curator.choose_partition(QUESTION, [table.tolist() for table in EXPECTED], 1000).index == 1
+    )
     assert curator.choose_partition(ROOT, [[[0, 0]]], 1).index == 0
 
 
@@ -99,19 +122,26 @@ class TestAccounting:
         assert "SECRET" not in str(caught.value)
         assert curator.left == F(3, 4)
 
-    @pytest.mark.parametrize(("mechanism", "rho"), [("exponential", F(1, 8)), ("permute-and-flip", F(1, 2))])
+    @pytest.mark.parametrize(
+        ("mechanism", "rho"), [("exponential", F(1, 8)), ("permute-and-flip", F(1, 2))]
+    )
     def test_costs_a_person_more_than_a_row(self, mechanism, rho):
         schema = SCHEMA.declare(rows_per_person=3, neighbours="replace")
-        answer = make(Budget(6), schema).choose_partition(QUESTION, EXPECTED, 1, mechanism=mechanism)
+        answer = make(Budget(6), schema).choose_partition(
+            QUESTION, EXPECTED, 1, mechanism=mechanism
+        )
         assert answer.row_cost == Cost(F(1), rho)
         assert answer.cost == Cost(F(6), 36 * rho)
 
 
 class TestPrivacy:
     def neighbours(self):
-        """Small tables, each with what one more row makes of the scores: it is in one entry of each partition, or in none."""
+        """Small tables, each with what one more row makes of the scores: it is in one entry of each
+        partition, or in none.
+        """
         expected = [np.array([[2, 0]]), np.array([[1, 0], [0, 1]])]
-        for entries in itertools.product(range(3), repeat=4):  # rows by value and class; the second partition leaves value 1 out
+        # rows by value and class; the second partition leaves value 1 out
+        for entries in itertools.product(range(3), repeat=4):
             rows = np.array(entries).reshape(2, 2)
             tables = [rows.sum(axis=0, keepdims=True), np.where([[True], [False]], rows, 0)]
             before = distances(tables, expected, [0, 1])
@@ -137,12 +167,17 @@ class TestPrivacy:
                 worst = max(worst, abs(math.log(p / q)))
         assert 0.5 < worst <= 1 + 1e-9
 
-    @pytest.mark.parametrize(("mechanism", "law"), [("exponential", exponential_law), ("permute-and-flip", flip_law)])
+    @pytest.mark.parametrize(
+        ("mechanism", "law"), [("exponential", exponential_law), ("permute-and-flip", flip_law)]
+    )
     def test_the_choice_follows_its_law(self, mechanism, law):
         """Distances 1, 6 and 3, less 0, 3 and 1: scores 1, 3 and 2."""
         curator = make(Budget(10**9), bits=seeded())
         draws = Counter(
-            curator.choose_partition(QUESTION, EXPECTED, 2, handicaps=[0, 3, 1], mechanism=mechanism).index for _ in range(1500)
+            curator.choose_partition(
+                QUESTION, EXPECTED, 2, handicaps=[0, 3, 1], mechanism=mechanism
+            ).index
+            for _ in range(1500)
         )
         observed = [draws[index] for index in range(3)]
         assert choice_fit(observed, law([1, 3, 2], 2.0, 2)) > ALPHA
@@ -150,10 +185,15 @@ class TestPrivacy:
             assert choice_fit(observed, law([1, 3, 2], 2.0 * wrong, 2)) < ALPHA
 
     def test_rows_in_no_cell_do_not_count(self):
-        some = Cells.of(SCHEMA, [Cell((Condition("a", (0,)), Condition("b", (2,))))])  # one row, of class no
+        # one row, of class no
+        some = Cells.of(SCHEMA, [Cell((Condition("a", (0,)), Condition("b", (2,))))])
         question = Question((Partition(some), Partition(ROOT)))
-        assert make(Budget(10**6)).choose_partition(question, [[[0, 0]], [[3, 3]]], 10_000).index == 0
-        assert make(Budget(10**6)).choose_partition(question, [[[1, 0]], [[3, 2]]], 10_000).index == 1
+        assert (
+            make(Budget(10**6)).choose_partition(question, [[[0, 0]], [[3, 3]]], 10_000).index == 0
+        )
+        assert (
+            make(Budget(10**6)).choose_partition(question, [[[1, 0]], [[3, 2]]], 10_000).index == 1
+        )
 
 
 class Sly(np.ndarray):
@@ -177,29 +217,61 @@ class Shifty(str):
 
 LARGE = 1 << 35
 BAD = {
-    "too few tables": ({"expected": ZEROS[:2]}, QuestionError, r"one table per partition \(3\), got 2"),
+    "too few tables": (
+        {"expected": ZEROS[:2]},
+        QuestionError,
+        r"one table per partition \(3\), got 2",
+    ),
     "another shape": (
         {"expected": [ZEROS[1], ZEROS[0], ZEROS[2]]},
         QuestionError,
         r"expected\[0\] must be .* of shape \(1, 2\)",
     ),
     "fractions": ({"expected": [np.zeros((1, 2)), *ZEROS[1:]]}, QuestionError, "float64"),
-    "truth values": ({"expected": [np.zeros((1, 2), dtype=bool), *ZEROS[1:]]}, QuestionError, "bool"),
+    "truth values": (
+        {"expected": [np.zeros((1, 2), dtype=bool), *ZEROS[1:]]},
+        QuestionError,
+        "bool",
+    ),
     "objects": ({"expected": [np.array([[1, None]]), *ZEROS[1:]]}, QuestionError, "object"),
     "ragged": ({"expected": [[[1], [1, 2]], *ZEROS[1:]]}, QuestionError, "shape"),
     "too large": ({"expected": [np.array([[LARGE + 1, 0]]), *ZEROS[1:]]}, QuestionError, "at most"),
-    "too small": ({"expected": [np.array([[0, -(1 << 63)]]), *ZEROS[1:]]}, QuestionError, "at most"),
-    "unsigned": ({"expected": [np.array([[0, 1 << 63]], dtype=np.uint64), *ZEROS[1:]]}, QuestionError, "at most"),
-    "sly": ({"expected": [np.array([[LARGE + 1, 0]]).view(Sly), *ZEROS[1:]]}, QuestionError, "at most"),
-    "too few handicaps": ({"handicaps": [1, 2]}, QuestionError, r"one number per partition \(3\), got 2"),
-    "a broken handicap": ({"handicaps": [0, 0.5, 0]}, QuestionError, r"handicaps\[1\] must be a whole number"),
+    "too small": (
+        {"expected": [np.array([[0, -(1 << 63)]]), *ZEROS[1:]]},
+        QuestionError,
+        "at most",
+    ),
+    "unsigned": (
+        {"expected": [np.array([[0, 1 << 63]], dtype=np.uint64), *ZEROS[1:]]},
+        QuestionError,
+        "at most",
+    ),
+    "sly": (
+        {"expected": [np.array([[LARGE + 1, 0]]).view(Sly), *ZEROS[1:]]},
+        QuestionError,
+        "at most",
+    ),
+    "too few handicaps": (
+        {"handicaps": [1, 2]},
+        QuestionError,
+        r"one number per partition \(3\), got 2",
+    ),
+    "a broken handicap": (
+        {"handicaps": [0, 0.5, 0]},
+        QuestionError,
+        r"handicaps\[1\] must be a whole number",
+    ),
     "a true handicap": ({"handicaps": [True, 0, 0]}, QuestionError, "whole number"),
     "a huge handicap": ({"handicaps": [0, 0, 1 << 70]}, QuestionError, "at most"),
     "another mechanism": ({"mechanism": "best"}, ParameterError, "mechanism"),
     "a shifty mechanism": ({"mechanism": Shifty("exponential")}, ParameterError, "mechanism"),
     "no epsilon": ({"epsilon": None}, ParameterError, "epsilon"),
     "infinity": ({"epsilon": math.inf}, PrivetError, "no noise"),
-    "another schema": ({"question": Cells.everything(Schema(SCHEMA.attributes, "c", ["yes", "no"]))}, QuestionError, "another schema"),
+    "another schema": (
+        {"question": Cells.everything(Schema(SCHEMA.attributes, "c", ["yes", "no"]))},
+        QuestionError,
+        "another schema",
+    ),
 }
 
 
@@ -232,6 +304,9 @@ def test_what_is_expected_cannot_change_after_it_was_checked(spied, monkeypatch)
 
     monkeypatch.setattr(MemoryLedger, "charge", change_then_charge)
     seen = []
-    monkeypatch.setattr("privet.curator.curator.distances", lambda tables, expected, less: seen.append(expected[0].tolist()) or [0, 0, 0])
+    monkeypatch.setattr(
+        "privet.curator.curator.distances",
+        lambda tables, expected, less: seen.append(expected[0].tolist()) or [0, 0, 0],
+    )
     curator.choose_partition(QUESTION, given, 1)
     assert seen == [[[3, 4]]]

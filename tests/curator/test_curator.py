@@ -53,7 +53,9 @@ def everyone():
 
 def forest(n_trees: int) -> Question:
     root = Cells.everything(SCHEMA)
-    return Question.forest([root.refine({0: Split.multiway(SCHEMA, name)}) for name in SCHEMA.names[:n_trees]])
+    return Question.forest(
+        [root.refine({0: Split.multiway(SCHEMA, name)}) for name in SCHEMA.names[:n_trees]]
+    )
 
 
 @pytest.fixture
@@ -67,7 +69,9 @@ def spied(monkeypatch):
 ASK = {
     "count": lambda curator, epsilon: curator.count(Cells.everything(SCHEMA), epsilon),
     "size": lambda curator, epsilon: curator.size(epsilon),
-    "sums": lambda curator, epsilon: curator.sums(Cells.everything(SCHEMA), RowScore(SCHEMA, np.array([1, 0, 2, 0, -3])), epsilon),
+    "sums": lambda curator, epsilon: curator.sums(
+        Cells.everything(SCHEMA), RowScore(SCHEMA, np.array([1, 0, 2, 0, -3])), epsilon
+    ),
     "choose": lambda curator, epsilon: curator.choose(
         Cells.everything(SCHEMA), [Split.multiway(SCHEMA, name) for name in SCHEMA], "max", epsilon
     ),
@@ -132,7 +136,10 @@ class TestEveryQuestion:
     def test_answers_from_a_database_as_from_memory(self, ask, tmp_path):
         path = tmp_path / "nursery.parquet"
         NURSERY.table.to_parquet(path)
-        memory, database = (ask(curator, "1/2") for curator in (make(bits=seeded(5)), Curator(path, SCHEMA, Budget(1), bits=seeded(5))))
+        memory, database = (
+            ask(curator, "1/2")
+            for curator in (make(bits=seeded(5)), Curator(path, SCHEMA, Budget(1), bits=seeded(5)))
+        )
         if hasattr(memory, "tables"):
             assert all((a == b).all() for a, b in zip(memory.tables, database.tables, strict=True))
         else:
@@ -148,7 +155,9 @@ class TestCount:
         draws = []
         for _ in range(400):
             answer = curator.count(question, **cost)
-            draws += [table - truth for table, truth in zip(answer.tables, exact.tables, strict=True)]
+            draws += [
+                table - truth for table, truth in zip(answer.tables, exact.tables, strict=True)
+            ]
         return answer, np.concatenate([draw.reshape(-1) for draw in draws])
 
     @pytest.mark.parametrize("n_trees", [1, 4])
@@ -179,8 +188,17 @@ class TestCount:
 
     def test_no_entry_is_spared_the_noise(self):
         """Empty cells get noise like any other: an exact zero would tell that nobody is there."""
-        cells = Cells.of(SCHEMA, [Cell((Condition("health", (0,)), Condition("health", (1,)))), Cell((Condition("health", (2,)),))])
-        noise = [make(Budget(10), bits=seeded(seed)).count(cells, "0.1").tables[0][0] for seed in range(40)]
+        cells = Cells.of(
+            SCHEMA,
+            [
+                Cell((Condition("health", (0,)), Condition("health", (1,)))),
+                Cell((Condition("health", (2,)),)),
+            ],
+        )
+        noise = [
+            make(Budget(10), bits=seeded(seed)).count(cells, "0.1").tables[0][0]
+            for seed in range(40)
+        ]
         assert (np.array(noise).std(axis=0) > 5).all()
 
     def test_overlapping_cells_are_refused_before_a_charge(self):
@@ -210,7 +228,9 @@ class TestCount:
         assert curator.ledger.entries() == []
 
     def test_the_owners_facts_come_from_the_curator_not_the_question(self, everyone):
-        """A question whose schema has the same domain but a milder promise is charged by the curator's promise."""
+        """A question whose schema has the same domain but a milder promise is charged by the
+        curator's promise.
+        """
         strict = Curator(NURSERY.table, replace(SCHEMA, neighbours="replace"), Budget(1))
         assert strict.count(everyone, "0.5").cost.epsilon == 1
 
@@ -218,12 +238,17 @@ class TestCount:
 class TestChoose:
     def test_finds_the_best_split_at_a_large_epsilon(self, everyone):
         for criterion in ("max", "gini", "info_gain"):
-            choice = make(Budget(100)).choose(everyone, [Split.multiway(SCHEMA, name) for name in SCHEMA], criterion, 50)
+            choice = make(Budget(100)).choose(
+                everyone, [Split.multiway(SCHEMA, name) for name in SCHEMA], criterion, 50
+            )
             assert choice.splits[0].attribute == "health"
 
     def test_one_list_per_cell_and_one_charge_for_all(self, everyone):
         cells = everyone.refine({0: Split.multiway(SCHEMA, "health")})
-        lists = [[Split.multiway(SCHEMA, "parents")], [Split.multiway(SCHEMA, "social"), Split.multiway(SCHEMA, "form")]]
+        lists = [
+            [Split.multiway(SCHEMA, "parents")],
+            [Split.multiway(SCHEMA, "social"), Split.multiway(SCHEMA, "form")],
+        ]
         lists.append([Split.value(SCHEMA, "finance", 0)])
         curator = make()
         choice = curator.choose(cells, lists, "max", "1/2")
@@ -231,19 +256,30 @@ class TestChoose:
         assert curator.left == F(1, 2)
 
     def test_chance_of_the_better_split_follows_epsilon(self, everyone):
-        """With scores that differ by a known gap, permute-and-flip takes the worse one with probability exp(-eps gap)/2."""
-        rows = pd.DataFrame({"a": ["x", "y"] * 6, "b": ["x", "y"] * 5 + ["y", "x"], "c": ["n", "p"] * 6})
+        """With scores that differ by a known gap, permute-and-flip takes the worse one with
+        probability exp(-eps gap)/2.
+        """
+        rows = pd.DataFrame(
+            {"a": ["x", "y"] * 6, "b": ["x", "y"] * 5 + ["y", "x"], "c": ["n", "p"] * 6}
+        )
         schema = Schema({name: Categorical(["x", "y"]) for name in "ab"}, "c", ["n", "p"])
         splits = [Split.multiway(schema, name) for name in "ab"]  # correct rows: 12 and 10
         curator = Curator(rows, schema, Budget(10**6), bits=seeded(4))
-        draws = [curator.choose(Cells.everything(schema), splits, "max", 1).splits[0].attribute for _ in range(4000)]
+        draws = [
+            curator.choose(Cells.everything(schema), splits, "max", 1).splits[0].attribute
+            for _ in range(4000)
+        ]
         expected = math.exp(-2) / 2
-        assert draws.count("b") / 4000 == pytest.approx(expected, abs=4 * math.sqrt(expected / 4000))
+        assert draws.count("b") / 4000 == pytest.approx(
+            expected, abs=4 * math.sqrt(expected / 4000)
+        )
 
     def test_exponential_costs_less_rho(self, everyone):
         splits = [Split.multiway(SCHEMA, name) for name in SCHEMA]
         curator = make(Budget(rho=1))
-        assert curator.choose(everyone, splits, "max", 1, mechanism="exponential").cost.rho == F(1, 8)
+        assert curator.choose(everyone, splits, "max", 1, mechanism="exponential").cost.rho == F(
+            1, 8
+        )
         assert curator.choose(everyone, splits, "max", 1).cost.rho == F(1, 2)
 
     def test_information_gain_needs_a_declared_number_of_rows(self, everyone):
@@ -264,7 +300,9 @@ class TestChoose:
             ([Split.multiway(SCHEMA, "form"), []], "max", "exponential", "candidates"),
         ],
     )
-    def test_bad_candidates_are_refused_before_a_charge(self, everyone, candidates, criterion, mechanism, message):
+    def test_bad_candidates_are_refused_before_a_charge(
+        self, everyone, candidates, criterion, mechanism, message
+    ):
         curator = make()
         with pytest.raises(PrivetError, match=message):
             curator.choose(everyone, candidates, criterion, "1/2", mechanism=mechanism)
@@ -289,7 +327,9 @@ class TestSumsAndSize:
     def test_sums_have_the_scale_of_the_scores_bound(self, everyone):
         score = RowScore(SCHEMA, np.array([0, 1, 2, 3, -7]))
         curator = make(Budget(10**6), bits=seeded(2))
-        noise = np.array([curator.sums(everyone, score, "1/2").tables[0][0] for _ in range(3000)]) - int((TRUTH * score.table).sum())
+        noise = np.array(
+            [curator.sums(everyone, score, "1/2").tables[0][0] for _ in range(3000)]
+        ) - int((TRUTH * score.table).sum())
         assert curator.sums(everyone, score, "1/2").spread == 14
         assert fit(noise, laplace_law(14)) > ALPHA
         assert fit(noise, laplace_law(14 * 0.7)) < ALPHA
@@ -300,14 +340,23 @@ class TestSumsAndSize:
         score = RowScore(SCHEMA, table, by="parents")
         answer = make(Budget(10**6)).sums(cells, score, 1000).tables[0]
         codes = NURSERY.table.assign(
-            score=[table[SCHEMA.attributes["parents"].labels.index(p), list(SCHEMA.classes).index(c)]
-                   for p, c in zip(NURSERY.table.parents, NURSERY.y, strict=True)]
-        )  # fmt: skip
-        truth = codes.groupby("health").score.sum().reindex(list(SCHEMA.attributes["health"].labels)).to_numpy()
+            score=[
+                table[SCHEMA.attributes["parents"].labels.index(p), list(SCHEMA.classes).index(c)]
+                for p, c in zip(NURSERY.table.parents, NURSERY.y, strict=True)
+            ]
+        )
+        truth = (
+            codes.groupby("health")
+            .score.sum()
+            .reindex(list(SCHEMA.attributes["health"].labels))
+            .to_numpy()
+        )
         assert np.abs(answer - truth).max() <= 2
         assert answer.shape == (3,)
 
-    @pytest.mark.parametrize("table", [np.zeros(5, dtype=int), np.ones(4, dtype=int), np.ones(5), np.array([2**40] * 5)])
+    @pytest.mark.parametrize(
+        "table", [np.zeros(5, dtype=int), np.ones(4, dtype=int), np.ones(5), np.array([2**40] * 5)]
+    )
     def test_a_row_score_is_bounded_whole_numbers(self, table):
         with pytest.raises(QuestionError, match="row score"):
             RowScore(SCHEMA, table)
@@ -384,7 +433,16 @@ class TestTheTable:
     def test_no_failure_depends_on_the_rows(self, everyone):
         """Whatever stands in a row, the question is answered."""
         row = NURSERY.table.iloc[0]
-        for strange in ("?", "", "x" * 10_000, None, math.nan, 1e308, "'; DROP TABLE t; --", object()):
+        for strange in (
+            "?",
+            "",
+            "x" * 10_000,
+            None,
+            math.nan,
+            1e308,
+            "'; DROP TABLE t; --",
+            object(),
+        ):
             table = pd.DataFrame([row] * 5, dtype=object)
             table.iloc[0] = strange
             answer = Curator(table, SCHEMA, Budget(100)).count(everyone, 50)
@@ -401,9 +459,14 @@ class TestTheTable:
 class TestAgainstAttacks:
     """Ways around the promise that were found in review, each closed."""
 
-    @pytest.mark.parametrize("smallest", [np.array([-(2**63), 1, 1, 1, 1]), np.array([2**63, 1, 1, 1, 1], dtype=np.uint64)])
+    @pytest.mark.parametrize(
+        "smallest",
+        [np.array([-(2**63), 1, 1, 1, 1]), np.array([2**63, 1, 1, 1, 1], dtype=np.uint64)],
+    )
     def test_a_score_without_an_absolute_value_is_refused(self, smallest):
-        """The smallest int64 is its own absolute value: its bound would be 1, and the sum would show the parity of a cell."""
+        """The smallest int64 is its own absolute value: its bound would be 1, and the sum would
+        show the parity of a cell.
+        """
         with pytest.raises(QuestionError, match="at most"):
             RowScore(SCHEMA, smallest)
 
@@ -499,7 +562,9 @@ class TestModelsAndParts:
                 return super().reach(codes)
 
         model = self.model()
-        spied = other(model, trees=(Spy(model.trees[0].cells, model.trees[0].counts),), evidence=None)
+        spied = other(
+            model, trees=(Spy(model.trees[0].cells, model.trees[0].counts),), evidence=None
+        )
         curator = make()
         for ask in (lambda: curator.confusion(spied, 1), lambda: curator.choose_model([spied], 1)):
             with pytest.raises(ParameterError, match="plain trees"):
@@ -510,8 +575,17 @@ class TestModelsAndParts:
             pass
 
         leaf = model.privacy
-        sly = Sly(leaf.charges, leaf.neighbours, leaf.rows_per_person, leaf.person, private=True, id="f" * 32)
-        nested = other(model, privacy=PrivacyStatement.together([leaf, sly], "may-overlap"), evidence=None)
+        sly = Sly(
+            leaf.charges,
+            leaf.neighbours,
+            leaf.rows_per_person,
+            leaf.person,
+            private=True,
+            id="f" * 32,
+        )
+        nested = other(
+            model, privacy=PrivacyStatement.together([leaf, sly], "may-overlap"), evidence=None
+        )
         with pytest.raises(ParameterError, match="plain trees"):
             curator.confusion(nested, 1)
         foreign = Schema(dict(SCHEMA.attributes), "class", SCHEMA.classes[::-1])

@@ -1,4 +1,6 @@
-"""A whole tree through the trust boundary: charged first, drawn by the stated law, from any source."""
+"""A whole tree through the trust boundary: charged first, drawn by the stated law, from any
+source.
+"""
 
 from __future__ import annotations
 
@@ -28,7 +30,10 @@ from tests.curator.spied import Spy
 SCHEMA = Schema({"a": Categorical(["x", "y"])}, "c", ["n", "p"])
 #: Rows of each value and class.
 COUNTS = np.array([[5, 3], [2, 6]])
-ROWS = pd.DataFrame([(a, c) for i, a in enumerate("xy") for j, c in enumerate("np") for _ in range(COUNTS[i, j])], columns=["a", "c"])
+ROWS = pd.DataFrame(
+    [(a, c) for i, a in enumerate("xy") for j, c in enumerate("np") for _ in range(COUNTS[i, j])],
+    columns=["a", "c"],
+)
 STUMP = Cells.everything(SCHEMA).refine({0: Split.multiway(SCHEMA, "a")})
 EARLIER = Tree(STUMP, np.array([[0, 0], [0.9, 0], [0, 0.4]]))
 
@@ -98,10 +103,15 @@ class TestMoney:
         assert strict.draw_tree(space(), 1).cost.epsilon == 2
 
     def test_a_durable_ledger_holds_it(self, tmp_path):
-        make(ledger=SQLiteLedger(tmp_path / "l.sqlite"), dataset="d").draw_tree(space(), "0.7", weighting=[EARLIER])
+        make(ledger=SQLiteLedger(tmp_path / "l.sqlite"), dataset="d").draw_tree(
+            space(), "0.7", weighting=[EARLIER]
+        )
         (entry,) = SQLiteLedger(tmp_path / "l.sqlite").entries()
         assert entry.cost.epsilon == F(7, 10)
-        assert entry.what == "one tree of depth 1 at most, out of 1 splits and 1 at the last level, rows weighed by released trees"
+        assert entry.what == (
+            "one tree of depth 1 at most, out of 1 splits and 1 at the last level, rows "
+            "weighed by released trees"
+        )
 
     def test_a_generator_of_no_trees_is_no_weighting(self):
         curator = make()
@@ -122,7 +132,12 @@ class TestMoney:
     def test_a_public_table_is_answered_exactly_and_marked(self):
         curator = make(public=True)
         answers = [curator.draw_tree(space(), math.inf) for _ in range(20)]
-        assert all(answer.labels.tolist()[1:] == [0, 1] and answer.private is False and answer.entry is None for answer in answers)
+        assert all(
+            answer.labels.tolist()[1:] == [0, 1]
+            and answer.private is False
+            and answer.entry is None
+            for answer in answers
+        )
         assert curator.left == 1
         assert curator.draw_tree(space(), 1).private is True
         assert curator.left == 0
@@ -170,7 +185,11 @@ class TestRefusals:
         for bad in (OtherSpace(SCHEMA, 1), "space", None):
             with pytest.raises(ParameterError, match="TreeSpace"):
                 curator.draw_tree(bad, "1/2")
-        for schema in (replace(SCHEMA, classes=["p", "n"]), lying, OtherSchema(dict(SCHEMA.attributes), "c", ["n", "p"])):
+        for schema in (
+            replace(SCHEMA, classes=["p", "n"]),
+            lying,
+            OtherSchema(dict(SCHEMA.attributes), "c", ["n", "p"]),
+        ):
             with pytest.raises(QuestionError, match="another schema"):
                 curator.draw_tree(space(schema), "1/2")
         assert curator.ledger.entries() == []
@@ -178,7 +197,13 @@ class TestRefusals:
     def test_trees_that_are_no_plain_trees_of_this_schema(self):
         curator = make()
         other = replace(SCHEMA, classes=["p", "n"])
-        for bad in ([Tree(Cells.everything(other), np.zeros((1, 2)))], ["tree"], 5, EARLIER, [None]):
+        for bad in (
+            [Tree(Cells.everything(other), np.zeros((1, 2)))],
+            ["tree"],
+            5,
+            EARLIER,
+            [None],
+        ):
             with pytest.raises((ParameterError, QuestionError)):
                 curator.draw_tree(space(), "1/2", weighting=bad)
         assert curator.ledger.entries() == []
@@ -200,14 +225,21 @@ class TestRefusals:
             assert curator.ledger.entries() == []
 
 
-def law(counts: np.ndarray, epsilon: float, split: float, keep: float) -> dict[tuple[int, ...], float]:
+def law(
+    counts: np.ndarray, epsilon: float, split: float, keep: float
+) -> dict[tuple[int, ...], float]:
     """The labels of root and leaves (the root alone: no split), with their exact chances."""
     chance = {}
     for root in (0, 1):
         chance[root,] = (1 - split) / 2 * math.exp(epsilon * counts[:, root].sum())
         for leaves in product((0, 1), repeat=2):
             label = math.prod((1 - keep) / 2 + keep * (leaf == root) for leaf in leaves)
-            chance[root, *leaves] = split / 2 * label * math.exp(epsilon * sum(counts[v, leaf] for v, leaf in enumerate(leaves)))
+            chance[root, *leaves] = (
+                split
+                / 2
+                * label
+                * math.exp(epsilon * sum(counts[v, leaf] for v, leaf in enumerate(leaves)))
+            )
     total = sum(chance.values())
     return {labels: value / total for labels, value in chance.items()}
 
@@ -225,7 +257,10 @@ class TestTheLaw:
     def drawn(self, epsilon, weighting=(), table=ROWS, **options) -> Counter:
         curator = Curator(table, SCHEMA, Budget(10**9), bits=seeded(7))
         where = space(inner=[], last=[Split.multiway(SCHEMA, "a")], **options)
-        return Counter(tuple(curator.draw_tree(where, epsilon, weighting=weighting).labels.tolist()) for _ in range(self.DRAWS))
+        return Counter(
+            tuple(curator.draw_tree(where, epsilon, weighting=weighting).labels.tolist())
+            for _ in range(self.DRAWS)
+        )
 
     def fits(self, drawn: Counter, expected: dict) -> float:
         assert set(drawn) <= set(expected)
@@ -253,11 +288,22 @@ class TestSources:
         """Exact tables with weights, rows of equal codes grouped by the database."""
         import privet.mechanisms.gibbs.draw as draw
 
-        schema = Schema({"a": Categorical(["x", "y"]), "b": Categorical([1, 2, 3])}, "c", ["n", "p", "q"])
+        schema = Schema(
+            {"a": Categorical(["x", "y"]), "b": Categorical([1, 2, 3])}, "c", ["n", "p", "q"]
+        )
         rng = np.random.default_rng(0)
-        table = pd.DataFrame({"a": rng.choice(["x", "y", "?"], 500), "b": rng.integers(1, 4, 500), "c": rng.choice(list("npq"), 500)})
+        table = pd.DataFrame(
+            {
+                "a": rng.choice(["x", "y", "?"], 500),
+                "b": rng.integers(1, 4, 500),
+                "c": rng.choice(list("npq"), 500),
+            }
+        )
         table.to_parquet(tmp_path / "t.parquet")
-        tree = Tree(Cells.everything(schema).refine({0: Split.multiway(schema, "b")}), rng.normal(size=(4, 3)))
+        tree = Tree(
+            Cells.everything(schema).refine({0: Split.multiway(schema, "b")}),
+            rng.normal(size=(4, 3)),
+        )
         seen = []
 
         class Recording(draw.Gibbs):

@@ -25,9 +25,17 @@ from tests.curator.spied import Spy
 
 
 def table_of(n_classes: int, n: int = 400) -> tuple[Schema, pd.DataFrame, Tree, Cells]:
-    schema = Schema({"a": Categorical(["x", "y", "z"]), "b": Categorical([1, 2])}, "c", list(range(n_classes)))
+    schema = Schema(
+        {"a": Categorical(["x", "y", "z"]), "b": Categorical([1, 2])}, "c", list(range(n_classes))
+    )
     rng = np.random.default_rng(n_classes)
-    rows = pd.DataFrame({"a": rng.choice(["x", "y", "z", "?"], n), "b": rng.integers(1, 3, n), "c": rng.integers(0, n_classes, n)})
+    rows = pd.DataFrame(
+        {
+            "a": rng.choice(["x", "y", "z", "?"], n),
+            "b": rng.integers(1, 3, n),
+            "c": rng.integers(0, n_classes, n),
+        }
+    )
     by_b = Cells.everything(schema).refine({0: Split.multiway(schema, "b")})
     tree = Tree(by_b, rng.normal(size=(3, n_classes)))
     return schema, rows, tree, Cells.everything(schema).refine({0: Split.multiway(schema, "a")})
@@ -52,7 +60,9 @@ def reference(schema: Schema, rows: pd.DataFrame, tree: Tree) -> np.ndarray:
             numbers = np.stack([np.eye(n_classes)[c] - p, p * (1 - p)])
             if n_classes == 2:
                 numbers = numbers * [0, 1]
-            found["xyz".index(a)] += numbers * min(1, clip_of(n_classes) / UNIT / np.abs(numbers).sum())
+            found["xyz".index(a)] += numbers * min(
+                1, clip_of(n_classes) / UNIT / np.abs(numbers).sum()
+            )
     return found[:, :, 1:] if n_classes == 2 else found
 
 
@@ -61,8 +71,13 @@ def test_sums_equal_a_reference_and_are_the_same_from_a_database(n_classes, tmp_
     schema, rows, tree, cells = table_of(n_classes)
     rows.to_parquet(tmp_path / "t.parquet")
     sources = (rows, rows.sample(frac=1, random_state=0), tmp_path / "t.parquet")
-    exact = [Curator(source, schema, Budget(1), public=True).gradients(cells, [tree], math.inf) for source in sources]
-    np.testing.assert_allclose(exact[0].tables[0] / UNIT, reference(schema, rows, tree), atol=400 / UNIT)
+    exact = [
+        Curator(source, schema, Budget(1), public=True).gradients(cells, [tree], math.inf)
+        for source in sources
+    ]
+    np.testing.assert_allclose(
+        exact[0].tables[0] / UNIT, reference(schema, rows, tree), atol=400 / UNIT
+    )
     for other in exact[1:]:
         np.testing.assert_array_equal(exact[0].tables[0], other.tables[0])
     assert exact[0].private is False
@@ -90,7 +105,12 @@ def test_one_person_moves_the_sums_by_their_rows_at_most(tmp_path):
     for table in (rows, pd.concat([rows, newcomer])):
         table.to_parquet(tmp_path / "t.parquet")
         sources = (table, tmp_path / "t.parquet")
-        memory, file = (Curator(source, people, Budget(1), public=True).gradients(cells, [tree], math.inf).tables[0] for source in sources)
+        memory, file = (
+            Curator(source, people, Budget(1), public=True)
+            .gradients(cells, [tree], math.inf)
+            .tables[0]
+            for source in sources
+        )
         np.testing.assert_array_equal(memory, file)
         answers.append(memory)
     assert 0 < np.abs(answers[1] - answers[0]).sum() <= 2 * clip_of(3)
@@ -99,14 +119,24 @@ def test_one_person_moves_the_sums_by_their_rows_at_most(tmp_path):
 class TestNoise:
     def residues(self, **cost):
         curator = Curator(ROWS, SCHEMA, Budget(rho=10**9), bits=seeded(3))
-        exact = Curator(ROWS, SCHEMA, Budget(1), public=True).gradients(CELLS, [TREE], math.inf).tables[0]
+        exact = (
+            Curator(ROWS, SCHEMA, Budget(1), public=True)
+            .gradients(CELLS, [TREE], math.inf)
+            .tables[0]
+        )
         answers = [curator.gradients(CELLS, [TREE], **cost) for _ in range(400)]
-        return answers[0], np.concatenate([(answer.tables[0] - exact).reshape(-1) for answer in answers])
+        return answers[0], np.concatenate(
+            [(answer.tables[0] - exact).reshape(-1) for answer in answers]
+        )
 
     def test_laplace_of_scale_clip_over_epsilon(self):
         answer, noise = self.residues(epsilon=2000)
         scale = clip_of(2) / 2000
-        assert (answer.noise, answer.spread, answer.row_cost) == ("discrete-laplace", F(clip_of(2), 2000), Cost.pure(2000))
+        assert (answer.noise, answer.spread, answer.row_cost) == (
+            "discrete-laplace",
+            F(clip_of(2), 2000),
+            Cost.pure(2000),
+        )
         assert fit(noise, laplace_law(scale)) > ALPHA
         for wrong in (0.7, 1.3):
             assert fit(noise, laplace_law(scale * wrong)) < ALPHA
@@ -161,7 +191,11 @@ class TestMoney:
 
     def test_parts_of_the_people_add_up(self):
         """Disjoint parts: what they say together is what the whole says, but for noise."""
-        exact = Curator(ROWS, SCHEMA, Budget(1), public=True).gradients(CELLS, [TREE], math.inf).tables[0]
+        exact = (
+            Curator(ROWS, SCHEMA, Budget(1), public=True)
+            .gradients(CELLS, [TREE], math.inf)
+            .tables[0]
+        )
         parts = Curator(ROWS, SCHEMA, Budget(10**12)).split_people(3, 10**9)
         summed = sum(part.gradients(CELLS, [TREE], 10**9).tables[0] for part in parts)
         np.testing.assert_array_equal(summed, exact)

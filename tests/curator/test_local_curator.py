@@ -1,4 +1,6 @@
-"""A curator of randomised records answers what any curator does, for nothing, and says what it cannot."""
+"""A curator of randomised records answers what any curator does, for nothing, and says what it
+cannot.
+"""
 
 from __future__ import annotations
 
@@ -23,7 +25,11 @@ from tests.publish.local.small import SCHEMA, seeded, table
 
 ROWS = table(600)
 EVERYTHING = Cells.everything(SCHEMA)
-CANDIDATES = [Split.multiway(SCHEMA, "a"), Split.multiway(SCHEMA, "b"), *(Split.threshold(SCHEMA, "c", code) for code in (1, 2, 3))]
+CANDIDATES = [
+    Split.multiway(SCHEMA, "a"),
+    Split.multiway(SCHEMA, "b"),
+    *(Split.threshold(SCHEMA, "c", code) for code in (1, 2, 3)),
+]
 
 
 def curator_of(epsilon: float, spread: str = "split", together: int = 1, seed: int = 7):
@@ -45,15 +51,23 @@ def test_it_charges_nothing_and_says_what_was_paid():
     assert curator.preview([Cost.pure(100)]).fits
     assert not curator_of(1).private  # a test seed
     assert "test seed" in curator_of(1).reason
-    from_data = Randomizer(type(SCHEMA)(dict(SCHEMA.attributes), "class", SCHEMA.classes, from_data=True), 1)
+    from_data = Randomizer(
+        type(SCHEMA)(dict(SCHEMA.attributes), "class", SCHEMA.classes, from_data=True), 1
+    )
     assert "read off the data" in local_curator(from_data.many(ROWS), from_data).reason
 
 
 def test_the_same_records_are_the_same_account():
     randomizer = Randomizer(SCHEMA, 1, bits=seeded(1))
     reports = randomizer.many(ROWS)
-    assert local_curator(reports, randomizer).account == local_curator(reports.copy(), randomizer).account
-    assert local_curator(reports, randomizer).account != local_curator(randomizer.many(ROWS), randomizer).account
+    assert (
+        local_curator(reports, randomizer).account
+        == local_curator(reports.copy(), randomizer).account
+    )
+    assert (
+        local_curator(reports, randomizer).account
+        != local_curator(randomizer.many(ROWS), randomizer).account
+    )
 
 
 @pytest.mark.parametrize(("spread", "together"), [("split", 1), ("sample", 1), ("sample", 2)])
@@ -62,15 +76,28 @@ def test_a_split_that_matters_is_chosen_and_noise_is_not(spread, together):
     assert clear.splits[0].attribute == "a"
     assert not clear.declined
     for criterion in ("max", "info_gain"):
-        assert curator_of(20, spread, together).choose(EVERYTHING, CANDIDATES, criterion).splits[0].attribute == "a"
-    declined = [len(curator_of(0.05, spread, together, seed).choose(EVERYTHING, CANDIDATES, "gini").declined) for seed in range(20)]
+        assert (
+            curator_of(20, spread, together)
+            .choose(EVERYTHING, CANDIDATES, criterion)
+            .splits[0]
+            .attribute
+            == "a"
+        )
+    declined = [
+        len(
+            curator_of(0.05, spread, together, seed).choose(EVERYTHING, CANDIDATES, "gini").declined
+        )
+        for seed in range(20)
+    ]
     assert sum(declined) >= 15  # noise alone is split one time in ten
 
 
 def test_what_records_cannot_tell_about_is_passed_over():
     curator = curator_of(20, "sample", 1)
     cells = EVERYTHING.refine({0: Split.value(SCHEMA, "a", 0)})
-    choice = curator.choose(cells, [[Split.multiway(SCHEMA, "b")], [Split.multiway(SCHEMA, "b")]], "gini")
+    choice = curator.choose(
+        cells, [[Split.multiway(SCHEMA, "b")], [Split.multiway(SCHEMA, "b")]], "gini"
+    )
     assert choice.declined == {0, 1}
     with pytest.raises(QuestionError, match="at most 1 attribute"):
         curator.count(Question.level(cells, ["b"]))
@@ -79,10 +106,15 @@ def test_what_records_cannot_tell_about_is_passed_over():
 def test_gains_and_their_noise():
     """By hand: two children of 10 and 30 people, shares of the parent 1/2."""
     counts = np.array([[8.0, 2.0], [12.0, 18.0]])
-    gains, noise = gini_gains(Estimate(counts, np.full((2, 2), 3.0)), np.array([20.0, 20.0]), np.array([0]))
+    gains, noise = gini_gains(
+        Estimate(counts, np.full((2, 2), 3.0)), np.array([20.0, 20.0]), np.array([0])
+    )
     assert gains[0] == pytest.approx(2 * 3**2 / 10 + 2 * 3**2 / 30)
     assert noise[0] == pytest.approx(2 * (3 + 2.5) / 10 + 2 * (3 + 7.5) / 30)
-    np.testing.assert_allclose(quantile(np.array([1.0, 4.0]), 0.05) * [1, 4], [3.841, 9.488], rtol=0.03)  # a table of chi square
+    # a table of chi square
+    np.testing.assert_allclose(
+        quantile(np.array([1.0, 4.0]), 0.05) * [1, 4], [3.841, 9.488], rtol=0.03
+    )
 
 
 def test_sums_quantiles_partitions_and_confusion():
@@ -94,9 +126,17 @@ def test_sums_quantiles_partitions_and_confusion():
     known = ROWS["c"].dropna()
     middle = curator.median("c")
     assert middle.low <= known.median() <= middle.high
-    expected = [np.zeros((1, 3), dtype=int), curator.count(EVERYTHING).tables[0].round().astype(int)]
+    expected = [
+        np.zeros((1, 3), dtype=int),
+        curator.count(EVERYTHING).tables[0].round().astype(int),
+    ]
     assert curator.choose_partition(Question.forest([EVERYTHING] * 2), expected).index == 0
-    assert curator.choose_partition(Question.forest([EVERYTHING] * 2), expected, handicaps=[10**6, 0]).index == 1
+    assert (
+        curator.choose_partition(
+            Question.forest([EVERYTHING] * 2), expected, handicaps=[10**6, 0]
+        ).index
+        == 1
+    )
     from privet.learners import GreedyTreeClassifier
 
     models = [GreedyTreeClassifier(max_depth=depth).fit_from(curator).model_ for depth in (0, 2)]
@@ -116,7 +156,9 @@ def test_people_are_divided():
 
 @pytest.mark.parametrize("learner", [PrivetClassifier(), GibbsTreeClassifier()], ids=str)
 def test_learners_that_need_rows_say_which_do_not(learner):
-    with pytest.raises(ParameterError, match=r"randomised records; AdditiveClassifier, GreedyTreeClassifier"):
+    with pytest.raises(
+        ParameterError, match=r"randomised records; AdditiveClassifier, GreedyTreeClassifier"
+    ):
         learner.fit_from(curator_of(1))
     with pytest.raises(ParameterError, match="drawn"):
         curator_of(1).draw_tree(TreeSpace(SCHEMA, 1, CANDIDATES, CANDIDATES), 1)
@@ -125,9 +167,18 @@ def test_learners_that_need_rows_say_which_do_not(learner):
 @pytest.mark.parametrize(
     ("change", "message"),
     [
-        (lambda reports: reports.assign(a="never seen"), "report 1 has a value of 'a' that is not in the schema; 600 of 600"),
-        (lambda reports: reports.assign(a=[None] + ["x"] * 599), "report 1 must tell about exactly 3"),
-        (lambda reports: reports.assign(**{"class": ["no"] * 599 + ["?"]}), "report 600 has a 'class' that is no class"),
+        (
+            lambda reports: reports.assign(a="never seen"),
+            "report 1 has a value of 'a' that is not in the schema; 600 of 600",
+        ),
+        (
+            lambda reports: reports.assign(a=[None] + ["x"] * 599),
+            "report 1 must tell about exactly 3",
+        ),
+        (
+            lambda reports: reports.assign(**{"class": ["no"] * 599 + ["?"]}),
+            "report 600 has a 'class' that is no class",
+        ),
         (lambda reports: reports.drop(columns="b"), "'b' is not in the table"),
     ],
 )

@@ -1,4 +1,6 @@
-"""Order statistics on public bins: scores, their range, the law of the choice, what it costs, and what is refused."""
+"""Order statistics on public bins: scores, their range, the law of the choice, what it costs, and
+what is refused.
+"""
 
 from __future__ import annotations
 
@@ -38,7 +40,9 @@ def seeded(seed: int = 1) -> SeededBits:
 
 def make(ages=AGES, budget: Budget | None = None, attribute: Numeric = AGE, **options) -> Curator:
     table = pd.DataFrame({"age": pd.Series(ages, dtype=float), "c": "no"})
-    return Curator(table, Schema({"age": attribute}, "c", ["no", "yes"]), budget or Budget(10**9), **options)
+    return Curator(
+        table, Schema({"age": attribute}, "c", ["no", "yes"]), budget or Budget(10**9), **options
+    )
 
 
 def scores_of(counts, q) -> list[int]:
@@ -57,9 +61,12 @@ def spied(monkeypatch):
 
 class TestScores:
     def test_by_hand(self):
-        assert scores_of([2, 1, 2, 2, 1], F(1, 2)) == [-4, -2, 0, -2, -6]  # 8 rows: four below; in halves of rows
-        assert scores_of([2, 1, 2, 2, 1], F(1, 4)) == [0, 0, -4, -12, -20]  # two below: the upper end of the first, the lower of the second
-        assert scores_of([2, 0, 0, 2], F(1, 2)) == [0, 0, 0, 0]  # whatever lies between the middle two is a median
+        # 8 rows: four below; in halves of rows
+        assert scores_of([2, 1, 2, 2, 1], F(1, 2)) == [-4, -2, 0, -2, -6]
+        # two below: the upper end of the first, the lower of the second
+        assert scores_of([2, 1, 2, 2, 1], F(1, 4)) == [0, 0, -4, -12, -20]
+        # whatever lies between the middle two is a median
+        assert scores_of([2, 0, 0, 2], F(1, 2)) == [0, 0, 0, 0]
         assert scores_of([0, 3, 0], F(0)) == [0, 0, -3]
         assert scores_of([0, 3, 0], F(1)) == [-3, 0, 0]
         assert scores_of([0, 0], F(1, 3)) == [0, 0]
@@ -100,15 +107,26 @@ class TestPrivacy:
         for counts in itertools.product(range(4), repeat=3):
             before = law(scores_of(counts, q), 1.0, bin_range(q))
             for k in range(3):
-                after = law(scores_of([count + (j == k) for j, count in enumerate(counts)], q), 1.0, bin_range(q))
-                worst = max(worst, *(abs(math.log(p / other)) for p, other in zip(before, after, strict=True)))
+                after = law(
+                    scores_of([count + (j == k) for j, count in enumerate(counts)], q),
+                    1.0,
+                    bin_range(q),
+                )
+                worst = max(
+                    worst,
+                    *(abs(math.log(p / other)) for p, other in zip(before, after, strict=True)),
+                )
         assert worst <= 1 + 1e-9
         assert worst > 0.3  # and the budget is used
 
-    @pytest.mark.parametrize(("mechanism", "law"), [("exponential", exponential_law), ("permute-and-flip", flip_law)])
+    @pytest.mark.parametrize(
+        ("mechanism", "law"), [("exponential", exponential_law), ("permute-and-flip", flip_law)]
+    )
     def test_the_choice_follows_its_law(self, mechanism, law):
         curator = make(bits=seeded())
-        draws = Counter(curator.quantile("age", "1/2", 1, mechanism=mechanism).index for _ in range(1500))
+        draws = Counter(
+            curator.quantile("age", "1/2", 1, mechanism=mechanism).index for _ in range(1500)
+        )
         observed, scores = [draws[index] for index in range(5)], [-4, -2, 0, -2, -6]
         assert choice_fit(observed, law(scores, 1.0, 2)) > ALPHA
         for wrong in (0.7, 1.3):
@@ -122,7 +140,10 @@ class TestPrivacy:
             chances = law(scores, 0.1, bin_range(q))
             for chance in (0.05, 0.3):
                 most = rows_off(q, F(1, 10), 6, chance) * q.denominator
-                assert sum(p for p, score in zip(chances, scores, strict=True) if -score > most) <= chance
+                assert (
+                    sum(p for p, score in zip(chances, scores, strict=True) if -score > most)
+                    <= chance
+                )
 
 
 class TestAnswers:
@@ -132,7 +153,10 @@ class TestAnswers:
         assert (answer.attribute, answer.q) == ("age", F(1, 2))
         assert make().median("age", 10_000).index == 2
 
-    @pytest.mark.parametrize(("q", "bins"), [("0.1", {0}), (0.3, {1}), (F(3, 4), {3}), (Decimal("0.9"), {4}), (1, {4}), (0, {0})])
+    @pytest.mark.parametrize(
+        ("q", "bins"),
+        [("0.1", {0}), (0.3, {1}), (F(3, 4), {3}), (Decimal("0.9"), {4}), (1, {4}), (0, {0})],
+    )
     def test_other_shares(self, q, bins):
         assert make().quantile("age", q, 10_000).index in bins
 
@@ -141,7 +165,12 @@ class TestAnswers:
         assert make([10, 500, 500]).median("age", 10_000).index == 4
         dropping = Numeric(0, 100, bins=5, on_unknown="drop")
         assert make([10, 500, 500], attribute=dropping).median("age", 10_000).index == 0
-        assert make([10, 90, 90, *[None] * 20], attribute=Numeric(0, 100, bins=5)).median("age", 10_000).index == 4
+        assert (
+            make([10, 90, 90, *[None] * 20], attribute=Numeric(0, 100, bins=5))
+            .median("age", 10_000)
+            .index
+            == 4
+        )
 
     @pytest.mark.parametrize("ages", [[], [None, None]], ids=["empty", "all missing"])
     def test_nobody_is_everywhere_alike(self, ages):
@@ -183,7 +212,9 @@ class TestAccounting:
         assert "SECRET" not in str(caught.value)
         assert curator.left == F(3, 4)
 
-    @pytest.mark.parametrize(("mechanism", "rho"), [("exponential", F(1, 8)), ("permute-and-flip", F(1, 2))])
+    @pytest.mark.parametrize(
+        ("mechanism", "rho"), [("exponential", F(1, 8)), ("permute-and-flip", F(1, 2))]
+    )
     def test_costs_a_person_more_than_a_row(self, mechanism, rho):
         schema = SCHEMA.declare(rows_per_person=3, neighbours="replace")
         answer = Curator(TABLE, schema, Budget(6)).quantile("age", 0.5, 1, mechanism=mechanism)
@@ -193,7 +224,11 @@ class TestAccounting:
     @pytest.mark.parametrize(
         ("changes", "error", "message"),
         [
-            ({"attribute": "sex"}, ParameterError, r"numeric one \(there are age\), got 'sex', which is categorical"),
+            (
+                {"attribute": "sex"},
+                ParameterError,
+                r"numeric one \(there are age\), got 'sex', which is categorical",
+            ),
             ({"attribute": "height"}, QuestionError, "no attribute 'height'; there are age, sex"),
             ({"attribute": "c"}, QuestionError, "no attribute 'c'"),
             ({"attribute": None}, ParameterError, "got NoneType"),

@@ -1,4 +1,6 @@
-"""A share of the counts: charged in full, noise that only the sum of all shares has, and no way to ask for it from outside."""
+"""A share of the counts: charged in full, noise that only the sum of all shares has, and no way to
+ask for it from outside.
+"""
 
 from __future__ import annotations
 
@@ -20,7 +22,9 @@ from privet.schema import Categorical, Schema
 from tests.conformance.check_mechanism import ALPHA, fit, laplace_law
 from tests.curator.spied import Spy
 
-SCHEMA = Schema(attributes={"a": Categorical([str(i) for i in range(2000)])}, target="c", classes=["x", "y"])
+SCHEMA = Schema(
+    attributes={"a": Categorical([str(i) for i in range(2000)])}, target="c", classes=["x", "y"]
+)
 TABLE = pd.DataFrame({"a": ["0", "0", "1"], "c": ["x", "y", "x"]})
 CELLS = Cells.everything(SCHEMA).refine({0: Split.multiway(SCHEMA, "a")})
 TRUTH = np.zeros((2000, 2), dtype=np.int64)
@@ -46,7 +50,9 @@ def test_is_charged_in_full_before_the_data_is_touched(spied):
     share = curator.share(CELLS, "1/4", parties=3)
     assert spy.entries_seen == [1]
     assert share.entry == curator.ledger.entries()[0]
-    assert share.entry.what.startswith("share of class counts for secure aggregation, noise of 3 honest parties together: ")
+    assert share.entry.what.startswith(
+        "share of class counts for secure aggregation, noise of 3 honest parties together: "
+    )
     assert share.cost.epsilon == share.row_cost.epsilon == curator.spent.epsilon == F(1, 4)
     assert (share.parties, share.spread) == (3, 4)
 
@@ -83,7 +89,10 @@ def test_a_share_says_that_it_is_not_private_and_does_not_print_its_numbers():
 def test_shares_of_all_parties_have_the_noise_of_one_curator(bits):
     """Two partitions at epsilon 1/5 share it: scale 10."""
     question = Question.forest([CELLS, CELLS])
-    shares = [Curator(TABLE, SCHEMA, Budget(1), bits=bits).share(question, "1/5", parties=4) for _ in range(4)]
+    shares = [
+        Curator(TABLE, SCHEMA, Budget(1), bits=bits).share(question, "1/5", parties=4)
+        for _ in range(4)
+    ]
     total = [sum(share.tables[tree] for share in shares) - 4 * TRUTH for tree in range(2)]
     noise = np.concatenate([table.reshape(-1) for table in total])
     assert shares[0].spread == 10
@@ -109,7 +118,9 @@ def test_a_public_table_gives_no_exact_share():
 
 
 def test_nobody_outside_can_ask_for_a_share():
-    """Alone it promises nothing: neither the face that learners see nor the client of a service has it (and no service: tests/service)."""
+    """Alone it promises nothing: neither the face that learners see nor the client of a service has
+    it (and no service: tests/service).
+    """
     for face in (AnyCurator, RemoteCurator):
         assert hasattr(face, "count")
         assert not hasattr(face, "share")

@@ -16,15 +16,21 @@ from privet.errors import TableError
 from privet.schema import Categorical, Numeric, Schema
 from tests.postgres import put_table
 
-SCHEMA = Schema({"colour": Categorical(["red", "green"]), "age": Numeric(0, 80, bins=4)}, "ill", ["no", "yes"])
+SCHEMA = Schema(
+    {"colour": Categorical(["red", "green"]), "age": Numeric(0, 80, bins=4)}, "ill", ["no", "yes"]
+)
 QUESTIONS = {
     "count": lambda curator: curator.count(Cells.everything(SCHEMA), "1/10"),
     "size": lambda curator: curator.size("1/10"),
-    "choose": lambda curator: curator.choose(Cells.everything(SCHEMA), [Split.multiway(SCHEMA, "colour")], "gini", "1/10"),
+    "choose": lambda curator: curator.choose(
+        Cells.everything(SCHEMA), [Split.multiway(SCHEMA, "colour")], "gini", "1/10"
+    ),
     "quantile": lambda curator: curator.median("age", "1/10"),
     "share": lambda curator: curator.share(Cells.everything(SCHEMA), "1/10", parties=2),
 }
-FRAME = pd.DataFrame({"colour": ["red", "green"] * 20, "age": [10.0, 50.0] * 20, "ill": ["no", "yes"] * 20})
+FRAME = pd.DataFrame(
+    {"colour": ["red", "green"] * 20, "age": [10.0, 50.0] * 20, "ill": ["no", "yes"] * 20}
+)
 
 
 @pytest.mark.parametrize("question", QUESTIONS.values(), ids=list(QUESTIONS))
@@ -56,7 +62,9 @@ def test_a_folder_that_may_not_be_entered(tmp_path, monkeypatch):
 
 
 def test_within_a_snapshot_nobody_waits_for_who_waits_for_the_snapshot(postgres):
-    """The owner wants to lock the table, and waits for the snapshot; a question in it must not queue behind the owner."""
+    """The owner wants to lock the table, and waits for the snapshot; a question in it must not
+    queue behind the owner.
+    """
     import psycopg
 
     url = postgres.database()
@@ -72,7 +80,9 @@ def test_within_a_snapshot_nobody_waits_for_who_waits_for_the_snapshot(postgres)
     with psycopg.connect(url, autocommit=True) as watching, curator.snapshot():
         curator.size("1/10")
         owner.start()
-        while watching.execute("SELECT count(*) FROM pg_locks WHERE NOT granted").fetchone() == (0,):
+        while watching.execute("SELECT count(*) FROM pg_locks WHERE NOT granted").fetchone() == (
+            0,
+        ):
             time.sleep(0.01)
         curator.size("1/10")
     owner.join()

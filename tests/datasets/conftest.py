@@ -1,4 +1,6 @@
-"""A server on loopback, a tiny data set to fetch from it, and the folder with the real files where there is one."""
+"""A server on loopback, a tiny data set to fetch from it, and the folder with the real files where
+there is one.
+"""
 
 from __future__ import annotations
 
@@ -104,7 +106,11 @@ def zipped_fixture() -> Callable[[Mapping[str, str]], bytes]:
     return zipped
 
 
-VOTES = ("republican," + ",".join("nyn?" * 4), "democrat," + ",".join("y" * 16), "democrat," + ",".join("?" * 16))
+VOTES = (
+    "republican," + ",".join("nyn?" * 4),
+    "democrat," + ",".join("y" * 16),
+    "democrat," + ",".join("?" * 16),
+)
 #: The canonical hash of the three rows above.
 TINY_SHA256 = "4f889149ff39b9b630c7d122689adb32903e26ce2bf7618621bd3ea72fa2ffd1"
 
@@ -122,4 +128,10 @@ def tiny(monkeypatch: pytest.MonkeyPatch) -> Fetched:
 @pytest.fixture
 def tiny_zip() -> bytes:
     """The archive of the tiny set, as the repository would send it."""
-    return zipped({"Index": "not data", "house-votes-84.data": "\n".join(VOTES) + "\n\n", "house-votes-84.names": "no data either"})
+    return zipped(
+        {
+            "Index": "not data",
+            "house-votes-84.data": "\n".join(VOTES) + "\n\n",
+            "house-votes-84.names": "no data either",
+        }
+    )

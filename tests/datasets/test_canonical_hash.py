@@ -14,7 +14,11 @@ from privet.datasets import canonical_hash
 from privet.errors import DatasetError
 from privet.schema import Categorical, Numeric, Schema
 
-SCHEMA = Schema({"colour": Categorical(["red", "green"]), "size": Numeric(-1000, 1000, missing="?")}, "class", ["a", "b"])
+SCHEMA = Schema(
+    {"colour": Categorical(["red", "green"]), "size": Numeric(-1000, 1000, missing="?")},
+    "class",
+    ["a", "b"],
+)
 Row = tuple[str, float | None, str]
 ROWS = st.lists(
     st.tuples(
@@ -42,12 +46,23 @@ def ways_to_write(number: float | None) -> list[object]:
     if number is None:
         return [None, float("nan"), "?", "", " ? ", pd.NA]
     sign, size = ("-", -number) if number < 0 else ("", number)
-    return [number, np.float64(number), str(number), f"{number:.5f}", f" {number} ", f"{sign}00{size}", f"{number:.12e}"]
+    return [
+        number,
+        np.float64(number),
+        str(number),
+        f"{number:.5f}",
+        f" {number} ",
+        f"{sign}00{size}",
+        f"{number:.12e}",
+    ]
 
 
 @given(ROWS, st.data())
 def test_number_formatting_does_not_matter(rows: list[Row], data: st.DataObject) -> None:
-    written = [(f" {colour} ", data.draw(st.sampled_from(ways_to_write(size))), label) for colour, size, label in rows]
+    written = [
+        (f" {colour} ", data.draw(st.sampled_from(ways_to_write(size))), label)
+        for colour, size, label in rows
+    ]
     assert canonical_hash(frame_of(written), SCHEMA) == canonical_hash(frame_of(rows), SCHEMA)
 
 
@@ -68,7 +83,9 @@ def test_changing_any_cell_matters(rows: list[Row], data: st.DataObject) -> None
 
 @given(ROWS)
 def test_a_row_more_matters(rows: list[Row]) -> None:
-    assert canonical_hash(frame_of([*rows, rows[0]]), SCHEMA) != canonical_hash(frame_of(rows), SCHEMA)
+    assert canonical_hash(frame_of([*rows, rows[0]]), SCHEMA) != canonical_hash(
+        frame_of(rows), SCHEMA
+    )
 
 
 def test_rows_are_sorted_as_a_whole_and_not_column_by_column() -> None:
@@ -86,8 +103,12 @@ def test_neighbouring_cells_do_not_run_together() -> None:
 
 def test_names_of_columns_matter() -> None:
     frame = frame_of([("red", 1.0, "a")])
-    renamed = Schema({"hue": SCHEMA.attributes["colour"], "size": SCHEMA.attributes["size"]}, "class", ["a", "b"])
-    assert canonical_hash(frame.rename(columns={"colour": "hue"}), renamed) != canonical_hash(frame, SCHEMA)
+    renamed = Schema(
+        {"hue": SCHEMA.attributes["colour"], "size": SCHEMA.attributes["size"]}, "class", ["a", "b"]
+    )
+    assert canonical_hash(frame.rename(columns={"colour": "hue"}), renamed) != canonical_hash(
+        frame, SCHEMA
+    )
 
 
 def test_columns_that_the_schema_does_not_name_are_left_out() -> None:
@@ -98,7 +119,11 @@ def test_columns_that_the_schema_does_not_name_are_left_out() -> None:
 def test_a_category_is_the_same_as_number_and_as_text() -> None:
     schema = Schema({"one": Categorical(["1", "2"])}, "class", ["0", "1"])
     text = pd.DataFrame({"one": ["1", "2"], "class": ["0", "1"]})
-    assert canonical_hash(text.astype(float), schema) == canonical_hash(text.astype(int), schema) == canonical_hash(text, schema)
+    assert (
+        canonical_hash(text.astype(float), schema)
+        == canonical_hash(text.astype(int), schema)
+        == canonical_hash(text, schema)
+    )
 
 
 def test_one_and_true_are_different_categories() -> None:

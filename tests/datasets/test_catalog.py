@@ -14,7 +14,17 @@ from privet.datasets import describe, load, names
 from privet.datasets.catalog import CATALOG
 from privet.errors import DatasetError
 
-GENERATED = ["nursery", "car", "tic_tac_toe", "monks1", "monks2", "monks3", "synthetic1", "synthetic2", "synthetic3"]
+GENERATED = [
+    "nursery",
+    "car",
+    "tic_tac_toe",
+    "monks1",
+    "monks2",
+    "monks3",
+    "synthetic1",
+    "synthetic2",
+    "synthetic3",
+]
 FETCHED = ["mushroom", "votes", "adult", "drug_consumption", "autos", "australian", "crx"]
 
 
@@ -44,19 +54,31 @@ def test_a_description_is_frozen() -> None:
 
 
 @pytest.mark.parametrize("variable", ["PRIVET_DATA", "PRIVET_CACHE"])
-def test_a_set_is_available_once_its_file_is_there(variable: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_set_is_available_once_its_file_is_there(
+    variable: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     folder = tmp_path / "files" / ("datasets" if variable == "PRIVET_CACHE" else "")
     folder.mkdir(parents=True)
     (folder / "crx.csv").touch()
     monkeypatch.setenv(variable, str(tmp_path / "files"))
-    assert [line.name for line in describe() if line.origin == "fetched" and line.available] == ["crx"]
+    assert [line.name for line in describe() if line.origin == "fetched" and line.available] == [
+        "crx"
+    ]
 
 
 @pytest.mark.parametrize(
-    ("asked", "meant"), [("nursry", "nursery"), ("Tic-Tac-Toe", "tic_tac_toe"), ("drugs_consumption", "drug_consumption")]
+    ("asked", "meant"),
+    [
+        ("nursry", "nursery"),
+        ("Tic-Tac-Toe", "tic_tac_toe"),
+        ("drugs_consumption", "drug_consumption"),
+    ],
 )
 def test_an_unknown_name_gets_a_suggestion(asked: str, meant: str) -> None:
-    with pytest.raises(DatasetError, match=f"no data set '{asked}'; did you mean '{meant}'\\? Available are nursery, car") as caught:
+    with pytest.raises(
+        DatasetError,
+        match=f"no data set '{asked}'; did you mean '{meant}'\\? Available are nursery, car",
+    ) as caught:
         load(asked)
     assert "crx" in str(caught.value)
 
@@ -94,10 +116,20 @@ def test_two_loads_do_not_share_a_table() -> None:
 
 
 def test_importing_is_light() -> None:
-    code = "import sys, privet.datasets as d; d.describe(); sys.exit('pandas' in sys.modules or 'rich' in sys.modules)"
+    code = (
+        "import sys, privet.datasets as d; d.describe(); sys.exit('pandas' in sys.modules or "
+        "'rich' in sys.modules)"
+    )
     assert subprocess.run([sys.executable, "-c", code], check=False).returncode == 0
 
 
 def test_the_public_surface() -> None:
-    assert privet.datasets.__all__ == ["Dataset", "Description", "canonical_hash", "describe", "load", "names"]
+    assert privet.datasets.__all__ == [
+        "Dataset",
+        "Description",
+        "canonical_hash",
+        "describe",
+        "load",
+        "names",
+    ]
     assert all(entry.name == name for name, entry in CATALOG.items())

@@ -25,7 +25,10 @@ def misfits(dataset: Dataset) -> list[str]:
             found += [f"{name} {value}" for value in set(column) - set(attribute.labels)]
         else:
             numbers = column.dropna()
-            found += [f"{name} {number}" for number in numbers[(numbers < attribute.low) | (numbers > attribute.high)]]
+            found += [
+                f"{name} {number}"
+                for number in numbers[(numbers < attribute.low) | (numbers > attribute.high)]
+            ]
             if attribute.missing is None and column.isna().any():
                 found.append(f"{name} missing")
     return found
@@ -48,7 +51,12 @@ def test_a_generated_set_has_exactly_the_values_of_its_schema(name: str) -> None
 def test_the_check_itself_sees_what_does_not_fit() -> None:
     schema = Schema({"c": Categorical(["a"]), "n": Numeric(0, 1)}, "class", ["0", "1"])
     table = pd.DataFrame({"c": ["a", "b"], "n": [2.0, float("nan")]})
-    assert misfits(Dataset("x", table, pd.Series(["0", "2"]), schema)) == ["class 2", "c b", "n 2.0", "n missing"]
+    assert misfits(Dataset("x", table, pd.Series(["0", "2"]), schema)) == [
+        "class 2",
+        "c b",
+        "n 2.0",
+        "n missing",
+    ]
 
 
 @pytest.mark.parametrize("name", names())
@@ -71,7 +79,9 @@ def test_a_schema_survives_its_own_format_and_declares_no_size(name: str) -> Non
         ("autos", "symboling", "-3"),
     ],
 )
-def test_documented_values_that_never_occur_are_listed(name: str, attribute: str, value: str) -> None:
+def test_documented_values_that_never_occur_are_listed(
+    name: str, attribute: str, value: str
+) -> None:
     assert value in CATALOG[name].schema().attributes[attribute].labels
 
 
@@ -88,11 +98,18 @@ MISSING = {
 @pytest.mark.parametrize("name", MISSING)
 def test_missing_entries_are_declared_where_they_are_documented(name: str) -> None:
     attributes = CATALOG[name].schema().attributes
-    assert {key for key, attribute in attributes.items() if attribute.missing == "?"} == MISSING[name]
+    assert {key for key, attribute in attributes.items() if attribute.missing == "?"} == MISSING[
+        name
+    ]
 
 
-@pytest.mark.parametrize(("attribute", "levels"), [("age", 6), ("gender", 2), ("education", 9), ("country", 7), ("ethnicity", 7)])
-def test_each_documented_level_has_a_bin_of_its_own(attribute: str, levels: int, real_data: Path) -> None:
+@pytest.mark.parametrize(
+    ("attribute", "levels"),
+    [("age", 6), ("gender", 2), ("education", 9), ("country", 7), ("ethnicity", 7)],
+)
+def test_each_documented_level_has_a_bin_of_its_own(
+    attribute: str, levels: int, real_data: Path
+) -> None:
     dataset = load("drug_consumption")
     domain = dataset.schema.attributes[attribute]
     assert isinstance(domain, Numeric)

@@ -85,14 +85,22 @@ def raw_files(name: str, folder: Path) -> dict[str, str]:
         file = {"mushroom": "agaricus-lepiota.data", "votes": "house-votes-84.data"}[name]
         return {"Index": "not data", file: lines(",", [[row[-1], *row[:-1]] for row in rows])}
     if name == "drug_consumption":
-        return {"drug_consumption.data": lines(",", [[str(number), *row] for number, row in enumerate(rows, start=1)])}
+        return {
+            "drug_consumption.data": lines(
+                ",", [[str(number), *row] for number, row in enumerate(rows, start=1)]
+            )
+        }
     file = {"autos": "imports-85.data", "australian": "australian.dat", "crx": "crx.data"}[name]
     return {file: lines(" " if name == "australian" else ",", rows)}
 
 
 @pytest.mark.parametrize("name", COUNTS)
 def test_fetching_gives_the_same_as_the_folder(
-    name: str, real_data: Path, server: Any, zipped: Callable[[Mapping[str, str]], bytes], monkeypatch: pytest.MonkeyPatch
+    name: str,
+    real_data: Path,
+    server: Any,
+    zipped: Callable[[Mapping[str, str]], bytes],
+    monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     expected = load(name)
     assert server.asked == []
@@ -126,10 +134,15 @@ def test_the_cache_has_the_format_of_the_folder(
     pd.testing.assert_frame_equal(load(name).table, fetched.table)
 
 
-def test_a_changed_file_in_the_folder_is_refused(real_data: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_changed_file_in_the_folder_is_refused(
+    real_data: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     copy = tmp_path / "votes.csv"
     shutil.copy(real_data / "votes.csv", copy)
     copy.write_text(copy.read_text().replace("republican", "democrat", 1))
     monkeypatch.setenv("PRIVET_DATA", str(tmp_path))
-    with pytest.raises(DatasetError, match=r"votes\.csv is not the data set 'votes': the canonical hash of these 435 rows"):
+    with pytest.raises(
+        DatasetError,
+        match=r"votes\.csv is not the data set 'votes': the canonical hash of these 435 rows",
+    ):
         load("votes")

@@ -33,12 +33,17 @@ def cache(tmp_path: Path) -> Path:
 
 def check_refused(cache: Path, reason: str) -> None:
     """Loading says why and what to do, and leaves nothing behind."""
-    with pytest.raises(DatasetError, match=f"(?s)the data set 'tiny' is not on this machine.*{reason}.*{WHAT_TO_DO}"):
+    with pytest.raises(
+        DatasetError,
+        match=f"(?s)the data set 'tiny' is not on this machine.*{reason}.*{WHAT_TO_DO}",
+    ):
         load("tiny")
     assert not cache.exists() or list(cache.iterdir()) == []
 
 
-def test_fetched_once_and_then_from_the_cache(server: Any, tiny: Fetched, tiny_zip: bytes, cache: Path) -> None:
+def test_fetched_once_and_then_from_the_cache(
+    server: Any, tiny: Fetched, tiny_zip: bytes, cache: Path
+) -> None:
     server.answers[PATH] = tiny_zip
     dataset = load("tiny")
     assert dataset.y.tolist() == ["republican", "democrat", "democrat"]
@@ -49,7 +54,12 @@ def test_fetched_once_and_then_from_the_cache(server: Any, tiny: Fetched, tiny_z
 
 
 def test_the_own_folder_comes_first_and_is_left_alone(
-    server: Any, tiny: Fetched, tiny_zip: bytes, cache: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    server: Any,
+    tiny: Fetched,
+    tiny_zip: bytes,
+    cache: Path,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     server.answers[PATH] = tiny_zip
     load("tiny")
@@ -74,10 +84,15 @@ def test_a_wrong_file_in_the_own_folder_is_an_error_and_nothing_is_fetched(
     file = cache / "tiny.csv"
     file.write_text(file.read_text().replace("republican", "democrat"))
     monkeypatch.setenv("PRIVET_DATA", str(cache))
-    with pytest.raises(DatasetError, match=r"tiny\.csv is not the data set 'tiny'.*Replace the file"):
+    with pytest.raises(
+        DatasetError, match=r"tiny\.csv is not the data set 'tiny'.*Replace the file"
+    ):
         load("tiny")
     file.write_text("a,b\n1,2\n")
-    with pytest.raises(DatasetError, match=r"cannot read .*tiny\.csv: the table has no column 'handicapped_infants'"):
+    with pytest.raises(
+        DatasetError,
+        match=r"cannot read .*tiny\.csv: the table has no column 'handicapped_infants'",
+    ):
         load("tiny")
     file.write_bytes(b"\xff\xfe\x00")
     with pytest.raises(DatasetError, match=r"cannot read .*tiny\.csv"):
@@ -88,14 +103,18 @@ def test_a_wrong_file_in_the_own_folder_is_an_error_and_nothing_is_fetched(
     assert len(server.asked) == 1
 
 
-def test_an_own_folder_that_is_not_there_is_said(tiny: Fetched, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+def test_an_own_folder_that_is_not_there_is_said(
+    tiny: Fetched, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
     monkeypatch.setenv("PRIVET_DATA", str(tmp_path / "nowhere"))
     with pytest.raises(DatasetError, match=r"PRIVET_DATA must name a folder.*nowhere is no folder"):
         load("tiny")
 
 
 @pytest.mark.parametrize("damage", ["", "a,b\n1,2\n", "changed"])
-def test_a_damaged_cache_is_fetched_again(server: Any, tiny: Fetched, tiny_zip: bytes, cache: Path, damage: str) -> None:
+def test_a_damaged_cache_is_fetched_again(
+    server: Any, tiny: Fetched, tiny_zip: bytes, cache: Path, damage: str
+) -> None:
     server.answers[PATH] = tiny_zip
     expected = load("tiny").table
     file = cache / "tiny.csv"
@@ -106,7 +125,9 @@ def test_a_damaged_cache_is_fetched_again(server: Any, tiny: Fetched, tiny_zip: 
     assert file.read_text() == good
 
 
-def test_another_table_of_the_same_form_is_refused(server: Any, tiny: Fetched, zipped: Zipped, cache: Path) -> None:
+def test_another_table_of_the_same_form_is_refused(
+    server: Any, tiny: Fetched, zipped: Zipped, cache: Path
+) -> None:
     server.answers[PATH] = zipped({"house-votes-84.data": "democrat," + ",".join("y" * 16)})
     check_refused(cache, "the canonical hash of these 1 rows is")
 
@@ -126,7 +147,9 @@ def test_an_archive_with_other_content_is_refused(
     check_refused(cache, reason)
 
 
-def test_files_in_a_folder_of_the_archive_are_found(server: Any, tiny: Fetched, zipped: Zipped, tiny_zip: bytes) -> None:
+def test_files_in_a_folder_of_the_archive_are_found(
+    server: Any, tiny: Fetched, zipped: Zipped, tiny_zip: bytes
+) -> None:
     with zipfile.ZipFile(io.BytesIO(tiny_zip)) as package:
         text = package.read("house-votes-84.data").decode()
     server.answers[PATH] = zipped({"votes/house-votes-84.data": text})
@@ -142,7 +165,9 @@ def test_a_missing_archive_is_refused(server: Any, tiny: Fetched, cache: Path) -
     check_refused(cache, "the server answered 404 Not Found")
 
 
-def test_a_download_that_breaks_off_is_refused(server: Any, tiny: Fetched, tiny_zip: bytes, cache: Path) -> None:
+def test_a_download_that_breaks_off_is_refused(
+    server: Any, tiny: Fetched, tiny_zip: bytes, cache: Path
+) -> None:
     def broken(handler: Any) -> None:
         handler.send_response(200)
         handler.send_header("Content-Length", str(len(tiny_zip) + 10))
@@ -180,7 +205,9 @@ def test_a_silent_server_is_left_after_a_while(
     check_refused(cache, "the server was silent for 0.2 seconds")
 
 
-def test_a_dripping_server_is_left_too(server: Any, tiny: Fetched, cache: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_dripping_server_is_left_too(
+    server: Any, tiny: Fetched, cache: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     def dripping(handler: Any) -> None:
         handler.send_response(200)
         handler.end_headers()
@@ -220,7 +247,9 @@ def test_offline(tiny: Fetched, cache: Path, monkeypatch: pytest.MonkeyPatch) ->
         check_refused(cache, "no connection")
 
 
-def test_a_mirror_must_be_on_the_web(tiny: Fetched, cache: Path, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+def test_a_mirror_must_be_on_the_web(
+    tiny: Fetched, cache: Path, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
     monkeypatch.setenv("PRIVET_DATA_URL", tmp_path.as_uri())
     check_refused(cache, "not an http or https address")
 
@@ -234,12 +263,16 @@ def test_nothing_half_written_when_the_disk_is_full(
 
     server.answers[PATH] = tiny_zip
     monkeypatch.setattr(storage, "_to_csv", full)
-    with pytest.raises(DatasetError, match=r"cannot write to the cache .*No space left.*PRIVET_CACHE"):
+    with pytest.raises(
+        DatasetError, match=r"cannot write to the cache .*No space left.*PRIVET_CACHE"
+    ):
         load("tiny")
     assert list(cache.iterdir()) == []
 
 
-def test_a_cache_that_cannot_be_made_is_said(server: Any, tiny: Fetched, tiny_zip: bytes, tmp_path: Path) -> None:
+def test_a_cache_that_cannot_be_made_is_said(
+    server: Any, tiny: Fetched, tiny_zip: bytes, tmp_path: Path
+) -> None:
     server.answers[PATH] = tiny_zip
     (tmp_path / "cache").write_text("a file in the way")
     with pytest.raises(DatasetError, match="cannot write to the cache"):
@@ -264,7 +297,9 @@ class Terminal(io.StringIO):
 
 
 @pytest.mark.parametrize("terminal", [True, False])
-def test_a_bar_on_a_terminal_only(server: Any, tiny: Fetched, tiny_zip: bytes, monkeypatch: pytest.MonkeyPatch, terminal: bool) -> None:
+def test_a_bar_on_a_terminal_only(
+    server: Any, tiny: Fetched, tiny_zip: bytes, monkeypatch: pytest.MonkeyPatch, terminal: bool
+) -> None:
     server.answers[PATH] = tiny_zip
     monkeypatch.setenv("TERM", "xterm")
     error = Terminal() if terminal else io.StringIO()
@@ -276,12 +311,17 @@ def test_a_bar_on_a_terminal_only(server: Any, tiny: Fetched, tiny_zip: bytes, m
 def test_values_that_look_like_nothing_stay_text(tmp_path: Path) -> None:
     file = tmp_path / "x.csv"
     file.write_text("a,n\nNA,1\nNone,?\nnull,\nnan,00202\n")
-    assert storage.read_cells(file, {"a": False, "n": True}) == {"a": ["NA", "None", "null", "nan"], "n": ["1", "?", "?", "202"]}
+    assert storage.read_cells(file, {"a": False, "n": True}) == {
+        "a": ["NA", "None", "null", "nan"],
+        "n": ["1", "?", "?", "202"],
+    }
 
 
 @settings(suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow])
 @given(data=st.data())
-def test_a_damaged_archive_is_refused_or_read(tiny: Fetched, tiny_zip: bytes, data: st.DataObject) -> None:
+def test_a_damaged_archive_is_refused_or_read(
+    tiny: Fetched, tiny_zip: bytes, data: st.DataObject
+) -> None:
     """Whatever byte is wrong, there is one kind of error."""
     position = data.draw(st.integers(0, len(tiny_zip) - 1))
     damaged = bytearray(tiny_zip)
@@ -300,7 +340,9 @@ def test_the_layouts_of_the_repository() -> None:
     read = uci.Archive(1, "x", ("f",), first="identifier")._rows_of
     assert list(read("f", "17,1,2,c\n", 3)) == [["1", "2", "c"]]
     read = uci.Archive(1, "x", ("f",))._rows_of
-    assert list(read("f", "|1x3 Cross validator\n25, Private, 2.50, <=50K.\n", 4)) == [["25", "Private", "2.50", "<=50K"]]
+    assert list(read("f", "|1x3 Cross validator\n25, Private, 2.50, <=50K.\n", 4)) == [
+        ["25", "Private", "2.50", "<=50K"]
+    ]
     read = uci.Archive(1, "x", ("f",), separator=None)._rows_of
     assert list(read("f", "1  22.08 c \r\n", 3)) == [["1", "22.08", "c"]]
 

@@ -14,7 +14,13 @@ from privet.datasets import canonical_hash, load, monks, nursery, rdt2009, tic_t
 UCI = {
     "nursery": (
         "aed0caf1c5ff8dd26f3b7a92b293c2bda3f788e73381a2560c4c232af79cbf8c",
-        {"not_recom": 4320, "priority": 4266, "spec_prior": 4044, "very_recom": 328, "recommend": 2},
+        {
+            "not_recom": 4320,
+            "priority": 4266,
+            "spec_prior": 4044,
+            "very_recom": 328,
+            "recommend": 2,
+        },
     ),
     "car": (
         "448dc2e0c8f481d6d96ff3b9fff793fc22539aadc11eea2d4ee3dd98941457eb",
@@ -33,7 +39,11 @@ OWN = {
     "synthetic2": ("2e22c0fb5570f9246509ec43a82f9eae3efd9da34eb910b6ae2e0622426847f6", 14_000),
     "synthetic3": ("7ca618cc944264fa351d3b82f8e87fc5de92dc7c8e9e1a87bd1735966701a0b0", 14_000),
 }
-TREES = {"synthetic1": (rdt2009.TREE_1, 10), "synthetic2": (rdt2009.TREE_2, 6), "synthetic3": (rdt2009.TREE_3, 7)}
+TREES = {
+    "synthetic1": (rdt2009.TREE_1, 10),
+    "synthetic2": (rdt2009.TREE_2, 6),
+    "synthetic3": (rdt2009.TREE_3, 7),
+}
 
 
 @pytest.mark.parametrize("name", UCI)
@@ -68,7 +78,19 @@ def test_a_nursery_label_follows_its_tables() -> None:
     assert nursery.label(*best, "recommended") == "recommend"
     assert nursery.label(*best, "priority") == "priority"
     assert nursery.label(*best, "not_recom") == "not_recom"
-    assert nursery.label("great_pret", "very_crit", "foster", "more", "critical", "inconv", "problematic", "priority") == "spec_prior"
+    assert (
+        nursery.label(
+            "great_pret",
+            "very_crit",
+            "foster",
+            "more",
+            "critical",
+            "inconv",
+            "problematic",
+            "priority",
+        )
+        == "spec_prior"
+    )
 
 
 @pytest.mark.parametrize(
@@ -136,5 +158,7 @@ def test_every_attribute_matters_and_the_classes_are_balanced(name: str) -> None
     labels = {bits: rdt2009.label(tree, bits) for bits in cube}
     assert 0.4 <= sum(labels.values()) / len(cube) <= 0.6
     for position in range(attributes):
-        other = {bits: (*bits[:position], 1 - bits[position], *bits[position + 1 :]) for bits in cube}
+        other = {
+            bits: (*bits[:position], 1 - bits[position], *bits[position + 1 :]) for bits in cube
+        }
         assert any(labels[bits] != labels[other[bits]] for bits in cube)

@@ -1,4 +1,6 @@
-"""Every example in the documentation runs: Python blocks, console walk-throughs and the schema file."""
+"""Every example in the documentation runs: Python blocks, console walk-throughs and the schema
+file.
+"""
 
 from __future__ import annotations
 
@@ -21,7 +23,11 @@ def blocks(language: str) -> list:
     """All blocks of one language, page by page."""
     found = []
     for page in PAGES:
-        texts = re.findall(rf"^```{language}\n(.*?)^```", page.read_text(encoding="utf-8"), flags=re.MULTILINE | re.DOTALL)
+        texts = re.findall(
+            rf"^```{language}\n(.*?)^```",
+            page.read_text(encoding="utf-8"),
+            flags=re.MULTILINE | re.DOTALL,
+        )
         if texts:
             found.append(pytest.param(texts, id=str(page.relative_to(ROOT))))
     return found

@@ -22,7 +22,9 @@ PRIVET = [sys.executable, "-c", "from privet.cli import main; main()"]
 
 def blocks(text: str):
     """What is written for each terminal, in order."""
-    for info, body in re.findall(r"^```((?:console|python) [\w ]+)\n(.*?)^```", text, flags=re.MULTILINE | re.DOTALL):
+    for info, body in re.findall(
+        r"^```((?:console|python) [\w ]+)\n(.*?)^```", text, flags=re.MULTILINE | re.DOTALL
+    ):
         kind, who, *refused = info.split()
         yield kind, who, bool(refused), body
 
@@ -30,7 +32,9 @@ def blocks(text: str):
 class Terminal:
     def __init__(self, folder: Path, name: str, tokens: dict[str, str]) -> None:
         self.folder, self.name, self.tokens = folder, name, tokens
-        self.environment = {name: value for name, value in os.environ.items() if not name.startswith("PRIVET_")}
+        self.environment = {
+            name: value for name, value in os.environ.items() if not name.startswith("PRIVET_")
+        }
         self.serving: subprocess.Popen | None = None
 
     def run(self, line: str) -> subprocess.CompletedProcess:
@@ -44,10 +48,20 @@ class Terminal:
             return run(words[1:], self.folder, self.environment)
         call = [*(PRIVET if words[0] == "privet" else [sys.executable]), *words[1:]]
         if words[2:3] == ["serve"]:
-            self.serving = subprocess.Popen(call, cwd=self.folder, env=self.environment, stderr=subprocess.PIPE, text=True)
+            self.serving = subprocess.Popen(
+                call, cwd=self.folder, env=self.environment, stderr=subprocess.PIPE, text=True
+            )
             assert "serving" in self.serving.stderr.readline()
             return subprocess.CompletedProcess(words, 0, "", "")
-        return subprocess.run(call, cwd=self.folder, env=self.environment, capture_output=True, text=True, timeout=300, check=False)
+        return subprocess.run(
+            call,
+            cwd=self.folder,
+            env=self.environment,
+            capture_output=True,
+            text=True,
+            timeout=300,
+            check=False,
+        )
 
 
 @pytest.fixture
@@ -55,8 +69,12 @@ def port():
     return free_port()
 
 
-def walk(page: str, folder: Path, port: int, written: str) -> tuple[str, str, list[str], dict[str, str]]:
-    """Do what a page says, with another port than it says: the page, what was said, what was refused, and everybody's token."""
+def walk(
+    page: str, folder: Path, port: int, written: str
+) -> tuple[str, str, list[str], dict[str, str]]:
+    """Do what a page says, with another port than it says: the page, what was said, what was
+    refused, and everybody's token.
+    """
     text = (PAGES / page).read_text(encoding="utf-8").replace(written, str(port))
     tokens: dict[str, str] = {}
     terminals: dict[str, Terminal] = {}
@@ -71,10 +89,14 @@ def walk(page: str, folder: Path, port: int, written: str) -> tuple[str, str, li
             for line in lines:
                 done = terminal.run(line)
                 expected = refused and line == lines[-1]
-                assert (done.returncode != 0) == expected, f"{who}: {line}\n{done.stdout}\n{done.stderr}"
+                assert (done.returncode != 0) == expected, (
+                    f"{who}: {line}\n{done.stdout}\n{done.stderr}"
+                )
                 if expected:
                     refusals.append(done.stderr.strip())
-                for name, token in re.findall(r"the token of '(\w+)', shown this once: (\S+)", done.stdout):
+                for name, token in re.findall(
+                    r"the token of '(\w+)', shown this once: (\S+)", done.stdout
+                ):
                     tokens[name] = token
                 said += done.stdout + done.stderr
     finally:
@@ -108,7 +130,10 @@ def test_the_curator(tmp_path, port):
 
 def test_the_outsourced_table(tmp_path, port):
     _, said, _, _ = walk("outsource.md", tmp_path, port, "8100")
-    rows = {name: (tmp_path / f"{name}.csv").read_text().splitlines() for name in ("said", "again", "alone", "naive", "stored", "back")}
+    rows = {
+        name: (tmp_path / f"{name}.csv").read_text().splitlines()
+        for name in ("said", "again", "alone", "naive", "stored", "back")
+    }
     assert rows["said"] == rows["again"]
     assert len(rows["said"]) == len(rows["naive"]) == len(rows["alone"]) == 501
     held_back = re.search(r"(\d+) rows cannot be placed", said)
@@ -120,4 +145,6 @@ def test_the_outsourced_table(tmp_path, port):
     right = [int(n) for n in re.findall(r"right for (\d+) of 500 rows", said)]
     assert len(right) == 4
     # How the groups were drawn moves these by a few rows.
-    assert right[2] - 10 <= right[0] == right[1] <= right[3] + 20, "the tree without the sensitive attribute is not the best"
+    assert right[2] - 10 <= right[0] == right[1] <= right[3] + 20, (
+        "the tree without the sensitive attribute is not the best"
+    )

@@ -17,8 +17,8 @@ _TERMS = 40
 def exp_bounds(x: Fraction) -> tuple[Fraction, Fraction]:
     """Rationals below and above exp(x), for x up to 4 in size, less than 10**-20 apart.
 
-    Of exp(y) with 0 <= y, the first terms of the series are below it; those left out are less than the first of them times
-    1/(1 - y/(n + 1)), as each is less than y/(n + 1) times the one before.
+    Of exp(y) with 0 <= y, the first terms of the series are below it; those left out are less than
+    the first of them times 1/(1 - y/(n + 1)), as each is less than y/(n + 1) times the one before.
     """
     y = abs(x)
     assert y <= 4
@@ -29,9 +29,11 @@ def exp_bounds(x: Fraction) -> tuple[Fraction, Fraction]:
 
 
 def check(one: Law, other: Law, epsilon: Fraction, least: Fraction = Fraction(0)) -> Fraction:
-    """Assert that each outcome is at most e**epsilon times as likely under one law as under the other, both ways; the largest ratio.
+    """Assert that each outcome is at most e**epsilon times as likely under one law as under the
+    other, both ways; the largest ratio.
 
-    Outcomes that are known to be less likely than ``least`` under both are left out: all that was given up might be theirs.
+    Outcomes that are known to be less likely than ``least`` under both are left out: all that was
+    given up might be theirs.
     """
     most = exp_bounds(epsilon)[1] * (1 + TOLERANCE)
     worst = Fraction(1)

@@ -1,13 +1,15 @@
 """The whole law of a sampler, by running it with every outcome of its randomness.
 
-The code that runs is the sampler's own. Only its doors to chance are replaced: words, integers below a bound, orders, and signs, which have
-tests of their own (``test_uniform.py``). What comes through a door is a number that is not decided yet. Comparing it decides no more
-than the comparison, and each answer is a branch with an exact rational chance; using it as an index decides it whole. All branches are
-run, one after the other. Those whose chance falls below a limit are given up, and their chances added up: so every chance is known from
-below and from above.
+The code that runs is the sampler's own. Only its doors to chance are replaced: words, integers
+below a bound, orders, and signs, which have tests of their own (``test_uniform.py``). What comes
+through a door is a number that is not decided yet. Comparing it decides no more than the
+comparison, and each answer is a branch with an exact rational chance; using it as an index decides
+it whole. All branches are run, one after the other. Those whose chance falls below a limit are
+given up, and their chances added up: so every chance is known from below and from above.
 
-Coins of probability exp(-x) are drawn by a loop of their own (:mod:`privet.mechanisms.bernoulli`). It is enumerated first; then a coin
-is a single branch with the chances that were found, so that what is made of many coins can be enumerated too.
+Coins of probability exp(-x) are drawn by a loop of their own (:mod:`privet.mechanisms.bernoulli`).
+It is enumerated first; then a coin is a single branch with the chances that were found, so that
+what is made of many coins can be enumerated too.
 """
 
 from __future__ import annotations
@@ -26,7 +28,8 @@ import pytest
 
 from privet.mechanisms import bernoulli, laplace, randomness
 
-#: Branches that are less likely are given up, and so are numbers that would have to be decided out of more than this many.
+#: Branches that are less likely are given up, and so are numbers that would have to be decided out
+#: of more than this many.
 LIMIT, MOST = Fraction(1, 1 << 70), 1 << 10
 
 
@@ -78,7 +81,9 @@ class Paths:
 
 
 class Open:
-    """A whole number from ``low`` to below ``high``, all equally likely, of which only what is asked for is decided."""
+    """A whole number from ``low`` to below ``high``, all equally likely, of which only what is
+    asked for is decided.
+    """
 
     def __init__(self, paths: Paths, high: int) -> None:
         self._paths, self._low, self._high = paths, 0, high
@@ -163,7 +168,9 @@ def _uniform_below(bits: OpenBits, bounds: np.ndarray) -> np.ndarray:
 
 def _uniform_order(bits: OpenBits, count: int) -> np.ndarray:
     orders = list(permutations(range(count)))
-    return np.array(orders[bits.paths.choose([1] * len(orders))] if count > 1 else range(count), dtype=np.intp)
+    return np.array(
+        orders[bits.paths.choose([1] * len(orders))] if count > 1 else range(count), dtype=np.intp
+    )
 
 
 def _random_signs(bits: OpenBits, count: int) -> np.ndarray:
@@ -189,7 +196,9 @@ def _tail(bits: OpenBits, numerator: int, denominator: int, k: int) -> bool:
 
 
 def _exp_coins(bits: OpenBits, numerators: np.ndarray, denominator: int) -> np.ndarray:
-    return np.array([_tail(bits, int(numerator), denominator, 1) for numerator in numerators], dtype=bool)
+    return np.array(
+        [_tail(bits, int(numerator), denominator, 1) for numerator in numerators], dtype=bool
+    )
 
 
 _TAIL = bernoulli._tail
@@ -225,15 +234,19 @@ class Law:
         return self.low.get(outcome, Fraction(0)) + self.rest
 
 
-def law_of(sampler: Callable[[OpenBits], Hashable], *, coins: bool = True, limit: Fraction = LIMIT) -> Law:
+def law_of(
+    sampler: Callable[[OpenBits], Hashable], *, coins: bool = True, limit: Fraction = LIMIT
+) -> Law:
     """The law of a sampler's outcome. ``coins``: those of exp(-x) are single branches."""
     return _enumerated(sampler, None, coins=coins, limit=limit)
 
 
 def law_of_round(sampler: Callable[[OpenBits], Hashable], rounds: int = 1) -> Law:
-    """The same for a sampler that decides one integer, and then takes it or starts anew: the law of the first round, given that it ends.
+    """The same for a sampler that decides one integer, and then takes it or starts anew: the law of
+    the first round, given that it ends.
 
-    Rounds are alike and independent, so that is the law of the last one too (and of the first two or more, given that one of them ends).
+    Rounds are alike and independent, so that is the law of the last one too (and of the first two
+    or more, given that one of them ends).
     """
     once = _enumerated(sampler, rounds, coins=True)
     ended = sum(once.low.values())
@@ -241,7 +254,13 @@ def law_of_round(sampler: Callable[[OpenBits], Hashable], rounds: int = 1) -> La
     return Law(low, max((once.low[o] + once.rest) / ended - low[o] for o in low))
 
 
-def _enumerated(sampler: Callable[[OpenBits], Hashable], rounds: int | None, *, coins: bool, limit: Fraction = LIMIT) -> Law:
+def _enumerated(
+    sampler: Callable[[OpenBits], Hashable],
+    rounds: int | None,
+    *,
+    coins: bool,
+    limit: Fraction = LIMIT,
+) -> Law:
     low: dict[Hashable, Fraction] = {}
     rest = Fraction(0)
     waiting: list[tuple[int, ...]] = [()]

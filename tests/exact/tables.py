@@ -13,7 +13,10 @@ Table = tuple[Row, ...]
 
 def all_rows(schema: Schema) -> list[Row]:
     """Every point of the domain with every class, as values."""
-    values = [getattr(attribute, "values", None) or attribute.labels for attribute in schema.attributes.values()]
+    values = [
+        getattr(attribute, "values", None) or attribute.labels
+        for attribute in schema.attributes.values()
+    ]
     return list(product(*values, schema.classes))
 
 
@@ -44,4 +47,6 @@ def replaced(rows: list[Row], most: int) -> Iterator[tuple[Table, Table]]:
 
 def columns(schema: Schema, table: Table) -> dict[str, list]:
     """A table by its columns."""
-    return {name: [row[i] for row in table] for i, name in enumerate([*schema.names, schema.target])}
+    return {
+        name: [row[i] for row in table] for i, name in enumerate([*schema.names, schema.target])
+    }

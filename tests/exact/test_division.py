@@ -1,4 +1,6 @@
-"""People are divided into groups: each is in one, and nobody's place depends on who else is there."""
+"""People are divided into groups: each is in one, and nobody's place depends on who else is
+there.
+"""
 
 from __future__ import annotations
 
@@ -17,7 +19,9 @@ PARTS = 2
 
 
 class Stream:
-    """In place of the hash of a secret key: every number of it is open, and all groups are equally likely."""
+    """In place of the hash of a secret key: every number of it is open, and all groups are equally
+    likely.
+    """
 
     def __init__(self, paths):
         self._paths, self._drawn = paths, []
@@ -50,7 +54,9 @@ def law_of_division(table, schema=SCHEMA, people=None):
 
 @pytest.mark.parametrize("place", range(3))
 def test_the_others_are_divided_as_if_a_row_were_not_there(place):
-    """A third row, of a kind of its own, comes before, between or after two others. Taken out again, it leaves their law exactly."""
+    """A third row, of a kind of its own, comes before, between or after two others. Taken out
+    again, it leaves their law exactly.
+    """
     without = law_of_division(ROWS[:2])
     table = [*ROWS[:2]]
     table.insert(place, ROWS[2])

@@ -1,7 +1,9 @@
-"""Whole trees that are drawn at once: the law over all labelled trees of a tiny space, for all tiny tables and all of their neighbours.
+"""Whole trees that are drawn at once: the law over all labelled trees of a tiny space, for all tiny
+tables and all of their neighbours.
 
-The program that draws is run node by node. What a node draws from is found by trying words: the outcome only grows with the word, so
-that a few words tell, to the last of 64 bits, where one outcome ends and the next begins.
+The program that draws is run node by node. What a node draws from is found by trying words: the
+outcome only grows with the word, so that a few words tell, to the last of 64 bits, where one
+outcome ends and the next begins.
 """
 
 from __future__ import annotations
@@ -45,7 +47,9 @@ class Word:
 
 @cache
 def weights_of(whole: bytes, unit: float, rest: bytes) -> tuple[int, ...]:
-    """How many of the 2**64 words lead to each outcome of a draw. A word in which the next ones decide is counted with one of the two."""
+    """How many of the 2**64 words lead to each outcome of a draw. A word in which the next ones
+    decide is counted with one of the two.
+    """
     numbers, logs = np.frombuffer(whole, dtype=np.int64), np.frombuffer(rest)
 
     def outcome(word: int) -> int:
@@ -55,7 +59,8 @@ def weights_of(whole: bytes, unit: float, rest: bytes) -> tuple[int, ...]:
     edges = [0]
     for index in range(len(numbers) - 1):
         guess = int(about[index] / about[-1] * float(WORDS))
-        low, high = max(guess - (1 << 16), 0), min(guess + (1 << 16), WORDS - 1)  # where it is, most likely; and if not:
+        # where it is, most likely; and if not:
+        low, high = max(guess - (1 << 16), 0), min(guess + (1 << 16), WORDS - 1)
         low = low if outcome(low) <= index else 0
         high = high if outcome(high) > index else WORDS
         while low < high:
@@ -66,8 +71,13 @@ def weights_of(whole: bytes, unit: float, rest: bytes) -> tuple[int, ...]:
 
 
 def enumerated_draw(bits, whole, unit, rest):
-    weights = weights_of(np.ascontiguousarray(whole, dtype=np.int64).tobytes(), unit, np.ascontiguousarray(rest, dtype=float).tobytes())
-    assert min(weights) > WORDS >> 12  # so that a word more or less changes no chance by more than 2**-52 of it
+    weights = weights_of(
+        np.ascontiguousarray(whole, dtype=np.int64).tobytes(),
+        unit,
+        np.ascontiguousarray(rest, dtype=float).tobytes(),
+    )
+    # so that a word more or less changes no chance by more than 2**-52 of it
+    assert min(weights) > WORDS >> 12
     return bits.paths.choose(weights)
 
 
@@ -87,7 +97,9 @@ class Laws:
         self._space, self._known = TreeSpace(SCHEMA, depth, SPLITS, SPLITS), {}
         self._draw, self._programs = draw.Gibbs.draw, []
         patch.setattr(draw, "exact_draw", enumerated_draw)
-        patch.setattr(draw.Gibbs, "draw", lambda program, bits: self._programs.append(program) or _nothing())
+        patch.setattr(
+            draw.Gibbs, "draw", lambda program, bits: self._programs.append(program) or _nothing()
+        )
 
     def __call__(self, table) -> Law:
         if table not in self._known:
@@ -112,7 +124,8 @@ def test_trees_of_depth_one_of_all_tiny_tables(monkeypatch):
     worst = laws.worst(added(rows, 1), EPSILON)
     assert worst > exp_bounds(EPSILON / 2)[0]  # what is paid for is used
     laws.worst(replaced(rows, 0), 2 * EPSILON)
-    assert len(laws(()).low) == 2 + 2 * 2 * 4  # no test; or one of two, with two labels above and two below each
+    # no test; or one of two, with two labels above and two below each
+    assert len(laws(()).low) == 2 + 2 * 2 * 4
 
 
 @pytest.mark.slow

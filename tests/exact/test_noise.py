@@ -1,4 +1,6 @@
-"""Noise: the law of each sampler as it is written, found by enumeration, is the law that is stated."""
+"""Noise: the law of each sampler as it is written, found by enumeration, is the law that is
+stated.
+"""
 
 from __future__ import annotations
 
@@ -22,7 +24,9 @@ LIMIT = F(1, 1 << 48)
 
 
 def agrees(law: Law, stated: dict) -> None:
-    """What is known of each chance holds for what is stated, a pair of rationals around it, and is known to 40 binary digits."""
+    """What is known of each chance holds for what is stated, a pair of rationals around it, and is
+    known to 40 binary digits.
+    """
     assert law.rest < NEAR
     for outcome, (low, high) in stated.items():
         assert law.low.get(outcome, F(0)) <= high, outcome
@@ -41,17 +45,24 @@ def exactly(k: int, scale: F) -> tuple[F, F]:
     return low - next_high, high - next_low
 
 
-@pytest.mark.parametrize(("numerator", "denominator"), [(0, 1), (1, 1), (1, 3), (5, 7), (10**12 + 1, 10**13), (7, 3)])
+@pytest.mark.parametrize(
+    ("numerator", "denominator"), [(0, 1), (1, 1), (1, 3), (5, 7), (10**12 + 1, 10**13), (7, 3)]
+)
 def test_coins_of_exp(numerator, denominator):
     stated = {True: at_least(1, F(denominator, numerator)) if numerator else (F(1), F(1))}
     agrees(law_of(lambda bits: exp_coin(bits, numerator, denominator), coins=False), stated)
     if numerator <= denominator:
         numerators = np.array([numerator], dtype=np.uint64)
-        agrees(law_of(lambda bits: bool(exp_coins(bits, numerators, denominator)[0]), coins=False), stated)
+        agrees(
+            law_of(lambda bits: bool(exp_coins(bits, numerators, denominator)[0]), coins=False),
+            stated,
+        )
 
 
 def test_geometric_numbers():
-    agrees(law_of(lambda bits: int(geometric(bits, 1)[0])), {k: exactly(k, F(1)) for k in range(20)})
+    agrees(
+        law_of(lambda bits: int(geometric(bits, 1)[0])), {k: exactly(k, F(1)) for k in range(20)}
+    )
 
 
 @pytest.mark.parametrize("scale", SCALES, ids=str)
@@ -89,7 +100,12 @@ def test_magnitudes_of_large_scales(t, s, monkeypatch):
 
 @cache
 def laplace_law(epsilon: F, sensitivity: int) -> Law:
-    return law_of(lambda bits: int(add_laplace(bits, np.zeros(1, dtype=np.int64), epsilon, sensitivity=sensitivity)[0][0]), limit=LIMIT)
+    return law_of(
+        lambda bits: int(
+            add_laplace(bits, np.zeros(1, dtype=np.int64), epsilon, sensitivity=sensitivity)[0][0]
+        ),
+        limit=LIMIT,
+    )
 
 
 @pytest.mark.parametrize("scale", SCALES, ids=str)
@@ -98,23 +114,35 @@ def test_discrete_laplace_is_what_it_says(scale):
     low, high = at_least(1, scale)
     of_zero = (1 - high) / (1 + high), (1 - low) / (1 + low)
     agrees(
-        laplace_law(1 / scale, 1), {k: tuple(a * b for a, b in zip(at_least(abs(k), scale), of_zero, strict=True)) for k in range(-15, 16)}
+        laplace_law(1 / scale, 1),
+        {
+            k: tuple(a * b for a, b in zip(at_least(abs(k), scale), of_zero, strict=True))
+            for k in range(-15, 16)
+        },
     )
 
 
 @pytest.mark.parametrize(("epsilon", "sensitivity"), [(F(1), 1), (F(2), 1), (F(2), 2)])
 def test_counts_of_neighbours(epsilon, sensitivity):
-    """Counts of 0 to 3 in each of the partitions, and one row more in one entry of each of them: at most e**epsilon, and nearly that."""
+    """Counts of 0 to 3 in each of the partitions, and one row more in one entry of each of them: at
+    most e**epsilon, and nearly that.
+    """
     noise = laplace_law(epsilon, sensitivity)
     for count in range(3):
-        one, other = (Law({k + n: chance for k, chance in noise.low.items()}, noise.rest) for n in (count, count + 1))
-        worst = check(one, other, epsilon / sensitivity, least=F(1, 1 << 10))  # so each of the partitions has its part of epsilon
+        one, other = (
+            Law({k + n: chance for k, chance in noise.low.items()}, noise.rest)
+            for n in (count, count + 1)
+        )
+        # so each of the partitions has its part of epsilon
+        worst = check(one, other, epsilon / sensitivity, least=F(1, 1 << 10))
         assert worst > exp_bounds(epsilon / sensitivity)[0] * F(999, 1000)
 
 
 @pytest.mark.parametrize("variance", [F(1), F(3, 2), F(5)], ids=str)
 def test_the_discrete_gaussian_is_what_it_says(variance):
-    """Candidates are discrete Laplace of scale t, of which some are taken: together exp(-k^2 / (2 variance)), up to a constant."""
+    """Candidates are discrete Laplace of scale t, of which some are taken: together exp(-k^2 / (2
+    variance)), up to a constant.
+    """
     p, q = gaussian._numerator_and_denominator(variance)
     assert F(p, q) == variance
     t = int(variance**0.5) + 1
@@ -122,10 +150,15 @@ def test_the_discrete_gaussian_is_what_it_says(variance):
 
     def ratio(k: int) -> tuple[F, F]:
         """Pr[k + 1] / Pr[k]."""
-        taken = [law_of(lambda bits, n=n: bool(gaussian._accepted(bits, np.array([n]), p, q, t)[0])) for n in (k, k + 1)]
+        taken = [
+            law_of(lambda bits, n=n: bool(gaussian._accepted(bits, np.array([n]), p, q, t)[0]))
+            for n in (k, k + 1)
+        ]
         low, high = at_least(1, F(t))
         assert max(law.rest for law in taken) < NEAR
-        return low * taken[1].low[True] / taken[0].high(True), high * taken[1].high(True) / taken[0].low[True]
+        return low * taken[1].low[True] / taken[0].high(True), high * taken[1].high(True) / taken[
+            0
+        ].low[True]
 
     for k in range(4):
         (low, high), (least, most) = ratio(k), at_least(2 * k + 1, 2 * variance)

@@ -1,4 +1,6 @@
-"""Random trees are drawn before any data is seen: their law is that of the papers, and the same whatever the table."""
+"""Random trees are drawn before any data is seen: their law is that of the papers, and the same
+whatever the table.
+"""
 
 from __future__ import annotations
 
@@ -25,7 +27,11 @@ def shape(cells, node=0):
     if a < 0:
         return "leaf"
     below = cells.branch[cells.offset[node] : cells.offset[node] + cells.schema.sizes[a]].tolist()
-    return (a, tuple(shape(cells, child) for child in dict.fromkeys(below)), tuple(child == below[0] for child in below))
+    return (
+        a,
+        tuple(shape(cells, child) for child in dict.fromkeys(below)),
+        tuple(child == below[0] for child in below),
+    )
 
 
 @pytest.mark.parametrize("height", [1, 2])
@@ -46,11 +52,17 @@ def test_the_law_of_a_random_tree(height):
             else:
                 low, high = codes[1][0], codes[1][-1]
                 ways = [
-                    (tuple(code < cut for code in range(3)), [[c for c in codes[1] if c < cut], [c for c in codes[1] if c >= cut]])
+                    (
+                        tuple(code < cut for code in range(3)),
+                        [[c for c in codes[1] if c < cut], [c for c in codes[1] if c >= cut]],
+                    )
                     for cut in range(low + 1, high + 1)
                 ]
             for first, parts in ways:
-                below = [expected(left - 1, (part, codes[1]) if a == 0 else (codes[0], part)) for part in parts]
+                below = [
+                    expected(left - 1, (part, codes[1]) if a == 0 else (codes[0], part))
+                    for part in parts
+                ]
                 for one, p in below[0].items():
                     for other, q in below[1].items():
                         key = (a, (one, other), first)

@@ -1,4 +1,6 @@
-"""Randomised records: the law of a report for every record, also of one that the schema does not know, and all pairs of records."""
+"""Randomised records: the law of a report for every record, also of one that the schema does not
+know, and all pairs of records.
+"""
 
 from __future__ import annotations
 
@@ -16,7 +18,9 @@ from privet.schema import Categorical, Schema
 from tests.exact.bounds import check, exp_bounds
 from tests.exact.enumeration import law_of
 
-SCHEMA = Schema({"a": Categorical(["x", "y"]), "b": Categorical(["u", "v", "w"])}, "class", ["n", "p"])
+SCHEMA = Schema(
+    {"a": Categorical(["x", "y"]), "b": Categorical(["u", "v", "w"])}, "class", ["n", "p"]
+)
 #: The code after the last one stands for a value that the schema does not know.
 RECORDS = list(product(range(3), range(4), range(3)))
 
@@ -24,8 +28,17 @@ RECORDS = list(product(range(3), range(4), range(3)))
 @pytest.mark.parametrize("size", [1, 2, 3, 5])
 @pytest.mark.parametrize("epsilon", [F(1, 3), F(1), F(3)], ids=str)
 def test_a_response_of_every_size(size, epsilon):
-    """The truth with e**epsilon / (e**epsilon + size - 1), every other value with 1 / (e**epsilon + size - 1)."""
-    laws = [law_of(lambda bits, code=code: int(randomized_response(bits, np.array([code]), size, epsilon)[0][0])) for code in range(size)]
+    """The truth with e**epsilon / (e**epsilon + size - 1), every other value with 1 / (e**epsilon +
+    size - 1).
+    """
+    laws = [
+        law_of(
+            lambda bits, code=code: int(
+                randomized_response(bits, np.array([code]), size, epsilon)[0][0]
+            )
+        )
+        for code in range(size)
+    ]
     low, high = exp_bounds(epsilon)
     for code, law in enumerate(laws):
         assert law.rest < F(1, 1 << 60)
@@ -56,7 +69,9 @@ def worst_of_all_pairs(randomizer_of, epsilon):
 @pytest.mark.parametrize(("spread", "together"), [("split", 1), ("sample", 1), ("sample", 2)])
 def test_reports_of_every_record(spread, together):
     epsilon = F(1)
-    worst = worst_of_all_pairs(lambda bits: Randomizer(SCHEMA, epsilon, spread, together, bits=bits), epsilon)
+    worst = worst_of_all_pairs(
+        lambda bits: Randomizer(SCHEMA, epsilon, spread, together, bits=bits), epsilon
+    )
     assert worst >= exp_bounds(epsilon)[0]  # all of epsilon is used by some pair
 
 
@@ -71,13 +86,19 @@ ONE = Schema({"a": Categorical(["x", "y", "z"])}, "class", ["n", "p"])
 
 
 def test_reports_of_a_table_that_is_sorted():
-    """Two people, in the order of what they hold: whom another one replaces may move both, and no report may tell where they were."""
+    """Two people, in the order of what they hold: whom another one replaces may move both, and no
+    report may tell where they were.
+    """
     epsilon = F(1)
     kinds = list(product(ONE.attributes["a"].values, ONE.classes))
 
     def law_of_table(rows):
         frame = pd.DataFrame(rows, columns=["a", "class"])
-        return law_of(lambda bits: tuple(Randomizer(ONE, epsilon, bits=bits).many(frame).itertuples(index=False, name=None)))
+        return law_of(
+            lambda bits: tuple(
+                Randomizer(ONE, epsilon, bits=bits).many(frame).itertuples(index=False, name=None)
+            )
+        )
 
     laws = {rows: law_of_table(rows) for rows in combinations_with_replacement(kinds, 2)}
     neighbours = [(one, other) for one, other in combinations(laws, 2) if set(one) & set(other)]

@@ -1,4 +1,6 @@
-"""Private selection through the curator: the law of what is chosen, for all tiny tables and all of their neighbours."""
+"""Private selection through the curator: the law of what is chosen, for all tiny tables and all of
+their neighbours.
+"""
 
 from __future__ import annotations
 
@@ -22,7 +24,9 @@ from tests.exact.tables import added, all_rows, columns, replaced
 
 MECHANISMS = ["permute-and-flip", "exponential"]
 EPSILON = F(1)
-SCHEMA = Schema({"a": Categorical(["x", "y"]), "b": Categorical(["u", "v", "w"])}, "class", ["n", "p"], n_rows=3)
+SCHEMA = Schema(
+    {"a": Categorical(["x", "y"]), "b": Categorical(["u", "v", "w"])}, "class", ["n", "p"], n_rows=3
+)
 SPLITS = [Split.multiway(SCHEMA, "a"), Split.multiway(SCHEMA, "b"), Split.value(SCHEMA, "b", 1)]
 EVERYONE = Cells.everything(SCHEMA)
 
@@ -31,7 +35,9 @@ EVERYONE = Cells.everything(SCHEMA)
 def selected(gaps: tuple[int, ...], epsilon: F, score_range: int, mechanism: str) -> Law:
     """The law of a selection, by running it; it sees differences of scores only."""
     enumerated = law_of if mechanism == "permute-and-flip" else law_of_round
-    return enumerated(lambda bits: int(select(bits, [-gap for gap in gaps], epsilon, score_range, mechanism)))
+    return enumerated(
+        lambda bits: int(select(bits, [-gap for gap in gaps], epsilon, score_range, mechanism))
+    )
 
 
 class Asked:
@@ -45,7 +51,9 @@ class Asked:
         if table not in self._seen:
             self._calls.clear()
             self._ask(Curator(columns(self._schema, table), self._schema, Budget(100)))
-            self._seen[table] = [(tuple(max(s) - one for one in s), *more) for s, *more in map(tuple, self._calls)]
+            self._seen[table] = [
+                (tuple(max(s) - one for one in s), *more) for s, *more in map(tuple, self._calls)
+            ]
         return self._seen[table]
 
     def worst(self, pairs, epsilon):
@@ -57,24 +65,35 @@ class Asked:
 @pytest.mark.parametrize("mechanism", MECHANISMS)
 @pytest.mark.parametrize("criterion", ["max", "gini", "info_gain"])
 def test_splits_of_all_tiny_tables(criterion, mechanism, monkeypatch):
-    """One row added to at most two others, or replaced beside one: e**epsilon, or e**(2 epsilon) as it is charged."""
-    ask = Asked(lambda curator: curator.choose(EVERYONE, SPLITS, criterion, EPSILON, mechanism=mechanism), SCHEMA, monkeypatch)
+    """One row added to at most two others, or replaced beside one: e**epsilon, or e**(2 epsilon) as
+    it is charged.
+    """
+    ask = Asked(
+        lambda curator: curator.choose(EVERYONE, SPLITS, criterion, EPSILON, mechanism=mechanism),
+        SCHEMA,
+        monkeypatch,
+    )
     rows = all_rows(SCHEMA)
-    assert ask.worst(added(rows, 2), EPSILON) > exp_bounds(EPSILON / 3)[0]  # what is paid for is used
+    # what is paid for is used
+    assert ask.worst(added(rows, 2), EPSILON) > exp_bounds(EPSILON / 3)[0]
     ask.worst(replaced(rows, 1), 2 * EPSILON)
 
 
 def test_a_row_changes_the_choice_in_its_own_cell_only(monkeypatch):
     """So a level costs epsilon once."""
     cells = EVERYONE.refine({0: SPLITS[0]})
-    ask = Asked(lambda curator: curator.choose(cells, SPLITS[1:], "max", EPSILON), SCHEMA, monkeypatch)
+    ask = Asked(
+        lambda curator: curator.choose(cells, SPLITS[1:], "max", EPSILON), SCHEMA, monkeypatch
+    )
     for one, other in added(all_rows(SCHEMA), 2):
         assert sum(before != after for before, after in zip(ask(one), ask(other), strict=True)) <= 1
 
 
 @pytest.mark.parametrize("criterion", ["max", "gini", "info_gain"])
 def test_no_pair_of_candidates_parts_by_more_than_the_range(criterion):
-    """All pairs of child-by-class tables with up to three rows in an entry that agree on the number of rows of each class."""
+    """All pairs of child-by-class tables with up to three rows in an entry that agree on the number
+    of rows of each class.
+    """
     quality = criterion_named(criterion, 12)
     numbers = np.indices((4, 4, 4, 4)).reshape(4, -1).T.reshape(-1, 2, 2)
     scores = quality.scores(numbers)
@@ -85,7 +104,9 @@ def test_no_pair_of_candidates_parts_by_more_than_the_range(criterion):
                 more = table.copy()
                 more[child, label] += 1
                 totals = tuple(table.sum(axis=0).tolist())
-                seen.setdefault((*totals, label), []).append(int(quality.scores(more)) - int(before))
+                seen.setdefault((*totals, label), []).append(
+                    int(quality.scores(more)) - int(before)
+                )
     assert max(max(changes) - min(changes) for changes in seen.values()) <= quality.score_range
 
 
@@ -96,7 +117,9 @@ def test_partitions_of_all_tiny_tables(mechanism, monkeypatch):
     expected = [np.ones((2, 2), dtype=int), np.eye(3, 2, dtype=int), np.array([[2, 1]])]
 
     def choose(curator):
-        curator.choose_partition(question, expected, EPSILON, handicaps=[1, 0, 0], mechanism=mechanism)
+        curator.choose_partition(
+            question, expected, EPSILON, handicaps=[1, 0, 0], mechanism=mechanism
+        )
 
     ask = Asked(choose, SCHEMA, monkeypatch)
     rows = all_rows(SCHEMA)
@@ -110,16 +133,20 @@ def test_quantiles_of_all_tiny_tables(q, mechanism, monkeypatch):
     """Three bins and a missing value; up to four rows."""
     schema = Schema({"n": Numeric(0, 3, bins=3, missing="none")}, "class", ["c", "d"])
     rows = [(value, "c") for value in (0.5, 1.5, 2.5, None)]
-    ask = Asked(lambda curator: curator.quantile("n", q, EPSILON, mechanism=mechanism), schema, monkeypatch)
+    ask = Asked(
+        lambda curator: curator.quantile("n", q, EPSILON, mechanism=mechanism), schema, monkeypatch
+    )
     assert ask.worst(added(rows, 3), EPSILON) > exp_bounds(EPSILON / 3)[0]
     ask.worst(replaced(rows, 2), 2 * EPSILON)
 
 
-# -- the samplers themselves -----------------------------------------------------------------------------------------------------
+# -- the samplers themselves -----------------------------------------------------------------------
 
 
 def test_permute_and_flip_by_hand():
-    """Two candidates, one behind by x: it comes first half of the time, and is then taken with exp(-x)."""
+    """Two candidates, one behind by x: it comes first half of the time, and is then taken with
+    exp(-x).
+    """
     law = law_of(lambda bits: permute_and_flip(bits, [3, 2], F(1), 2))
     low, high = (bound / 2 for bound in exp_bounds(F(-1, 2)))
     assert low <= law.high(1)
@@ -136,7 +163,10 @@ def test_the_exponential_mechanism_by_hand():
 
 
 def test_rounds_of_the_exponential_mechanism_are_alike():
-    once, thrice = (law_of_round(lambda bits: int(exponential(bits, [2, 1, 0], F(1), 1)), rounds) for rounds in (1, 3))
+    once, thrice = (
+        law_of_round(lambda bits: int(exponential(bits, [2, 1, 0], F(1), 1)), rounds)
+        for rounds in (1, 3)
+    )
     for index, chance in once.low.items():
         assert abs(thrice.low[index] - chance) <= once.rest + thrice.rest < F(1, 1 << 50)
 
@@ -144,7 +174,9 @@ def test_rounds_of_the_exponential_mechanism_are_alike():
 @pytest.mark.parametrize("mechanism", MECHANISMS)
 @pytest.mark.parametrize("factor", [F(11, 10), F(2)])
 def test_a_selection_with_more_epsilon_would_be_noticed(mechanism, factor):
-    """Two candidates that a row can part by the range: the ratio is nearly e**epsilon, so that a tenth more is too much."""
+    """Two candidates that a row can part by the range: the ratio is nearly e**epsilon, so that a
+    tenth more is too much.
+    """
     one, other = (selected(gaps, factor * EPSILON, 1, mechanism) for gaps in ((0, 8), (0, 7)))
     with pytest.raises(AssertionError):
         check(one, other, EPSILON)

@@ -40,7 +40,9 @@ class Once:
 @pytest.mark.parametrize("garbage", [0, 0xDEADBEEF << 32])
 @pytest.mark.parametrize("bound", [*range(1, 18), 31, 32, 33])
 def test_integers_below_a_bound_are_uniform(bound, garbage):
-    """Of the words that differ in the bits that count, one leads to each integer, and the others are rejected and drawn again."""
+    """Of the words that differ in the bits that count, one leads to each integer, and the others
+    are rejected and drawn again.
+    """
     draws = {
         "one": lambda bits: uniform_int(bits, bound),
         "several": lambda bits: int(uniform_below(bits, np.array([bound], dtype=np.uint64))[0]),
@@ -54,7 +56,10 @@ def test_integers_below_a_bound_are_uniform(bound, garbage):
             except Out:
                 seen[REJECTED] += 1
                 assert draw(Once(low | garbage, 0, 0)) == 0  # the next word decides
-        assert seen == {**dict.fromkeys(range(bound), 1), **({REJECTED: (1 << length) - bound} if bound < 1 << length else {})}
+        assert seen == {
+            **dict.fromkeys(range(bound), 1),
+            **({REJECTED: (1 << length) - bound} if bound < 1 << length else {}),
+        }
 
 
 def test_integers_of_several_words_use_all_of_them():
@@ -67,7 +72,9 @@ def test_integers_of_several_words_use_all_of_them():
 
 @pytest.mark.parametrize("count", range(5))
 def test_orders_are_uniform(count):
-    """Of all words of two bits, as many lead to each order; where two are equal they are drawn again."""
+    """Of all words of two bits, as many lead to each order; where two are equal they are drawn
+    again.
+    """
     seen: Counter = Counter()
     for words in product(range(4), repeat=count if count > 1 else 0):
         try:
@@ -75,9 +82,12 @@ def test_orders_are_uniform(count):
         except Out:
             seen[REJECTED] += 1
             assert len(set(words)) < count
-            assert uniform_order(Once(*words, *range(count)), count).tolist() == list(range(count))  # the next words decide
+            # the next words decide
+            assert uniform_order(Once(*words, *range(count)), count).tolist() == list(range(count))
     del seen[REJECTED]
-    assert seen == dict.fromkeys(permutations(range(count)), math.comb(4, count) if count > 1 else 1)
+    assert seen == dict.fromkeys(
+        permutations(range(count)), math.comb(4, count) if count > 1 else 1
+    )
 
 
 def test_every_bit_is_a_sign():
@@ -87,7 +97,7 @@ def test_every_bit_is_a_sign():
     assert (together == 1).all()
 
 
-# -- and what replaces them ------------------------------------------------------------------------------------------------------
+# -- and what replaces them ------------------------------------------------------------------------
 
 
 def test_enumerated_laws_are_exact_where_nothing_is_given_up():
@@ -103,7 +113,10 @@ def test_comparisons_narrow_a_number():
 
     five = F(1, 1 << 64)
     quarters = {(True, False, True, False): F(1, 4), (False, False, True, False): F(1, 4)}
-    assert law_of(sampler) == Law({(True, True, False, True): five, (True, True, False, False): F(1, 2) - five, **quarters}, F(0))
+    assert law_of(sampler) == Law(
+        {(True, True, False, True): five, (True, True, False, False): F(1, 2) - five, **quarters},
+        F(0),
+    )
 
 
 @pytest.mark.parametrize("x", [F(-4), F(-1), F(-1, 3), F(0), F(1, 10), F(1), F(4)])

@@ -9,7 +9,12 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from privet.errors import ParameterError
-from privet.explain.attack import best_guess, best_test, epsilon_for_laplace_success, laplace_success
+from privet.explain.attack import (
+    best_guess,
+    best_test,
+    epsilon_for_laplace_success,
+    laplace_success,
+)
 from privet.explain.noise import within
 from privet.explain.posterior import epsilon_for_posterior
 
@@ -43,7 +48,9 @@ def test_whole_numbers_lie_between_the_nearest_intervals(epsilon, margin):
 
 @given(st.floats(0.01, 2), st.floats(0.1, 3), st.floats(0.5, 4))
 def test_he_there_and_back(epsilon, half, sensitivity):
-    assert epsilon_for_laplace_success(laplace_success(epsilon, half, sensitivity), half, sensitivity) == pytest.approx(epsilon, rel=1e-4)
+    assert epsilon_for_laplace_success(
+        laplace_success(epsilon, half, sensitivity), half, sensitivity
+    ) == pytest.approx(epsilon, rel=1e-4)
 
 
 def test_guess_by_hand():
@@ -53,7 +60,9 @@ def test_guess_by_hand():
 
 
 def test_a_noisy_count_reaches_the_bound():
-    """Who knows that a true count is 0 or 1 guesses the likelier from the noisy one; right is the mean of both, added up."""
+    """Who knows that a true count is 0 or 1 guesses the likelier from the noisy one; right is the
+    mean of both, added up.
+    """
     epsilon = 0.9
     p = math.exp(-epsilon)
     law = {k: (1 - p) / (1 + p) * p ** abs(k) for k in range(-200, 202)}
@@ -63,8 +72,12 @@ def test_a_noisy_count_reaches_the_bound():
 
 def test_a_test_by_hand():
     assert best_test(math.log(2), 0.05) == pytest.approx(0.1)
-    assert best_test(math.log(2), 0.8) == pytest.approx(1 - 0.5 * 0.2), "the other side binds: few outside remain that are not accused"
-    assert best_test(3, 0.05) == pytest.approx(1 - math.exp(-3) * 0.95), "and 0.05 e^3 would be above 1"
+    assert best_test(math.log(2), 0.8) == pytest.approx(1 - 0.5 * 0.2), (
+        "the other side binds: few outside remain that are not accused"
+    )
+    assert best_test(3, 0.05) == pytest.approx(1 - math.exp(-3) * 0.95), (
+        "and 0.05 e^3 would be above 1"
+    )
 
 
 @given(EPSILONS, LEVELS)
@@ -76,7 +89,9 @@ def test_both_errors_keep_the_promise(epsilon, level):
     assert power <= 1
     assert power <= factor * level * slack
     assert (1 - level) <= factor * (1 - power) * slack + 1e-9 * factor
-    assert power == pytest.approx(factor * level) or (1 - level) == pytest.approx(factor * (1 - power), rel=1e-3)
+    assert power == pytest.approx(factor * level) or (1 - level) == pytest.approx(
+        factor * (1 - power), rel=1e-3
+    )
 
 
 @given(EPSILONS, LEVELS)

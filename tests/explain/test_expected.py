@@ -1,4 +1,6 @@
-"""What learners keep on public tables: the measurements, the curves through them, and what is said of other tables."""
+"""What learners keep on public tables: the measurements, the curves through them, and what is said
+of other tables.
+"""
 
 from __future__ import annotations
 
@@ -12,13 +14,28 @@ from hypothesis import strategies as st
 from sklearn.isotonic import IsotonicRegression
 
 from privet.errors import ParameterError
-from privet.explain.expected import Measurement, curves, expected, learners, measured, nearest, rising, share_at
+from privet.explain.expected import (
+    Measurement,
+    curves,
+    expected,
+    learners,
+    measured,
+    nearest,
+    rising,
+    share_at,
+)
 
-PLACES = st.lists(st.tuples(st.sampled_from([0.0, 1.0, 2.5, 3.0, 7.0]), st.floats(-1, 1)), min_size=1, max_size=30)
+PLACES = st.lists(
+    st.tuples(st.sampled_from([0.0, 1.0, 2.5, 3.0, 7.0]), st.floats(-1, 1)), min_size=1, max_size=30
+)
 
 
 def line(data: str, rows: int, learner: str, epsilon: float) -> Measurement:
-    (found,) = [one for one in measured() if (one.data, one.rows, one.learner, one.epsilon) == (data, rows, learner, epsilon)]
+    (found,) = [
+        one
+        for one in measured()
+        if (one.data, one.rows, one.learner, one.epsilon) == (data, rows, learner, epsilon)
+    ]
     return found
 
 
@@ -26,9 +43,13 @@ def test_the_file_is_small_and_complete():
     place = files("privet.explain") / "measured.csv"
     assert len(place.read_bytes()) < 100_000
     assert set(learners()) == {"privet", "greedy-tree", "random-trees"}
-    assert {"nursery", "car", "tic_tac_toe", "monks1", "adult", "mushroom"} <= {one.data for one in measured()}
+    assert {"nursery", "car", "tic_tac_toe", "monks1", "adult", "mushroom"} <= {
+        one.data for one in measured()
+    }
     places = {(one.data, one.rows) for one in measured()}
-    assert len(measured()) == len(places) * 3 * 6, "every learner at every epsilon, and without noise"
+    assert len(measured()) == len(places) * 3 * 6, (
+        "every learner at every epsilon, and without noise"
+    )
     for one in measured():
         assert 0 < one.majority < one.best <= 1
         assert 0 <= one.accuracy <= 1
@@ -41,7 +62,9 @@ def test_the_best_is_the_best_without_noise_on_as_many_rows():
 
 
 def test_a_share_by_hand():
-    """From 0.7 to 0.9 can be learnt; 0.85 is three quarters of the way, 0.6 is half as far on the wrong side."""
+    """From 0.7 to 0.9 can be learnt; 0.85 is three quarters of the way, 0.6 is half as far on the
+    wrong side.
+    """
 
     def share(accuracy: float) -> float:
         return Measurement("a", 1, 2, 10, "privet", 1, accuracy, 0, 0.7, 0.9).share
@@ -52,12 +75,19 @@ def test_a_share_by_hand():
 
 
 def test_a_rising_curve_by_hand():
-    """0.5 at 1 is above the mean of 0.2 and 0.4 at 2: the three are pooled, (0.5 + 0.2 + 0.4) / 3."""
+    """0.5 at 1 is above the mean of 0.2 and 0.4 at 2: the three are pooled, (0.5 + 0.2 + 0.4) /
+    3.
+    """
     curve = rising([(3, 0.8), (2, 0.2), (1, 0.5), (2, 0.4), (0, 0.1)])
     pooled = pytest.approx(1.1 / 3)
     assert curve == [(0, 0.1), (1, pooled), (2, pooled), (3, 0.8)]
     assert share_at(curve, 2.25) == pytest.approx(1.1 / 3 + (0.8 - 1.1 / 3) / 4)
-    assert (share_at(curve, -5), share_at(curve, 0), share_at(curve, 3), share_at(curve, 99)) == (0.1, 0.1, 0.8, 0.8)
+    assert (share_at(curve, -5), share_at(curve, 0), share_at(curve, 3), share_at(curve, 99)) == (
+        0.1,
+        0.1,
+        0.8,
+        0.8,
+    )
 
 
 @given(PLACES)
@@ -82,14 +112,20 @@ def test_the_expectation_is_the_middle_and_the_range_of_the_curves():
         shares = sorted(share_at(curve, 3.0) for curve in curves(found.learner).values())
         assert (found.low, found.high) == (shares[0], shares[-1])
         assert found.middle == pytest.approx(np.median(shares))
-        assert found.tables == len(shares), "all of them were measured at 300 rows and epsilon 3 or near"
+        assert found.tables == len(shares), (
+            "all of them were measured at 300 rows and epsilon 3 or near"
+        )
 
 
 @given(st.floats(0.001, 100), st.integers(1, 10**7), st.floats(1, 100))
 def test_more_rows_or_epsilon_never_keeps_less(epsilon, rows, times):
     for few, many in zip(expected(epsilon, rows), expected(epsilon * times, rows), strict=True):
         assert few.low <= few.middle <= few.high <= 1
-        assert (few.low <= many.low + 1e-12, few.middle <= many.middle + 1e-12, few.high <= many.high + 1e-12) == (True, True, True)
+        assert (
+            few.low <= many.low + 1e-12,
+            few.middle <= many.middle + 1e-12,
+            few.high <= many.high + 1e-12,
+        ) == (True, True, True)
 
 
 def test_outside_of_what_was_measured():

@@ -13,7 +13,14 @@ from hypothesis import strategies as st
 import privet as pv
 from privet.curator import Numbers
 from privet.errors import ParameterError
-from privet.explain.noise import epsilon_for_margin, epsilon_for_variance, margin_of, noise, variance, within
+from privet.explain.noise import (
+    epsilon_for_margin,
+    epsilon_for_variance,
+    margin_of,
+    noise,
+    variance,
+    within,
+)
 
 EPSILONS = st.floats(0.005, 30)
 LN2 = math.log(2)
@@ -31,9 +38,14 @@ def test_by_hand_at_ln_2():
     assert within(LN2, 1) == pytest.approx(1 / 3 + 2 / 6)
     assert within(LN2, 2) == pytest.approx(1 / 3 + 2 / 6 + 2 / 12)
     assert variance(LN2) == pytest.approx(4)
-    # 1 - (4/3) (1/2)^(m + 1) >= 0.95 takes (1/2)^(m + 1) <= 0.0375, so m = 4: 1 - (4/3) / 32 = 23/24
+    # 1 - (4/3) (1/2)^(m + 1) >= 0.95 takes (1/2)^(m + 1) <= 0.0375, so m = 4: 1 - (4/3) / 32 =
+    # 23/24
     found = noise(LN2)
-    assert (found.deviation, found.margin, found.coverage) == (pytest.approx(2), 4, pytest.approx(23 / 24))
+    assert (found.deviation, found.margin, found.coverage) == (
+        pytest.approx(2),
+        4,
+        pytest.approx(23 / 24),
+    )
 
 
 @pytest.mark.parametrize("epsilon", [0.05, 0.3, 1.0, 4.0])
@@ -42,18 +54,30 @@ def test_the_law_added_up(epsilon):
     assert sum(chance(k, epsilon) for k in values) == pytest.approx(1)
     assert variance(epsilon) == pytest.approx(sum(k * k * chance(k, epsilon) for k in values))
     for margin in (0, 1, 7):
-        assert within(epsilon, margin) == pytest.approx(sum(chance(k, epsilon) for k in range(-margin, margin + 1)))
+        assert within(epsilon, margin) == pytest.approx(
+            sum(chance(k, epsilon) for k in range(-margin, margin + 1))
+        )
 
 
 @pytest.mark.parametrize("epsilon", ["1/10", "1", "7/2"])
 def test_it_is_what_an_answer_says_of_itself(epsilon):
     cost = pv.Cost.pure(epsilon)
-    answer = Numbers(cost, cost, True, None, (np.zeros(1, dtype=np.int64),), "discrete-laplace", 1 / Fraction(epsilon))
+    answer = Numbers(
+        cost,
+        cost,
+        True,
+        None,
+        (np.zeros(1, dtype=np.int64),),
+        "discrete-laplace",
+        1 / Fraction(epsilon),
+    )
     assert noise(epsilon).deviation == pytest.approx(answer.deviation)
 
 
 def test_the_sampler_has_this_law():
-    """20,000 draws at epsilon 0.7: four standard errors of a share accept the law, and reject a scale that is 30% off."""
+    """20,000 draws at epsilon 0.7: four standard errors of a share accept the law, and reject a
+    scale that is 30% off.
+    """
     from privet.mechanisms.laplace import discrete_laplace
 
     with pv.unlock_test_seeds():

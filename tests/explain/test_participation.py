@@ -15,20 +15,28 @@ from privet.explain.participation import epsilon_for_price, price, rise
 def test_by_hand():
     """e^(ln 1.5) - 1 = 1/2: of an expected cost of 40 that is 20, and 60,000 for 3,000 people."""
     found = price(math.log(1.5), 40, 3000)
-    assert (found.each, found.people, found.total) == (pytest.approx(20), 3000, pytest.approx(60_000))
+    assert (found.each, found.people, found.total) == (
+        pytest.approx(20),
+        3000,
+        pytest.approx(60_000),
+    )
     assert rise(1) == pytest.approx(math.e - 1)
     assert epsilon_for_price(60_000, 40, 3000) == pytest.approx(math.log(1 + 60_000 / (40 * 3000)))
 
 
 def test_the_price_is_what_the_worst_mechanism_costs():
-    """A bad event of cost 1000 that has probability 0.01 without a person, and e^epsilon times that with them."""
+    """A bad event of cost 1000 that has probability 0.01 without a person, and e^epsilon times that
+    with them.
+    """
     without, epsilon = 0.01 * 1000, 0.7
     assert price(epsilon, without).each == pytest.approx(0.01 * math.exp(epsilon) * 1000 - without)
 
 
 @given(st.floats(0.001, 10), st.floats(0.01, 1e6), st.integers(1, 10**7))
 def test_there_and_back(epsilon, cost, people):
-    assert epsilon_for_price(price(epsilon, cost, people).total, cost, people) == pytest.approx(epsilon)
+    assert epsilon_for_price(price(epsilon, cost, people).total, cost, people) == pytest.approx(
+        epsilon
+    )
 
 
 @given(st.floats(0.001, 100), st.floats(1.01, 5))
@@ -47,7 +55,10 @@ def test_there_is_no_bound_any_more():
         (lambda: price(1, 0), "cost must be a finite number above zero, got 0"),
         (lambda: price(1, 1, 0), "people must be a whole number of at least 1, got 0"),
         (lambda: epsilon_for_price(0, 1), "budget must be a finite number above zero, got 0"),
-        (lambda: epsilon_for_price(1, 1, 1.5), r"people must be a whole number of at least 1, got 1\.5"),
+        (
+            lambda: epsilon_for_price(1, 1, 1.5),
+            r"people must be a whole number of at least 1, got 1\.5",
+        ),
         (lambda: rise("much"), "epsilon must be a finite number above zero, got 'much'"),
     ],
 )

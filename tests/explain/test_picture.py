@@ -27,7 +27,9 @@ def test_the_curves_are_the_numbers():
         assert curve(attacks, "a noisy count is exactly right")[epsilon] == one.attack.exact_count
         assert curve(rows, "a test that needs 785")[epsilon] == one.trial.ratio
         assert curve(rows, "a share as precise as from 2,000")[epsilon] == one.share.ratio
-        assert [curve(kept, of.learner)[epsilon] for of in one.expected] == [of.middle for of in one.expected]
+        assert [curve(kept, of.learner)[epsilon] for of in one.expected] == [
+            of.middle for of in one.expected
+        ]
 
 
 def test_epsilons_are_marked_and_on_the_axis():
@@ -47,9 +49,13 @@ def test_without_rows_the_last_panel_is_the_noise():
 
 
 def test_it_says_for_whom():
-    schema = pv.Schema({"a": pv.Categorical(["x", "y"])}, "c", ["n", "y"], rows_per_person=3, neighbours="replace")
+    schema = pv.Schema(
+        {"a": pv.Categorical(["x", "y"])}, "c", ["n", "y"], rows_per_person=3, neighbours="replace"
+    )
     figure = draw_epsilon([1], schema)
-    assert "3 rows per person at most, and a person may be replaced" in " ".join(figure.get_supxlabel().split())
+    assert "3 rows per person at most, and a person may be replaced" in " ".join(
+        figure.get_supxlabel().split()
+    )
     assert "One row per person" in draw_epsilon([1]).get_supxlabel()
 
 

@@ -54,36 +54,49 @@ def test_lee_and_clifton_among_five_worlds():
 
 
 def test_lee_and_clifton_of_600_000_records_at_one_tenth():
-    """(df/dv) ln((n - 1) rho / (1 - rho)) = ln(599999 / 9) = 11.1, as He, Hong and Chen (2019) work it out."""
+    """(df/dv) ln((n - 1) rho / (1 - rho)) = ln(599999 / 9) = 11.1, as He, Hong and Chen (2019) work
+    it out.
+    """
     assert epsilon_among_worlds(600_000, 0.1) == pytest.approx(math.log(599_999 / 9))
     assert epsilon_among_worlds(600_000, 0.1) == pytest.approx(11.1, abs=0.01)
 
 
 @given(st.integers(2, 10**6), EPSILONS)
 def test_equally_likely_worlds_are_the_prior_one_in_m(worlds, epsilon):
-    assert posterior_among_worlds(worlds, epsilon) == pytest.approx(highest_posterior(1 / worlds, epsilon))
+    assert posterior_among_worlds(worlds, epsilon) == pytest.approx(
+        highest_posterior(1 / worlds, epsilon)
+    )
 
 
 @given(PRIORS, EPSILONS)
 def test_the_prior_lies_between_and_the_other_hypothesis_mirrors_it(prior, epsilon):
     assert lowest_posterior(prior, epsilon) < prior < highest_posterior(prior, epsilon)
-    assert lowest_posterior(prior, epsilon) == pytest.approx(1 - highest_posterior(1 - prior, epsilon), abs=1e-12)
+    assert lowest_posterior(prior, epsilon) == pytest.approx(
+        1 - highest_posterior(1 - prior, epsilon), abs=1e-12
+    )
 
 
 @given(PRIORS, EPSILONS, st.floats(1.01, 5))
 def test_more_epsilon_moves_further(prior, epsilon, times):
-    assert highest_posterior(prior, epsilon * times) > highest_posterior(prior, epsilon) or highest_posterior(prior, epsilon) == 1
+    assert (
+        highest_posterior(prior, epsilon * times) > highest_posterior(prior, epsilon)
+        or highest_posterior(prior, epsilon) == 1
+    )
     assert lowest_posterior(prior, epsilon * times) < lowest_posterior(prior, epsilon)
 
 
 @given(PRIORS, st.floats(0.01, 10))
 def test_the_way_there_and_back(prior, epsilon):
-    assert epsilon_for_posterior(prior, highest_posterior(prior, epsilon)) == pytest.approx(epsilon, rel=1e-6)
+    assert epsilon_for_posterior(prior, highest_posterior(prior, epsilon)) == pytest.approx(
+        epsilon, rel=1e-6
+    )
 
 
 @given(st.integers(2, 1000), st.floats(0.01, 10), st.sampled_from([1, 2, "1/2"]))
 def test_the_way_there_and_back_among_worlds(worlds, epsilon, ratio):
-    assert epsilon_among_worlds(worlds, posterior_among_worlds(worlds, epsilon, ratio), ratio) == pytest.approx(epsilon, rel=1e-6)
+    assert epsilon_among_worlds(
+        worlds, posterior_among_worlds(worlds, epsilon, ratio), ratio
+    ) == pytest.approx(epsilon, rel=1e-6)
 
 
 def test_no_epsilon_is_too_large():

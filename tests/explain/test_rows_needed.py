@@ -22,19 +22,24 @@ def test_the_trial_by_hand():
     """z = 1.959964 + 0.841621 = 2.801585; n0 = z^2 0.25 / 0.05^2 = 7.848880 * 100 = 784.888."""
     assert Trial().rows == pytest.approx((1.959964 + 0.841621) ** 2 * 0.25 / 0.0025, rel=1e-6)
     assert Trial().rows == pytest.approx(784.888, abs=1e-3)
-    # share 0.1, difference 0.02, level 0.1, power 0.9: (1.644854 + 1.281552)^2 0.09 / 0.0004 = 8.563852 * 225
+    # share 0.1, difference 0.02, level 0.1, power 0.9: (1.644854 + 1.281552)^2 0.09 / 0.0004 =
+    # 8.563852 * 225
     assert Trial("1/10", 0.02, 0.1, 0.9).rows == pytest.approx(8.563852 * 225, rel=1e-5)
 
 
 def test_a_quadratic_by_hand():
-    """Noise of variance 4 on a share of one half: n^2 - 12 n - 12 * 16 = 0 has the root 6 + sqrt(36 + 192) = 21.0997."""
+    """Noise of variance 4 on a share of one half: n^2 - 12 n - 12 * 16 = 0 has the root 6 + sqrt(36
+    + 192) = 21.0997.
+    """
     found = rows_for_share(LN2, 12)
     assert (found.without, found.noisy) == (12, 22)
     assert found.ratio == pytest.approx((6 + math.sqrt(228)) / 12)
 
 
 def test_the_trial_with_noise_by_hand():
-    """n0 = 784.888, v = 4: n0/2 + sqrt(n0^2/4 + 16 n0) = 392.444 + sqrt(154012.2 + 12558.2) = 800.574."""
+    """n0 = 784.888, v = 4: n0/2 + sqrt(n0^2/4 + 16 n0) = 392.444 + sqrt(154012.2 + 12558.2) =
+    800.574.
+    """
     found = rows_for_trial(LN2)
     assert (found.without, found.noisy) == (785, 801)
     assert found.ratio == pytest.approx(800.574 / 784.888, abs=1e-5)
@@ -50,15 +55,20 @@ def test_continuous_noise_of_the_paper_is_nearly_the_same():
 @given(EPSILONS, st.integers(10, 10**6), st.floats(0.05, 0.95))
 def test_the_variance_is_what_it_was_without_noise(epsilon, rows, share):
     n = rows * rows_for_share(epsilon, rows, share).ratio
-    assert share * (1 - share) / n + variance(epsilon) / n**2 == pytest.approx(share * (1 - share) / rows)
+    assert share * (1 - share) / n + variance(epsilon) / n**2 == pytest.approx(
+        share * (1 - share) / rows
+    )
 
 
 def test_the_power_is_kept():
-    """100,000 trials of 0.55 against 0.5 at epsilon 0.1 with the rows that are said: power 0.8, up to the normal approximation."""
+    """100,000 trials of 0.55 against 0.5 at epsilon 0.1 with the rows that are said: power 0.8, up
+    to the normal approximation.
+    """
     n = rows_for_trial(0.1).noisy
     generator = np.random.default_rng(7)
     p = math.exp(-0.1)
-    noise = generator.geometric(1 - p, 100_000) - generator.geometric(1 - p, 100_000)  # the difference of two is discrete Laplace
+    # the difference of two is discrete Laplace
+    noise = generator.geometric(1 - p, 100_000) - generator.geometric(1 - p, 100_000)
     seen = (generator.binomial(n, 0.55, 100_000) + noise) / n
     deviation = math.sqrt(0.25 / n + variance(0.1) / n**2)
     found = (np.abs(seen - 0.5) / deviation > NormalDist().inv_cdf(0.975)).mean()
@@ -82,7 +92,9 @@ def test_there_and_back(epsilon, rows, share):
 
 
 def test_back_by_hand():
-    """Twice 8 rows at one half is n0 v / (p q) = 2 n0^2, so v = 2 * 8 * 1/4 = 4, the noise of epsilon ln 2."""
+    """Twice 8 rows at one half is n0 v / (p q) = 2 n0^2, so v = 2 * 8 * 1/4 = 4, the noise of
+    epsilon ln 2.
+    """
     assert epsilon_for_ratio(2, 8) == pytest.approx(LN2)
 
 
@@ -91,7 +103,10 @@ def test_back_by_hand():
     [
         (lambda: Trial(share=1), "share must be above 0 and below 1, got 1"),
         (lambda: Trial(difference=0), "difference must be above 0 and below 1, got 0"),
-        (lambda: Trial(0.5, 0.6), r"difference must lead from the share 0\.5 to another share, got 0\.6"),
+        (
+            lambda: Trial(0.5, 0.6),
+            r"difference must lead from the share 0\.5 to another share, got 0\.6",
+        ),
         (lambda: Trial(level="x"), "level must be above 0 and below 1, got 'x'"),
         (lambda: Trial(level=0.1, power=0.1), r"power must be above the level, 0\.1, got 0\.1"),
         (lambda: rows_for_share(1, 0), "rows must be a whole number of at least 1, got 0"),

@@ -16,7 +16,9 @@ from privet.schema import Categorical, Schema
 from tests.federation.parties import SCHEMA, rows
 
 LEFT = Schema({"form": SCHEMA.attributes["form"]}, "advice", ["no", "yes"])
-RIGHT = Schema({"age": SCHEMA.attributes["age"], "child": SCHEMA.attributes["child"]}, "advice", ["no", "yes"])
+RIGHT = Schema(
+    {"age": SCHEMA.attributes["age"], "child": SCHEMA.attributes["child"]}, "advice", ["no", "yes"]
+)
 
 
 def fitted(schema, epsilon=1, n=400, kind=pv.RandomTreesClassifier, **more):
@@ -28,7 +30,9 @@ def predicts(model, table):
     return pv.ReleasedClassifier(model).predict(table)
 
 
-@pytest.mark.parametrize("kind", [pv.RandomTreesClassifier, pv.PrivetClassifier, pv.GreedyTreeClassifier])
+@pytest.mark.parametrize(
+    "kind", [pv.RandomTreesClassifier, pv.PrivetClassifier, pv.GreedyTreeClassifier]
+)
 def test_the_union_classifies_rows_with_all_attributes(kind, tmp_path):
     left, right = fitted(LEFT, 20, 2000, kind), fitted(RIGHT, 20, 2000, kind)
     whole = federation.join([left, right])
@@ -38,13 +42,18 @@ def test_the_union_classifies_rows_with_all_attributes(kind, tmp_path):
     assert (predicts(whole, table) == table["advice"]).mean() >= max(alone) - 0.02
     pv.save(whole, tmp_path / "m.json")
     again = pv.load(tmp_path / "m.json")
-    np.testing.assert_array_equal(again.predict_proba(table), pv.ReleasedClassifier(whole).predict_proba(table))
+    np.testing.assert_array_equal(
+        again.predict_proba(table), pv.ReleasedClassifier(whole).predict_proba(table)
+    )
 
 
 def test_the_charge_is_the_sum():
     whole = federation.join([fitted(LEFT, F(1, 2)), fitted(RIGHT, F(1, 3))])
     assert whole.privacy.promised.epsilon == F(5, 6)
-    assert whole.privacy.describe() == "0.833334-differentially private with one row added or removed in all 2 tables"
+    assert (
+        whole.privacy.describe()
+        == "0.833334-differentially private with one row added or removed in all 2 tables"
+    )
     more = federation.join([whole, fitted(RIGHT, 1)])
     assert more.privacy.promised.epsilon == F(11, 6)
     assert len(more.privacy.leaves) == 3
@@ -56,11 +65,15 @@ def test_a_missing_half_leaves_the_answer_to_the_other():
     table = rows(72)
     for half, schema in ((left, LEFT), (right, RIGHT)):
         present = table[list(schema.names)]
-        with pytest.warns(AbsentWarning, match="not in the table, and taken as unknown: (form|age, child)"):
+        with pytest.warns(
+            AbsentWarning, match="not in the table, and taken as unknown: (form|age, child)"
+        ):
             said = predicts(whole, present)
         np.testing.assert_array_equal(said, half.predict(present))
     blank = table.assign(form=None)
-    np.testing.assert_array_equal(predicts(whole, blank[["form", "age", "child"]]), right.predict(table))
+    np.testing.assert_array_equal(
+        predicts(whole, blank[["form", "age", "child"]]), right.predict(table)
+    )
 
 
 def test_a_row_of_which_nothing_is_known_gets_the_prior():
@@ -71,11 +84,20 @@ def test_a_row_of_which_nothing_is_known_gets_the_prior():
 
 
 def test_many_rows_do_not_speak_where_nothing_is_known():
-    """With summed counts, a party of millions whose attributes are absent must not outvote a leaf of few."""
+    """With summed counts, a party of millions whose attributes are absent must not outvote a leaf
+    of few.
+    """
     from dataclasses import replace
 
-    left, right = (fitted(schema, 20, 400, n_trees=1, height=1, combine="counts", shrink=0).model_ for schema in (LEFT, RIGHT))
-    huge = replace(left, trees=tuple(replace(tree, counts=tree.counts * 1e9) for tree in left.trees), evidence=None)
+    left, right = (
+        fitted(schema, 20, 400, n_trees=1, height=1, combine="counts", shrink=0).model_
+        for schema in (LEFT, RIGHT)
+    )
+    huge = replace(
+        left,
+        trees=tuple(replace(tree, counts=tree.counts * 1e9) for tree in left.trees),
+        evidence=None,
+    )
     whole = federation.join([huge, right])
     with pytest.warns(AbsentWarning):
         said = predicts(whole, rows(72)[["age", "child"]])
@@ -104,7 +126,11 @@ def test_onnx_says_the_same_where_halves_are_missing():
 
 
 def test_shared_attributes_must_be_the_same():
-    shared = Schema({"form": SCHEMA.attributes["form"], "child": SCHEMA.attributes["child"]}, "advice", ["no", "yes"])
+    shared = Schema(
+        {"form": SCHEMA.attributes["form"], "child": SCHEMA.attributes["child"]},
+        "advice",
+        ["no", "yes"],
+    )
     assert federation.join([fitted(shared), fitted(RIGHT)]).schema.names == ("form", "child", "age")
     other = Schema({"child": Categorical(["yes", "no"])}, "advice", ["no", "yes"])
     with pytest.raises(QuestionError, match="attribute 'child' has different values"):
@@ -117,7 +143,9 @@ def test_what_cannot_be_joined():
         federation.join([left])
     with pytest.raises(ParameterError, match="given twice"):
         federation.join([left, left])
-    turned = pv.RandomTreesClassifier(1, Schema(RIGHT.attributes, "advice", ["yes", "no"]), n_trees=2, height=1).fit(rows(50))
+    turned = pv.RandomTreesClassifier(
+        1, Schema(RIGHT.attributes, "advice", ["yes", "no"]), n_trees=2, height=1
+    ).fit(rows(50))
     with pytest.raises(QuestionError, match="predict different things"):
         federation.join([left, turned])
     with pytest.raises(QuestionError, match="combine their trees in different ways"):
@@ -125,17 +153,23 @@ def test_what_cannot_be_joined():
 
 
 class TestTheUnionDoesNotKeepEpsilon:
-    """Jagannathan, Pillaipakkamnatt and Wright (2012, section 5.3) say that the union of two epsilon-private ensembles on disjoint
-    attributes is epsilon-private. A counter-example: two parties, one person.
+    """Jagannathan, Pillaipakkamnatt and Wright (2012, section 5.3) say that the union of two
+    epsilon-private ensembles on disjoint attributes is epsilon-private. A counter-example: two
+    parties, one person.
 
-    Each party has one attribute and releases the class counts of its leaves. The person is in both tables, so both vectors
-    change. The law of the noise is known, so the likelihood of what was released is computed, not estimated.
+    Each party has one attribute and releases the class counts of its leaves. The person is in both
+    tables, so both vectors change. The law of the noise is known, so the likelihood of what was
+    released is computed, not estimated.
     """
 
     EPSILON = 1.0
 
     def released(self, schema, table):
-        model = pv.RandomTreesClassifier(self.EPSILON, schema, n_trees=1, height=1, shrink=0).fit(table).model_
+        model = (
+            pv.RandomTreesClassifier(self.EPSILON, schema, n_trees=1, height=1, shrink=0)
+            .fit(table)
+            .model_
+        )
         return model.trees[0].cells, model.evidence.batches[0].tables[0]
 
     def log_likelihood(self, cells, counts, schema, table):
@@ -148,7 +182,9 @@ class TestTheUnionDoesNotKeepEpsilon:
         return -self.EPSILON * float(np.abs(counts - exact).sum())
 
     def test_the_likelihood_ratio_of_both_exceeds_that_of_epsilon(self):
-        with_person = pd.DataFrame({"form": ["foster"], "age": [50.0], "child": ["yes"], "advice": ["yes"]})
+        with_person = pd.DataFrame(
+            {"form": ["foster"], "age": [50.0], "child": ["yes"], "advice": ["yes"]}
+        )
         without = with_person.iloc[:0]
         small = Schema({"child": RIGHT.attributes["child"]}, "advice", ["no", "yes"])
         above = 0
@@ -156,15 +192,25 @@ class TestTheUnionDoesNotKeepEpsilon:
             losses = []
             for schema in (LEFT, small):
                 cells, counts = self.released(schema, with_person)
-                losses.append(self.log_likelihood(cells, counts, schema, with_person) - self.log_likelihood(cells, counts, schema, without))
-            assert all(abs(loss) <= self.EPSILON + 1e-9 for loss in losses)  # each alone is epsilon-private
+                losses.append(
+                    self.log_likelihood(cells, counts, schema, with_person)
+                    - self.log_likelihood(cells, counts, schema, without)
+                )
+            # each alone is epsilon-private
+            assert all(abs(loss) <= self.EPSILON + 1e-9 for loss in losses)
             assert abs(sum(losses)) <= 2 * self.EPSILON + 1e-9  # the sum, which our statement says
             above += sum(losses) > self.EPSILON + 1e-9
-        # Both noises are not negative with probability (1/(1 + e^-1))^2 = .53; the ratio is e^(2 epsilon) then.
+        # Both noises are not negative with probability (1/(1 + e^-1))^2 = .53; the ratio is e^(2
+        # epsilon) then.
         assert 60 < above < 150
 
     def test_our_statement_says_the_sum(self):
         small = Schema({"child": RIGHT.attributes["child"]}, "advice", ["no", "yes"])
-        models = [pv.RandomTreesClassifier(self.EPSILON, schema, n_trees=1, height=1).fit(rows(10)) for schema in (LEFT, small)]
+        models = [
+            pv.RandomTreesClassifier(self.EPSILON, schema, n_trees=1, height=1).fit(rows(10))
+            for schema in (LEFT, small)
+        ]
         assert federation.join(models).privacy.epsilon == 2 * self.EPSILON
-        assert math.exp(federation.join(models).privacy.epsilon) == pytest.approx(math.exp(self.EPSILON) ** 2)
+        assert math.exp(federation.join(models).privacy.epsilon) == pytest.approx(
+            math.exp(self.EPSILON) ** 2
+        )

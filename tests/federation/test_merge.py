@@ -65,10 +65,14 @@ def test_the_noise_of_the_sum_is_that_of_its_parts(parts):
     assert whole.noise == pytest.approx(math.sqrt(sum(one.noise**2 for one in parts)))
     by_id = {one.privacy.id: one for one in parts}
     for leaf, batch in zip(whole.privacy.leaves, whole.evidence.batches, strict=True):
-        for ours, theirs in zip(batch.tables, by_id[leaf.id].evidence.batches[0].tables, strict=True):
+        for ours, theirs in zip(
+            batch.tables, by_id[leaf.id].evidence.batches[0].tables, strict=True
+        ):
             np.testing.assert_array_equal(ours, theirs)
     for number, table in enumerate(whole.evidence.tables):
-        np.testing.assert_array_equal(table, sum(one.evidence.batches[0].tables[number] for one in parts))
+        np.testing.assert_array_equal(
+            table, sum(one.evidence.batches[0].tables[number] for one in parts)
+        )
 
 
 @settings(max_examples=20)
@@ -77,21 +81,34 @@ def test_any_order_and_any_steps_give_the_same_file(parts, tmp_path_factory, ord
     folder = tmp_path_factory.mktemp("merge")
     at_once = saved(federation.merge(parts, people), folder)
     first = federation.merge([parts[number] for number in order[:cut]], people)
-    assert saved(federation.merge([first, *(parts[number] for number in order[cut:])], people), folder) == at_once
+    assert (
+        saved(federation.merge([first, *(parts[number] for number in order[cut:])], people), folder)
+        == at_once
+    )
 
 
 def test_any_subset_can_be_merged(parts):
     for chosen in ([0], [0, 2], [1, 2, 3]):
         whole = federation.merge([parts[number] for number in chosen], "disjoint")
         assert len(whole.evidence.batches) == len(whole.privacy.leaves) == len(chosen)
-        assert whole.privacy.promised.epsilon == max(parts[number].privacy.promised.epsilon for number in chosen)
+        assert whole.privacy.promised.epsilon == max(
+            parts[number].privacy.promised.epsilon for number in chosen
+        )
 
 
 def test_the_statement_lists_every_party(parts):
     whole = federation.merge(parts, "may-overlap")
-    assert {leaf.name: leaf.promised.epsilon for leaf in whole.privacy.leaves} == {"north": 1, "south": F(1, 2), "west": 2, "east": 3}
+    assert {leaf.name: leaf.promised.epsilon for leaf in whole.privacy.leaves} == {
+        "north": 1,
+        "south": F(1, 2),
+        "west": 2,
+        "east": 3,
+    }
     assert whole.privacy.promised.epsilon == F(13, 2)
-    assert whole.privacy.describe() == "6.5-differentially private with one row added or removed, even one in each of the 4 batches"
+    assert whole.privacy.describe() == (
+        "6.5-differentially private with one row added or removed, even one in each of the 4 "
+        "batches"
+    )
 
 
 def test_a_merged_model_survives_its_file(parts, tmp_path):
@@ -134,14 +151,20 @@ class TestRefused:
         twice = [federation.contribute(drawn, curator, 1, name) for name in ("first", "second")]
         with pytest.raises(ParameterError, match="charged to one account"):
             federation.merge(twice, "disjoint")
-        assert federation.merge(twice, "may-overlap").privacy.promised.epsilon == curator.spent.epsilon == 2
+        assert (
+            federation.merge(twice, "may-overlap").privacy.promised.epsilon
+            == curator.spent.epsilon
+            == 2
+        )
 
     def test_a_broken_checksum(self, parts, tmp_path):
         path = tmp_path / "part.json"
         write_model(parts[0], path)
         data = path.read_bytes()
         place = data.index(b'"counts":[[[') + 12
-        path.write_bytes(data[:place] + (b"7" if data[place : place + 1] != b"7" else b"8") + data[place + 1 :])
+        path.write_bytes(
+            data[:place] + (b"7" if data[place : place + 1] != b"7" else b"8") + data[place + 1 :]
+        )
         with pytest.raises(ModelError, match="checksum does not fit"):
             read_model(path)
 
@@ -161,7 +184,9 @@ class TestRefused:
             federation.merge([parts[0], voting], "disjoint")
 
     def test_what_is_no_model(self, parts):
-        with pytest.raises(ParameterError, match="only released models can be put together, got str"):
+        with pytest.raises(
+            ParameterError, match="only released models can be put together, got str"
+        ):
             federation.merge([parts[0], "part.json"], "disjoint")
         with pytest.raises(ParameterError, match="at least one model"):
             federation.merge([], "disjoint")
@@ -169,16 +194,27 @@ class TestRefused:
     def test_another_rule(self, parts):
         with pytest.raises(ParameterError, match=r"people must be 'disjoint' .* got 'same'"):
             federation.merge(parts, "same")
-        with pytest.raises(ParameterError, match="weighting must be 'by-noise' or 'equal', got 'heavy'"):
+        with pytest.raises(
+            ParameterError, match="weighting must be 'by-noise' or 'equal', got 'heavy'"
+        ):
             federation.merge(parts, "disjoint", "heavy")
 
 
 class TestWeights:
     @staticmethod
     def evidence(*sizes_and_deviations, weighting="by-noise"):
-        """Batches without noise in them, of the same shape as each other, that claim a deviation."""
+        """Batches without noise in them, of the same shape as each other, that claim a
+        deviation.
+        """
         shares = np.array([[4, 1], [2, 1], [1, 1]])
-        return weighed(tuple(Batch((shares * size, shares * size), deviation) for size, deviation in sizes_and_deviations), 0.15, weighting)
+        return weighed(
+            tuple(
+                Batch((shares * size, shares * size), deviation)
+                for size, deviation in sizes_and_deviations
+            ),
+            0.15,
+            weighting,
+        )
 
     def test_equal_batches_weigh_the_same(self):
         assert self.evidence((10, 3.0), (10, 3.0)).weights == (1, 1)
@@ -189,20 +225,29 @@ class TestWeights:
         assert other / one == pytest.approx(1 / 4, rel=1e-3)
         assert one + other == pytest.approx(2)
         small, large = self.evidence((100, 300.0), (2000, 300.0)).weights
-        assert small / large == pytest.approx(1 / 20, rel=0.3)  # 300 deviations are much more than the rows of a leaf
+        # 300 deviations are much more than the rows of a leaf
+        assert small / large == pytest.approx(1 / 20, rel=0.3)
 
     def test_sizes_that_noise_explains_are_one_size(self):
         assert sizes(self.evidence((10, 1e4), (1000, 1e4)).batches) == pytest.approx((5050, 5050))
         assert self.evidence((10, 1e4), (1000, 1e4)).weights == pytest.approx((1, 1))
-        assert sizes(self.evidence((10, 0.01), (1000, 0.01)).batches) == pytest.approx((100, 10_000))
-        between = sizes(self.evidence((10, 300.0), (100, 300.0)).batches)  # 100 and 1000, each with noise of deviation 520
+        assert sizes(self.evidence((10, 0.01), (1000, 0.01)).batches) == pytest.approx(
+            (100, 10_000)
+        )
+        # 100 and 1000, each with noise of deviation 520
+        between = sizes(self.evidence((10, 300.0), (100, 300.0)).batches)
         assert 100 < between[0] <= between[1] < 1000
 
     def test_sizes_by_hand(self):
-        # Variances 3 s^2 = 27 and 108 around 100 and 200; precisions 1/27 and 1/108, mean 120, Q = 400/27 + 6400/108 = 74.07.
+        # Variances 3 s^2 = 27 and 108 around 100 and 200; precisions 1/27 and 1/108, mean 120, Q =
+        # 400/27 + 6400/108 = 74.07.
         first, second = sizes(self.evidence((10, 3.0), (20, 6.0)).batches)
-        between = (74.0740740 - 1) / (1 / 27 + 1 / 108 - (1 / 27**2 + 1 / 108**2) / (1 / 27 + 1 / 108))
-        mean = (100 / (between + 27) + 200 / (between + 108)) / (1 / (between + 27) + 1 / (between + 108))
+        between = (74.0740740 - 1) / (
+            1 / 27 + 1 / 108 - (1 / 27**2 + 1 / 108**2) / (1 / 27 + 1 / 108)
+        )
+        mean = (100 / (between + 27) + 200 / (between + 108)) / (
+            1 / (between + 27) + 1 / (between + 108)
+        )
         assert first == pytest.approx(mean + (100 - mean) * between / (between + 27), rel=1e-6)
         assert second == pytest.approx(mean + (200 - mean) * between / (between + 108), rel=1e-6)
 
@@ -219,7 +264,9 @@ class TestWeights:
 
     @pytest.mark.parametrize("noisy", [1e3, 1e8, 1e12])
     def test_noise_of_very_different_scales(self, noisy):
-        """A batch of which nothing is known adds next to nothing, whatever size it seems to have."""
+        """A batch of which nothing is known adds next to nothing, whatever size it seems to
+        have.
+        """
         shares = np.array([[4, 1], [2, 1], [1, 1]])
         for seeming in (-1, 1):
             batches = [Batch((shares * 20,), 1e-4), Batch((shares * seeming * int(noisy),), noisy)]
@@ -232,7 +279,9 @@ class TestWeights:
         assert weighed((empty, empty), 0.15).weights == (1, 1)
 
     def test_the_weighted_sum_is_less_noisy_for_what_it_says(self):
-        """Noise over signal is never above that of the plain sum, and clearly below where parties differ."""
+        """Noise over signal is never above that of the plain sum, and clearly below where parties
+        differ.
+        """
         by_noise = self.evidence((100, 5.0), (100, 100.0))
         equal = self.evidence((100, 5.0), (100, 100.0), weighting="equal")
         ratio = [evidence.deviation / evidence.tables[0].sum() for evidence in (by_noise, equal)]
@@ -251,7 +300,9 @@ class TestWeights:
         np.testing.assert_array_equal(again.probabilities(codes), whole.probabilities(codes))
 
     def test_the_released_vectors_do_not_change(self, parts):
-        light, heavy = (federation.merge(parts, "disjoint", weighting) for weighting in ("by-noise", "equal"))
+        light, heavy = (
+            federation.merge(parts, "disjoint", weighting) for weighting in ("by-noise", "equal")
+        )
         for one, other in zip(light.evidence.batches, heavy.evidence.batches, strict=True):
             assert all(np.array_equal(a, b) for a, b in zip(one.tables, other.tables, strict=True))
 
@@ -262,13 +313,16 @@ class TestWorn:
         return Batch((np.full((4, 2), strength),), deviation)
 
     def test_noise_that_outgrew_the_counts(self):
-        batches = [self.batch(2, 10.0)] * 9  # deviation 30 against counts of 18, and 20 for a rebuild
+        # deviation 30 against counts of 18, and 20 for a rebuild
+        batches = [self.batch(2, 10.0)] * 9
         assert "standard deviation 30" in worn(weighed(tuple(batches), 0))
         assert "about 20" in worn(weighed(tuple(batches), 0))
 
     def test_a_rebuild_would_be_noisier(self):
-        assert worn(weighed((self.batch(2, 10.0),) * 3, 0)) == ""  # deviation 17 is above the counts, but below 20
-        assert "standard deviation 20" in worn(weighed((self.batch(2, 10.0),) * 4, 0))  # as noisy, and of a sharper law
+        # deviation 17 is above the counts, but below 20
+        assert worn(weighed((self.batch(2, 10.0),) * 3, 0)) == ""
+        # as noisy, and of a sharper law
+        assert "standard deviation 20" in worn(weighed((self.batch(2, 10.0),) * 4, 0))
 
     def test_counts_that_are_larger(self):
         assert worn(weighed((self.batch(50, 10.0),) * 9, 0)) == ""
@@ -305,28 +359,45 @@ class TestVotes:
         assert saved(whole, tmp_path) == saved(federation.merge(models[::-1], "disjoint"), tmp_path)
 
     def test_each_release_has_one_voice_also_in_steps(self):
-        models = [pv.GibbsTreeClassifier(5, SCHEMA).fit(rows(300, 5 * number)) for number in range(3)]
+        models = [
+            pv.GibbsTreeClassifier(5, SCHEMA).fit(rows(300, 5 * number)) for number in range(3)
+        ]
         at_once = federation.merge(models, "disjoint")
-        stepwise = federation.merge([federation.merge(models[:2], "disjoint"), models[2]], "disjoint")
+        stepwise = federation.merge(
+            [federation.merge(models[:2], "disjoint"), models[2]], "disjoint"
+        )
         codes = encode(SCHEMA, rows(72), target=False).codes
         np.testing.assert_allclose(stepwise.probabilities(codes), at_once.probabilities(codes))
         assert stepwise.privacy == at_once.privacy
 
     def test_trees_of_counts_are_added(self):
-        models = [pv.GreedyTreeClassifier(5, SCHEMA, max_depth=2).fit(rows(300, 5 * number)) for number in range(2)]
+        models = [
+            pv.GreedyTreeClassifier(5, SCHEMA, max_depth=2).fit(rows(300, 5 * number))
+            for number in range(2)
+        ]
         whole = federation.merge(models, "disjoint")
         assert len(whole.trees) == 2
         assert whole.privacy.promised.epsilon == 5
-        for ours, theirs in zip(whole.trees, sorted(models, key=lambda one: one.privacy_.id), strict=True):
+        for ours, theirs in zip(
+            whole.trees, sorted(models, key=lambda one: one.privacy_.id), strict=True
+        ):
             np.testing.assert_array_equal(ours.counts, theirs.model_.trees[0].counts)
         third = pv.GreedyTreeClassifier(5, SCHEMA, max_depth=2).fit(rows(300, 99))
         again = federation.merge([whole, third], "disjoint")  # in steps: no tree's counts grow
         assert sorted(tree.counts[0].sum() for tree in again.trees) == pytest.approx(
-            sorted([*(tree.counts[0].sum() for tree in whole.trees), third.model_.trees[0].counts[0].sum()])
+            sorted(
+                [
+                    *(tree.counts[0].sum() for tree in whole.trees),
+                    third.model_.trees[0].counts[0].sum(),
+                ]
+            )
         )
 
     def test_different_ways_to_combine_are_refused(self):
-        models = [pv.GibbsTreeClassifier(5, SCHEMA).fit(rows(300)), pv.GreedyTreeClassifier(5, SCHEMA).fit(rows(300))]
+        models = [
+            pv.GibbsTreeClassifier(5, SCHEMA).fit(rows(300)),
+            pv.GreedyTreeClassifier(5, SCHEMA).fit(rows(300)),
+        ]
         with pytest.raises(QuestionError, match="combine their trees in different ways"):
             federation.merge(models, "disjoint")
 
@@ -336,9 +407,14 @@ class TestBorrowing:
 
     @staticmethod
     def evidence(strength, deviation, shrink=0.15):
-        return weighed((Batch((np.full((4, 2), round(math.hypot(strength, deviation))),), deviation),), shrink)
+        return weighed(
+            (Batch((np.full((4, 2), round(math.hypot(strength, deviation))),), deviation),), shrink
+        )
 
-    @pytest.mark.parametrize(("strength", "deviation", "times"), [(1000, 10.0, 1), (1000, 999.0, 1), (1000, 3000.0, 3), (10, 10_000.0, 8)])
+    @pytest.mark.parametrize(
+        ("strength", "deviation", "times"),
+        [(1000, 10.0, 1), (1000, 999.0, 1), (1000, 3000.0, 3), (10, 10_000.0, 8)],
+    )
     def test_in_proportion_to_noise_over_strength(self, strength, deviation, times):
         assert self.evidence(strength, deviation).borrowing == pytest.approx(0.15 * times, rel=0.01)
 
@@ -348,7 +424,9 @@ class TestBorrowing:
 
 
 def test_merging_asks_for_no_row(parts, monkeypatch):
-    """Its work depends on leaves and batches: the same number of bytes for ten rows and for ten thousand."""
+    """Its work depends on leaves and batches: the same number of bytes for ten rows and for ten
+    thousand.
+    """
     from privet.counts.memory import MemoryTable
 
     monkeypatch.setattr(MemoryTable, "source", None)

@@ -22,9 +22,15 @@ def test_a_plan_survives_its_file(tmp_path):
     again = federation.read_plan(tmp_path / "plan.json")
     assert again.fingerprint == drawn.fingerprint
     assert again.schema == drawn.schema
-    declared = federation.draw_plan(SCHEMA.declare(n_rows=9, person="who", rows_per_person=3), 1, height=1).schema
+    declared = federation.draw_plan(
+        SCHEMA.declare(n_rows=9, person="who", rows_per_person=3), 1, height=1
+    ).schema
     assert declared == SCHEMA  # what a table declares about its people is no part of a plan
-    assert (again.combine, again.shrink, dict(again.settings)) == ("counts", 0, dict(drawn.settings))
+    assert (again.combine, again.shrink, dict(again.settings)) == (
+        "counts",
+        0,
+        dict(drawn.settings),
+    )
     assert plan_to_bytes(again) == plan_to_bytes(drawn)
 
 
@@ -40,13 +46,16 @@ def test_the_fingerprint_is_that_of_structure_and_domain():
         one, same = (plan(bits=SeededBits(7)) for _ in range(2))
         narrow = Schema(SCHEMA.attributes, "other", SCHEMA.classes)
         foreign = federation.draw_plan(narrow, 3, height=2, bits=SeededBits(7))
-        declared = federation.draw_plan(SCHEMA.declare(n_rows=5, rows_per_person=2), 3, height=2, bits=SeededBits(7))
+        declared = federation.draw_plan(
+            SCHEMA.declare(n_rows=5, rows_per_person=2), 3, height=2, bits=SeededBits(7)
+        )
     assert one.fingerprint == same.fingerprint == declared.fingerprint
     assert foreign.fingerprint != one.fingerprint
 
 
 def test_rows_set_the_height():
-    assert federation.draw_plan(SCHEMA, 2, rows=1_000_000).settings["height"] == 1  # at most half of the attributes
+    # at most half of the attributes
+    assert federation.draw_plan(SCHEMA, 2, rows=1_000_000).settings["height"] == 1
     wide = Schema({f"a{i}": SCHEMA.attributes["child"] for i in range(20)}, "c", ["n", "p"])
     assert federation.draw_plan(wide, 2, rows=1000).settings["height"] == 8  # floor(log2 1000) - 1
     assert federation.draw_plan(wide, 2, rows=100).settings["height"] == 5
@@ -82,7 +91,12 @@ def test_a_deep_chain_is_refused_quickly(tmp_path):
     """Half a million levels of one node each would keep a reader busy for minutes."""
     deep = document()
     n = 20_000
-    deep["trees"] = [{"attribute": [2, -1] * n + [-1], "branch": [x for k in range(n) for x in (2 * k + 1, 2 * k + 2)]}]
+    deep["trees"] = [
+        {
+            "attribute": [2, -1] * n + [-1],
+            "branch": [x for k in range(n) for x in (2 * k + 1, 2 * k + 2)],
+        }
+    ]
     (tmp_path / "plan.json").write_bytes(seal(deep))
     with pytest.raises(ModelError, match="a structure may have 1000 levels at most"):
         federation.read_plan(tmp_path / "plan.json")

@@ -46,10 +46,18 @@ def test_a_replaced_person_counts_twice_in_each():
 
 
 def test_a_promise_in_rho_makes_the_whole_one_in_rho():
-    gaussian = PrivacyStatement.of(SCHEMA, [Charge("x", Cost.concentrated(F(1, 10)))], private=True, delta=F(1, 10**6), id="a" * 32)
+    gaussian = PrivacyStatement.of(
+        SCHEMA,
+        [Charge("x", Cost.concentrated(F(1, 10)))],
+        private=True,
+        delta=F(1, 10**6),
+        id="a" * 32,
+    )
     both = PrivacyStatement.together([single(1, 1), gaussian], "disjoint")
     assert both.promised == Cost(None, F(1, 2))
-    assert PrivacyStatement.together([single(1, 1), gaussian], "may-overlap").promised == Cost(None, F(6, 10))
+    assert PrivacyStatement.together([single(1, 1), gaussian], "may-overlap").promised == Cost(
+        None, F(6, 10)
+    )
     assert both.delta == F(1, 10**6)
     assert "rho 0.5" in both.describe()
 
@@ -59,21 +67,29 @@ def test_nested_rules_are_kept_apart():
     outer = PrivacyStatement.together([inner, single(3, F(3, 2))], "disjoint")
     assert outer.promised.epsilon == 2
     assert PrivacyStatement.together([inner, single(3, 3)], "disjoint").promised.epsilon == 3
-    assert PrivacyStatement.together([inner, single(3, F(3, 2))], "may-overlap").promised.epsilon == F(7, 2)
+    assert PrivacyStatement.together(
+        [inner, single(3, F(3, 2))], "may-overlap"
+    ).promised.epsilon == F(7, 2)
     assert len(outer.leaves) == 3
     assert outer.depth == 2
 
 
 def test_a_nested_assertion_is_said():
-    """Two disjoint batches and one that may overlap with them: the 2 holds only if nobody is in both of the first two."""
+    """Two disjoint batches and one that may overlap with them: the 2 holds only if nobody is in
+    both of the first two.
+    """
     inner = PrivacyStatement.together([single(1), single(2)], "disjoint")
     outer = PrivacyStatement.together([inner, single(3)], "may-overlap")
     assert outer.promised.epsilon == 2
     said = outer.describe()
     assert "nobody is in two of the 3 batches where they were asserted to be disjoint" in said
     assert "even if" not in said
-    plain = PrivacyStatement.together([PrivacyStatement.together([single(1), single(2)], "may-overlap"), single(3)], "same")
-    assert plain.describe() == "3-differentially private with one row added or removed in all 3 tables"
+    plain = PrivacyStatement.together(
+        [PrivacyStatement.together([single(1), single(2)], "may-overlap"), single(3)], "same"
+    )
+    assert (
+        plain.describe() == "3-differentially private with one row added or removed in all 3 tables"
+    )
 
 
 def test_a_row_does_not_become_a_person():
@@ -141,7 +157,10 @@ def test_one_table_cannot_hold_disjoint_people():
         PrivacyStatement.together(parts, "disjoint")
     inner = PrivacyStatement.together(parts, "may-overlap")
     assert inner.promised.epsilon == 2
-    assert PrivacyStatement.together([inner, single(3, account="e" * 32)], "disjoint").promised.epsilon == 2
+    assert (
+        PrivacyStatement.together([inner, single(3, account="e" * 32)], "disjoint").promised.epsilon
+        == 2
+    )
     with pytest.raises(ParameterError, match="one account"):
         PrivacyStatement.together([inner, single(3, account="f" * 32)], "disjoint")
 
@@ -151,29 +170,47 @@ def test_people_must_be_a_rule():
         PrivacyStatement.together([single(1), single(2)], "unknown")
 
 
-@given(st.permutations(range(6)), st.integers(1, 5), st.sampled_from(["disjoint", "may-overlap", "same"]))
+@given(
+    st.permutations(range(6)),
+    st.integers(1, 5),
+    st.sampled_from(["disjoint", "may-overlap", "same"]),
+)
 def test_neither_order_nor_steps_matter(order, cut, people):
     parts = [single(number, F(1, number + 1), rows=1 + number % 2) for number in range(6)]
     at_once = PrivacyStatement.together(parts, people)
     first = PrivacyStatement.together([parts[number] for number in order[:cut]], people)
-    stepwise = PrivacyStatement.together([first, *(parts[number] for number in order[cut:])], people)
+    stepwise = PrivacyStatement.together(
+        [first, *(parts[number] for number in order[cut:])], people
+    )
     assert stepwise == at_once
 
 
-@given(st.lists(st.fractions(F(1, 100), 5), min_size=3, max_size=6), st.sampled_from(["disjoint", "may-overlap"]))
+@given(
+    st.lists(st.fractions(F(1, 100), 5), min_size=3, max_size=6),
+    st.sampled_from(["disjoint", "may-overlap"]),
+)
 def test_statements_survive_their_file(epsilons, people):
     parts = [single(number, epsilon) for number, epsilon in enumerate(epsilons)]
-    whole = PrivacyStatement.together([PrivacyStatement.together(parts[:2], people), *parts[2:]], "may-overlap")
+    whole = PrivacyStatement.together(
+        [PrivacyStatement.together(parts[:2], people), *parts[2:]], "may-overlap"
+    )
     assert PrivacyStatement.from_json(whole.to_json()) == whole
 
 
 def test_assumptions_are_said_also_where_releases_are_put_together():
     trusting = single(1, assumes="at least 2 of 3 parties are honest")
-    assert trusting.describe().endswith("added or removed, provided that at least 2 of 3 parties are honest")
+    assert trusting.describe().endswith(
+        "added or removed, provided that at least 2 of 3 parties are honest"
+    )
     both = PrivacyStatement.together([trusting, single(2)], "disjoint")
-    assert "nobody is in two of the 2 batches, and that at least 2 of 3 parties are honest" in both.describe()
+    assert (
+        "nobody is in two of the 2 batches, and that at least 2 of 3 parties are honest"
+        in both.describe()
+    )
     sum_ = PrivacyStatement.together([trusting, single(2)], "may-overlap")
-    assert sum_.describe().endswith("even one in each of the 2 batches, provided that at least 2 of 3 parties are honest")
+    assert sum_.describe().endswith(
+        "even one in each of the 2 batches, provided that at least 2 of 3 parties are honest"
+    )
     assert PrivacyStatement.from_json(both.to_json()) == both
 
 

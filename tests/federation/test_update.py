@@ -34,9 +34,15 @@ def test_what_a_person_loses(people, epsilon):
         fitted.set_params(epsilon=amount).partial_fit(rows(100, 17))
     assert fitted.privacy_.promised.epsilon == epsilon
     assert [leaf.promised.epsilon for leaf in fitted.privacy_.leaves] in (
-        [a, b, c] for a in (1, F(1, 2), F(1, 4)) for b in (1, F(1, 2), F(1, 4)) for c in (1, F(1, 2), F(1, 4)) if len({a, b, c}) == 3
+        [a, b, c]
+        for a in (1, F(1, 2), F(1, 4))
+        for b in (1, F(1, 2), F(1, 4))
+        for c in (1, F(1, 2), F(1, 4))
+        if len({a, b, c}) == 3
     )
-    assert ("provided that nobody is in two of the 3 batches" in fitted.privacy_.describe()) is (people == "disjoint")
+    assert ("provided that nobody is in two of the 3 batches" in fitted.privacy_.describe()) is (
+        people == "disjoint"
+    )
 
 
 def test_the_structure_stays_and_released_counts_stay():
@@ -44,7 +50,13 @@ def test_the_structure_stays_and_released_counts_stay():
     before, plan = fitted.model_, plan_of(fitted.model_).fingerprint
     fitted.partial_fit(rows(50, 3))
     assert plan_of(fitted.model_).fingerprint == plan
-    kept = dict(zip((leaf.id for leaf in fitted.privacy_.leaves), fitted.model_.evidence.batches, strict=True))[before.privacy.id]
+    kept = dict(
+        zip(
+            (leaf.id for leaf in fitted.privacy_.leaves),
+            fitted.model_.evidence.batches,
+            strict=True,
+        )
+    )[before.privacy.id]
     for one, other in zip(kept.tables, before.evidence.batches[0].tables, strict=True):
         np.testing.assert_array_equal(one, other)
 
@@ -53,7 +65,8 @@ def test_each_batch_has_fresh_noise_of_its_own_scale():
     fitted = learner(2, people="disjoint").fit(rows(200))
     fitted.set_params(epsilon=F(1, 2)).partial_fit(rows(200))
     deviations = sorted(batch.deviation for batch in fitted.model_.evidence.batches)
-    assert deviations == pytest.approx([math.sqrt(2) * 3 / 2, math.sqrt(2) * 6], rel=0.05)  # scale: trees / epsilon
+    # scale: trees / epsilon
+    assert deviations == pytest.approx([math.sqrt(2) * 3 / 2, math.sqrt(2) * 6], rel=0.05)
     # The same rows twice: without fresh noise the difference of the two would be nothing.
     first, second = (batch.tables for batch in fitted.model_.evidence.batches)
     assert any((one != other).any() for one, other in zip(first, second, strict=True))
@@ -119,8 +132,14 @@ def test_people_are_cut_in_every_batch():
     fitted = pv.RandomTreesClassifier(50, schema, n_trees=3, height=2).fit(many)
     other = curator_of(rows(60).assign(pid="bob"), SCHEMA.declare(person="pid"))
     fitted.partial_fit_from(other).partial_fit(many)
-    assert [batch.n_rows for batch in fitted.model_.evidence.batches] == pytest.approx([1, 1, 1], abs=1)
-    unknown = pv.RandomTreesClassifier(50, n_trees=3, height=2).fit_from(curator_of(many, schema)).partial_fit_from(other)
+    assert [batch.n_rows for batch in fitted.model_.evidence.batches] == pytest.approx(
+        [1, 1, 1], abs=1
+    )
+    unknown = (
+        pv.RandomTreesClassifier(50, n_trees=3, height=2)
+        .fit_from(curator_of(many, schema))
+        .partial_fit_from(other)
+    )
     with pytest.raises(ParameterError, match="different columns whose row it is"):
         unknown.partial_fit(many)
 
@@ -164,7 +183,9 @@ def test_a_learner_that_keeps_no_leaf_vectors_cannot_be_updated():
 def test_a_file_from_before_leaf_vectors_cannot_be_updated_but_predicts(tmp_path):
     model = learner().fit(rows(100)).model_
     write_model(model, tmp_path / "m.json")
-    loaded = federation.update(read_model(tmp_path / "m.json"), curator_of(rows(50)), 1, "may-overlap", "spring")
+    loaded = federation.update(
+        read_model(tmp_path / "m.json"), curator_of(rows(50)), 1, "may-overlap", "spring"
+    )
     assert "spring" in {leaf.name for leaf in loaded.privacy.leaves}
     from dataclasses import replace
 
@@ -183,7 +204,9 @@ def test_rows_of_another_schema_are_refused():
 def test_positional_columns_can_be_updated():
     table = rows(144)
     x, y = table[["form", "age", "child"]].to_numpy(), table["advice"].to_numpy()
-    fitted = pv.RandomTreesClassifier(math.inf, "from-data", n_trees=3, height=2).partial_fit(x[:100], y[:100])
+    fitted = pv.RandomTreesClassifier(math.inf, "from-data", n_trees=3, height=2).partial_fit(
+        x[:100], y[:100]
+    )
     fitted.partial_fit(x[100:], y[100:])
     assert [tree.counts[0].sum() for tree in fitted.model_.trees] == pytest.approx([144] * 3)
     with pytest.raises(ValueError, match="features"):
@@ -192,10 +215,14 @@ def test_positional_columns_can_be_updated():
 
 def test_batches_of_a_test_seed_differ():
     with pv.unlock_test_seeds():
-        fitted = learner(random_state=3).fit(rows(100)).partial_fit(rows(100)).partial_fit(rows(100))
+        fitted = (
+            learner(random_state=3).fit(rows(100)).partial_fit(rows(100)).partial_fit(rows(100))
+        )
         again = learner(random_state=3).fit(rows(100)).partial_fit(rows(100)).partial_fit(rows(100))
     assert len({leaf.id for leaf in fitted.privacy_.leaves}) == 3
-    assert [leaf.id for leaf in again.privacy_.leaves] == [leaf.id for leaf in fitted.privacy_.leaves]
+    assert [leaf.id for leaf in again.privacy_.leaves] == [
+        leaf.id for leaf in fitted.privacy_.leaves
+    ]
     assert not fitted.privacy_.private
 
 
@@ -205,22 +232,38 @@ def test_the_file_holds_no_exact_count(tmp_path):
     document = json.loads((tmp_path / "m.json").read_text())
     exact = [tree.counts[tree.leaves] for tree in learner(math.inf).fit(rows(200)).model_.trees]
     assert all(set(tree) == {"attribute", "branch"} for tree in document["trees"])
-    released = [np.array(table) for batch in document["leaves"]["batches"] for table in batch["counts"]]
+    released = [
+        np.array(table) for batch in document["leaves"]["batches"] for table in batch["counts"]
+    ]
     assert len(released) == 6
     assert np.mean([np.isin(table, np.concatenate(exact)).mean() for table in released]) < 0.9
     assert "random_state" not in document["settings"]
 
 
 class TestLaw:
-    """The noise of an updated sum: the law of one batch's noise, with a test that rejects another scale."""
+    """The noise of an updated sum: the law of one batch's noise, with a test that rejects another
+    scale.
+    """
 
     def test_the_spread_of_the_sum(self):
         schema = pv.Schema({"a": SCHEMA.attributes["child"]}, "advice", ["no", "yes"])
         table = rows(10)[["child", "advice"]].rename(columns={"child": "a"})
-        exact = pv.RandomTreesClassifier(math.inf, schema, n_trees=1, height=1, shrink=0).fit(table).model_.evidence.batches[0].tables[0]
+        exact = (
+            pv.RandomTreesClassifier(math.inf, schema, n_trees=1, height=1, shrink=0)
+            .fit(table)
+            .model_.evidence.batches[0]
+            .tables[0]
+        )
         seen = []
         for _ in range(400):
-            fitted = pv.RandomTreesClassifier(1, schema, n_trees=1, height=1, shrink=0).fit(table).partial_fit(table)
-            seen.append(sum(batch.tables[0] - exact for batch in fitted.model_.evidence.batches).ravel())
+            fitted = (
+                pv.RandomTreesClassifier(1, schema, n_trees=1, height=1, shrink=0)
+                .fit(table)
+                .partial_fit(table)
+            )
+            seen.append(
+                sum(batch.tables[0] - exact for batch in fitted.model_.evidence.batches).ravel()
+            )
         ratio = np.std(seen) / math.sqrt(2 * 2 * math.exp(-1) / (1 - math.exp(-1)) ** 2)
-        assert 0.85 < ratio < 1.15  # 1600 draws: one that is 30% off is more than five deviations away
+        # 1600 draws: one that is 30% off is more than five deviations away
+        assert 0.85 < ratio < 1.15

@@ -36,13 +36,18 @@ class Served:
         self._loop.close()
 
     def send(self, data: bytes) -> Reply:
-        """Send a request that is written as HTTP writes it: a line with method and path, headers, an empty line, a body."""
+        """Send a request that is written as HTTP writes it: a line with method and path, headers,
+        an empty line, a body.
+        """
         head, _, body = data.partition(b"\r\n\r\n")
         first, *lines = head.split(b"\r\n")
         method, _, target = first.decode("latin-1").partition(" ")
         path, _, query = target.partition("?")
         raw = quote(path, safe="/%:@-._~!$&'()*+,;=")  # a web server refuses what is not ASCII
-        headers = [(b"authorization", f"Bearer {self._token}".encode()), (b"content-length", str(len(body)).encode())]
+        headers = [
+            (b"authorization", f"Bearer {self._token}".encode()),
+            (b"content-length", str(len(body)).encode()),
+        ]
         for line in lines:
             name, colon, value = line.partition(b":")
             if colon and name.strip() and b"\n" not in line and b"\x00" not in line:
@@ -75,17 +80,26 @@ class Served:
             sent.append(message)
 
         await self._app(scope, receive, send)
-        headers = {name.decode("latin-1").lower(): value.decode("latin-1") for name, value in sent[0].get("headers", [])}
-        return Reply(sent[0]["status"], headers, b"".join(message.get("body", b"") for message in sent[1:]))
+        headers = {
+            name.decode("latin-1").lower(): value.decode("latin-1")
+            for name, value in sent[0].get("headers", [])
+        }
+        return Reply(
+            sent[0]["status"], headers, b"".join(message.get("body", b"") for message in sent[1:])
+        )
 
 
 def checked(reply: Reply) -> None:
-    """Return for an answer, raise for a problem that is told as it should be; anything else is a crash."""
+    """Return for an answer, raise for a problem that is told as it should be; anything else is a
+    crash.
+    """
     if reply.status < 300:
         return
     assert 400 <= reply.status < 500, f"status {reply.status}: {reply.body[:500]!r}"
     kind = reply.headers.get("content-type", "")
-    assert kind == "application/problem+json", f"status {reply.status} came as {kind}: {reply.body[:200]!r}"
+    assert kind == "application/problem+json", (
+        f"status {reply.status} came as {kind}: {reply.body[:200]!r}"
+    )
     told = json.loads(reply.body)
     assert {"type", "title", "status", "detail"} <= set(told), told
     assert told["status"] == reply.status
@@ -96,5 +110,12 @@ def checked(reply: Reply) -> None:
 def request(method: str, path: str, body: Any = None, **headers: str) -> bytes:
     """A request as text."""
     more = {} if body is None else {"content-type": "application/json"}
-    lines = [f"{method} {path}", *(f"{name.replace('_', '-')}: {value}" for name, value in {**more, **headers}.items())]
-    return "\r\n".join(lines).encode() + b"\r\n\r\n" + (b"" if body is None else json.dumps(body).encode())
+    lines = [
+        f"{method} {path}",
+        *(f"{name.replace('_', '-')}: {value}" for name, value in {**more, **headers}.items()),
+    ]
+    return (
+        "\r\n".join(lines).encode()
+        + b"\r\n\r\n"
+        + (b"" if body is None else json.dumps(body).encode())
+    )

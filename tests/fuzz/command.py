@@ -1,4 +1,6 @@
-"""``python -m tests.fuzz``: each target in a process of its own, so that one that dies takes nothing with it."""
+"""``python -m tests.fuzz``: each target in a process of its own, so that one that dies takes
+nothing with it.
+"""
 
 from __future__ import annotations
 
@@ -28,11 +30,17 @@ CRASHES = Path("fuzz-crashes")
 def main(arguments: Sequence[str] | None = None) -> None:
     """Run what is asked for; exit code 1 where something crashed."""
     parser = argparse.ArgumentParser("python -m tests.fuzz", description="Give Privet bad input.")
-    parser.add_argument("targets", nargs="*", metavar="TARGET", help=f"by default all: {', '.join(NAMES)}")
+    parser.add_argument(
+        "targets", nargs="*", metavar="TARGET", help=f"by default all: {', '.join(NAMES)}"
+    )
     parser.add_argument("--inputs", type=int, default=100_000, help="of each target (100000)")
-    parser.add_argument("--seed", type=int, default=1, help="the same seed makes the same inputs (1)")
+    parser.add_argument(
+        "--seed", type=int, default=1, help="the same seed makes the same inputs (1)"
+    )
     parser.add_argument("--jobs", type=int, default=1, help="targets at the same time (1)")
-    parser.add_argument("--page", action="store_true", help="write docs/results/fuzz.md and fuzz.csv")
+    parser.add_argument(
+        "--page", action="store_true", help="write docs/results/fuzz.md and fuzz.csv"
+    )
     parser.add_argument("--replay", type=Path, metavar="FILE", help="try one input of one target")
     given = parser.parse_args(arguments)
     names = given.targets or list(NAMES)
@@ -43,16 +51,25 @@ def main(arguments: Sequence[str] | None = None) -> None:
             parser.error("--replay goes with one target")
         replay(given.targets[0], given.replay)
         return
-    signal.signal(signal.SIGTERM, signal.default_int_handler)  # as Ctrl-C: what there is so far is shown
+    # as Ctrl-C: what there is so far is shown
+    signal.signal(signal.SIGTERM, signal.default_int_handler)
     console = Console()
     console.print(f"seed {given.seed}, {given.inputs} inputs of each target")
-    results = _run_all(names, given.inputs, given.seed, given.jobs, console)  # also of a run that is interrupted
+    # also of a run that is interrupted
+    results = _run_all(names, given.inputs, given.seed, given.jobs, console)
     rows = {name: page.row(name, result, given.seed) for name, result in results.items()}
     console.print(page.table_of(rows))
-    crashed = [(name, crash) for name, result in results.items() for crash in result.crashes.values()]
+    crashed = [
+        (name, crash) for name, result in results.items() for crash in result.crashes.values()
+    ]
     for name, crash in crashed:
         kept = _kept(name, crash)
-        console.print(f"\n{name}: {crash.where}, {crash.times} times\n{crash.told}", style="red", markup=False, highlight=False)
+        console.print(
+            f"\n{name}: {crash.where}, {crash.times} times\n{crash.told}",
+            style="red",
+            markup=False,
+            highlight=False,
+        )
         console.print(f"again: python -m tests.fuzz {name} --replay {kept}", markup=False)
     if given.page:
         page.keep({**page.kept(), **rows})
@@ -68,7 +85,9 @@ def replay(name: str, file: Path) -> None:
             outcome = attempt(target, file.read_bytes(), limited=True)
         finally:
             target.close()
-    Console().print(outcome.told if isinstance(outcome, Crash) else outcome, markup=False, highlight=False)
+    Console().print(
+        outcome.told if isinstance(outcome, Crash) else outcome, markup=False, highlight=False
+    )
     sys.exit(1 if isinstance(outcome, Crash) else 0)
 
 
@@ -79,8 +98,15 @@ def _kept(name: str, crash: Crash) -> Path:
     return path
 
 
-def _run_all(names: Sequence[str], inputs: int, seed: int, jobs: int, console: Console) -> dict[str, Result]:
-    columns = (TextColumn("{task.description:16}"), BarColumn(), MofNCompleteColumn(), TimeRemainingColumn())
+def _run_all(
+    names: Sequence[str], inputs: int, seed: int, jobs: int, console: Console
+) -> dict[str, Result]:
+    columns = (
+        TextColumn("{task.description:16}"),
+        BarColumn(),
+        MofNCompleteColumn(),
+        TimeRemainingColumn(),
+    )
     waiting: list[str] = list(names)
     running: list[_Running] = []
     results: dict[str, Result] = {}
@@ -88,7 +114,11 @@ def _run_all(names: Sequence[str], inputs: int, seed: int, jobs: int, console: C
         try:
             while waiting or running:
                 while waiting and len(running) < jobs:
-                    running.append(_Running(waiting[0], inputs, seed, bars.add_task(waiting.pop(0), total=inputs)))
+                    running.append(
+                        _Running(
+                            waiting[0], inputs, seed, bars.add_task(waiting.pop(0), total=inputs)
+                        )
+                    )
                 for one in list(running):
                     ended = one.ended()
                     results[one.name] = one.result
@@ -112,7 +142,9 @@ class _Running:
         self._scratch = scratch()
         self._folder = self._scratch.__enter__()
         self._ours, theirs = mp.Pipe()
-        self._process = mp.get_context("spawn").Process(target=_work, args=(name, inputs, seed, str(self._folder), theirs))
+        self._process = mp.get_context("spawn").Process(
+            target=_work, args=(name, inputs, seed, str(self._folder), theirs)
+        )
         self._process.start()
         theirs.close()
 
@@ -140,7 +172,10 @@ class _Running:
         """A process that ended without a result: its last input did it."""
         last = self._folder / "target" / "current"
         data = last.read_bytes() if last.is_file() else b""
-        told = f"the process ended with exit code {self._process.exitcode} after about {self.result.inputs} inputs: it crashed, or hung"
+        told = (
+            f"the process ended with exit code {self._process.exitcode} after about "
+            f"{self.result.inputs} inputs: it crashed, or hung"
+        )
         self.result.crashes["died"] = Crash("the process died", told, data)
 
 
@@ -151,7 +186,9 @@ def _work(name: str, inputs: int, seed: int, folder: str, pipe: Connection) -> N
     place.mkdir()
     target = target_called(name)(place)
     try:
-        result = fuzz(target, inputs, seed, limited=True, tell=lambda so_far: pipe.send((so_far, False)))
+        result = fuzz(
+            target, inputs, seed, limited=True, tell=lambda so_far: pipe.send((so_far, False))
+        )
     finally:
         target.close()
         shutil.rmtree(place / "out", ignore_errors=True)

@@ -26,7 +26,8 @@ from tests.fuzz.target import Target
 MEMORY = 8 << 30
 #: Seconds after which an input that waits for something, rather than computes, has hung.
 PATIENCE = 180
-#: Inputs that made something new happen are kept to be changed again; so many at most, none longer than this.
+#: Inputs that made something new happen are kept to be changed again; so many at most, none longer
+#: than this.
 POOL = 3000
 POOLED = 1 << 15
 _VARIABLE = re.compile(r"'[^']*'|\"[^\"]*\"|\[[^\]]*\]|[^\s]*/[^\s]*|\d[\d.e+-]*|[^\x20-\x7e]+")
@@ -38,7 +39,9 @@ class TooSlow(BaseException):
 
 @dataclass
 class Crash:
-    """What should not have happened: where, what, how often, and the first input that did it, made smaller."""
+    """What should not have happened: where, what, how often, and the first input that did it, made
+    smaller.
+    """
 
     where: str
     told: str
@@ -66,21 +69,34 @@ class Result:
 def scratch() -> Iterator[Path]:
     """A folder in memory where there is one: a ledger waits for the disk at every charge."""
     shared = Path("/dev/shm")
-    folder = Path(tempfile.mkdtemp(prefix="privet-fuzz-", dir=shared if os.access(shared, os.W_OK) else None))
+    folder = Path(
+        tempfile.mkdtemp(prefix="privet-fuzz-", dir=shared if os.access(shared, os.W_OK) else None)
+    )
     try:
         yield folder
     finally:
         shutil.rmtree(folder, ignore_errors=True)
 
 
-def fuzz(target: Target, inputs: int, seed: int, *, limited: bool = False, tell: Callable[[Result], None] = lambda _: None) -> Result:
-    """Try so many inputs. ``limited``: with limits on time and memory, which are those of the whole process. ``tell`` hears how it goes."""
+def fuzz(
+    target: Target,
+    inputs: int,
+    seed: int,
+    *,
+    limited: bool = False,
+    tell: Callable[[Result], None] = lambda _: None,
+) -> Result:
+    """Try so many inputs. ``limited``: with limits on time and memory, which are those of the whole
+    process. ``tell`` hears how it goes.
+    """
     rng = Random(f"{seed} {target.name}")
     result = Result()
     corpus = target.corpus()
     for data in corpus:
         outcome = attempt(target, data)  # without limits: loops may have to be compiled first
-        assert outcome == "taken", f"{target.name}: a valid input must be taken, but: {outcome}\n{data[:300]!r}"
+        assert outcome == "taken", (
+            f"{target.name}: a valid input must be taken, but: {outcome}\n{data[:300]!r}"
+        )
     corpus = corpus + target.extra()
     pool = list(corpus)
     current = target.folder / "current"
@@ -109,7 +125,10 @@ def fuzz(target: Target, inputs: int, seed: int, *, limited: bool = False, tell:
             result.messages[outcome] = result.messages.get(outcome, 0) + 1
         result.seconds = time.monotonic() - begun
         if time.monotonic() - told > 2:
-            result.memory, told = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss, time.monotonic()
+            result.memory, told = (
+                resource.getrusage(resource.RUSAGE_SELF).ru_maxrss,
+                time.monotonic(),
+            )
             tell(result)
     result.memory = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
     return result
@@ -147,7 +166,9 @@ def attempt(target: Target, data: bytes, *, limited: bool = False) -> Crash | st
 
 @contextmanager
 def _limits(seconds: float) -> Iterator[None]:
-    """CPU time is limited, so that a busy machine is not to blame; what waits for ever ends the process."""
+    """CPU time is limited, so that a busy machine is not to blame; what waits for ever ends the
+    process.
+    """
     if not seconds:
         yield
         return
@@ -173,9 +194,15 @@ def _limits(seconds: float) -> Iterator[None]:
 
 def _crash(error: BaseException, data: bytes, kind: str = "") -> Crash:
     """Two crashes are one if they come from the same line of Privet."""
-    frames = [frame for frame in traceback.extract_tb(error.__traceback__) if "/privet/" in frame.filename or "/fuzz/t" in frame.filename]
+    frames = [
+        frame
+        for frame in traceback.extract_tb(error.__traceback__)
+        if "/privet/" in frame.filename or "/fuzz/t" in frame.filename
+    ]
     last = frames[-1] if frames else None
-    where = f"{kind or type(error).__name__} at " + (f"{Path(last.filename).name}:{last.name}" if last else "?")
+    where = f"{kind or type(error).__name__} at " + (
+        f"{Path(last.filename).name}:{last.name}" if last else "?"
+    )
     told = "".join(traceback.format_exception(error))
     return Crash(where, told[-4000:], data)
 

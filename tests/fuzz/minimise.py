@@ -11,7 +11,9 @@ TRIES = 600
 
 
 def minimised(data: bytes, same: Callable[[bytes], bool]) -> bytes:
-    """A smaller input for which ``same`` still holds: parts of a JSON text are taken out, then parts of the bytes."""
+    """A smaller input for which ``same`` still holds: parts of a JSON text are taken out, then
+    parts of the bytes.
+    """
     left = TRIES
 
     def tried(candidate: bytes) -> bool:

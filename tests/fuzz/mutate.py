@@ -1,4 +1,6 @@
-"""From a valid input to one that nobody would write. All chance is that of one seeded generator, so that a run can be repeated."""
+"""From a valid input to one that nobody would write. All chance is that of one seeded generator, so
+that a run can be repeated.
+"""
 
 from __future__ import annotations
 
@@ -14,7 +16,9 @@ MOST_BYTES = 1 << 18
 
 
 def mutated_bytes(rng: Random, data: bytes, others: Sequence[bytes] = (b"",)) -> bytes:
-    """Change bytes in a few places: flip, replace, insert, cut out, repeat, cut off, or cross with another input."""
+    """Change bytes in a few places: flip, replace, insert, cut out, repeat, cut off, or cross with
+    another input.
+    """
     changed = bytearray(data)
     for _ in range(rng.choice((1, 1, 1, 2, 3, 8))):
         at = rng.randrange(len(changed) + 1)
@@ -41,7 +45,9 @@ def mutated_bytes(rng: Random, data: bytes, others: Sequence[bytes] = (b"",)) ->
             begin = rng.randrange(len(other) + 1)
             changed[at:end] = other[begin : begin + rng.choice((4, 16, 100, 1000))]
         elif what == 9 and at + 4 <= len(changed):  # a length or an offset, in either order
-            changed[at : at + 4] = (rng.choice((0, 1, 2**31 - 1, 2**32 - 1, len(changed)))).to_bytes(4, rng.choice(("little", "big")))
+            changed[at : at + 4] = (
+                rng.choice((0, 1, 2**31 - 1, 2**32 - 1, len(changed)))
+            ).to_bytes(4, rng.choice(("little", "big")))
     return bytes(changed[:MOST_BYTES])
 
 
@@ -84,7 +90,14 @@ def mutated_value(rng: Random, document: Any) -> Any:
     elif what == 5:
         box[key] = _copy(rng.choice((document, box)))  # a document within itself
     elif what == 6 and isinstance(box, dict):
-        new = rng.choice((rng.choice(TEXTS), key.upper(), key + " ", *(other for one in ways if isinstance(one, dict) for other in one)))
+        new = rng.choice(
+            (
+                rng.choice(TEXTS),
+                key.upper(),
+                key + " ",
+                *(other for one in ways if isinstance(one, dict) for other in one),
+            )
+        )
         box[new] = box.pop(key) if rng.random() < 0.5 else _copy(box[key])
     elif what == 6:
         box[key:key] = [_copy(box[key]) for _ in range(rng.choice((1, 1, 2, 100)))]
@@ -108,13 +121,29 @@ def _like(rng: Random, value: Any) -> Any:
         return not value
     if isinstance(value, int):
         return rng.choice(
-            (value + 1, value - 1, -value, 2 * value, value // 3, f"{value:.3g}" if abs(value) < 1e300 else "", rng.choice(NUMBERS))
+            (
+                value + 1,
+                value - 1,
+                -value,
+                2 * value,
+                value // 3,
+                f"{value:.3g}" if abs(value) < 1e300 else "",
+                rng.choice(NUMBERS),
+            )
         )
     if isinstance(value, float):
         return rng.choice((value * 2, -value, value / 3, str(value), rng.choice(NUMBERS)))
     if isinstance(value, str) and value:
         at = rng.randrange(len(value))
-        return rng.choice((value[:at], value[:at] + rng.choice(TEXTS) + value[at:], value * 2, value.swapcase(), rng.choice(TEXTS)))
+        return rng.choice(
+            (
+                value[:at],
+                value[:at] + rng.choice(TEXTS) + value[at:],
+                value * 2,
+                value.swapcase(),
+                rng.choice(TEXTS),
+            )
+        )
     return _nasty(rng)
 
 
@@ -143,7 +172,9 @@ def _key_twice(rng: Random, text: str) -> str:
 
 
 def mutated_lines(rng: Random, data: bytes, others: Sequence[bytes] = (b"",)) -> bytes:
-    """Change a text of lines and fields: a field by a nasty one, a line taken out, repeated or moved; now and then its bytes."""
+    """Change a text of lines and fields: a field by a nasty one, a line taken out, repeated or
+    moved; now and then its bytes.
+    """
     if rng.random() < 0.35:
         return mutated_bytes(rng, data, others)
     lines = data.split(b"\n")
@@ -155,7 +186,9 @@ def mutated_lines(rng: Random, data: bytes, others: Sequence[bytes] = (b"",)) ->
         if what < 3:
             fields[field] = rng.choice(TEXTS).encode("utf-8", "surrogatepass")
         elif what == 3:
-            fields[field] = b'"' + rng.choice(BYTES).replace(b'"', b'""') + rng.choice((b'"', b"", b'"x'))
+            fields[field] = (
+                b'"' + rng.choice(BYTES).replace(b'"', b'""') + rng.choice((b'"', b"", b'"x'))
+            )
         elif what == 4:
             del fields[field]
         elif what == 5:

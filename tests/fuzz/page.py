@@ -1,4 +1,6 @@
-"""The figures: one line per target, on the terminal and in docs/results/fuzz.md; kept in a file, so that targets can be run apart."""
+"""The figures: one line per target, on the terminal and in docs/results/fuzz.md; kept in a file, so
+that targets can be run apart.
+"""
 
 from __future__ import annotations
 
@@ -14,7 +16,18 @@ from tests.fuzz.targets import NAMES, target_called
 
 ROOT = Path(__file__).parents[2]
 FIGURES, PAGE = ROOT / "docs/results/fuzz.csv", ROOT / "docs/results/fuzz.md"
-COLUMNS = ("target", "inputs", "taken", "refused", "messages", "crashes", "slowest_seconds", "inputs_per_second", "memory_mb", "seed")
+COLUMNS = (
+    "target",
+    "inputs",
+    "taken",
+    "refused",
+    "messages",
+    "crashes",
+    "slowest_seconds",
+    "inputs_per_second",
+    "memory_mb",
+    "seed",
+)
 
 _INTRO = f"""# Bad input
 
@@ -43,13 +56,19 @@ These figures are of runs of `python -m tests.fuzz --page`, which writes this pa
 the names and numbers in them: it tells how far into a reader inputs got. **A target with fewer than 100 000 inputs has not had its full
 run yet**: it was stopped, or given fewer, because the machine had other work, at whose side it ran with a low priority (so do not take
 the inputs per second for its speed).
-"""
+"""  # noqa: E501
 
 
 def row(name: str, result: Result, seed: int) -> dict[str, str]:
     """The figures of one target."""
     rate = result.inputs / result.seconds if result.seconds else 0
-    numbers = (result.inputs, result.taken, result.refused, len(result.messages), sum(crash.times for crash in result.crashes.values()))
+    numbers = (
+        result.inputs,
+        result.taken,
+        result.refused,
+        len(result.messages),
+        sum(crash.times for crash in result.crashes.values()),
+    )
     rest = (f"{result.slowest:.2f}", f"{rate:.0f}", str(result.memory >> 10), str(seed))
     return dict(zip(COLUMNS, (name, *map(str, numbers), *rest), strict=True))
 
@@ -58,7 +77,9 @@ def table_of(rows: Mapping[str, Mapping[str, str]]) -> Table:
     """As it is shown."""
     table = Table(box=box.SIMPLE_HEAD, pad_edge=False)
     for column in COLUMNS:
-        table.add_column(column.replace("_", " "), justify="left" if column == "target" else "right")
+        table.add_column(
+            column.replace("_", " "), justify="left" if column == "target" else "right"
+        )
     for name in NAMES:
         if name in rows:
             table.add_row(*(rows[name][column] for column in COLUMNS))
@@ -80,10 +101,19 @@ def keep(rows: Mapping[str, Mapping[str, str]]) -> None:
         writer = csv.DictWriter(file, COLUMNS, lineterminator="\n")
         writer.writeheader()
         writer.writerows(ordered)
-    lines = ["\n| target | inputs | taken | refused | messages | crashes | slowest (CPU s) | inputs/s | what is read, and what must hold |"]
+    lines = [
+        (
+            "\n| target | inputs | taken | refused | messages | crashes | slowest (CPU s) | "
+            "inputs/s | "
+            "what is read, and what must hold |"
+        )
+    ]
     lines.append("|---|--:|--:|--:|--:|--:|--:|--:|---|")
     for one in ordered:
-        numbers = [f"{int(one[column]):,}" for column in ("inputs", "taken", "refused", "messages", "crashes")]
+        numbers = [
+            f"{int(one[column]):,}"
+            for column in ("inputs", "taken", "refused", "messages", "crashes")
+        ]
         rest = [one["slowest_seconds"], one["inputs_per_second"], target_called(one["target"]).what]
         lines.append(f"| `{one['target']}` | {' | '.join([*numbers, *rest])} |")
     found = (Path(__file__).parent / "found.md").read_text(encoding="utf-8")

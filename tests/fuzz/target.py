@@ -17,9 +17,10 @@ Mutate = Callable[[Random, bytes, Sequence[bytes]], bytes]
 class Target:
     """One kind of input.
 
-    ``run`` takes the input (returns), or refuses it (raises a :class:`~privet.errors.PrivetError`). It writes what it is asked to write
-    into ``self.out``, where nothing may be left of an input that was refused, and nothing half-written ever. It checks by itself what
-    else must hold, with ``assert``.
+    ``run`` takes the input (returns), or refuses it (raises a :class:`~privet.errors.PrivetError`).
+    It writes what it is asked to write into ``self.out``, where nothing may be left of an input
+    that was refused, and nothing half-written ever. It checks by itself what else must hold, with
+    ``assert``.
     """
 
     #: As it is called on the command line.
@@ -53,7 +54,9 @@ class Target:
 
 
 def sealed(data: bytes) -> bytes:
-    """A file as Privet seals it: with the checksum that fits, whatever it holds. What has a checksum already is left as it is."""
+    """A file as Privet seals it: with the checksum that fits, whatever it holds. What has a
+    checksum already is left as it is.
+    """
     if _SEALED.search(data) or not data.endswith(b"}"):
         return data
     return data[:-1] + b',"checksum":"' + hashlib.sha256(data).hexdigest().encode() + b'"}'

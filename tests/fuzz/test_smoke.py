@@ -22,7 +22,9 @@ def test_every_input_is_taken_or_refused(name):
             result = fuzz(target, target.smoke, seed=20)
         finally:
             target.close()
-    told = [f"{crash.where}: {crash.data[:500]!r}\n{crash.told}" for crash in result.crashes.values()]
+    told = [
+        f"{crash.where}: {crash.data[:500]!r}\n{crash.told}" for crash in result.crashes.values()
+    ]
     assert not told, "\n".join(told)
     assert result.taken + result.refused == target.smoke
     assert result.messages

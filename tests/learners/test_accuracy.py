@@ -1,4 +1,5 @@
-"""Accuracies at epsilon 1, a few standard deviations below their means in docs/results; fetched data sets where they are at hand.
+"""Accuracies at epsilon 1, a few standard deviations below their means in docs/results; fetched
+data sets where they are at hand.
 
 A few deviations are not enough for noise that differs each time: it is that of a seed.
 """
@@ -13,7 +14,12 @@ from sklearn.model_selection import StratifiedKFold
 
 from privet import datasets
 from privet.errors import DatasetError
-from privet.learners import ForestClassifier, GreedyTreeClassifier, NoisyID3Classifier, RandomTreesClassifier
+from privet.learners import (
+    ForestClassifier,
+    GreedyTreeClassifier,
+    NoisyID3Classifier,
+    RandomTreesClassifier,
+)
 from privet.mechanisms.randomness import unlock_test_seeds
 
 RANDOM = {"nursery": 0.86, "mushroom": 0.94, "votes": 0.83, "car": 0.71, "tic_tac_toe": 0.655}
@@ -34,7 +40,11 @@ def accuracy(make, data) -> float:
         splits = list(StratifiedKFold(5, shuffle=True, random_state=0).split(data.y, data.y))
     for seed, (train, test) in enumerate(splits):
         with unlock_test_seeds():
-            learner = make(data.schema.declare(n_rows=len(train))).set_params(random_state=seed).fit(data.X.iloc[train], data.y.iloc[train])
+            learner = (
+                make(data.schema.declare(n_rows=len(train)))
+                .set_params(random_state=seed)
+                .fit(data.X.iloc[train], data.y.iloc[train])
+            )
         found.append((learner.predict(data.X.iloc[test]) == data.y.iloc[test].to_numpy()).mean())
     return float(np.mean(found))
 
@@ -42,18 +52,29 @@ def accuracy(make, data) -> float:
 @pytest.mark.parametrize("name", RANDOM)
 def test_random_trees(name):
     data = loaded(name)
-    assert accuracy(lambda schema: RandomTreesClassifier(1, schema, n_trees=5 if name == "votes" else 10), data) >= RANDOM[name]
+    assert (
+        accuracy(
+            lambda schema: RandomTreesClassifier(1, schema, n_trees=5 if name == "votes" else 10),
+            data,
+        )
+        >= RANDOM[name]
+    )
 
 
 @pytest.mark.parametrize("name", GREEDY)
 def test_greedy_tree(name):
-    assert accuracy(lambda schema: GreedyTreeClassifier(1, schema, criterion="gini"), loaded(name)) >= GREEDY[name]
+    assert (
+        accuracy(lambda schema: GreedyTreeClassifier(1, schema, criterion="gini"), loaded(name))
+        >= GREEDY[name]
+    )
 
 
 def test_more_epsilon_is_more_accurate():
     data = loaded("nursery")
     for kind in (RandomTreesClassifier, GreedyTreeClassifier, ForestClassifier):
-        assert accuracy(lambda schema, kind=kind: kind(5, schema), data) > accuracy(lambda schema, kind=kind: kind(0.01, schema), data)
+        assert accuracy(lambda schema, kind=kind: kind(5, schema), data) > accuracy(
+            lambda schema, kind=kind: kind(0.01, schema), data
+        )
 
 
 def test_noisy_id3_is_poor_at_a_half_as_the_papers_say():

@@ -23,7 +23,9 @@ def test_the_whole_rho_of_epsilon_and_delta_is_promised_and_no_more(learner):
     rho = rho_for(Fraction(2), DELTA)
     assert model.privacy_.promised.rho == rho
     assert model.privacy_.epsilon <= 2
-    assert str(model.privacy_).startswith("(2, 1e-06)-differentially private with one row added or removed")
+    assert str(model.privacy_).startswith(
+        "(2, 1e-06)-differentially private with one row added or removed"
+    )
 
 
 def test_the_ledger_holds_an_eighth_of_the_square_of_each_draw():
@@ -39,7 +41,9 @@ def test_the_ledger_holds_an_eighth_of_the_square_of_each_draw():
 
 
 def test_more_draws_of_rho_have_more_evidence_together():
-    """R draws have sqrt(8 rho/R) each: together sqrt(R) times that of one, where epsilon would be the same."""
+    """R draws have sqrt(8 rho/R) each: together sqrt(R) times that of one, where epsilon would be
+    the same.
+    """
     wide = pv.Schema({f"x{i}": pv.Numeric(0, 1, bins=16) for i in range(20)}, "y", [0, 1])
     epsilon, rho = Fraction(1, 5), Fraction(1, 200)  # one draw of this rho has this epsilon
     assert root_below(8 * rho) == epsilon or abs(float(root_below(8 * rho) - epsilon)) < 1e-20
@@ -48,7 +52,9 @@ def test_more_draws_of_rho_have_more_evidence_together():
     assert concentrated.rounds > pure.rounds > 1
 
 
-@pytest.mark.parametrize("square", [Fraction(2), Fraction(1, 3), Fraction(16), Fraction(10**12 + 1, 7)])
+@pytest.mark.parametrize(
+    "square", [Fraction(2), Fraction(1, 3), Fraction(16), Fraction(10**12 + 1, 7)]
+)
 def test_a_root_is_just_below(square):
     root = root_below(square)
     assert root**2 <= square < (root + Fraction(1, 1 << 79)) ** 2
@@ -64,7 +70,9 @@ def test_it_does_not_fit_into_a_budget_of_epsilon_or_into_a_smaller_rho():
 
 
 def test_under_replacement_rho_is_four_times_as_large():
-    schema = pv.Schema(dict(SCHEMA.attributes), SCHEMA.target, SCHEMA.classes, n_rows=1728, neighbours="replace")
+    schema = pv.Schema(
+        dict(SCHEMA.attributes), SCHEMA.target, SCHEMA.classes, n_rows=1728, neighbours="replace"
+    )
     model = pv.PrivetClassifier(1, schema, delta="1e-6").fit(CAR.table)
     assert model.privacy_.promised.rho == 4 * rho_for(Fraction(1), DELTA)
 

@@ -1,4 +1,6 @@
-"""Learning from randomised records: the same interface, and a statement of what the people have paid."""
+"""Learning from randomised records: the same interface, and a statement of what the people have
+paid.
+"""
 
 from __future__ import annotations
 
@@ -10,7 +12,14 @@ import pytest
 from privet import datasets
 from privet.errors import ParameterError, PrivetError
 from privet.federation import draw_plan, merge
-from privet.learners import AdditiveClassifier, ForestClassifier, GreedyTreeClassifier, NoisyID3Classifier, RandomTreesClassifier, tune
+from privet.learners import (
+    AdditiveClassifier,
+    ForestClassifier,
+    GreedyTreeClassifier,
+    NoisyID3Classifier,
+    RandomTreesClassifier,
+    tune,
+)
 from privet.mechanisms.randomness import unlock_test_seeds
 from privet.privacy import PrivacyStatement
 from privet.publish import LeafRandomizer, Randomizer, collect_leaves, local_curator
@@ -41,9 +50,14 @@ def test_every_learner_of_counts_states_what_the_records_paid(learner, spread, t
     assert statement.private
     assert statement.local
     assert statement.neighbours == "replace"
-    assert statement.charged.epsilon == F(1, 2)  # whatever the learner's own epsilon is, and however often it asked
-    assert statement.promised.epsilon == F(3, 2)  # three rows of a person; to replace one costs no more than what it paid
-    promise = "locally 1.5-differentially private with up to 3 records of one person replaced by as many others"
+    # whatever the learner's own epsilon is, and however often it asked
+    assert statement.charged.epsilon == F(1, 2)
+    # three rows of a person; to replace one costs no more than what it paid
+    assert statement.promised.epsilon == F(3, 2)
+    promise = (
+        "locally 1.5-differentially private with up to 3 records of one person replaced by as many "
+        "others"
+    )
     assert statement.describe() == f"{promise}, provided that nobody sent more than 3 records"
     write_model(model, tmp_path / "m.json")
     assert read_model(tmp_path / "m.json").privacy == statement
@@ -56,8 +70,12 @@ def test_every_learner_of_counts_states_what_the_records_paid(learner, spread, t
 def test_more_epsilon_learns_better_and_enough_learns_as_from_the_rows():
     accuracy = {}
     for epsilon in (1, 8, 100):
-        randomizer = Randomizer(CAR.schema, epsilon, "sample" if epsilon < 100 else "split", bits=seeded(1))
-        learner = AdditiveClassifier().fit_from(local_curator(randomizer.many(CAR.table), randomizer))
+        randomizer = Randomizer(
+            CAR.schema, epsilon, "sample" if epsilon < 100 else "split", bits=seeded(1)
+        )
+        learner = AdditiveClassifier().fit_from(
+            local_curator(randomizer.many(CAR.table), randomizer)
+        )
         accuracy[epsilon] = (learner.predict(CAR.X) == CAR.y).mean()
     with unlock_test_seeds():
         exact = AdditiveClassifier(50, CAR.schema, random_state=1).fit(CAR.X, CAR.y)
@@ -70,7 +88,9 @@ def test_a_greedy_tree_grows_as_far_as_the_records_tell():
     trees = {}
     for epsilon in (F(1, 10), 60):
         randomizer = Randomizer(CAR.schema, epsilon, "split", bits=seeded(2))
-        trees[epsilon] = GreedyTreeClassifier().fit_from(local_curator(randomizer.many(CAR.table), randomizer))
+        trees[epsilon] = GreedyTreeClassifier().fit_from(
+            local_curator(randomizer.many(CAR.table), randomizer)
+        )
     assert trees[F(1, 10)].model_.trees[0].n_nodes <= 7
     assert trees[60].model_.trees[0].n_nodes > 7
     assert (trees[60].predict(CAR.X) == CAR.y).mean() > 0.8
@@ -89,9 +109,14 @@ def test_leaves_of_a_plan_are_a_contribution_like_any_other(tmp_path):
     randomizer = LeafRandomizer(plan, 2)
     model = collect_leaves(randomizer.many(CAR.table.iloc[:900]), randomizer, "north")
     assert model.privacy.promised.epsilon == 2
-    assert model.privacy.describe() == "locally 2-differentially private with one row replaced by another"
+    assert (
+        model.privacy.describe()
+        == "locally 2-differentially private with one row replaced by another"
+    )
     assert model.schema.n_rows == 900
-    assert sum(table.sum() for table in model.evidence.batches[0].tables) == pytest.approx(900, abs=20)
+    assert sum(table.sum() for table in model.evidence.batches[0].tables) == pytest.approx(
+        900, abs=20
+    )
     other = collect_leaves(randomizer.many(CAR.table.iloc[900:]), randomizer, "south")
     merged = merge([model, other], "disjoint")
     assert merged.privacy.local
@@ -102,23 +127,37 @@ def test_leaves_of_a_plan_are_a_contribution_like_any_other(tmp_path):
     twice = [collect_leaves(reports, randomizer) for _ in range(2)]
     with pytest.raises(ParameterError, match="one account"):
         merge(twice, "disjoint")
-    central = contribution(plan, local_curator((records := Randomizer(CAR.schema, 1)).many(CAR.table), records), 1)
-    assert central.privacy.local  # a plan counted from records has their statement, not that of a question that cost nothing
+    central = contribution(
+        plan, local_curator((records := Randomizer(CAR.schema, 1)).many(CAR.table), records), 1
+    )
+    # a plan counted from records has their statement, not that of a question that cost nothing
+    assert central.privacy.local
     assert central.privacy.promised.epsilon == 1
 
 
 def test_a_promise_for_several_records_says_what_it_rests_on():
     schema = CAR.schema.declare(rows_per_person=3)
-    one, other = (PrivacyStatement.randomised(schema, Randomizer(schema, 1).cost, private=True, id=name) for name in "ab")
-    promise = "locally 3-differentially private with up to 3 records of one person replaced by as many others, provided that "
+    one, other = (
+        PrivacyStatement.randomised(schema, Randomizer(schema, 1).cost, private=True, id=name)
+        for name in "ab"
+    )
+    promise = (
+        "locally 3-differentially private with up to 3 records of one person replaced by as many "
+        "others, provided that "
+    )
     assert one.describe() == promise + "nobody sent more than 3 records"
     assert PrivacyStatement.from_json(one.to_json()) == one
     both = PrivacyStatement.together([one, other], "disjoint")
-    assert both.describe() == promise + "nobody is in two of the 2 batches, and that nobody sent more than 3 records"
+    assert (
+        both.describe()
+        == promise + "nobody is in two of the 2 batches, and that nobody sent more than 3 records"
+    )
 
 
 def test_a_statement_of_records_must_be_about_a_row_replaced():
-    statement = PrivacyStatement.randomised(CAR.schema, Randomizer(CAR.schema, 1).cost, private=True, id="a")
+    statement = PrivacyStatement.randomised(
+        CAR.schema, Randomizer(CAR.schema, 1).cost, private=True, id="a"
+    )
     told = statement.to_json()
     assert PrivacyStatement.from_json(told) == statement
     for change in ({"neighbours": "add-remove"}, {"person": True}, {"local": "yes"}, {"local": 1}):
@@ -132,7 +171,13 @@ def test_a_statement_of_records_must_be_about_a_row_replaced():
 
 @pytest.mark.parametrize(
     ("bad", "message"),
-    [({"tree": 9}, "tree"), ({"leaf": 99}, "leaf"), ({"leaf": 1.5}, "leaf"), ({"class": "?"}, "class"), ({"tree": "x"}, "tree")],
+    [
+        ({"tree": 9}, "tree"),
+        ({"leaf": 99}, "leaf"),
+        ({"leaf": 1.5}, "leaf"),
+        ({"class": "?"}, "class"),
+        ({"tree": "x"}, "tree"),
+    ],
 )
 def test_a_bad_leaf_report_is_shown(bad, message):
     randomizer = LeafRandomizer(draw_plan(CAR.schema, 3, height=1), 2)

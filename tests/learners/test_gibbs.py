@@ -36,14 +36,18 @@ def table_of(schema: Schema, n: int, seed: int = 0) -> pd.DataFrame:
 
 
 def ordered(k: int, bins: int = 16, classes: int = 2, **options) -> Schema:
-    return Schema({f"a{i}": Numeric(0, 1, bins=bins, **options) for i in range(k)}, "c", list(range(classes)))
+    return Schema(
+        {f"a{i}": Numeric(0, 1, bins=bins, **options) for i in range(k)}, "c", list(range(classes))
+    )
 
 
 SHAPES = {
     "45 attributes of 16 bins": ordered(45),
     "300 attributes": ordered(300, 4),
     "5000 values": Schema({"a": Categorical(list(range(5000)))}, "c", ["n", "p"]),
-    "5000 values and a small one": Schema({"a": Categorical(list(range(5000))), "b": Categorical([1, 2])}, "c", ["n", "p"]),
+    "5000 values and a small one": Schema(
+        {"a": Categorical(list(range(5000))), "b": Categorical([1, 2])}, "c", ["n", "p"]
+    ),
     "26 classes": ordered(5, classes=26),
     "one attribute": Schema({"a": Categorical(["x", "y"])}, "c", ["n", "p"]),
     "one value": Schema({"a": Categorical(["x"]), "b": Categorical([1, 2])}, "c", ["n", "p"]),
@@ -67,12 +71,17 @@ def test_the_default_fits_a_table_of_any_shape(schema, n_rows):
 @pytest.mark.parametrize("make", LEARNERS)
 @pytest.mark.parametrize("epsilon", [0.001, 0.1, 1, 10, 100, math.inf])
 def test_every_epsilon(make, epsilon):
-    schema = Schema({"a": Categorical(["x", "y"]), "b": Numeric(0, 1, bins=8), "d": Categorical([0, 1, 2])}, "c", ["n", "p"])
+    schema = Schema(
+        {"a": Categorical(["x", "y"]), "b": Numeric(0, 1, bins=8), "d": Categorical([0, 1, 2])},
+        "c",
+        ["n", "p"],
+    )
     table = table_of(schema, 2000)
     learner = make(epsilon, schema).fit(table)
     assert learner.privacy_.private is (epsilon != math.inf)
     if epsilon >= 0.1:
-        with unlock_test_seeds():  # a draw that is a little wrong has a chance of one in a hundred at 0.1
+        # a draw that is a little wrong has a chance of one in a hundred at 0.1
+        with unlock_test_seeds():
             learner = make(epsilon, schema).set_params(random_state=1).fit(table)
         assert (learner.predict(table) == table["c"]).mean() > 0.95
         best = learner.predict_proba(table).max(axis=1)
@@ -80,7 +89,11 @@ def test_every_epsilon(make, epsilon):
 
 
 def test_identical_and_constant_columns():
-    schema = Schema({"a": Categorical(["x", "y"]), "b": Categorical(["x", "y"]), "d": Categorical(["x", "y"])}, "c", ["n", "p"])
+    schema = Schema(
+        {"a": Categorical(["x", "y"]), "b": Categorical(["x", "y"]), "d": Categorical(["x", "y"])},
+        "c",
+        ["n", "p"],
+    )
     table = table_of(schema, 1000).assign(d="x")
     table["b"] = table["a"]
     for make in LEARNERS:
@@ -90,7 +103,11 @@ def test_identical_and_constant_columns():
 
 
 def test_values_that_nobody_knows_are_answered():
-    schema = Schema({"a": Categorical(["x", "y"]), "b": Numeric(0, 1, bins=8, on_unknown="drop")}, "c", ["n", "p"])
+    schema = Schema(
+        {"a": Categorical(["x", "y"]), "b": Numeric(0, 1, bins=8, on_unknown="drop")},
+        "c",
+        ["n", "p"],
+    )
     odd = pd.DataFrame({"a": ["never seen", None, "x"], "b": [math.nan, 7.0, None]}, dtype=object)
     for make in LEARNERS:
         shares = make(1, schema).fit(table_of(schema, 500)).predict_proba(odd)
@@ -121,7 +138,9 @@ class TestDelta:
 
     def test_people_and_replacement_are_paid_for(self):
         schema = self.SCHEMA.declare(rows_per_person=2, neighbours="replace")
-        learner = GibbsBoostClassifier(1, schema, delta=1e-6, rounds=3, max_depth=1).fit(table_of(schema, 500))
+        learner = GibbsBoostClassifier(1, schema, delta=1e-6, rounds=3, max_depth=1).fit(
+            table_of(schema, 500)
+        )
         assert learner.privacy_.promised.rho == 16 * learner.privacy_.charged.rho
 
     def test_needs_a_budget_in_rho_and_costs_nothing_otherwise(self):

@@ -1,4 +1,6 @@
-"""The public rule: from public quantities alone, for domains of any shape, and always something that can be drawn."""
+"""The public rule: from public quantities alone, for domains of any shape, and always something
+that can be drawn.
+"""
 
 from __future__ import annotations
 
@@ -20,7 +22,11 @@ from privet.schema import Categorical, Numeric, Schema
 
 
 def listed(*sizes: int, classes: int = 2) -> Schema:
-    return Schema({f"a{i}": Categorical(list(range(size))) for i, size in enumerate(sizes)}, "c", list(range(classes)))
+    return Schema(
+        {f"a{i}": Categorical(list(range(size))) for i, size in enumerate(sizes)},
+        "c",
+        list(range(classes)),
+    )
 
 
 def ordered(k: int, bins: int, classes: int = 2) -> Schema:
@@ -44,7 +50,12 @@ DOMAINS = {
 @pytest.mark.parametrize("schema", DOMAINS.values(), ids=DOMAINS)
 @pytest.mark.parametrize("n_rows", [0, 1000.5, 70_000])
 def test_every_choice_can_be_drawn_and_is_bounded(schema, n_rows):
-    for amount, unit in ((F(1, 1000), "epsilon"), (F(1), "epsilon"), (None, "epsilon"), (F(1, 50), "rho")):
+    for amount, unit in (
+        (F(1, 1000), "epsilon"),
+        (F(1), "epsilon"),
+        (None, "epsilon"),
+        (F(1, 50), "rho"),
+    ):
         chosen = recipe_for(schema, n_rows, amount, unit)
         space = chosen.space
         space.check_size()
@@ -54,21 +65,43 @@ def test_every_choice_can_be_drawn_and_is_bounded(schema, n_rows):
         assert 0 <= chosen.additive <= F(1, 2)
         assert chosen.strength > 0
         share = (1 - chosen.additive) * (1 - chosen.calibration) / chosen.rounds
-        each = F(1000) if amount is None else amount * share if unit == "epsilon" else F(math.sqrt(8 * amount * share))
+        each = (
+            F(1000)
+            if amount is None
+            else amount * share
+            if unit == "epsilon"
+            else F(math.sqrt(8 * amount * share))
+        )
         assert 0 < epsilon_per_unit(space, each, UNIT) <= each / UNIT
         tables = math.comb(len(schema.names), space.depth)
         effort = max(recipe.EFFORT, recipe.EFFORT_SMALL)
-        assert space.depth == 1 or tables <= recipe.TABLES or space.size.work + n_rows * tables <= effort
+        assert (
+            space.depth == 1
+            or tables <= recipe.TABLES
+            or space.size.work + n_rows * tables <= effort
+        )
         assert space.depth <= 2 or space.size.work + n_rows * tables <= effort
 
 
 def test_a_recipe_is_made_of_public_quantities():
-    """It is given a schema, a number of rows that was declared or paid for, and the amount: nothing else to look at."""
-    assert list(inspect.signature(recipe_for).parameters) == ["schema", "n_rows", "amount", "unit", "rounds", "depth", "additive"]
+    """It is given a schema, a number of rows that was declared or paid for, and the amount: nothing
+    else to look at.
+    """
+    assert list(inspect.signature(recipe_for).parameters) == [
+        "schema",
+        "n_rows",
+        "amount",
+        "unit",
+        "rounds",
+        "depth",
+        "additive",
+    ]
 
 
 def settings_of(table, learner, **facts) -> dict:
-    schema = Schema({"a": Categorical(["x", "y"]), "n": Numeric(0, 1, bins=16)}, "c", ["n", "p"], **facts)
+    schema = Schema(
+        {"a": Categorical(["x", "y"]), "n": Numeric(0, 1, bins=16)}, "c", ["n", "p"], **facts
+    )
     return dict(learner.fit_from(Curator(table, schema, Budget(5))).model_.settings)
 
 
@@ -87,7 +120,9 @@ def test_what_is_chosen_does_not_depend_on_the_rows_where_their_number_is_declar
 
 def test_a_number_of_rows_that_was_not_declared_shows_with_noise_only():
     """Two fits of one table say different numbers."""
-    table = pd.DataFrame({"a": list("xy") * 500, "n": np.linspace(0, 1, 1000), "c": list("np") * 500})
+    table = pd.DataFrame(
+        {"a": list("xy") * 500, "n": np.linspace(0, 1, 1000), "c": list("np") * 500}
+    )
     said = [settings_of(table, PrivetClassifier("0.1"))["why"] for _ in range(6)]
     assert len(set(said)) > 1
     assert all(text.startswith("rows times epsilon is about ") for text in said)
@@ -95,7 +130,9 @@ def test_a_number_of_rows_that_was_not_declared_shows_with_noise_only():
 
 def test_more_evidence_never_means_fewer_rounds():
     for schema in (ordered(10, 16), ordered(16, 16, classes=26)):
-        rounds = [recipe_for(schema, n, F(1)).rounds for n in (10, 100, 1000, 10_000, 100_000, 10**6)]
+        rounds = [
+            recipe_for(schema, n, F(1)).rounds for n in (10, 100, 1000, 10_000, 100_000, 10**6)
+        ]
         assert rounds == sorted(rounds)
         assert rounds[0] < rounds[-1]
 

@@ -33,14 +33,14 @@ from privet.mechanisms.randomness import unlock_test_seeds
 CAR = datasets.load("car")
 
 REASONS = {
-    "check_sample_weights_pandas_series": "sample_weight is refused: noise is scaled for rows of weight 1",
-    "check_sample_weights_not_an_array": "sample_weight is refused: noise is scaled for rows of weight 1",
+    "check_sample_weights_pandas_series": "sample_weight is refused: noise is scaled for rows of weight 1",  # noqa: E501
+    "check_sample_weights_not_an_array": "sample_weight is refused: noise is scaled for rows of weight 1",  # noqa: E501
     "check_sample_weights_list": "sample_weight is refused: noise is scaled for rows of weight 1",
     "check_sample_weights_shape": "sample_weight is refused: noise is scaled for rows of weight 1",
-    "check_sample_weights_not_overwritten": "sample_weight is refused: noise is scaled for rows of weight 1",
-    "check_sample_weight_equivalence_on_dense_data": "sample_weight is refused: noise is scaled for rows of weight 1",
-    "check_all_zero_sample_weights_error": "sample_weight is refused: noise is scaled for rows of weight 1",
-    "check_classifiers_one_label_sample_weights": "sample_weight is refused: noise is scaled for rows of weight 1",
+    "check_sample_weights_not_overwritten": "sample_weight is refused: noise is scaled for rows of weight 1",  # noqa: E501
+    "check_sample_weight_equivalence_on_dense_data": "sample_weight is refused: noise is scaled for rows of weight 1",  # noqa: E501
+    "check_all_zero_sample_weights_error": "sample_weight is refused: noise is scaled for rows of weight 1",  # noqa: E501
+    "check_classifiers_one_label_sample_weights": "sample_weight is refused: noise is scaled for rows of weight 1",  # noqa: E501
 }
 
 ESTIMATORS = [
@@ -154,7 +154,8 @@ def test_a_bad_parameter_is_named(learner, message):
     ids=str,
 )
 def test_a_bad_parameter_costs_nothing(learner):
-    curator = Curator(CAR.table, CAR.schema, Budget(1))  # the number of rows is not declared, so it would be paid for
+    # the number of rows is not declared, so it would be paid for
+    curator = Curator(CAR.table, CAR.schema, Budget(1))
     with pytest.raises(ParameterError):
         learner.fit_from(curator)
     assert curator.ledger.entries() == []
@@ -187,6 +188,9 @@ def test_a_released_model_cannot_be_trained(tmp_path):
 
     save(RandomTreesClassifier(1, CAR.schema).fit(CAR.X, CAR.y), tmp_path / "m.json")
     loaded = load(tmp_path / "m.json")
-    for train in (lambda: loaded.fit(CAR.X, CAR.y), lambda: loaded.fit_from(Curator(CAR.table, CAR.schema, Budget(1)))):
+    for train in (
+        lambda: loaded.fit(CAR.X, CAR.y),
+        lambda: loaded.fit_from(Curator(CAR.table, CAR.schema, Budget(1))),
+    ):
         with pytest.raises(ParameterError, match="cannot be trained"):
             train()

@@ -41,9 +41,14 @@ def test_a_ledger_that_is_whole_takes_what_is_left_and_no_more(path):
 
 @pytest.mark.parametrize("index", [False, True], ids=["table", "index"])
 def test_a_page_whose_rows_are_gone_is_no_fresh_budget(path, index):
-    """One byte of a page says how many rows it has: of the totals, or of the index by which they are found."""
+    """One byte of a page says how many rows it has: of the totals, or of the index by which they
+    are found.
+    """
     with closing(sqlite3.connect(path)) as connection:
-        kind, size = "index" if index else "table", connection.execute("PRAGMA page_size").fetchone()[0]
+        kind, size = (
+            "index" if index else "table",
+            connection.execute("PRAGMA page_size").fetchone()[0],
+        )
         sql = "SELECT rootpage FROM sqlite_master WHERE tbl_name = 'spent' AND type = ?"
         (page,) = connection.execute(sql, (kind,)).fetchone()
     data = bytearray(path.read_bytes())
@@ -51,7 +56,10 @@ def test_a_page_whose_rows_are_gone_is_no_fresh_budget(path, index):
     path.write_bytes(data)
     ledger = SQLiteLedger(path)
     for _ in range(2):
-        with pytest.raises(LedgerError, match=r"damaged, so nothing is charged.*lower the caps by what was spent since"):
+        with pytest.raises(
+            LedgerError,
+            match=r"damaged, so nothing is charged.*lower the caps by what was spent since",
+        ):
             ledger.charge("people", "eve", Cost.pure(2), "count")
     with pytest.raises(LedgerError, match="damaged"):
         ledger.set_cap("people", Budget(20))
@@ -85,7 +93,9 @@ def test_what_no_ledger_writes_is_one_error(path, statement, read):
 
 
 def test_verify_tells_of_names_that_are_no_text(path):
-    ledger = damaged(path, "UPDATE spent SET dataset = 7 WHERE analyst = ''", "UPDATE caps SET dataset = x'00'")
+    ledger = damaged(
+        path, "UPDATE spent SET dataset = 7 WHERE analyst = ''", "UPDATE caps SET dataset = x'00'"
+    )
     assert len(verify(ledger)) == 4
 
 

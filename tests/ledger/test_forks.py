@@ -62,7 +62,12 @@ while len(children) < 20 or not done.is_set():
 
 
 def run(code: str, path) -> None:
-    ran = subprocess.run([sys.executable, "-W", "ignore", "-c", COMMON + code, str(path)], capture_output=True, text=True, timeout=120)
+    ran = subprocess.run(
+        [sys.executable, "-W", "ignore", "-c", COMMON + code, str(path)],
+        capture_output=True,
+        text=True,
+        timeout=120,
+    )
     assert ran.returncode == 0, ran.stderr
 
 
@@ -124,7 +129,9 @@ def test_a_fork_that_is_interrupted_while_it_waits_leaves_no_lock_behind(tmp_pat
             sqlite_connections._before_fork()
     sqlite_connections._after_fork()  # Python goes on with the fork
     assert not sqlite_connections._gate.locked()
-    charging = threading.Thread(target=ledger.charge, args=("people", "ada", Cost.pure("0.5"), "x"), daemon=True)
+    charging = threading.Thread(
+        target=ledger.charge, args=("people", "ada", Cost.pure("0.5"), "x"), daemon=True
+    )
     charging.start()
     charging.join(60)
     assert len(ledger.entries()) == 1

@@ -21,14 +21,23 @@ def ledger(request, tmp_path):
         yield ledger
         ledger.close()
     else:
-        yield MemoryLedger() if request.param == "memory" else SQLiteLedger(tmp_path / "ledger.sqlite")
+        yield (
+            MemoryLedger()
+            if request.param == "memory"
+            else SQLiteLedger(tmp_path / "ledger.sqlite")
+        )
 
 
 def test_a_charge_says_who_asked_what_when_at_what_cost(ledger):
     ledger.set_cap("people", Budget(1))
     entry = ledger.charge("people", "ada", Cost.pure("1/3"), "class counts")
     assert ledger.entries() == [entry]
-    assert (entry.number, entry.dataset, entry.analyst, entry.what) == (2, "people", "ada", "class counts")
+    assert (entry.number, entry.dataset, entry.analyst, entry.what) == (
+        2,
+        "people",
+        "ada",
+        "class counts",
+    )
     assert entry.cost == Cost.pure(F(1, 3))
     assert entry.time.endswith("+00:00")
     assert ledger.spent("people") == ledger.spent("people", "ada") == Cost.pure("1/3")
@@ -51,7 +60,11 @@ def test_an_overdraft_carries_asked_and_left_and_records_nothing(ledger):
     ledger.charge("people", "ada", Cost.pure("0.3"), "first")
     with pytest.raises(BudgetExceeded) as caught:
         ledger.charge("people", "ada", Cost.pure("1/3"), "second")
-    assert (caught.value.asked, caught.value.left, caught.value.unit) == (F(1, 3), F(1, 5), "epsilon")
+    assert (caught.value.asked, caught.value.left, caught.value.unit) == (
+        F(1, 3),
+        F(1, 5),
+        "epsilon",
+    )
     assert "data set 'people'" in str(caught.value)
     assert "asked epsilon 0.333333 (exactly 1/3), left epsilon 0.2" in str(caught.value)
     assert [entry.what for entry in ledger.entries()] == ["first"]
@@ -120,7 +133,9 @@ def test_no_account_no_charge(ledger):
         ledger.set_cap("people", Budget(1), "")
 
 
-@given(costs=st.lists(st.fractions(min_value=F(1, 97), max_value=1, max_denominator=97), max_size=30))
+@given(
+    costs=st.lists(st.fractions(min_value=F(1, 97), max_value=1, max_denominator=97), max_size=30)
+)
 def test_what_is_accepted_never_passes_the_cap_and_adds_up(costs):
     ledger = MemoryLedger()
     ledger.set_cap("people", Budget(3))
@@ -139,7 +154,10 @@ def test_what_is_accepted_never_passes_the_cap_and_adds_up(costs):
 def test_a_key_pays_once_and_for_one_request_only(ledger):
     ledger.set_cap("people", Budget(1))
     first = ledger.charge("people", "ada", Cost.pure("0.6"), "counts", key="k1", request="digest 1")
-    assert ledger.charge("people", "ada", Cost.pure("0.6"), "counts", key="k1", request="digest 1") == first
+    assert (
+        ledger.charge("people", "ada", Cost.pure("0.6"), "counts", key="k1", request="digest 1")
+        == first
+    )
     assert ledger.charged("ada", "k1") == first
     with pytest.raises(KeyReused, match="k1"):
         ledger.charge("people", "ada", Cost.pure("0.1"), "counts", key="k1", request="digest 2")
@@ -185,7 +203,12 @@ def test_the_journal_holds_every_cap_and_charge_and_verifies(ledger):
         (4, "cap", "cars", ""),
         (5, "charge", "cars", "bob"),
     ]
-    assert (lines[2].epsilon, lines[2].rho, lines[2].key, lines[2].request) == ("1/3", "1/72", "k", "r")
+    assert (lines[2].epsilon, lines[2].rho, lines[2].key, lines[2].request) == (
+        "1/3",
+        "1/72",
+        "k",
+        "r",
+    )
     assert (lines[4].epsilon, lines[4].rho) == ("", "1/7")
     assert lines[1].budget == Budget("1/2")
     assert lines[3].budget == Budget(rho=2)

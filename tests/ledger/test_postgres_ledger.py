@@ -45,14 +45,23 @@ except LedgerError:
 
 def spend(url, analyst, unit):
     environment = {**os.environ, "PGAPPNAME": "spender"}
-    return subprocess.Popen([sys.executable, "-c", SPENDER, url, analyst, unit], stdout=subprocess.PIPE, text=True, env=environment)
+    return subprocess.Popen(
+        [sys.executable, "-c", SPENDER, url, analyst, unit],
+        stdout=subprocess.PIPE,
+        text=True,
+        env=environment,
+    )
 
 
 def wait_for_what_it_left_running(url):
-    """A server goes on with what a client asked before it was killed, or has not begun with it yet."""
+    """A server goes on with what a client asked before it was killed, or has not begun with it
+    yet.
+    """
     with psycopg.connect(url, autocommit=True) as connection:
         until = time.monotonic() + 120
-        while connection.execute("SELECT count(*) FROM pg_stat_activity WHERE application_name = 'spender'").fetchone()[0]:
+        while connection.execute(
+            "SELECT count(*) FROM pg_stat_activity WHERE application_name = 'spender'"
+        ).fetchone()[0]:
             assert time.monotonic() < until
             time.sleep(0.01)
 
@@ -77,12 +86,16 @@ def sql(url):
         yield connection.execute
 
 
-# -- exact amounts in SQL --------------------------------------------------------------------------------------------
+# -- exact amounts in SQL --------------------------------------------------------------------------
 
 AMOUNTS = st.one_of(
     st.fractions(min_value=0, max_value=10**6),
     st.builds(F, st.integers(0, 10**310), st.integers(1, 10**310)),
-    st.builds(F, st.integers(0, 10**302), st.sampled_from([10**300, 10**300 - 1, 10**300 + 1, 2 * 10**300])),
+    st.builds(
+        F,
+        st.integers(0, 10**302),
+        st.sampled_from([10**300, 10**300 - 1, 10**300 + 1, 2 * 10**300]),
+    ),
 )
 
 
@@ -91,7 +104,9 @@ def arithmetic(postgres):
     url = postgres.database()
     PostgresLedger(url).close()
     with psycopg.connect(url, autocommit=True) as connection:
-        yield lambda call, *values: connection.execute(f"SELECT privet.{call}", [str(value) for value in values]).fetchone()[0]
+        yield lambda call, *values: connection.execute(
+            f"SELECT privet.{call}", [str(value) for value in values]
+        ).fetchone()[0]
 
 
 @settings(max_examples=300)
@@ -116,9 +131,21 @@ def test_accounts_are_those_of_the_other_ledgers(ledger):
         both.set_cap("cars", Budget(rho="1/7"))
     refused = 0
     for i in range(150):
-        amount = F(rng.randrange(1, 10 ** rng.choice([2, 20])), 10 ** rng.choice([3, 21]) + rng.randrange(100))
-        cost = Cost.concentrated(min(amount, F(1, 50))) if rng.random() < 0.2 else Cost.pure(min(amount, F(1, 20)))
-        charge = (rng.choice(["people", "cars", "ships"]), rng.choice(["ada", "bob"]), cost, f"number {i}")
+        amount = F(
+            rng.randrange(1, 10 ** rng.choice([2, 20])),
+            10 ** rng.choice([3, 21]) + rng.randrange(100),
+        )
+        cost = (
+            Cost.concentrated(min(amount, F(1, 50)))
+            if rng.random() < 0.2
+            else Cost.pure(min(amount, F(1, 20)))
+        )
+        charge = (
+            rng.choice(["people", "cars", "ships"]),
+            rng.choice(["ada", "bob"]),
+            cost,
+            f"number {i}",
+        )
         said = []
         for each in (ledger, twin):
             try:
@@ -145,18 +172,28 @@ def test_odd_fractions_of_one_analyst_do_not_choke_the_account(ledger):
     assert spent <= recorded <= spent + F(1, 10**250)
     left_over = 1 - recorded
     with pytest.raises(BudgetExceeded):
-        ledger.charge("people", "bob", Cost.pure(F(math.floor(left_over * 10**50) + 1, 10**50)), "a hair too much")
-    ledger.charge("people", "bob", Cost.pure(F(math.floor(left_over * 10**50), 10**50)), "all but a hair")
+        ledger.charge(
+            "people",
+            "bob",
+            Cost.pure(F(math.floor(left_over * 10**50) + 1, 10**50)),
+            "a hair too much",
+        )
+    ledger.charge(
+        "people", "bob", Cost.pure(F(math.floor(left_over * 10**50), 10**50)), "all but a hair"
+    )
     assert verify(ledger) == []
 
 
-# -- concurrency and crashes -----------------------------------------------------------------------------------------
+# -- concurrency and crashes -----------------------------------------------------------------------
 
 
 def test_eight_processes_never_overspend_by_one_unit(ledger, url):
     processes = [spend(url, f"analyst {i}", "1/1000") for i in range(8)]
     outputs = [process.communicate(timeout=120)[0].split() for process in processes]
-    assert all(process.returncode == 0 and output[-1] == "refused" for process, output in zip(processes, outputs, strict=True))
+    assert all(
+        process.returncode == 0 and output[-1] == "refused"
+        for process, output in zip(processes, outputs, strict=True)
+    )
     assert ledger.spent("people").epsilon == 1
     assert len(ledger.entries()) == sum(len(output) - 1 for output in outputs) == 1000
     for i, output in enumerate(outputs):
@@ -186,7 +223,11 @@ def test_threads_share_one_ledger(ledger):
 def test_one_key_pays_once_however_many_ask_at_once(ledger):
     entries = []
     threads = [
-        threading.Thread(target=lambda: entries.append(ledger.charge("people", "ada", Cost.pure("1/9"), "x", key="k", request="r")))
+        threading.Thread(
+            target=lambda: entries.append(
+                ledger.charge("people", "ada", Cost.pure("1/9"), "x", key="k", request="r")
+            )
+        )
         for _ in range(8)
     ]
     for thread in threads:
@@ -267,7 +308,8 @@ def test_kill_9_at_random_moments_never_loses_an_answered_charge(ledger, url):
         told = int(heard[-1])
         wait_for_what_it_left_running(url)
         recorded = len(ledger.entries()) - before
-        assert told <= recorded <= told + 1  # at most one charge may be on disk whose answer was not given any more
+        # at most one charge may be on disk whose answer was not given any more
+        assert told <= recorded <= told + 1
     assert ledger.spent("people").epsilon == F(len(ledger.entries()), 7)
     assert verify(ledger) == []
 
@@ -315,7 +357,8 @@ def test_a_caller_with_an_old_snapshot_fails_instead_of_reading_old_totals(ledge
 
 
 def test_a_ledger_whose_lock_is_held_says_so_and_charges_nothing(ledger, url, monkeypatch):
-    monkeypatch.setattr("privet.ledger.postgres._PATIENCE", 2)  # also for a connection, on a busy machine
+    # also for a connection, on a busy machine
+    monkeypatch.setattr("privet.ledger.postgres._PATIENCE", 2)
     ledger.close()
     with psycopg.connect(url) as other:
         other.execute("SELECT privet.lock()")
@@ -345,7 +388,7 @@ def test_a_forked_child_gets_connections_of_its_own(ledger):
     mine.close()
 
 
-# -- opening ---------------------------------------------------------------------------------------------------------
+# -- opening ---------------------------------------------------------------------------------------
 
 
 def test_it_is_the_same_ledger_when_opened_again(ledger, url):
@@ -368,19 +411,27 @@ def test_another_schema_of_that_name_is_refused_and_left_as_it_is(url, sql):
     sql("CREATE SCHEMA privet")
     with pytest.raises(LedgerError, match="no Privet ledger"):
         PostgresLedger(url)
-    assert sql("SELECT count(*) FROM pg_class WHERE relnamespace = 'privet'::regnamespace").fetchone() == (0,)
+    assert sql(
+        "SELECT count(*) FROM pg_class WHERE relnamespace = 'privet'::regnamespace"
+    ).fetchone() == (0,)
 
 
 def test_a_schema_of_somebody_else_is_refused(url, sql):
     """Who may create schemas could lay a charge of their own in the way of a superuser."""
-    sql("CREATE ROLE mallory; CREATE SCHEMA privet AUTHORIZATION mallory; CREATE TABLE privet.ledger AS SELECT 1")
+    sql(
+        "CREATE ROLE mallory; CREATE SCHEMA privet AUTHORIZATION mallory; CREATE TABLE "
+        "privet.ledger AS SELECT 1"
+    )
     with pytest.raises(LedgerError, match="belongs to another user"):
         PostgresLedger(url)
     sql("DROP SCHEMA privet CASCADE; DROP ROLE mallory")
 
 
 def test_what_fails_while_it_is_made_leaves_nothing_behind(url, sql, monkeypatch):
-    monkeypatch.setattr("privet.ledger.postgres._SCRIPTS", ("fractions.sql", "journal.sql", "charge.sql", "journal.sql"))
+    monkeypatch.setattr(
+        "privet.ledger.postgres._SCRIPTS",
+        ("fractions.sql", "journal.sql", "charge.sql", "journal.sql"),
+    )
     with pytest.raises(LedgerError, match="already exists"):
         PostgresLedger(url)
     assert sql("SELECT to_regnamespace('privet')").fetchone() == (None,)
@@ -418,7 +469,7 @@ def test_without_the_driver_the_way_to_install_it_is_said(monkeypatch):
         PostgresLedger("postgresql://127.0.0.1/people")
 
 
-# -- the chain -------------------------------------------------------------------------------------------------------
+# -- the chain -------------------------------------------------------------------------------------
 
 
 def test_lines_are_hashed_as_in_python_whatever_they_hold(ledger):
@@ -438,7 +489,9 @@ def test_times_are_written_as_python_writes_them(ledger, url):
 
     with psycopg.connect(url) as other:
         other.execute("SET TimeZone = 'Asia/Kolkata'; SET DateStyle = 'German'; SET lc_time = 'C'")
-        written = other.execute("SELECT time FROM privet.charge('people', 'ada', 'x', '1/3', '1/18', '', '')").fetchone()[0]
+        written = other.execute(
+            "SELECT time FROM privet.charge('people', 'ada', 'x', '1/3', '1/18', '', '')"
+        ).fetchone()[0]
     time_ = datetime.fromisoformat(written)
     assert time_.isoformat(timespec="milliseconds") == written
     assert abs((datetime.now(UTC) - time_).total_seconds()) < 60
@@ -449,7 +502,13 @@ def test_times_are_written_as_python_writes_them(ledger, url):
 def test_journal_and_answers_are_append_only(ledger, sql, table, statement):
     entry = ledger.charge("people", "ada", Cost.pure(1), "x", key="k")
     ledger.record(entry.number, b"42")
-    change = " SET number = number + 1" if statement == "UPDATE" else " CASCADE" if statement == "TRUNCATE" else ""
+    change = (
+        " SET number = number + 1"
+        if statement == "UPDATE"
+        else " CASCADE"
+        if statement == "TRUNCATE"
+        else ""
+    )
     with pytest.raises(psycopg.errors.IntegrityConstraintViolation, match=r"append-only|kept"):
         sql(f"SET session_replication_role = replica; {statement} privet.{table}{change}")
     assert ledger.answer(entry.number) == b"42"
@@ -461,7 +520,10 @@ EDITS = {
     "who": "UPDATE privet.journal SET analyst = 'bob' WHERE number = 3",
     "time": "UPDATE privet.journal SET time = '2020-01-01T00:00:00.000+00:00' WHERE number = 3",
     "removed": "DELETE FROM privet.journal WHERE number = 3",
-    "closed up": "DELETE FROM privet.journal WHERE number = 3; UPDATE privet.journal SET number = number - 1 WHERE number > 3",
+    "closed up": (
+        "DELETE FROM privet.journal WHERE number = 3; UPDATE privet.journal SET number = number - "
+        "1 WHERE number > 3"
+    ),
     "swapped": "UPDATE privet.journal SET number = -number WHERE number IN (3, 4); "
     "UPDATE privet.journal SET number = 7 + number WHERE number < 0",
     "first": "DELETE FROM privet.journal WHERE number = 1",
@@ -476,7 +538,10 @@ EDITS = {
 
 def tamper(sql, statements):
     """As a superuser who first disables the triggers."""
-    sql("ALTER TABLE privet.journal DISABLE TRIGGER ALL; ALTER TABLE privet.answers DISABLE TRIGGER ALL")
+    sql(
+        "ALTER TABLE privet.journal DISABLE TRIGGER ALL; ALTER TABLE privet.answers DISABLE "
+        "TRIGGER ALL"
+    )
     sql(statements)
 
 
@@ -495,10 +560,20 @@ def test_a_cut_tail_is_found_by_witness_and_receipt_and_takes_no_charge(ledger, 
     witness = Witness(tmp_path / "witness")
     entries = [ledger.charge("people", "ada", Cost.pure("1/10"), f"number {i}") for i in range(3)]
     assert verify(ledger, witness) == []
-    tamper(sql, "DELETE FROM privet.journal WHERE number = 4; UPDATE privet.spent SET epsilon = '1/5', rho = '1/100'")
+    tamper(
+        sql,
+        (
+            "DELETE FROM privet.journal WHERE number = 4; UPDATE privet.spent SET epsilon = '1/5', "
+            "rho "
+            "= '1/100'"
+        ),
+    )
     assert verify(ledger) == []  # by itself it looks whole
     assert verify(ledger, witness) != []
-    assert verify(ledger, receipts=[Receipt(ledger.identity, entries[-1].number, entries[-1].hash)]) != []
+    assert (
+        verify(ledger, receipts=[Receipt(ledger.identity, entries[-1].number, entries[-1].hash)])
+        != []
+    )
     with pytest.raises(LedgerError, match="line 4 of the ledger is gone"):
         ledger.charge("people", "ada", Cost.pure("1/10"), "x")
 
@@ -516,7 +591,10 @@ def test_a_changed_answer_is_found_by_its_receipt(ledger, sql):
 
 def test_the_journal_streams(ledger, sql):
     ledger.set_cap("people", Budget(10_000))
-    sql("SELECT count(privet.charge('people', 'ada', 'x', '1', '1/2', '', '')) FROM generate_series(1, 2500)")
+    sql(
+        "SELECT count(privet.charge('people', 'ada', 'x', '1', '1/2', '', '')) FROM "
+        "generate_series(1, 2500)"
+    )
     lines = ledger.journal()
     assert next(lines).number == 1
     ledger.charge("people", "ada", Cost.pure(1), "while it is read")
@@ -533,6 +611,9 @@ def test_the_same_charges_make_the_same_lines_as_in_sqlite(ledger, tmp_path):
         each.open_cap("cars", Budget(rho=1))
         each.charge("cars", "bob", Cost.concentrated("1/7"), "y")
     fields = ("number", "kind", "dataset", "analyst", "what", "epsilon", "rho", "key", "request")
-    ours, theirs = ([[getattr(line, field) for field in fields] for line in each.journal()] for each in (ledger, twin))
+    ours, theirs = (
+        [[getattr(line, field) for field in fields] for line in each.journal()]
+        for each in (ledger, twin)
+    )
     assert ours == theirs
     twin.close()

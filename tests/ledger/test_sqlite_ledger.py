@@ -38,7 +38,9 @@ except BudgetExceeded:
 
 
 def spend(path, analyst, unit):
-    return subprocess.Popen([sys.executable, "-c", SPENDER, str(path), analyst, unit], stdout=subprocess.PIPE, text=True)
+    return subprocess.Popen(
+        [sys.executable, "-c", SPENDER, str(path), analyst, unit], stdout=subprocess.PIPE, text=True
+    )
 
 
 def test_eight_processes_never_overspend_by_one_unit(tmp_path):
@@ -46,7 +48,10 @@ def test_eight_processes_never_overspend_by_one_unit(tmp_path):
     SQLiteLedger(path).set_cap("people", Budget(1))
     processes = [spend(path, f"analyst {i}", "1/2000") for i in range(8)]
     outputs = [process.communicate(timeout=120)[0].split() for process in processes]
-    assert all(process.returncode == 0 and output[-1] == "refused" for process, output in zip(processes, outputs, strict=True))
+    assert all(
+        process.returncode == 0 and output[-1] == "refused"
+        for process, output in zip(processes, outputs, strict=True)
+    )
     ledger = SQLiteLedger(path)
     assert ledger.spent("people").epsilon == 1
     assert len(ledger.entries()) == sum(len(output) - 1 for output in outputs) == 2000
@@ -55,10 +60,15 @@ def test_eight_processes_never_overspend_by_one_unit(tmp_path):
 
 
 def test_every_charge_waits_for_the_disk(tmp_path):
-    """A commit returns when its log is flushed (2: FULL). No test can pull the plug, so this looks at what SQLite was told."""
+    """A commit returns when its log is flushed (2: FULL). No test can pull the plug, so this looks
+    at what SQLite was told.
+    """
     ledger = SQLiteLedger(tmp_path / "ledger.sqlite")
     with ledger._connected() as connection:
-        told = [connection.execute(f"PRAGMA {name}").fetchone()[0] for name in ("synchronous", "journal_mode")]
+        told = [
+            connection.execute(f"PRAGMA {name}").fetchone()[0]
+            for name in ("synchronous", "journal_mode")
+        ]
     assert told == [2, "wal"]
 
 
@@ -109,7 +119,8 @@ def test_kill_9_at_random_moments_never_loses_an_answered_charge(tmp_path):
     entries = ledger.entries()
     assert len(entries) >= answered
     assert ledger.spent("people").epsilon == F(len(entries), 7)
-    assert [entry.number for entry in entries] == list(range(2, len(entries) + 2))  # line 1 set the cap
+    # line 1 set the cap
+    assert [entry.number for entry in entries] == list(range(2, len(entries) + 2))
     assert verify(ledger) == []
 
 
@@ -119,10 +130,13 @@ def test_a_charge_is_on_disk_before_charge_returns(tmp_path):
     ledger.set_cap("people", Budget(1))
     ledger.charge("people", "ada", Cost.pure("1/3"), "x")
     with sqlite3.connect(path) as other:
-        assert other.execute("SELECT epsilon FROM journal WHERE kind = 'charge'").fetchall() == [("1/3",)]
+        assert other.execute("SELECT epsilon FROM journal WHERE kind = 'charge'").fetchall() == [
+            ("1/3",)
+        ]
     other.close()
     with ledger._connected() as connection:
-        assert connection.execute("PRAGMA synchronous").fetchone()[0] == 2  # FULL: the log is flushed at every commit
+        # FULL: the log is flushed at every commit
+        assert connection.execute("PRAGMA synchronous").fetchone()[0] == 2
         assert connection.execute("PRAGMA journal_mode").fetchone()[0] == "wal"
 
 
@@ -213,5 +227,12 @@ def test_odd_fractions_of_one_analyst_do_not_choke_the_account(tmp_path):
     assert spent + F(1, 10) <= recorded <= spent + F(1, 10) + F(1, 10**250)
     left_over = 1 - recorded
     with pytest.raises(BudgetExceeded):
-        ledger.charge("people", "bob", Cost.pure(F(math.floor(left_over * 10**50) + 1, 10**50)), "a hair too much")
-    ledger.charge("people", "bob", Cost.pure(F(math.floor(left_over * 10**50), 10**50)), "all but a hair")
+        ledger.charge(
+            "people",
+            "bob",
+            Cost.pure(F(math.floor(left_over * 10**50) + 1, 10**50)),
+            "a hair too much",
+        )
+    ledger.charge(
+        "people", "bob", Cost.pure(F(math.floor(left_over * 10**50), 10**50)), "all but a hair"
+    )

@@ -1,4 +1,6 @@
-"""Tampering with a ledger file is found: by its chain, by the witness, or by the receipts that analysts hold."""
+"""Tampering with a ledger file is found: by its chain, by the witness, or by the receipts that
+analysts hold.
+"""
 
 from __future__ import annotations
 
@@ -16,7 +18,10 @@ from privet.errors import LedgerError, ParameterError
 from privet.ledger import Line, Receipt, SQLiteLedger, Witness, verify
 from privet.ledger.verify import problems_of
 
-UNLOCK = "DROP TRIGGER journal_stays; DROP TRIGGER journal_keeps; DROP TRIGGER answers_stay; DROP TRIGGER answers_keep;"
+UNLOCK = (
+    "DROP TRIGGER journal_stays; DROP TRIGGER journal_keeps; DROP TRIGGER answers_stay; DROP "
+    "TRIGGER answers_keep;"
+)
 
 
 @pytest.fixture
@@ -40,7 +45,14 @@ def witness(tmp_path):
 
 
 def charge(ledger, i):
-    entry = ledger.charge("people", "ada" if i % 2 else "bob", Cost.pure("1/20"), f"question {i}", key=f"k{i}", request=f"r{i}")
+    entry = ledger.charge(
+        "people",
+        "ada" if i % 2 else "bob",
+        Cost.pure("1/20"),
+        f"question {i}",
+        key=f"k{i}",
+        request=f"r{i}",
+    )
     answer = f"answer {i}".encode()
     ledger.record(entry.number, answer)
     return Receipt(ledger.identity, entry.number, entry.hash, hashlib.sha256(answer).hexdigest())
@@ -53,7 +65,9 @@ def tamper(path, script):
 
 
 def rewrite(path, change):
-    """Change the lines and chain them anew, with totals to fit, as somebody would who knows how it is done."""
+    """Change the lines and chain them anew, with totals to fit, as somebody would who knows how it
+    is done.
+    """
     ledger = SQLiteLedger(path)
     before, lines = ledger.identity, []
     for number, line in enumerate(change(list(ledger.journal())), start=1):
@@ -63,12 +77,19 @@ def rewrite(path, change):
     ledger.close()
     connection = sqlite3.connect(path)
     connection.executescript(UNLOCK + "DELETE FROM journal; DELETE FROM spent;")
-    connection.executemany("INSERT INTO journal VALUES (?,?,?,?,?,?,?,?,?,?,?)", [astuple(line) for line in lines])
+    connection.executemany(
+        "INSERT INTO journal VALUES (?,?,?,?,?,?,?,?,?,?,?)", [astuple(line) for line in lines]
+    )
     for who in ("", "ada", "bob"):
-        costs = [line.entry.cost for line in lines if line.kind == "charge" and who in ("", line.analyst)]
+        costs = [
+            line.entry.cost for line in lines if line.kind == "charge" and who in ("", line.analyst)
+        ]
         if costs:
             total = sum(costs[1:], costs[0])
-            connection.execute("INSERT INTO spent VALUES ('people', ?, ?, ?)", (who, str(total.epsilon), str(total.rho)))
+            connection.execute(
+                "INSERT INTO spent VALUES ('people', ?, ?, ?)",
+                (who, str(total.epsilon), str(total.rho)),
+            )
     connection.commit()
     connection.close()
 
@@ -94,8 +115,13 @@ def test_a_ledger_that_nobody_touched_verifies(ledger, witness):
         "UPDATE journal SET hash = substr(hash, 2) || '0' WHERE number = 8",
         "UPDATE journal SET epsilon = 'nonsense' WHERE number = 5",
         "DELETE FROM journal WHERE number = 5",
-        "DELETE FROM journal WHERE number = 5; UPDATE journal SET number = number - 1 WHERE number > 5",
-        "UPDATE journal SET number = 99 WHERE number = 5; UPDATE journal SET number = 5 WHERE number = 6; "
+        (
+            "DELETE FROM journal WHERE number = 5; UPDATE journal SET number = number - 1 WHERE "
+            "number "
+            "> 5"
+        ),
+        "UPDATE journal SET number = 99 WHERE number = 5; UPDATE journal SET number = 5 WHERE "
+        "number = 6; "
         "UPDATE journal SET number = 6 WHERE number = 99",
         "DELETE FROM journal WHERE number > 5",
         "UPDATE spent SET epsilon = '0'",
@@ -115,7 +141,10 @@ def test_the_chain_finds_every_careless_change(path, ledger, script):
 
 
 def change_amount(lines):
-    return [replace(line, epsilon="1/1000", rho="1/2000000") if line.number == 5 else line for line in lines]
+    return [
+        replace(line, epsilon="1/1000", rho="1/2000000") if line.number == 5 else line
+        for line in lines
+    ]
 
 
 def cut_tail(lines):
@@ -166,7 +195,13 @@ def test_a_restored_backup_is_found_even_after_it_went_on(path, tmp_path, ledger
 def test_a_receipt_covers_the_answer(path, ledger):
     receipt = charge(ledger, 6)
     ledger.close()
-    tamper(path, f"UPDATE answers SET body = (SELECT body FROM answers WHERE number = 5) WHERE number = {receipt.number}")
+    tamper(
+        path,
+        (
+            "UPDATE answers SET body = (SELECT body FROM answers WHERE number = 5) WHERE number = "
+            f"{receipt.number}"
+        ),
+    )
     assert any("answer" in found for found in verify(SQLiteLedger(path), receipts=[receipt]))
 
 
@@ -190,7 +225,15 @@ def test_the_witness_never_goes_back(ledger, witness):
     assert [path.name for path in witness.path.parent.glob("witness*")] == ["witness"]
 
 
-@pytest.mark.parametrize("text", ["", "privet-receipt-1", "privet-receipt-1.a.b.c.d", f"privet-receipt-2.{'0' * 64}.1.{'0' * 64}."])
+@pytest.mark.parametrize(
+    "text",
+    [
+        "",
+        "privet-receipt-1",
+        "privet-receipt-1.a.b.c.d",
+        f"privet-receipt-2.{'0' * 64}.1.{'0' * 64}.",
+    ],
+)
 def test_what_is_no_receipt_is_refused(text):
     with pytest.raises(ParameterError, match="receipt"):
         Receipt.read(text)
@@ -227,7 +270,7 @@ INSERT INTO entries VALUES (1, '2026-01-01T00:00:00.000+00:00', 'people', 'ada',
 INSERT INTO spent VALUES ('people', '', NULL, '1/6'), ('people', 'ada', '1/3', '1/18'), ('people', 'bob', NULL, '1/9');
 PRAGMA application_id = 0x50726976;
 PRAGMA user_version = 1;
-"""
+"""  # noqa: E501
 
 
 def test_a_ledger_of_version_1_is_brought_to_this_one(path):

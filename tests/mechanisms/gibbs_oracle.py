@@ -1,6 +1,8 @@
-"""The law over labelled trees, the slow and simple way: listed tree by tree, and by plain recursion on rows.
+"""The law over labelled trees, the slow and simple way: listed tree by tree, and by plain recursion
+on rows.
 
-All that is shared with the dynamic program is :func:`privet.space.children`, which has tests of its own.
+All that is shared with the dynamic program is :func:`privet.space.children`, which has tests of its
+own.
 """
 
 from __future__ import annotations
@@ -28,13 +30,17 @@ PRECISE = Context(prec=60, Emin=MIN_EMIN, Emax=MAX_EMAX)
 
 
 def small_schema(*sizes: int | str, classes: int = 2) -> Schema:
-    """Attributes a, b, ...: categorical with so many values, or ordered (``"4"``: bins; ``"3?"``: and one for missing entries)."""
+    """Attributes a, b, ...: categorical with so many values, or ordered (``"4"``: bins; ``"3?"``:
+    and one for missing entries).
+    """
     attributes = {}
     for name, size in zip("abcdefgh", sizes, strict=False):
         if isinstance(size, int):
             attributes[name] = Categorical([f"{name}{i}" for i in range(size)])
         else:
-            attributes[name] = Numeric(0, 1, bins=int(size.rstrip("?")), missing="none" if size.endswith("?") else None)
+            attributes[name] = Numeric(
+                0, 1, bins=int(size.rstrip("?")), missing="none" if size.endswith("?") else None
+            )
     return Schema(attributes, "class", [f"c{i}" for i in range(classes)])
 
 
@@ -42,7 +48,9 @@ def gibbs_of(space: TreeSpace, rows: list[Row], unit: float, plan: Plan | None =
     """The dynamic program on a list of rows."""
     plan = plan or Plan(space)
     marginals = Marginals(plan.sets, space.schema.sizes, space.schema.n_classes)
-    codes = np.array([row[0] for row in rows], dtype=np.uint8).reshape(len(rows), len(space.schema.sizes))
+    codes = np.array([row[0] for row in rows], dtype=np.uint8).reshape(
+        len(rows), len(space.schema.sizes)
+    )
     classes, weights = (np.array([row[i] for row in rows], dtype=np.int64) for i in (1, 2))
     marginals.add(np.ascontiguousarray(codes.T), classes, weights)
     return Gibbs(plan, marginals.flat, marginals.base, unit)
@@ -56,11 +64,17 @@ def random_rows(space: TreeSpace, n: int, seed: int, most: int = 5) -> list[Row]
     for _ in range(n):
         codes = tuple(int(rng.integers(size)) for size in sizes)
         guess = (codes[0] + codes[-1]) % n_classes
-        found.append((codes, guess if rng.random() < 0.7 else int(rng.integers(n_classes)), int(rng.integers(most + 1))))
+        found.append(
+            (
+                codes,
+                guess if rng.random() < 0.7 else int(rng.integers(n_classes)),
+                int(rng.integers(most + 1)),
+            )
+        )
     return found
 
 
-# -- the prior, as the docstring of TreeSpace says it ------------------------------------------------------------------------
+# -- the prior, as the docstring of TreeSpace says it ----------------------------------------------
 
 
 def label_prior(space: TreeSpace, label: int, above: int) -> Fraction:
@@ -71,9 +85,14 @@ def label_prior(space: TreeSpace, label: int, above: int) -> Fraction:
 
 
 def ways(space: TreeSpace, masks: tuple[int, ...], left: int) -> list[tuple]:
-    """What can happen to a node: (prior, split, children's masks) for every split, and (prior, None, ()) for none."""
+    """What can happen to a node: (prior, split, children's masks) for every split, and (prior,
+    None, ()) for none.
+    """
     splits = [] if left == 0 else space.splits_of(space.inner if left > 1 else space.last)
-    allowed = [[one for one in listed if len(children(mask, one)) > 1] for mask, listed in zip(masks, splits, strict=False)]
+    allowed = [
+        [one for one in listed if len(children(mask, one)) > 1]
+        for mask, listed in zip(masks, splits, strict=False)
+    ]
     n_attributes = sum(1 for listed in allowed if listed)
     if not n_attributes:
         return [(Fraction(1), None, ())]
@@ -107,7 +126,9 @@ def all_trees(space: TreeSpace) -> list[tuple[Tree, Fraction, list[tuple[tuple[i
                     for _, more, ends in combination:
                         chance *= more
                         leaves += ends
-                    found.append(((label, split, *(tree for tree, _, _ in combination)), chance, leaves))
+                    found.append(
+                        ((label, split, *(tree for tree, _, _ in combination)), chance, leaves)
+                    )
         return found
 
     return below(everything(space), space.depth, -1)
@@ -119,7 +140,12 @@ def inside(codes: tuple[int, ...], masks: tuple[int, ...]) -> bool:
 
 def score(leaves: list[tuple[tuple[int, ...], int]], rows: list[Row]) -> int:
     """The weight that a tree gets right."""
-    return sum(weight for codes, label, weight in rows for masks, said in leaves if said == label and inside(codes, masks))
+    return sum(
+        weight
+        for codes, label, weight in rows
+        for masks, said in leaves
+        if said == label and inside(codes, masks)
+    )
 
 
 def exact_law(space: TreeSpace, rows: list[Row], unit: float) -> dict[Tree, Decimal]:
@@ -138,11 +164,13 @@ def exact_law(space: TreeSpace, rows: list[Row], unit: float) -> dict[Tree, Deci
         return {tree: weight / total for tree, weight in raw.items()}
 
 
-# -- what the sampler does ------------------------------------------------------------------------------------------------------
+# -- what the sampler does -------------------------------------------------------------------------
 
 
 class SamplerLaw:
-    """What the sampler gives: the choices at a node are drawn exactly, so their chances multiply along a tree."""
+    """What the sampler gives: the choices at a node are drawn exactly, so their chances multiply
+    along a tree.
+    """
 
     def __init__(self, gibbs: Gibbs) -> None:
         self._gibbs, self._unit = gibbs, Decimal(gibbs.unit)
@@ -151,14 +179,21 @@ class SamplerLaw:
 
     def choices(self, node: Node) -> dict:
         """The chance of every (label, split)."""
-        key = (node.subset.tobytes(), node.left, node.above, None if node.counts is None else node.counts.tobytes())
+        key = (
+            node.subset.tobytes(),
+            node.left,
+            node.above,
+            None if node.counts is None else node.counts.tobytes(),
+        )
         if key not in self._known:
             with localcontext(PRECISE):
                 offered = self._gibbs.choices(node)
                 raw = {}
                 for i, split in enumerate(offered.splits):
                     for label in range(offered.rest.shape[1]):
-                        exponent = self._unit * int(offered.whole[i, label]) + Decimal(float(offered.rest[i, label]))
+                        exponent = self._unit * int(offered.whole[i, label]) + Decimal(
+                            float(offered.rest[i, label])
+                        )
                         raw[label, split] = exponent.exp()
                 self._known[key] = shares(raw)
         return self._known[key]
@@ -181,7 +216,9 @@ def shares(raw: dict) -> dict:
 
 
 def extremes(space: TreeSpace, first, second) -> tuple[float, float]:
-    """The smallest and the largest log(Pr first / Pr second) over all trees, without listing them: choices at nodes are independent."""
+    """The smallest and the largest log(Pr first / Pr second) over all trees, without listing them:
+    choices at nodes are independent.
+    """
     known: dict = {}
 
     def at(masks: tuple[int, ...], left: int, above: int, one, other) -> tuple[float, float]:
@@ -193,9 +230,16 @@ def extremes(space: TreeSpace, first, second) -> tuple[float, float]:
                 for label in range(space.schema.n_classes):
                     with localcontext(PRECISE):
                         # Where both are close, their ratio minus 1 keeps its digits.
-                        low = high = math.log1p(float(ours[label, split] / theirs[label, split] - 1))
+                        low = high = math.log1p(
+                            float(ours[label, split] / theirs[label, split] - 1)
+                        )
                     if split is not None:
-                        for part, *both in zip(parts, first.below(one, label, split), second.below(other, label, split), strict=True):
+                        for part, *both in zip(
+                            parts,
+                            first.below(one, label, split),
+                            second.below(other, label, split),
+                            strict=True,
+                        ):
                             least, most = at(part, left - 1, label, *both)
                             low, high = low + least, high + most
                     seen += [low, high]
@@ -206,7 +250,9 @@ def extremes(space: TreeSpace, first, second) -> tuple[float, float]:
 
 
 def drawn_shape(drawn: LabelledTree, node: int = 0, masks: tuple[int, ...] | None = None) -> tuple:
-    """A drawn tree as (label, {(attribute, mask, child)}), which forgets the names of splits and the order of children."""
+    """A drawn tree as (label, {(attribute, mask, child)}), which forgets the names of splits and
+    the order of children.
+    """
     cells = drawn.cells
     masks = masks or tuple((1 << size) - 1 for size in cells.schema.sizes)
     a, label = int(cells.attribute[node]), int(drawn.labels[node])
@@ -217,21 +263,31 @@ def drawn_shape(drawn: LabelledTree, node: int = 0, masks: tuple[int, ...] | Non
         if masks[a] >> code & 1:
             child = int(cells.branch[cells.offset[node] + code])
             parts[child] = parts.get(child, 0) | (1 << code)
-    return (label, frozenset((a, mask, drawn_shape(drawn, child, (*masks[:a], mask, *masks[a + 1 :]))) for child, mask in parts.items()))
+    return (
+        label,
+        frozenset(
+            (a, mask, drawn_shape(drawn, child, (*masks[:a], mask, *masks[a + 1 :])))
+            for child, mask in parts.items()
+        ),
+    )
 
 
-# -- the recursion, on rows ---------------------------------------------------------------------------------------------------
+# -- the recursion, on rows ------------------------------------------------------------------------
 
 
 class RecursionLaw:
-    """The law by the textbook recursion, memoised on the values that are still possible, in decimals."""
+    """The law by the textbook recursion, memoised on the values that are still possible, in
+    decimals.
+    """
 
     def __init__(self, space: TreeSpace, rows: list[Row], unit: float) -> None:
         self.space, self.rows = space, [row for row in rows if row[2]]
         self._power = cache(lambda n: (Decimal(unit) * n).exp())
         self._counts = cache(self._count)
         self._z: dict = {}
-        self._priors = cache(lambda prior, label, above: _decimal(prior * label_prior(space, label, above)))
+        self._priors = cache(
+            lambda prior, label, above: _decimal(prior * label_prior(space, label, above))
+        )
         self._ways = cache(lambda masks, left: ways(space, masks, left))
 
     def root(self) -> tuple:
@@ -239,7 +295,12 @@ class RecursionLaw:
 
     def below(self, node: tuple, label: int, split) -> list[tuple]:
         masks, left, _ = node
-        return [(part, left - 1, label) for _, one, parts in self._ways(masks, left) if one == split for part in parts]
+        return [
+            (part, left - 1, label)
+            for _, one, parts in self._ways(masks, left)
+            if one == split
+            for part in parts
+        ]
 
     def choices(self, node: tuple) -> dict:
         """The chance of every (label, split)."""
@@ -262,7 +323,11 @@ class RecursionLaw:
     def z(self, masks: tuple[int, ...], left: int, above: int) -> Decimal:
         key = (masks, left, above)
         if key not in self._z:
-            self._z[key] = sum(self.weights(masks, left, above).values()) if any(self._counts(masks)) else Decimal(1)
+            self._z[key] = (
+                sum(self.weights(masks, left, above).values())
+                if any(self._counts(masks))
+                else Decimal(1)
+            )
         return self._z[key]
 
     def _count(self, masks: tuple[int, ...]) -> list[int]:
@@ -279,7 +344,10 @@ class SkippingLaw(RecursionLaw):
     def weights(self, masks: tuple[int, ...], left: int, above: int) -> dict:
         if above < 0 or any(self._counts(masks)):
             return super().weights(masks, left, above)
-        return {choice: Decimal(int(choice == (above, None))) for choice in super().weights(masks, left, above)}
+        return {
+            choice: Decimal(int(choice == (above, None)))
+            for choice in super().weights(masks, left, above)
+        }
 
 
 def _decimal(fraction: Fraction) -> Decimal:
@@ -300,10 +368,21 @@ def law_of_shapes(space: TreeSpace, law) -> dict:
                 kept = children(masks[a], split)
                 parts = [(*masks[:a], mask, *masks[a + 1 :]) for mask in kept]
                 for combination in product(
-                    *(at(*both, left - 1).items() for both in zip(law.below(node, label, split), parts, strict=True))
+                    *(
+                        at(*both, left - 1).items()
+                        for both in zip(law.below(node, label, split), parts, strict=True)
+                    )
                 ):
-                    key = (label, frozenset((a, mask, part) for mask, (part, _) in zip(kept, combination, strict=True)))
-                    found[key] = found.get(key, 0) + chance * math.prod((p for _, p in combination), start=Decimal(1))
+                    key = (
+                        label,
+                        frozenset(
+                            (a, mask, part)
+                            for mask, (part, _) in zip(kept, combination, strict=True)
+                        ),
+                    )
+                    found[key] = found.get(key, 0) + chance * math.prod(
+                        (p for _, p in combination), start=Decimal(1)
+                    )
         return found
 
     return at(law.root(), everything(space), space.depth)

@@ -1,4 +1,6 @@
-"""One outcome out of several, exactly: the law, and the decisions that 64 bits and doubles cannot make."""
+"""One outcome out of several, exactly: the law, and the decisions that 64 bits and doubles cannot
+make.
+"""
 
 from __future__ import annotations
 
@@ -36,7 +38,10 @@ class Words:
 def edges(whole, unit, rest) -> list[Decimal]:
     """Where each outcome ends in the unit interval, to 300 digits."""
     with localcontext(PRECISE):
-        weights = [(Decimal(unit) * int(w) + Decimal(float(r))).exp() for w, r in zip(whole, rest, strict=True)]
+        weights = [
+            (Decimal(unit) * int(w) + Decimal(float(r))).exp()
+            for w, r in zip(whole, rest, strict=True)
+        ]
         total = sum(weights)
         return [sum(weights[: i + 1]) / total for i in range(len(weights) - 1)] + [Decimal(1)]
 
@@ -46,7 +51,9 @@ def draw(bits, whole, unit, rest) -> int:
 
 
 def words_at(edge: Decimal, n_words: int, after: int = 0) -> list[int]:
-    """The first words of the binary fraction of an edge, moved by some units of the last of them."""
+    """The first words of the binary fraction of an edge, moved by some units of the last of
+    them.
+    """
     with localcontext(PRECISE):
         number = int(edge * 2 ** (64 * n_words)) + after
     return [(number >> (64 * (n_words - 1 - i))) & (2**64 - 1) for i in range(n_words)]
@@ -93,7 +100,9 @@ def test_any_words_decide_as_exact_arithmetic_does(pairs, unit, words):
 @pytest.mark.parametrize("edge", range(len(WHOLE) - 1))
 @pytest.mark.parametrize("n_words", [1, 2, 3])
 def test_words_at_an_edge_are_decided_by_the_next_ones(edge, n_words):
-    """U agrees with an edge in all words but the last; one unit there puts it on either side. Nothing is decided sooner."""
+    """U agrees with an edge in all words but the last; one unit there puts it on either side.
+    Nothing is decided sooner.
+    """
     border = edges(WHOLE, UNIT, REST)[edge]
     for after, outcome in ((-3, edge), (3, edge + 1)):
         bits = Words(*words_at(border, n_words, after), 2**63, 2**63)
@@ -139,7 +148,9 @@ def test_few_draws_need_decimals(monkeypatch):
 
 @pytest.mark.parametrize("far", [-(10**6), -(10**12), -(2**60)])
 def test_an_outcome_that_is_far_behind(far):
-    """Its chance is no double, but it has one: right at the edge, everything waits for enough bits."""
+    """Its chance is no double, but it has one: right at the edge, everything waits for enough
+    bits.
+    """
     assert draw(Words(2**63, 0, 0, 1), [0, far, 0], 1.0, [0.0, 0.0, 0.0]) == 2
     assert draw(Words(2**63 - 2**30), [0, far, 0], 1.0, [0.0, 0.0, 0.0]) == 0
     assert draw(Words(2**63 + 2**30), [0, far, 0], 1.0, [0.0, 0.0, 0.0]) == 2
@@ -147,12 +158,17 @@ def test_an_outcome_that_is_far_behind(far):
 
 
 def test_the_product_is_not_rounded():
-    """0.1 x 10**15 and 0.1 x (10**15 + 1) differ by 0.1, although both exceed what a double can tell apart by its rounding."""
+    """0.1 x 10**15 and 0.1 x (10**15 + 1) differ by 0.1, although both exceed what a double can
+    tell apart by its rounding.
+    """
     unit, base = 0.1, 10**15
     law = edges([base, base + 1], unit, [0.0, -0.1])
     one = Words(*words_at(law[0], 1, -(2**20)))
     other = Words(*words_at(law[0], 1, 2**20))
-    assert (draw(one, [base, base + 1], unit, [0.0, -0.1]), draw(other, [base, base + 1], unit, [0.0, -0.1])) == (0, 1)
+    assert (
+        draw(one, [base, base + 1], unit, [0.0, -0.1]),
+        draw(other, [base, base + 1], unit, [0.0, -0.1]),
+    ) == (0, 1)
 
 
 def test_ties_and_one_outcome():
@@ -163,10 +179,14 @@ def test_ties_and_one_outcome():
 
 
 def test_large_rests_leave_the_decision_to_decimals():
-    """Rests of 10**9 with a difference of 1: doubles could not place U to 64 bits, and do not try."""
+    """Rests of 10**9 with a difference of 1: doubles could not place U to 64 bits, and do not
+    try.
+    """
     rest = [1e9, 1e9 - 1.0]
     border = edges([0, 0], 1.0, rest)[0]
-    assert [draw(Words(*words_at(border, 1, after), 0), [0, 0], 1.0, rest) for after in (-5, 5)] == [0, 1]
+    assert [
+        draw(Words(*words_at(border, 1, after), 0), [0, 0], 1.0, rest) for after in (-5, 5)
+    ] == [0, 1]
 
 
 def test_more_bits_continue_the_same_uniform():

@@ -1,4 +1,6 @@
-"""Where the output law can be written down, its likelihood ratios are bounded by e**epsilon for all neighbours."""
+"""Where the output law can be written down, its likelihood ratios are bounded by e**epsilon for all
+neighbours.
+"""
 
 from __future__ import annotations
 
@@ -32,7 +34,9 @@ def changes(criterion, table):
 
 @pytest.mark.parametrize("criterion", CRITERIA, ids=lambda c: type(c).__name__)
 def test_the_range_bounds_every_pair_of_candidates(criterion):
-    """A row of one class may land in any child of any candidate table: the changes must lie within one range."""
+    """A row of one class may land in any child of any candidate table: the changes must lie within
+    one range.
+    """
     by_class: dict[int, list[int]] = {0: [], 1: []}
     for table in small_tables():
         for entry, change in changes(criterion, table):
@@ -43,9 +47,13 @@ def test_the_range_bounds_every_pair_of_candidates(criterion):
 
 @pytest.mark.parametrize("criterion", CRITERIA, ids=lambda c: type(c).__name__)
 def test_the_range_is_not_wasteful(criterion):
-    """Some pair of candidates comes within a third of the range, so a smaller one would be wrong."""
+    """Some pair of candidates comes within a third of the range, so a smaller one would be
+    wrong.
+    """
     big = [np.array([[n, 0], [0, 0]], dtype=np.int64) for n in (1, 5, 19)] + list(small_tables())
-    seen = [change for table in big for entry, change in changes(criterion, table) if entry % 2 == 1]
+    seen = [
+        change for table in big for entry, change in changes(criterion, table) if entry % 2 == 1
+    ]
     assert max(seen) - min(seen) > criterion.score_range * 2 / 3
 
 
@@ -78,10 +86,24 @@ def test_gini_does_not_overflow_on_large_counts():
     assert int(Gini().scores(huge)) == pytest.approx(float(exact) * (1 << 20), rel=1e-12)
 
 
-@pytest.mark.parametrize("criterion", [Gini(), InformationGain(1 << 30)], ids=lambda c: type(c).__name__)
+@pytest.mark.parametrize(
+    "criterion", [Gini(), InformationGain(1 << 30)], ids=lambda c: type(c).__name__
+)
 def test_the_range_holds_for_any_number_of_rows(criterion):
     """Counts near the limits of fixed point, of 64 bits, and beyond the declared number of rows."""
-    sizes = [0, 1, 10**6, (1 << 29) - 1, 1 << 29, (1 << 29) + 1, 1 << 30, 3_100_000_000, 10**10, 1 << 36, 1 << 45]
+    sizes = [
+        0,
+        1,
+        10**6,
+        (1 << 29) - 1,
+        1 << 29,
+        (1 << 29) + 1,
+        1 << 30,
+        3_100_000_000,
+        10**10,
+        1 << 36,
+        1 << 45,
+    ]
     rng = np.random.default_rng(1)
     seen: dict[int, list[int]] = {0: [], 1: []}
     for _ in range(2000):
@@ -91,7 +113,9 @@ def test_the_range_holds_for_any_number_of_rows(criterion):
 
 
 def test_the_range_covers_how_large_logarithms_are_rounded():
-    """At the largest counts a value is off by several units; with one unit for each, this pair of candidates was apart by more."""
+    """At the largest counts a value is off by several units; with one unit for each, this pair of
+    candidates was apart by more.
+    """
     criterion, n_classes, away = InformationGain(314_548_484), 8, np.arange(3000)
     most = (1 << 30) // n_classes
 
@@ -104,14 +128,18 @@ def test_the_range_covers_how_large_logarithms_are_rounded():
     worst[:, 0, 0], worst[:, 0, 1] = 0, most - away
     best = np.zeros_like(worst)
     best[:, 0, 1] = most - 1 - away
-    apart = max(int(grown(np.where(np.arange(n_classes) == 2, few, best), 1).max()) for few in range(4)) - int(grown(worst, 0).min())
+    apart = max(
+        int(grown(np.where(np.arange(n_classes) == 2, few, best), 1).max()) for few in range(4)
+    ) - int(grown(worst, 0).min())
     assert criterion.score_range - 256 + 8 < apart <= criterion.score_range
 
 
 @pytest.mark.parametrize("law", [flip_law, exponential_law])
 @pytest.mark.parametrize("epsilon", [0.1, 1.0, 4.0])
 def test_selection_ratios_never_exceed_epsilon(law, epsilon):
-    """All score vectors of three candidates, all changes within a range of 1 (up, down, and mixed after a shift)."""
+    """All score vectors of three candidates, all changes within a range of 1 (up, down, and mixed
+    after a shift).
+    """
     worst = 0.0
     for scores in itertools.product(range(4), repeat=3):
         for change in itertools.product((0, 1), repeat=3):

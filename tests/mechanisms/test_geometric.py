@@ -1,4 +1,6 @@
-"""The table of geometric draws: its thresholds, its ties, and that it agrees with the algorithm for large scales."""
+"""The table of geometric draws: its thresholds, its ties, and that it agrees with the algorithm for
+large scales.
+"""
 
 from __future__ import annotations
 
@@ -51,7 +53,9 @@ def test_ties_reach_the_decision(bits, monkeypatch):
     table = _thresholds(scale)
     monkeypatch.setattr(bits, "words", lambda count: np.full(count, table[-3], dtype=np.uint64))
     asked = []
-    monkeypatch.setattr(geometric, "_is_below", lambda bits, word, g, scale: asked.append((word, g)) or g % 2 == 1)
+    monkeypatch.setattr(
+        geometric, "_is_below", lambda bits, word, g, scale: asked.append((word, g)) or g % 2 == 1
+    )
     assert table_geometric(bits, 2, scale).tolist() == [3, 3]
     assert asked == [(int(table[-3]), 3)] * 2
 
@@ -59,7 +63,10 @@ def test_ties_reach_the_decision(bits, monkeypatch):
 def test_the_table_and_the_algorithm_for_large_scales_follow_one_law(bits):
     ours, theirs = table_geometric(bits, 60_000, F(40, 3)), large_magnitudes(bits, 60_000, 40, 3)
     edges = np.arange(0, 80, 4)
-    tables = [np.histogram(np.minimum(draws, 79), bins=np.append(edges, 1000))[0] for draws in (ours, theirs)]
+    tables = [
+        np.histogram(np.minimum(draws, 79), bins=np.append(edges, 1000))[0]
+        for draws in (ours, theirs)
+    ]
     assert stats.chi2_contingency(np.array(tables)).pvalue > 1e-6
 
 

@@ -1,4 +1,6 @@
-"""The sampler's law over whole labelled trees, against all trees of small spaces, and over neighbouring tables."""
+"""The sampler's law over whole labelled trees, against all trees of small spaces, and over
+neighbouring tables.
+"""
 
 from __future__ import annotations
 
@@ -55,7 +57,9 @@ SPACES = {
 @pytest.mark.parametrize("rows", [0, 12], ids="rows={}".format)
 @pytest.mark.parametrize("name", SPACES)
 def test_every_tree_has_its_probability(name, rows):
-    """prior x exp(unit x correct weight), normalised, for every labelled tree of the space; weights are 0 to 5 units."""
+    """prior x exp(unit x correct weight), normalised, for every labelled tree of the space; weights
+    are 0 to 5 units.
+    """
     space = SPACES[name]()
     table, unit = random_rows(space, rows, seed=rows), 0.3
     stated, sampler = exact_law(space, table, unit), SamplerLaw(gibbs_of(space, table, unit))
@@ -66,7 +70,9 @@ def test_every_tree_has_its_probability(name, rows):
 
 @pytest.mark.parametrize("unit", [1e-9, 2.0**-16, 40.0, 3e5], ids="unit={:g}".format)
 def test_every_tree_has_its_probability_at_every_epsilon(unit):
-    """From almost the prior to trees whose chance is below 10**-1000000: no tree is lost, none is off."""
+    """From almost the prior to trees whose chance is below 10**-1000000: no tree is lost, none is
+    off.
+    """
     space = SPACES["two tests, two values"]()
     table = random_rows(space, 12, seed=3)
     stated, sampler = exact_law(space, table, unit), SamplerLaw(gibbs_of(space, table, unit))
@@ -83,14 +89,19 @@ def test_a_single_row_of_one_unit_counts(name):
 
 
 def test_weights_of_a_huge_table_lose_nothing():
-    """A chance does not drift with the size of the table, although unit x weight has more digits than a double."""
+    """A chance does not drift with the size of the table, although unit x weight has more digits
+    than a double.
+    """
     space = SPACES["two tests, two values"]()
-    table = [(codes, label, weight * 10**12 + weight) for codes, label, weight in random_rows(space, 12, seed=4)]
+    table = [
+        (codes, label, weight * 10**12 + weight)
+        for codes, label, weight in random_rows(space, 12, seed=4)
+    ]
     stated, sampler = exact_law(space, table, 0.1), SamplerLaw(gibbs_of(space, table, 0.1))
     assert max(abs(sampler(tree) / chance - 1) for tree, chance in stated.items()) < 1e-12
 
 
-# -- by drawing -----------------------------------------------------------------------------------------------------------------
+# -- by drawing ------------------------------------------------------------------------------------
 
 DRAWS = 5000
 DRAWN = TreeSpace(small_schema(3, 2), 2)
@@ -108,7 +119,9 @@ def draws() -> Counter:
 
 
 def fit_of(draws: Counter, law) -> float:
-    """Trees with a share of their own or together with all the rare ones; trees that the law does not know count as rare."""
+    """Trees with a share of their own or together with all the rare ones; trees that the law does
+    not know count as rare.
+    """
     stated = law_of_shapes(DRAWN, law)
     assert abs(sum(stated.values()) - 1) < 1e-20
     observed = [draws.get(tree, 0) for tree in stated]
@@ -140,24 +153,32 @@ def test_a_drawn_tree_sends_every_row_to_one_labelled_leaf():
             assert tree.cells.n_cells == int((tree.cells.attribute < 0).sum())
 
 
-# -- neighbours -----------------------------------------------------------------------------------------------------------------
+# -- neighbours ------------------------------------------------------------------------------------
 
 MOST = 4  #: units that a row can weigh
 
 
 def neighbours(space: TreeSpace):
     """Tables, and each with one row more: any codes, any class, any weight."""
-    tables = [[], [((1,) * len(space.schema.sizes), 0, MOST)], *(random_rows(space, n, seed=n, most=MOST) for n in (3, 8))]
+    tables = [
+        [],
+        [((1,) * len(space.schema.sizes), 0, MOST)],
+        *(random_rows(space, n, seed=n, most=MOST) for n in (3, 8)),
+    ]
     rows = list(product(product(*map(range, space.schema.sizes)), range(space.schema.n_classes)))
     for table in tables:
         for (codes, label), weight in product(rows, (0, 1, MOST)):
             yield table, [*table, (codes, label, weight)], weight
 
 
-@pytest.mark.parametrize("name", ["no test", "two tests, two values", "ordered, missing bin, last splits differ"])
+@pytest.mark.parametrize(
+    "name", ["no test", "two tests, two values", "ordered, missing bin, last splits differ"]
+)
 @pytest.mark.parametrize("epsilon", [0.1, 3.0])
 def test_neighbours_differ_by_epsilon_at_most(name, epsilon):
-    """Over all trees, the log-ratio has a range of epsilon at most, so it is epsilon at most itself; and epsilon is used."""
+    """Over all trees, the log-ratio has a range of epsilon at most, so it is epsilon at most
+    itself; and epsilon is used.
+    """
     space = SPACES[name]()
     plan, known, worst = Plan(space), {}, 0.0
 
@@ -170,7 +191,8 @@ def test_neighbours_differ_by_epsilon_at_most(name, epsilon):
         low, high = extremes(space, law(more), law(table))
         assert low <= 1e-12
         assert high >= -1e-12
-        assert high - low <= epsilon * weight / MOST + 1e-12  # bounded range; a lighter row costs less
+        # bounded range; a lighter row costs less
+        assert high - low <= epsilon * weight / MOST + 1e-12
         worst = max(worst, -low, high)
     assert 0.4 * epsilon < worst <= epsilon + 1e-12
 
@@ -179,7 +201,10 @@ def test_neighbours_of_a_law_that_skips_empty_nodes_do_not():
     """What the check above would find: a tree that only one of two neighbours can give."""
     space = SPACES["two tests, two values"]()
     table = [((0, 0), 0, MOST)]
-    law, more = (law_of_shapes(space, SkippingLaw(space, rows, 0.1)) for rows in (table, [*table, ((1, 1), 0, 1)]))
+    law, more = (
+        law_of_shapes(space, SkippingLaw(space, rows, 0.1))
+        for rows in (table, [*table, ((1, 1), 0, 1)])
+    )
     assert any(law[tree] == 0 and more[tree] > 0 for tree in law)
 
 
@@ -191,4 +216,6 @@ def test_one_against_rest_on_three_values_is_more_than_one_split_of_two():
     child = sampler.below(sampler.root(), 0, space.inner[0])[0]
     chances = sampler.choices(child)
     assert len([split for label, split in chances if label == 0 and split is not None]) == 3
-    assert float(sum(chance for (_, split), chance in chances.items() if split is not None)) == pytest.approx(0.5)
+    assert float(
+        sum(chance for (_, split), chance in chances.items() if split is not None)
+    ) == pytest.approx(0.5)

@@ -7,22 +7,47 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from privet.cells import Split
-from privet.space import TreeSpace, all_splits, binary_and_coarse_splits, coarse_splits, one_against_rest, thresholds
-from tests.mechanisms.gibbs_oracle import RecursionLaw, SamplerLaw, extremes, gibbs_of, random_rows, small_schema
+from privet.space import (
+    TreeSpace,
+    all_splits,
+    binary_and_coarse_splits,
+    coarse_splits,
+    one_against_rest,
+    thresholds,
+)
+from tests.mechanisms.gibbs_oracle import (
+    RecursionLaw,
+    SamplerLaw,
+    extremes,
+    gibbs_of,
+    random_rows,
+    small_schema,
+)
 
 CLOSE = 1e-12
 
 
 def differs(space: TreeSpace, rows, unit: float) -> float:
     """The largest relative difference over all trees."""
-    return max(map(abs, extremes(space, SamplerLaw(gibbs_of(space, rows, unit)), RecursionLaw(space, rows, unit))))
+    return max(
+        map(
+            abs,
+            extremes(
+                space, SamplerLaw(gibbs_of(space, rows, unit)), RecursionLaw(space, rows, unit)
+            ),
+        )
+    )
 
 
 @pytest.mark.parametrize("classes", [2, 4])
 def test_six_attributes_and_four_tests(classes):
     """Thresholds with a missing bin, one against rest, all apart; at the last level all of them."""
     schema = small_schema(3, "3?", 2, 2, 2, 2, classes=classes)
-    inner = [Split.multiway(schema, name) for name in "cdef"] + thresholds(schema, "b")[:1] + one_against_rest(schema, "a")[:1]
+    inner = (
+        [Split.multiway(schema, name) for name in "cdef"]
+        + thresholds(schema, "b")[:1]
+        + one_against_rest(schema, "a")[:1]
+    )
     space = TreeSpace(schema, 4 if classes == 2 else 3, inner, all_splits(schema))
     assert differs(space, random_rows(space, 40, seed=1), 0.3) < CLOSE
 
@@ -43,7 +68,17 @@ def test_a_law_that_is_off_is_noticed():
     schema = small_schema(3, "4", 2)
     space, wrong = TreeSpace(schema, 2), TreeSpace(schema, 2, keep=0.5 + 1e-9)
     rows = random_rows(space, 20, seed=4)
-    assert max(map(abs, extremes(space, SamplerLaw(gibbs_of(space, rows, 0.3)), RecursionLaw(wrong, rows, 0.3)))) > 100 * CLOSE
+    assert (
+        max(
+            map(
+                abs,
+                extremes(
+                    space, SamplerLaw(gibbs_of(space, rows, 0.3)), RecursionLaw(wrong, rows, 0.3)
+                ),
+            )
+        )
+        > 100 * CLOSE
+    )
 
 
 @st.composite
@@ -54,11 +89,24 @@ def problems(draw):
     listed = all_splits(schema)
     some = st.lists(st.sampled_from(listed), unique=True, max_size=5) if listed else st.just([])
     chance = st.sampled_from([0.001, 0.3, 0.5, 0.999])
-    space = TreeSpace(schema, draw(st.integers(0, 3)), draw(some), draw(some), split=draw(chance), keep=draw(chance))
-    row = st.tuples(
-        st.tuples(*(st.integers(0, size - 1) for size in schema.sizes)), st.integers(0, schema.n_classes - 1), st.integers(0, 1 << 16)
+    space = TreeSpace(
+        schema,
+        draw(st.integers(0, 3)),
+        draw(some),
+        draw(some),
+        split=draw(chance),
+        keep=draw(chance),
     )
-    return space, draw(st.lists(row, max_size=8)), draw(st.sampled_from([2.0**-26, 2.0**-16, 0.001]))
+    row = st.tuples(
+        st.tuples(*(st.integers(0, size - 1) for size in schema.sizes)),
+        st.integers(0, schema.n_classes - 1),
+        st.integers(0, 1 << 16),
+    )
+    return (
+        space,
+        draw(st.lists(row, max_size=8)),
+        draw(st.sampled_from([2.0**-26, 2.0**-16, 0.001])),
+    )
 
 
 @given(problems())

@@ -1,4 +1,6 @@
-"""The bound on rounding: what it assumes, that real errors stay far below it, and that a coarser arithmetic does not."""
+"""The bound on rounding: what it assumes, that real errors stay far below it, and that a coarser
+arithmetic does not.
+"""
 
 from __future__ import annotations
 
@@ -14,9 +16,17 @@ from privet.errors import QuestionError
 from privet.mechanisms.gibbs import draw, kernels
 from privet.mechanisms.gibbs.slack import epsilon_per_unit, nodes_below, size_per_node, slack
 from privet.space import TreeSpace, all_splits, coarse_splits, thresholds, widest
-from tests.mechanisms.gibbs_oracle import RecursionLaw, SamplerLaw, all_trees, extremes, gibbs_of, random_rows, small_schema
+from tests.mechanisms.gibbs_oracle import (
+    RecursionLaw,
+    SamplerLaw,
+    all_trees,
+    extremes,
+    gibbs_of,
+    random_rows,
+    small_schema,
+)
 
-# -- what is assumed ------------------------------------------------------------------------------------------------------------
+# -- what is assumed -------------------------------------------------------------------------------
 
 
 @kernels.jit
@@ -40,8 +50,21 @@ def ulps(found: np.ndarray, arguments: np.ndarray, function: str) -> float:
 
 def test_exp_and_log_are_good_to_four_units_in_the_last_place():
     rng = np.random.default_rng(0)
-    x = -np.concatenate([rng.uniform(0, 700, 1500), rng.exponential(1, 1500), 10.0 ** rng.uniform(-17, 0, 1000), [0.0]])
-    y = np.concatenate([rng.uniform(0, 2, 1500), np.exp(rng.uniform(-700, 10, 1500)), 1 + 10.0 ** rng.uniform(-15, 0, 1000)])
+    x = -np.concatenate(
+        [
+            rng.uniform(0, 700, 1500),
+            rng.exponential(1, 1500),
+            10.0 ** rng.uniform(-17, 0, 1000),
+            [0.0],
+        ]
+    )
+    y = np.concatenate(
+        [
+            rng.uniform(0, 2, 1500),
+            np.exp(rng.uniform(-700, 10, 1500)),
+            1 + 10.0 ** rng.uniform(-15, 0, 1000),
+        ]
+    )
     powers, logs = np.empty_like(x), np.empty_like(y)
     compiled(x, y, powers, logs)
     for found in (powers, np.exp(x)):
@@ -51,24 +74,37 @@ def test_exp_and_log_are_good_to_four_units_in_the_last_place():
         assert ulps(found, y, "ln") < 4
 
 
-# -- real errors ----------------------------------------------------------------------------------------------------------------
+# -- real errors -----------------------------------------------------------------------------------
 
 
 def wide_and_deep() -> TreeSpace:
     schema = small_schema(3, "3?", 2, 2, 2)
-    return TreeSpace(schema, 4, [Split.multiway(schema, name) for name in "cde"] + thresholds(schema, "b")[:1], all_splits(schema))
+    return TreeSpace(
+        schema,
+        4,
+        [Split.multiway(schema, name) for name in "cde"] + thresholds(schema, "b")[:1],
+        all_splits(schema),
+    )
 
 
 def widest_split() -> TreeSpace:
-    """As many children as are allowed, each almost sure to have another label than the one above."""
+    """As many children as are allowed, each almost sure to have another label than the one
+    above.
+    """
     keep = 0.98
     schema = small_schema(widest(4, keep), 2, classes=4)
-    return TreeSpace(schema, 2, [Split.multiway(schema, "b")], [Split.multiway(schema, "a")], keep=keep)
+    return TreeSpace(
+        schema, 2, [Split.multiway(schema, "b")], [Split.multiway(schema, "a")], keep=keep
+    )
 
 
 def spread(space: TreeSpace):
     """Every value of the wide attribute in another class than its neighbours."""
-    return [((a, b), a % space.schema.n_classes, 5) for a in range(space.schema.sizes[0]) for b in (0, 1)]
+    return [
+        ((a, b), a % space.schema.n_classes, 5)
+        for a in range(space.schema.sizes[0])
+        for b in (0, 1)
+    ]
 
 
 def coarse() -> TreeSpace:
@@ -76,12 +112,20 @@ def coarse() -> TreeSpace:
     return TreeSpace(schema, 2, coarse_splits(schema), all_splits(schema), split=0.001, keep=0.999)
 
 
-SPACES = {"wide and deep": wide_and_deep, "widest split": widest_split, "coarse, extreme prior": coarse}
+SPACES = {
+    "wide and deep": wide_and_deep,
+    "widest split": widest_split,
+    "coarse, extreme prior": coarse,
+}
 
 
 def measured(space: TreeSpace, rows, unit: float) -> float:
-    """The range over all trees of the logarithm of sampler's law over stated law, with 60 digits. The theorem: at most slack / 2."""
-    low, high = extremes(space, SamplerLaw(gibbs_of(space, rows, unit)), RecursionLaw(space, rows, unit))
+    """The range over all trees of the logarithm of sampler's law over stated law, with 60 digits.
+    The theorem: at most slack / 2.
+    """
+    low, high = extremes(
+        space, SamplerLaw(gibbs_of(space, rows, unit)), RecursionLaw(space, rows, unit)
+    )
     return high - low
 
 
@@ -138,7 +182,7 @@ def test_a_lookup_that_forgets_a_state_breaks_the_bound():
     assert high - low > slack(space) / 2
 
 
-# -- the parts of the bound -----------------------------------------------------------------------------------------------------
+# -- the parts of the bound ------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize("name", SPACES)
@@ -181,16 +225,20 @@ def test_the_slack_is_small_where_trees_are_read():
     assert 0 < slack(TreeSpace(small_schema(2), 0)) < F(1, 10**12)
     assert slack(TreeSpace(small_schema(*[3] * 8), 3)) < F(1, 10**9)
     assert slack(TreeSpace(adult_like, 2)) < F(1, 10**7)
-    assert slack(TreeSpace(adult_like, 2)) < slack(TreeSpace(adult_like, 3, coarse_splits(adult_like)))
+    assert slack(TreeSpace(adult_like, 2)) < slack(
+        TreeSpace(adult_like, 3, coarse_splits(adult_like))
+    )
 
 
 def test_a_space_of_too_many_nodes_is_refused():
     schema = small_schema(*[20] * 8)
-    with pytest.raises(QuestionError, match=r"nodes, too many for floating point; use less depth \(now 8\)"):
+    with pytest.raises(
+        QuestionError, match=r"nodes, too many for floating point; use less depth \(now 8\)"
+    ):
         slack(TreeSpace(schema, 8, coarse_splits(schema), coarse_splits(schema)))
 
 
-# -- epsilon --------------------------------------------------------------------------------------------------------------------
+# -- epsilon ---------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize("epsilon", [F(1, 10), F(1, 3), F(1), F(7, 2), F(10**6)], ids=str)

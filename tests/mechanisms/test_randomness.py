@@ -13,7 +13,13 @@ from scipy import stats
 from privet.errors import ParameterError, PrivacyError
 from privet.mechanisms.bernoulli import MAX_DENOMINATOR, exp_coin, exp_coins, geometric
 from privet.mechanisms.laplace import discrete_laplace
-from privet.mechanisms.randomness import SeededBits, SystemBits, uniform_below, uniform_int, unlock_test_seeds
+from privet.mechanisms.randomness import (
+    SeededBits,
+    SystemBits,
+    uniform_below,
+    uniform_int,
+    unlock_test_seeds,
+)
 
 
 @pytest.fixture
@@ -55,9 +61,18 @@ def test_uniform_below(bits, bound):
     assert drawn.max() < bound
     bins = min(bound, 50)
     observed = np.bincount((drawn.astype(object) * bins // bound).astype(int), minlength=bins)
-    expected = [((i + 1) * bound - 1) // bins - (i * bound - 1) // bins for i in range(bins)] if bound > 50 else [1] * bins
+    expected = (
+        [((i + 1) * bound - 1) // bins - (i * bound - 1) // bins for i in range(bins)]
+        if bound > 50
+        else [1] * bins
+    )
     if bins > 1:
-        assert stats.chisquare(observed, np.array(expected, dtype=float) / sum(expected) * 20_000).pvalue > 1e-6
+        assert (
+            stats.chisquare(
+                observed, np.array(expected, dtype=float) / sum(expected) * 20_000
+            ).pvalue
+            > 1e-6
+        )
 
 
 @given(st.integers(1, 2**200))
@@ -65,13 +80,17 @@ def test_uniform_int_stays_below_any_bound(bound):
     assert 0 <= uniform_int(SystemBits(), bound) < bound
 
 
-@pytest.mark.parametrize(("numerator", "denominator"), [(0, 1), (1, 1), (1, 3), (2**55, MAX_DENOMINATOR), (9, 10)])
+@pytest.mark.parametrize(
+    ("numerator", "denominator"), [(0, 1), (1, 1), (1, 3), (2**55, MAX_DENOMINATOR), (9, 10)]
+)
 def test_exp_coins(bits, numerator, denominator):
     heads = exp_coins(bits, np.full(40_000, numerator, dtype=np.uint64), denominator).sum()
     assert stats.binomtest(int(heads), 40_000, np.exp(-numerator / denominator)).pvalue > 1e-6
 
 
-@pytest.mark.parametrize(("numerator", "denominator"), [(0, 5), (1, 2), (5, 2), (10**30, 3 * 10**30)])
+@pytest.mark.parametrize(
+    ("numerator", "denominator"), [(0, 5), (1, 2), (5, 2), (10**30, 3 * 10**30)]
+)
 def test_exp_coin(bits, numerator, denominator):
     heads = sum(exp_coin(bits, numerator, denominator) for _ in range(10_000))
     assert stats.binomtest(heads, 10_000, float(np.exp(-numerator / denominator))).pvalue > 1e-6

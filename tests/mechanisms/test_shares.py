@@ -1,4 +1,6 @@
-"""Shares of noise: one share follows its exact law, h of them add up to discrete Laplace noise, and nothing 30% off passes."""
+"""Shares of noise: one share follows its exact law, h of them add up to discrete Laplace noise, and
+nothing 30% off passes.
+"""
 
 from __future__ import annotations
 
@@ -12,10 +14,32 @@ from scipy import signal, stats
 from privet.errors import ParameterError
 from privet.mechanisms.laplace import magnitudes
 from privet.mechanisms.randomness import SeededBits, SystemBits, unlock_test_seeds
-from privet.mechanisms.shares import MAX_SHARES, add_laplace_share, deviation_of_shares, laplace_share, negative_binomial
-from tests.conformance.check_mechanism import ALPHA, SAMPLES, check_noise, choice_fit, fit, laplace_law
+from privet.mechanisms.shares import (
+    MAX_SHARES,
+    add_laplace_share,
+    deviation_of_shares,
+    laplace_share,
+    negative_binomial,
+)
+from tests.conformance.check_mechanism import (
+    ALPHA,
+    SAMPLES,
+    check_noise,
+    choice_fit,
+    fit,
+    laplace_law,
+)
 
-LAWS = [(F(1, 3), 2), (F(1), 3), (F(10, 7), 5), (F(10), 2), (F(10), 16), (F(100), 16), (F(12345, 7), 4), (F(50), 1000)]
+LAWS = [
+    (F(1, 3), 2),
+    (F(1), 3),
+    (F(10, 7), 5),
+    (F(10), 2),
+    (F(10), 16),
+    (F(100), 16),
+    (F(12345, 7), 4),
+    (F(50), 1000),
+]
 SUMS = [(F(1, 3), 3), (F(10, 7), 2), (F(10), 16), (F(100), 5), (F(30_000), 3)]
 
 
@@ -26,7 +50,9 @@ def bits():
 
 
 def share_law(scale: float, part: float):
-    """The law of X - Y with X, Y ~ NegBin(part, exp(-1/scale)), by convolution of the mass functions that SciPy has."""
+    """The law of X - Y with X, Y ~ NegBin(part, exp(-1/scale)), by convolution of the mass
+    functions that SciPy has.
+    """
     reach = int(60 * scale) + 60
     mass = stats.nbinom.pmf(np.arange(reach + 1), part, -math.expm1(-1 / scale))
     law = np.maximum(signal.fftconvolve(mass, mass[::-1]), 0)
@@ -35,21 +61,31 @@ def share_law(scale: float, part: float):
 
 @pytest.mark.parametrize(("scale", "shares"), LAWS, ids=str)
 def test_one_share_follows_its_law(bits, scale, shares):
-    check_noise(lambda count: laplace_share(bits, count, scale, shares), share_law(float(scale), 1 / shares))
+    check_noise(
+        lambda count: laplace_share(bits, count, scale, shares), share_law(float(scale), 1 / shares)
+    )
 
 
 @pytest.mark.parametrize("factor", [F(7, 10), F(13, 10)], ids=float)
 @pytest.mark.parametrize(("scale", "shares"), LAWS[:-1], ids=str)
 def test_a_share_of_a_scale_30_percent_off_is_rejected(bits, scale, shares, factor):
     with pytest.raises(AssertionError, match=r"follow its law|never occur"):
-        check_noise(lambda count: laplace_share(bits, count, scale * factor, shares), share_law(float(scale), 1 / shares))
+        check_noise(
+            lambda count: laplace_share(bits, count, scale * factor, shares),
+            share_law(float(scale), 1 / shares),
+        )
 
 
 @pytest.mark.parametrize(("scale", "shares"), LAWS[:-1], ids=str)
 def test_a_share_of_other_parts_is_rejected(bits, scale, shares):
-    """The test above must tell 1/h from 1.3/h as well: too few honest parties are too little noise."""
+    """The test above must tell 1/h from 1.3/h as well: too few honest parties are too little
+    noise.
+    """
     with pytest.raises(AssertionError, match=r"follow its law|never occur"):
-        check_noise(lambda count: laplace_share(bits, count, scale, shares), share_law(float(scale), 1.3 / shares))
+        check_noise(
+            lambda count: laplace_share(bits, count, scale, shares),
+            share_law(float(scale), 1.3 / shares),
+        )
 
 
 @pytest.mark.parametrize(("scale", "shares"), SUMS, ids=str)
@@ -63,7 +99,9 @@ def test_the_sum_is_discrete_laplace(bits, scale, shares):
         with pytest.raises(AssertionError, match=r"follow its law|never occur"):
             check_noise(lambda count, factor=factor: total(count, scale * factor), law, 20_000)
     with pytest.raises(AssertionError, match=r"follow its law|never occur"):
-        check_noise(lambda count: total(count, parties=shares - 1), law, 20_000 if shares < 10 else SAMPLES)
+        check_noise(
+            lambda count: total(count, parties=shares - 1), law, 20_000 if shares < 10 else SAMPLES
+        )
 
 
 def test_a_single_share_is_all_of_the_noise(bits):
@@ -80,9 +118,13 @@ def test_cycles_cover_the_permutation(bits, monkeypatch):
 
 
 def test_the_part_of_a_fixed_number_of_elements(bits, monkeypatch):
-    """Of a fixed number of elements the kept ones are beta-binomial(1/h, 1 - 1/h), the urn of Pólya."""
+    """Of a fixed number of elements the kept ones are beta-binomial(1/h, 1 - 1/h), the urn of
+    Pólya.
+    """
     n, h = 12, 3
-    monkeypatch.setattr("privet.mechanisms.shares.magnitudes", lambda bits, count, scale: np.full(count, n))
+    monkeypatch.setattr(
+        "privet.mechanisms.shares.magnitudes", lambda bits, count, scale: np.full(count, n)
+    )
     drawn = np.bincount(negative_binomial(bits, 60_000, F(1), h), minlength=n + 1)
     law = stats.betabinom.pmf(np.arange(n + 1), n, 1 / h, 1 - 1 / h)
     assert choice_fit(drawn, law) > ALPHA
@@ -132,9 +174,13 @@ def test_bad_scales(bits, scale):
         laplace_share(bits, 1, scale, 2)
 
 
-@pytest.mark.parametrize(("scale", "shares", "added"), [(F(10), 3, 3), (F(10), 3, 5), (F(1, 2), 2, 1)])
+@pytest.mark.parametrize(
+    ("scale", "shares", "added"), [(F(10), 3, 3), (F(10), 3, 5), (F(1, 2), 2, 1)]
+)
 def test_the_deviation_of_a_sum(bits, scale, shares, added):
     total = sum(laplace_share(bits, SAMPLES, scale, shares) for _ in range(added))
     assert deviation_of_shares(scale, shares, added) == pytest.approx(total.std(), rel=0.05)
-    one_curator = math.sqrt(np.sum(np.arange(-2000, 2001) ** 2 * laplace_law(float(scale))(np.arange(-2000, 2001))))
+    one_curator = math.sqrt(
+        np.sum(np.arange(-2000, 2001) ** 2 * laplace_law(float(scale))(np.arange(-2000, 2001)))
+    )
     assert deviation_of_shares(scale, shares, shares) == pytest.approx(one_curator)

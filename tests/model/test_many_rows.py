@@ -14,7 +14,10 @@ from tests.release.models import COMBINE, SCHEMA, merged_model, random_schema, s
 def some_codes(schema, n, seed):
     """Also codes that nobody knows."""
     draw = np.random.default_rng(seed)
-    return [draw.integers(0, size + 2, n).astype(np.uint16 if number % 2 else np.uint8) for number, size in enumerate(schema.sizes)]
+    return [
+        draw.integers(0, size + 2, n).astype(np.uint16 if number % 2 else np.uint8)
+        for number, size in enumerate(schema.sizes)
+    ]
 
 
 def both_ways(model, codes, monkeypatch):
@@ -40,10 +43,18 @@ def test_random_trees(seed, monkeypatch):
 
     draw = np.random.default_rng(seed)
     schema = random_schema(draw)
-    forest = [draw_tree(schema, int(draw.integers(1, 5)), SystemBits()) for _ in range(int(draw.integers(1, 6)))]
-    trees = tuple(Tree.from_leaves(cells, draw.normal(5, 10, (cells.n_cells, schema.n_classes))) for cells in forest)
+    forest = [
+        draw_tree(schema, int(draw.integers(1, 5)), SystemBits())
+        for _ in range(int(draw.integers(1, 6)))
+    ]
+    trees = tuple(
+        Tree.from_leaves(cells, draw.normal(5, 10, (cells.n_cells, schema.n_classes)))
+        for cells in forest
+    )
     model = replace(small_model(), schema=schema, trees=trees, combine="probabilities")
-    compiled, plain = both_ways(model, some_codes(schema, int(draw.integers(0, 25_000)), seed), monkeypatch)
+    compiled, plain = both_ways(
+        model, some_codes(schema, int(draw.integers(0, 25_000)), seed), monkeypatch
+    )
     np.testing.assert_array_equal(compiled, plain)
 
 

@@ -11,7 +11,14 @@ from privet.cells import Cells, Split
 from privet.errors import ParameterError
 from privet.model import Model, _explained_variance
 from privet.tree import Tree, domain_shares
-from tests.release.models import SCHEMA, random_codes, random_schema, random_tree, small_model, small_tree
+from tests.release.models import (
+    SCHEMA,
+    random_codes,
+    random_schema,
+    random_tree,
+    small_model,
+    small_tree,
+)
 
 
 def scored(*trees: Tree) -> Model:
@@ -27,7 +34,9 @@ def whole_domain(schema) -> list[np.ndarray]:
 
 
 def test_probabilities_are_the_softmax_of_the_sum():
-    found = scored(constant(0.7, 0, 0), constant(-1, 0.5, 0.2)).probabilities(random_codes(0, SCHEMA, 4))
+    found = scored(constant(0.7, 0, 0), constant(-1, 0.5, 0.2)).probabilities(
+        random_codes(0, SCHEMA, 4)
+    )
     odds = [math.exp(-0.3), math.exp(0.5), math.exp(0.2)]
     np.testing.assert_allclose(found, [[x / sum(odds) for x in odds]] * 4, rtol=1e-15)
 
@@ -35,7 +44,10 @@ def test_probabilities_are_the_softmax_of_the_sum():
 def test_large_scores_do_not_overflow_and_a_constant_changes_nothing():
     codes = random_codes(0, SCHEMA, 2)
     assert scored(constant(2.0**53, 0, -(2.0**53))).probabilities(codes).tolist() == [[1, 0, 0]] * 2
-    np.testing.assert_allclose(scored(constant(1000, 1001, 999)).probabilities(codes), scored(constant(1, 2, 0)).probabilities(codes))
+    np.testing.assert_allclose(
+        scored(constant(1000, 1001, 999)).probabilities(codes),
+        scored(constant(1, 2, 0)).probabilities(codes),
+    )
     np.testing.assert_allclose(scored(constant(-800, -800, -800)).probabilities(codes), 1 / 3)
 
 
@@ -47,7 +59,9 @@ def test_an_unknown_code_is_answered_by_the_score_of_its_inner_node():
 
 
 def test_what_combine_may_be():
-    with pytest.raises(ParameterError, match=r"'counts', 'probabilities', 'vote' or 'scores', got 'logits'"):
+    with pytest.raises(
+        ParameterError, match=r"'counts', 'probabilities', 'vote' or 'scores', got 'logits'"
+    ):
         small_model(combine="logits")
     with pytest.raises(ParameterError, match="noise must be 0"):
         small_model(combine="scores", noise=1.0)
@@ -59,7 +73,9 @@ def test_domain_shares_are_those_of_the_enumerated_domain(seed):
     tree = random_tree(rng, random_schema(rng), whole=True)
     codes = whole_domain(tree.schema)
     reached = np.bincount(tree.reach(codes), minlength=tree.n_nodes) / len(codes[0])
-    np.testing.assert_allclose(domain_shares(tree.cells)[tree.leaves], reached[tree.leaves], atol=1e-12)
+    np.testing.assert_allclose(
+        domain_shares(tree.cells)[tree.leaves], reached[tree.leaves], atol=1e-12
+    )
 
 
 @pytest.mark.parametrize("seed", range(20))
@@ -77,15 +93,22 @@ def test_importances_share_out_the_variance_over_the_domain(seed):
 
 def test_importances_by_hand():
     # Nodes: 0 tests form; 1, 2, 3 are its values, of which 2 tests age; 4, 5 are its halves.
-    cells = Cells.everything(SCHEMA).refine({0: Split.multiway(SCHEMA, "form")}).refine({1: Split.threshold(SCHEMA, "age", 2)})
+    cells = (
+        Cells.everything(SCHEMA)
+        .refine({0: Split.multiway(SCHEMA, "form")})
+        .refine({1: Split.threshold(SCHEMA, "age", 2)})
+    )
     by_form, by_both = np.zeros((6, 3)), np.zeros((6, 3))
     by_form[1, 0] = by_both[4, 0] = 0.6
     assert scored(Tree(cells, by_form)).importances().tolist() == [1, 0, 0, 0]
-    # The thirds' means in the first class are 0, .3, 0: a variance of .02 between them, and .03 within the second.
+    # The thirds' means in the first class are 0, .3, 0: a variance of .02 between them, and .03
+    # within the second.
     assert scored(Tree(cells, by_both)).importances() == pytest.approx([0.4, 0.6, 0, 0])
 
 
 def test_a_constant_on_all_classes_and_equal_leaves_explain_nothing():
     tree = small_tree()
-    same = np.tile([0.1, 0.7, 0.3], (tree.n_nodes, 1)) + np.random.default_rng(0).normal(size=(tree.n_nodes, 1))
+    same = np.tile([0.1, 0.7, 0.3], (tree.n_nodes, 1)) + np.random.default_rng(0).normal(
+        size=(tree.n_nodes, 1)
+    )
     assert scored(Tree(tree.cells, same)).importances().tolist() == [0, 0, 0, 0]

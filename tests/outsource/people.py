@@ -1,4 +1,6 @@
-"""A small table of made-up people, for tests: the disease goes with the town, and the class with both."""
+"""A small table of made-up people, for tests: the disease goes with the town, and the class with
+both.
+"""
 
 from __future__ import annotations
 
@@ -21,15 +23,27 @@ SCHEMA = Schema(
 
 
 def people(n: int = 400, seed: int = 1) -> pd.DataFrame:
-    """So many rows. The class depends on town and disease together, so that a tree without the disease does worse."""
+    """So many rows. The class depends on town and disease together, so that a tree without the
+    disease does worse.
+    """
     rng = np.random.default_rng(seed)
     town = rng.choice(["north", "south", "east"], n)
     disease = np.where(
-        rng.random(n) < 0.3, rng.choice(DISEASES, n), np.where(town == "north", "flu", np.where(town == "south", "gout", "none"))
+        rng.random(n) < 0.3,
+        rng.choice(DISEASES, n),
+        np.where(town == "north", "flu", np.where(town == "south", "gout", "none")),
     )
     age = np.where(rng.random(n) < 0.05, np.nan, np.round(rng.random(n) * 100, 1))
-    many = ((town == "north") & (disease == "flu")) | ((town != "north") & np.isin(disease, ["acne", "gout"]))
+    many = ((town == "north") & (disease == "flu")) | (
+        (town != "north") & np.isin(disease, ["acne", "gout"])
+    )
     many ^= rng.random(n) < 0.05
     return pd.DataFrame(
-        {"town": town, "age": age, "smokes": rng.random(n) < 0.5, "disease": disease, "visits": np.where(many, "many", "few")}
+        {
+            "town": town,
+            "age": age,
+            "smokes": rng.random(n) < 0.5,
+            "disease": disease,
+            "visits": np.where(many, "many", "few"),
+        }
     )

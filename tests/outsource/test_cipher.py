@@ -16,7 +16,9 @@ from privet.outsource.cipher.sealing import OVERHEAD
 RING = KeyRing.new()
 COST = dict(keys_module._SCRYPT)  # as it is in use
 PARTS = st.recursive(
-    st.none() | st.booleans() | st.integers() | st.text(max_size=5), lambda inner: st.lists(inner, max_size=3), max_leaves=5
+    st.none() | st.booleans() | st.integers() | st.text(max_size=5),
+    lambda inner: st.lists(inner, max_size=3),
+    max_leaves=5,
 )
 
 
@@ -74,14 +76,17 @@ class TestSealing:
 
     def test_the_same_text_is_never_sealed_alike(self):
         sealer = Sealer(RING, "table")
-        assert len({sealer.seal("sequence", (), b"text")[5:17] for _ in range(1000)}) == 1000  # the nonce
+        # the nonce
+        assert len({sealer.seal("sequence", (), b"text")[5:17] for _ in range(1000)}) == 1000
         assert len({sealer.seal("sequence", (), b"text")[17:] for _ in range(1000)}) == 1000
 
     @pytest.mark.parametrize(("algorithm", "size"), [("AES-256-GCM", 32), ("AES-128-GCM", 16)])
     def test_both_sizes_of_keys(self, algorithm, size):
         ring = KeyRing.new(algorithm)
         assert len(ring.current.secret) == size
-        assert Sealer(ring, "t").open("naive", (), Sealer(ring, "t").seal("naive", (), b"x")) == b"x"
+        assert (
+            Sealer(ring, "t").open("naive", (), Sealer(ring, "t").seal("naive", (), b"x")) == b"x"
+        )
 
     def test_it_is_the_standard_cipher(self):
         """Opened by hand: HKDF-SHA256 for the key, AES-256-GCM, the place authenticated."""
@@ -90,7 +95,9 @@ class TestSealing:
         from cryptography.hazmat.primitives.kdf.hkdf import HKDF
 
         sealed = Sealer(RING, "table").seal("pending", ("a", 1), b"text")
-        key = HKDF(SHA256(), 32, None, b'["privet outsource 1", "table", "pending"]').derive(RING.current.secret)
+        key = HKDF(SHA256(), 32, None, b'["privet outsource 1", "table", "pending"]').derive(
+            RING.current.secret
+        )
         assert AESGCM(key).decrypt(sealed[5:17], sealed[17:], b'["a",1]') == b"text"
 
 
@@ -114,7 +121,9 @@ class TestRotation:
 
 class TestFile:
     def test_a_passphrase_is_expensive_to_try(self):
-        """scrypt takes 128 n r bytes: a machine that tries thousands at once needs as many times 128 MiB."""
+        """scrypt takes 128 n r bytes: a machine that tries thousands at once needs as many times
+        128 MiB.
+        """
         assert 128 * COST["n"] * COST["r"] >= 128 << 20
 
     @pytest.mark.parametrize("passphrase", [None, "a long passphrase, with ü"])
@@ -181,7 +190,16 @@ class TestFile:
         with pytest.raises(OutsourceError):
             KeyRing.read(tmp_path / "k")
 
-    @pytest.mark.parametrize("cost", [{"n": 1 << 40}, {"n": 1 << 20, "r": 17}, {"p": 1 << 20}, {"n": float("inf")}, {"n": -1, "r": -8}])
+    @pytest.mark.parametrize(
+        "cost",
+        [
+            {"n": 1 << 40},
+            {"n": 1 << 20, "r": 17},
+            {"p": 1 << 20},
+            {"n": float("inf")},
+            {"n": -1, "r": -8},
+        ],
+    )
     def test_a_file_cannot_ask_for_all_memory_or_for_minutes(self, tmp_path, cost):
         RING.write(tmp_path / "k", "passphrase")
         data = json.loads((tmp_path / "k").read_text())

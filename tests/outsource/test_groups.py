@@ -1,4 +1,6 @@
-"""Random l-diverse groups: diverse, as many rows as possible, and nobody's place depends on who they are."""
+"""Random l-diverse groups: diverse, as many rows as possible, and nobody's place depends on who
+they are.
+"""
 
 from __future__ import annotations
 
@@ -13,11 +15,15 @@ from hypothesis import strategies as st
 from privet.errors import ParameterError
 from privet.outsource.groups import random_groups
 
-values = st.lists(st.integers(0, 5), max_size=40).map(lambda listed: np.array(listed, dtype=np.int64))
+values = st.lists(st.integers(0, 5), max_size=40).map(
+    lambda listed: np.array(listed, dtype=np.int64)
+)
 
 
 def most_placed(counts: list[int], least: int) -> int:
-    """The most rows that l-diverse groups can hold: keep k_v of each value such that none has more than one l-th of all that is kept."""
+    """The most rows that l-diverse groups can hold: keep k_v of each value such that none has more
+    than one l-th of all that is kept.
+    """
     best = 0
     for total in range(least, sum(counts) + 1):
         kept = sum(min(n, total // least) for n in counts)
@@ -49,14 +55,17 @@ def test_every_row_of_a_value_is_as_likely_to_be_withheld():
     # 6 rows of value 0 and 2 of value 1: 4 of the 6 are withheld, each with probability 2/3.
     values = np.array([0, 0, 0, 0, 0, 0, 1, 1])
     rounds = 3000
-    withheld = Counter(row for _ in range(rounds) for row in random_groups(values, 2).withheld.tolist())
+    withheld = Counter(
+        row for _ in range(rounds) for row in random_groups(values, 2).withheld.tolist()
+    )
     assert set(withheld) == set(range(6))
     deviation = np.sqrt(rounds * 2 / 9)
     assert all(abs(withheld[row] - rounds * 2 / 3) < 5 * deviation for row in range(6))
 
 
 def test_every_pair_of_rows_that_may_share_a_group_is_as_likely_to():
-    # Two values, three rows each: a row's partner is uniform among the three of the other value, so 1/3 each.
+    # Two values, three rows each: a row's partner is uniform among the three of the other value, so
+    # 1/3 each.
     values = np.array([0, 1, 0, 1, 0, 1])
     rounds = 3000
     met = Counter()

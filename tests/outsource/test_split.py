@@ -61,7 +61,11 @@ class TestSplit:
         counts = table["disease"].value_counts()
         surplus = max(0, 2 * counts.max() - counts.sum())
         assert len(made.unplaced) == surplus
-        assert len(made.halves.identifiers) == len(made.halves.values) == len(table) - len(made.withheld)
+        assert (
+            len(made.halves.identifiers)
+            == len(made.halves.values)
+            == len(table) - len(made.withheld)
+        )
         common = people(60).assign(disease=["flu"] * 50 + ["gout"] * 10)
         uneven = split(common, SCHEMA, "disease", 2, RING)
         assert len(uneven.unplaced) == 40
@@ -69,7 +73,8 @@ class TestSplit:
 
     def test_rows_that_do_not_fit_are_withheld_and_told(self, table):
         broken = table.assign(
-            town=table["town"].where(table.index != 7, "atlantis"), disease=table["disease"].where(table.index != 9, "odd")
+            town=table["town"].where(table.index != 7, "atlantis"),
+            disease=table["disease"].where(table.index != 9, "odd"),
         )
         made = split(broken, SCHEMA, "disease", 2, RING)
         assert made.unfit.tolist() == [7, 9]
@@ -90,13 +95,24 @@ class TestSplit:
         ages = np.array([float(cell) for cell in halves.identifiers.cells[1]])
         place, _ = true_values(halves, RING)
         n = len(ages)
-        for first, second in ((np.arange(n), ages), (place, ages), (halves.identifiers.gid, ages), (np.arange(n), place)):
-            assert abs(np.corrcoef(pd.Series(first).rank(), pd.Series(second).rank())[0, 1]) < 6 / np.sqrt(n)
+        for first, second in (
+            (np.arange(n), ages),
+            (place, ages),
+            (halves.identifiers.gid, ages),
+            (np.arange(n), place),
+        ):
+            assert abs(
+                np.corrcoef(pd.Series(first).rank(), pd.Series(second).rank())[0, 1]
+            ) < 6 / np.sqrt(n)
 
     def test_about_the_share_that_was_asked_for_is_for_pruning(self, table):
-        marks = split(people(2000), SCHEMA, "disease", 2, RING, pruning=0.2).halves.identifiers.pruning
+        marks = split(
+            people(2000), SCHEMA, "disease", 2, RING, pruning=0.2
+        ).halves.identifiers.pruning
         assert abs(marks.mean() - 0.2) < 6 * np.sqrt(0.16 / len(marks))
-        assert not split(table, SCHEMA, "disease", 2, RING, pruning=0).halves.identifiers.pruning.any()
+        assert not split(
+            table, SCHEMA, "disease", 2, RING, pruning=0
+        ).halves.identifiers.pruning.any()
 
     def test_bins_of_numbers_count_as_values(self):
         """Two ages of one bin in a group would say which bin it is."""
@@ -117,7 +133,12 @@ class TestSplit:
     )
     def test_what_may_not_be(self, table, changes, message):
         with pytest.raises(ParameterError, match=message):
-            split(**({"table": table, "schema": SCHEMA, "sensitive": "disease", "l": 2, "ring": RING} | changes))
+            split(
+                **(
+                    {"table": table, "schema": SCHEMA, "sensitive": "disease", "l": 2, "ring": RING}
+                    | changes
+                )
+            )
 
     def test_no_group_at_all(self, table):
         with pytest.raises(OutsourceError, match="not one group"):
@@ -142,7 +163,9 @@ class TestTampering:
     """What a server might do to its tables, found out by the key."""
 
     def change(self, halves, **changes):
-        return dataclasses.replace(halves, identifiers=dataclasses.replace(halves.identifiers, **changes))
+        return dataclasses.replace(
+            halves, identifiers=dataclasses.replace(halves.identifiers, **changes)
+        )
 
     def test_another_cell(self, made):
         cells = [list(column) for column in made.halves.identifiers.cells]
@@ -168,28 +191,49 @@ class TestTampering:
         value = list(values.value)
         value[first], value[second] = value[second], value[first]
         with pytest.raises(SealError):
-            true_values(dataclasses.replace(made.halves, values=dataclasses.replace(values, value=value)), RING)
+            true_values(
+                dataclasses.replace(made.halves, values=dataclasses.replace(values, value=value)),
+                RING,
+            )
 
     @pytest.mark.parametrize("which", ["own", "other"])
     @pytest.mark.parametrize("how", ["left out", "another value", "another number"])
     def test_a_server_cannot_try_which_entry_is_whose(self, made, which, how):
-        """It sends other entries than the group's and looks whether the client minds: the client always does, so that it learns nothing."""
+        """It sends other entries than the group's and looks whether the client minds: the client
+        always does, so that it learns nothing.
+        """
         halves = made.halves
         place, _ = true_values(halves, RING)
         own = int(place[0])
         gid = halves.values.gid
-        at = own if which == "own" else next(i for i in np.flatnonzero(gid == gid[own]).tolist() if i != own)
+        at = (
+            own
+            if which == "own"
+            else next(i for i in np.flatnonzero(gid == gid[own]).tolist() if i != own)
+        )
         entries = list(zip(halves.values.seq.tolist(), halves.values.value, strict=True))
         group = [entries[i] for i in np.flatnonzero(gid == gid[own]).tolist() if i != at]
         if how == "another value":
-            group.append((entries[at][0], next(value for value in ["flu", "gout", "acne"] if value != entries[at][1])))
+            group.append(
+                (
+                    entries[at][0],
+                    next(value for value in ["flu", "gout", "acne"] if value != entries[at][1]),
+                )
+            )
         elif how == "another number":
             group.append((entries[at][0] ^ 1, entries[at][1]))
         it, sealer = halves.identifiers, Sealer(RING, halves.anatomy.id)
         honest = [entries[i] for i in np.flatnonzero(gid == gid[own]).tolist()]
-        assert true_entry(sealer, it.eseq[0], place_of(int(it.gid[0]), bool(it.pruning[0]), it.row(0), honest)) == entries[own]
+        assert (
+            true_entry(
+                sealer, it.eseq[0], place_of(int(it.gid[0]), bool(it.pruning[0]), it.row(0), honest)
+            )
+            == entries[own]
+        )
         with pytest.raises(SealError):
-            true_entry(sealer, it.eseq[0], place_of(int(it.gid[0]), bool(it.pruning[0]), it.row(0), group))
+            true_entry(
+                sealer, it.eseq[0], place_of(int(it.gid[0]), bool(it.pruning[0]), it.row(0), group)
+            )
 
     def test_a_row_twice(self, made):
         it = made.halves.identifiers
@@ -216,13 +260,24 @@ class TestFolder:
         assert read.values.value == made.halves.values.value
         assert (read.values.seq == made.halves.values.seq).all()
         assert [path.name for path in tmp_path.iterdir()] == ["halves"]
-        assert sorted(path.name for path in (tmp_path / "halves").iterdir()) == ["anatomy.json", "anatomy.seal", "it.parquet", "st.parquet"]
+        assert sorted(path.name for path in (tmp_path / "halves").iterdir()) == [
+            "anatomy.json",
+            "anatomy.seal",
+            "it.parquet",
+            "st.parquet",
+        ]
         assert STATEMENT in (tmp_path / "halves" / "anatomy.json").read_text()
 
     def test_nulls_and_texts_with_quotes(self, tmp_path):
         odd = Categorical(["a'b", '"', "ü;", "--"], missing="none")
         schema = Schema({"x": odd, "s": odd}, "c", ["0", "1"])
-        frame = pd.DataFrame({"x": ["a'b", None, '"', "--"] * 5, "s": ["ü;", "--", None, '"'] * 5, "c": ["0", "1"] * 10})
+        frame = pd.DataFrame(
+            {
+                "x": ["a'b", None, '"', "--"] * 5,
+                "s": ["ü;", "--", None, '"'] * 5,
+                "c": ["0", "1"] * 10,
+            }
+        )
         halves = split(frame, schema, "s", 2, RING).halves
         write_halves(halves, tmp_path / "it's")
         read = read_halves(tmp_path / "it's")
@@ -251,7 +306,9 @@ class TestFolder:
         with pytest.raises(OutsourceError, match="cannot read"):
             read_halves(tmp_path)
         write_halves(made.halves, tmp_path / "halves")
-        (tmp_path / "halves" / "it.parquet").write_bytes((tmp_path / "halves" / "st.parquet").read_bytes())
+        (tmp_path / "halves" / "it.parquet").write_bytes(
+            (tmp_path / "halves" / "st.parquet").read_bytes()
+        )
         with pytest.raises(OutsourceError, match="must have exactly the columns"):
             read_halves(tmp_path / "halves")
 

@@ -27,7 +27,9 @@ def halves():
 
 
 def of_it(halves, **changes):
-    return dataclasses.replace(halves, identifiers=dataclasses.replace(halves.identifiers, **changes))
+    return dataclasses.replace(
+        halves, identifiers=dataclasses.replace(halves.identifiers, **changes)
+    )
 
 
 def of_st(halves, **changes):
@@ -57,7 +59,9 @@ def test_groups_that_are_not_diverse(halves):
     value = list(halves.values.value)
     for at in np.flatnonzero(gid == gid[0]).tolist():
         value[at] = "flu"
-    assert f"1 groups are not 2-diverse; the worst is group {gid[0]}" in told(of_st(halves, value=value))
+    assert f"1 groups are not 2-diverse; the worst is group {gid[0]}" in told(
+        of_st(halves, value=value)
+    )
 
 
 def test_values_of_no_domain(halves):
@@ -66,15 +70,21 @@ def test_values_of_no_domain(halves):
 
 def test_the_order_of_rows(halves):
     it, st = halves.identifiers, halves.values
-    back = Identifiers([column[::-1] for column in it.cells], it.pruning[::-1], it.gid[::-1], it.eseq[::-1])
+    back = Identifiers(
+        [column[::-1] for column in it.cells], it.pruning[::-1], it.gid[::-1], it.eseq[::-1]
+    )
     assert "where a row stands" in told(dataclasses.replace(halves, identifiers=back))
-    assert "where an entry stands" in told(dataclasses.replace(halves, values=Values(st.seq[::-1], st.gid[::-1], st.value[::-1])))
+    assert "where an entry stands" in told(
+        dataclasses.replace(halves, values=Values(st.seq[::-1], st.gid[::-1], st.value[::-1]))
+    )
 
 
 def test_groups_with_more_rows_than_entries(halves):
     st = halves.values
     keep = st.gid != st.gid[0]
-    fewer = Values(st.seq[keep], st.gid[keep], [value for value, k in zip(st.value, keep, strict=True) if k])
+    fewer = Values(
+        st.seq[keep], st.gid[keep], [value for value, k in zip(st.value, keep, strict=True) if k]
+    )
     assert "more rows than sensitive entries" in told(dataclasses.replace(halves, values=fewer))
 
 
@@ -117,15 +127,22 @@ def resealed(halves: Halves, gids, seqs, marks=None) -> Halves:
     order = sorted(range(len(eseq)), key=eseq.__getitem__)
     by_seq = np.argsort(seqs)
     identifiers = Identifiers(
-        [[column[i] for i in order] for column in it.cells], marks[order], np.array(gids)[order], [eseq[i] for i in order]
+        [[column[i] for i in order] for column in it.cells],
+        marks[order],
+        np.array(gids)[order],
+        [eseq[i] for i in order],
     )
-    entries_by_seq = Values(np.array(seqs)[by_seq], np.array(gids)[by_seq], [values[i] for i in by_seq])
+    entries_by_seq = Values(
+        np.array(seqs)[by_seq], np.array(gids)[by_seq], [values[i] for i in by_seq]
+    )
     return Halves(halves.anatomy, identifiers, entries_by_seq, halves.seal)
 
 
 def test_sequence_numbers_that_follow_the_values(halves):
     _, values = true_values(halves, RING)
-    seqs = np.argsort(np.argsort([DISEASES.index(value) for value in values], kind="stable")).tolist()
+    seqs = np.argsort(
+        np.argsort([DISEASES.index(value) for value in values], kind="stable")
+    ).tolist()
     problems = told(resealed(halves, halves.identifiers.gid.tolist(), seqs), RING)
     assert "sequence numbers goes with the sensitive values" in problems
 
@@ -140,12 +157,16 @@ class TestColumns:
     """Columns that are the sensitive one under another name, or nearly."""
 
     def made(self, table, diagnosis):
-        schema = dataclasses.replace(SCHEMA, attributes={**SCHEMA.attributes, "diagnosis": Categorical(DISEASES)})
+        schema = dataclasses.replace(
+            SCHEMA, attributes={**SCHEMA.attributes, "diagnosis": Categorical(DISEASES)}
+        )
         return split(table.assign(diagnosis=diagnosis), schema, "disease", 2, RING).halves
 
     def test_a_copy(self):
         table = people(600)
-        assert "column 'diagnosis' alone tells the sensitive value of 100% of the rows" in told(self.made(table, table["disease"]), RING)
+        assert "column 'diagnosis' alone tells the sensitive value of 100% of the rows" in told(
+            self.made(table, table["disease"]), RING
+        )
 
     def test_a_copy_of_a_small_table(self):
         table = people(24).assign(disease=DISEASES * 6)
@@ -156,17 +177,26 @@ class TestColumns:
         noisy = table["disease"].where(np.arange(600) % 20 != 0, "none")
         verdict = verify(self.made(table, noisy), RING)
         assert verdict.problems == []
-        assert any("column 'diagnosis' alone tells the sensitive value of 9" in remark for remark in verdict.remarks)
+        assert any(
+            "column 'diagnosis' alone tells the sensitive value of 9" in remark
+            for remark in verdict.remarks
+        )
 
     def test_a_column_that_determines_some(self):
         table = people(600)
-        verdict = verify(self.made(table, table["disease"].replace({"acne": "none", "gout": "none"})), RING)
+        verdict = verify(
+            self.made(table, table["disease"].replace({"acne": "none", "gout": "none"})), RING
+        )
         assert verdict.problems == []
-        assert any("'diagnosis' determines the sensitive value of" in remark for remark in verdict.remarks)
+        assert any(
+            "'diagnosis' determines the sensitive value of" in remark for remark in verdict.remarks
+        )
 
     def test_a_column_of_names_is_not_blamed(self):
         """Where everybody has an entry of their own, it tells nothing about others."""
-        schema = dataclasses.replace(SCHEMA, attributes={**SCHEMA.attributes, "code": Categorical(list(range(300)))})
+        schema = dataclasses.replace(
+            SCHEMA, attributes={**SCHEMA.attributes, "code": Categorical(list(range(300)))}
+        )
         halves = split(people(300).assign(code=range(300)), schema, "disease", 2, RING).halves
         verdict = verify(halves, RING)
         assert not any("code" in remark for remark in [*verdict.problems, *verdict.remarks])
@@ -174,9 +204,14 @@ class TestColumns:
 
 def test_a_person_with_two_rows(tmp_path):
     schema = dataclasses.replace(SCHEMA, person="name")
-    halves = split(people(100).assign(name=[f"p{i}" for i in range(100)]), schema, "disease", 2, RING).halves
+    halves = split(
+        people(100).assign(name=[f"p{i}" for i in range(100)]), schema, "disease", 2, RING
+    ).halves
     assert verify(halves, RING).problems == []
-    twice = of_it(halves, cells=[*halves.identifiers.cells[:-1], ["p0", "p0", *halves.identifiers.cells[-1][2:]]])
+    twice = of_it(
+        halves,
+        cells=[*halves.identifiers.cells[:-1], ["p0", "p0", *halves.identifiers.cells[-1][2:]]],
+    )
     assert "a person has two rows" in told(twice)
     write_halves(twice, tmp_path / "halves")
     with pytest.raises(OutsourceError, match="has another row too"):
@@ -186,7 +221,9 @@ def test_a_person_with_two_rows(tmp_path):
 def test_honest_splits_are_hardly_ever_blamed():
     """Small tables, many ties: of many honest splits nearly none is called a link."""
     blamed = sum(
-        bool(verify(split(people(n, seed), SCHEMA, "disease", 2, RING).halves, RING).problems) for seed in range(40) for n in (8, 20, 60)
+        bool(verify(split(people(n, seed), SCHEMA, "disease", 2, RING).halves, RING).problems)
+        for seed in range(40)
+        for n in (8, 20, 60)
     )
     assert blamed <= 2
 

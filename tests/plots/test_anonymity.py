@@ -43,7 +43,9 @@ def test_the_lowest_l_of_each_kind_by_size(report):
     assert line(middle, "distinct l") == {1: 1, 2: 1, 4: 3}
     assert line(middle, "frequency l") == {1: 1, 2: 1, 4: 2}
     assert line(middle, "entropy l")[4] == pytest.approx(2 * np.sqrt(2))
-    assert any(list(drawn.get_ydata()) == [2, 2] for drawn in middle.lines), "the l that was asked for"
+    assert any(list(drawn.get_ydata()) == [2, 2] for drawn in middle.lines), (
+        "the l that was asked for"
+    )
 
 
 def test_the_largest_and_the_median_t_by_size(report):

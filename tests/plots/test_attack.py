@@ -15,7 +15,11 @@ from tests.outsource.attack.splits import people
 def made(*, n_values: int = 4, known: int = 0, with_population: bool = False) -> Score:
     table = people(200, n_values=n_values, tells=0.5)
     posterior = table.attacked(model="naive-bayes", known=acquaintances(table.truth, known))
-    beside = population(table.schema, table.codes, table.classes, posterior, table.truth) if with_population else None
+    beside = (
+        population(table.schema, table.codes, table.classes, posterior, table.truth)
+        if with_population
+        else None
+    )
     return score(posterior, table.truth, population=beside)
 
 
@@ -27,7 +31,12 @@ def test_bars_are_as_long_as_they_say():
     result = made(with_population=True)
     left, right = draw_attack(result, "a table").axes
     lengths = [bar.get_width() for bar in left.patches]
-    assert lengths == [result.random_guess, result.population.accuracy, result.population.in_group, result.accuracy]
+    assert lengths == [
+        result.random_guess,
+        result.population.accuracy,
+        result.population.in_group,
+        result.accuracy,
+    ]
     assert [text.get_text() for text in left.texts[:4]] == [f"{length:.1%}" for length in lengths]
     assert len(labels(left)) == 4
     assert sum(bar.get_height() for bar in right.patches) == pytest.approx(1)
@@ -42,7 +51,10 @@ def test_the_bound_is_drawn_on_both_sides():
 
 
 def test_without_a_population_and_with_open_names():
-    assert labels(draw_attack(made()).axes[0]) == ["a random guess in the group", "the attack: learnt from groups alone"]
+    assert labels(draw_attack(made()).axes[0]) == [
+        "a random guess in the group",
+        "the attack: learnt from groups alone",
+    ]
     opened = draw_attack(made(n_values=2)).axes
     assert labels(opened[0])[-1] == "the attack, once it is known which value is which"
     assert "which value is which was guessed" in opened[1].texts[0].get_text().replace("\n", " ")

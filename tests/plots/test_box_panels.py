@@ -13,8 +13,18 @@ LINE = [("10", 0.2), ("10", 0.4), ("0", 0.6)]
 
 
 def drawn(**more):
-    panels = {"(a) one": Panel(BOXES, {"ours": LINE}), "(b) two": Panel([], {"ours": LINE, "theirs": [("5", 0.3)]})}
-    return draw_box_panels(panels, places=["0", "5", "10"], parameter="1/epsilon", measure="accuracy", title="Nursery", **more)
+    panels = {
+        "(a) one": Panel(BOXES, {"ours": LINE}),
+        "(b) two": Panel([], {"ours": LINE, "theirs": [("5", 0.3)]}),
+    }
+    return draw_box_panels(
+        panels,
+        places=["0", "5", "10"],
+        parameter="1/epsilon",
+        measure="accuracy",
+        title="Nursery",
+        **more,
+    )
 
 
 def test_whiskers_reach_from_the_least_to_the_largest():
@@ -40,10 +50,20 @@ def test_key_and_level():
     figure = drawn(level=(0.33, "most frequent"), caption="below")
     texts = [text.get_text() for text in figure.legends[0].get_texts()]
     assert texts[1:] == ["ours", "theirs", "most frequent"]
-    assert all(any(list(line.get_ydata()) == [0.33, 0.33] for line in axes.lines) for axes in figure.axes)
+    assert all(
+        any(list(line.get_ydata()) == [0.33, 0.33] for line in axes.lines) for axes in figure.axes
+    )
 
 
-@pytest.mark.parametrize("panels", [{}, {"a": Panel([], {})}, {"a": Panel([("7", 0.5)], {})}, {"a": Panel([("0", float("nan"))], {})}])
+@pytest.mark.parametrize(
+    "panels",
+    [
+        {},
+        {"a": Panel([], {})},
+        {"a": Panel([("7", 0.5)], {})},
+        {"a": Panel([("0", float("nan"))], {})},
+    ],
+)
 def test_what_cannot_be_drawn(panels):
     with pytest.raises(ParameterError, match="draw_box_panels"):
         draw_box_panels(panels, places=["0"], parameter="", measure="")

@@ -20,8 +20,16 @@ RUNS = [
 
 
 def dots(axes) -> list[tuple[float, float]]:
-    lines = [line for line in axes.lines if line.get_marker() == "o" and line.get_markerfacecolor() == "black"]
-    return sorted((round(float(x), 3), float(y)) for line in lines for x, y in zip(*line.get_data(), strict=True))
+    lines = [
+        line
+        for line in axes.lines
+        if line.get_marker() == "o" and line.get_markerfacecolor() == "black"
+    ]
+    return sorted(
+        (round(float(x), 3), float(y))
+        for line in lines
+        for x, y in zip(*line.get_data(), strict=True)
+    )
 
 
 def test_places_and_series_stand_in_the_order_in_which_they_come():
@@ -36,8 +44,12 @@ def test_the_dots_are_the_means_and_the_lines_the_medians():
     axes = draw_boxes(RUNS, measure="share").axes[0]
     assert [x for x, _ in dots(axes)] == [-0.2, 0.2, 0.8, 1.2]
     assert [y for _, y in dots(axes)] == pytest.approx([0.53, 0.63, 0.73, 0.83])
-    thick = [line for line in axes.lines if line.get_color() == "black" and line.get_linewidth() == 1.8]
-    medians = sorted((float(np.mean(line.get_xdata())), float(line.get_ydata()[0])) for line in thick)
+    thick = [
+        line for line in axes.lines if line.get_color() == "black" and line.get_linewidth() == 1.8
+    ]
+    medians = sorted(
+        (float(np.mean(line.get_xdata())), float(line.get_ydata()[0])) for line in thick
+    )
     assert [y for _, y in medians] == pytest.approx([0.51, 0.61, 0.71, 0.81])
 
 
@@ -55,13 +67,23 @@ def test_a_series_may_lack_a_place():
 
 def test_the_caption_is_in_the_file_and_the_file_is_the_same_every_time(tmp_path):
     for name in ("a.svg", "b.svg"):
-        save_figure(draw_boxes([("x\n$_", "$y$", 1.0)], measure="m", title="$t", caption="not differential privacy"), tmp_path / name)
+        save_figure(
+            draw_boxes(
+                [("x\n$_", "$y$", 1.0)], measure="m", title="$t", caption="not differential privacy"
+            ),
+            tmp_path / name,
+        )
     assert (tmp_path / "a.svg").read_bytes() == (tmp_path / "b.svg").read_bytes()
     assert "not differential privacy" in (tmp_path / "a.svg").read_text()
 
 
 @pytest.mark.parametrize(
-    ("runs", "message"), [([], "at least one run"), ([("a", "b", math.nan)], "finite number"), ([("a", "b", None)], "finite number")]
+    ("runs", "message"),
+    [
+        ([], "at least one run"),
+        ([("a", "b", math.nan)], "finite number"),
+        ([("a", "b", None)], "finite number"),
+    ],
 )
 def test_runs_that_cannot_be_drawn(runs, message):
     with pytest.raises(ParameterError, match=message):

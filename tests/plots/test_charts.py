@@ -31,8 +31,12 @@ def runs() -> pd.DataFrame:
 
 def medians(axes) -> list[tuple[float, float]]:
     """Where the thick black lines are."""
-    lines = [line for line in axes.lines if line.get_color() == "black" and line.get_linewidth() == 1.8]
-    return sorted((round(float(np.mean(line.get_xdata())), 3), float(line.get_ydata()[0])) for line in lines)
+    lines = [
+        line for line in axes.lines if line.get_color() == "black" and line.get_linewidth() == 1.8
+    ]
+    return sorted(
+        (round(float(np.mean(line.get_xdata())), 3), float(line.get_ydata()[0])) for line in lines
+    )
 
 
 def test_boxes_stand_by_epsilon_with_infinity_at_the_right():
@@ -49,7 +53,10 @@ def test_boxes_stand_by_epsilon_with_infinity_at_the_right():
 
 def test_the_key_names_learners_and_the_majority_line():
     table = runs()
-    named = [text.get_text() for text in accuracy_over_epsilon(table, majority=0.6).legends[0].get_texts()]
+    named = [
+        text.get_text()
+        for text in accuracy_over_epsilon(table, majority=0.6).legends[0].get_texts()
+    ]
     assert named == ["greedy", "random-trees", "always the majority class"]
     assert len(accuracy_over_epsilon(table).legends[0].get_texts()) == 2
 
@@ -77,7 +84,12 @@ def test_tables_that_cannot_be_drawn(table, message):
 
 
 def grid() -> pd.DataFrame:
-    lines = [(depth, trees, depth / 10 + trees / 1000 + shift) for depth in (2, 10, 4) for trees in (1, 100) for shift in (0, 0.02)]
+    lines = [
+        (depth, trees, depth / 10 + trees / 1000 + shift)
+        for depth in (2, 10, 4)
+        for trees in (1, 100)
+        for shift in (0, 0.02)
+    ]
     return pd.DataFrame(lines, columns=["depth", "trees", "accuracy"])
 
 
@@ -85,7 +97,14 @@ def test_a_heat_map_shows_means_in_order():
     axes = heatmap(grid(), "depth", "trees", "accuracy").axes[0]
     assert [label.get_text() for label in axes.get_yticklabels()] == ["2", "4", "10"]
     assert [label.get_text() for label in axes.get_xticklabels()] == ["1", "100"]
-    assert [text.get_text() for text in axes.texts] == ["0.211", "0.310", "0.411", "0.510", "1.011", "1.110"]
+    assert [text.get_text() for text in axes.texts] == [
+        "0.211",
+        "0.310",
+        "0.411",
+        "0.510",
+        "1.011",
+        "1.110",
+    ]
 
 
 def test_numbers_stand_out_from_their_grey():
@@ -93,35 +112,48 @@ def test_numbers_stand_out_from_their_grey():
     for text in axes.texts:
         column, line = (round(value) for value in text.get_position())
         ink, paper = (
-            luminance(colour) for colour in (text.get_color(), axes.collections[0].to_rgba(axes.collections[0].get_array()[line, column]))
+            luminance(colour)
+            for colour in (
+                text.get_color(),
+                axes.collections[0].to_rgba(axes.collections[0].get_array()[line, column]),
+            )
         )
-        assert (max(ink, paper) + 0.05) / (min(ink, paper) + 0.05) >= 4.5  # as web pages must have it
+        # as web pages must have it
+        assert (max(ink, paper) + 0.05) / (min(ink, paper) + 0.05) >= 4.5
 
 
 def test_a_pair_without_a_run_is_hatched():
     table = grid()
     table = table[~((table["depth"] == 4) & (table["trees"] == 100))]
     axes = heatmap(table, "depth", "trees", "accuracy").axes[0]
-    assert [(patch.get_x(), patch.get_y()) for patch in axes.patches if patch.get_hatch()] == [(0.5, 0.5)]
+    assert [(patch.get_x(), patch.get_y()) for patch in axes.patches if patch.get_hatch()] == [
+        (0.5, 0.5)
+    ]
     assert len(axes.texts) == 5
     assert "hatched: no run" in axes.get_title(loc="left")
 
 
 def test_one_cell_and_no_number():
     one = grid().iloc[:1]
-    assert [text.get_text() for text in heatmap(one, "depth", "trees", "accuracy", digits=1).axes[0].texts] == ["0.2"]
+    assert [
+        text.get_text()
+        for text in heatmap(one, "depth", "trees", "accuracy", digits=1).axes[0].texts
+    ] == ["0.2"]
     with pytest.raises(ParameterError, match="at least one finite number"):
         heatmap(grid().assign(accuracy=math.nan), "depth", "trees", "accuracy")
     with pytest.raises(ParameterError, match="no column 'height'"):
         heatmap(grid(), "height", "trees", "accuracy")
 
 
-# -- style and saving ------------------------------------------------------------------------------------------------
+# -- style and saving ------------------------------------------------------------------------------
 
 
 def luminance(colour) -> float:
     """Of WCAG 2: how light a colour is."""
-    linear = [value / 12.92 if value <= 0.04045 else ((value + 0.055) / 1.055) ** 2.4 for value in to_rgb(colour)]
+    linear = [
+        value / 12.92 if value <= 0.04045 else ((value + 0.055) / 1.055) ** 2.4
+        for value in to_rgb(colour)
+    ]
     return float(np.dot([0.2126, 0.7152, 0.0722], linear))
 
 
@@ -138,7 +170,10 @@ def test_text_widths_are_those_of_the_picture():
     assert text_width("mm", 9, bold=True) > text_width("mm", 9)
 
 
-@pytest.mark.parametrize(("suffix", "start"), [("svg", b"<?xml"), ("png", b"\x89PNG"), ("pdf", b"%PDF"), ("SVG", b"<?xml")])
+@pytest.mark.parametrize(
+    ("suffix", "start"),
+    [("svg", b"<?xml"), ("png", b"\x89PNG"), ("pdf", b"%PDF"), ("SVG", b"<?xml")],
+)
 def test_saving_by_suffix_and_always_the_same(suffix, start, tmp_path):
     for name in ("a", "b"):
         save_figure(draw_tree(small_tree(), noise=1.0), tmp_path / f"{name}.{suffix}")
@@ -163,5 +198,8 @@ def test_without_matplotlib_the_error_has_the_install_command(monkeypatch):
         lambda: accuracy_over_epsilon(runs()),
         lambda: heatmap(grid(), "depth", "trees", "a"),
     ):
-        with pytest.raises(MissingDependency, match=r"plotting needs the package 'matplotlib': pip install 'privet\[plots\]'"):
+        with pytest.raises(
+            MissingDependency,
+            match=r"plotting needs the package 'matplotlib': pip install 'privet\[plots\]'",
+        ):
             draw()

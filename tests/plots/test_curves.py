@@ -11,7 +11,12 @@ from privet.errors import ParameterError
 from privet.plots import save_figure
 from privet.plots.curves import LINES, draw_curves
 
-RUNS = [(series, at, base + shift) for series, base in (("one", 0.5), ("two", 0.7)) for at in (4.0, 0.5) for shift in (0.0, 0.02, 0.1)]
+RUNS = [
+    (series, at, base + shift)
+    for series, base in (("one", 0.5), ("two", 0.7))
+    for at in (4.0, 0.5)
+    for shift in (0.0, 0.02, 0.1)
+]
 
 
 def curves(axes) -> list:
@@ -26,7 +31,11 @@ def test_the_points_are_the_means_in_the_order_of_the_parameter():
     assert [round(x) for x in one.get_xdata()] == [0, 2]
     assert [round(x) for x in two.get_xdata()] == [0, 1, 2]
     assert [label.get_text() for label in axes.get_xticklabels()] == ["0.5", "2", "4"]
-    assert (axes.get_xlabel(), axes.get_ylabel(), axes.get_title(loc="left")) == ("m", "accuracy", "a")
+    assert (axes.get_xlabel(), axes.get_ylabel(), axes.get_title(loc="left")) == (
+        "m",
+        "accuracy",
+        "a",
+    )
 
 
 def test_whiskers_are_one_standard_error_to_each_side():
@@ -37,7 +46,11 @@ def test_whiskers_are_one_standard_error_to_each_side():
 
 
 def test_series_stand_apart_and_keep_their_style_in_every_panel():
-    figure = draw_curves({"a": RUNS, "b": [run for run in RUNS if run[0] == "two"], "c": RUNS}, parameter="m", measure="accuracy")
+    figure = draw_curves(
+        {"a": RUNS, "b": [run for run in RUNS if run[0] == "two"], "c": RUNS},
+        parameter="m",
+        measure="accuracy",
+    )
     first, second = figure.axes[:2]
     assert len(figure.axes) == 3
     assert curves(first)[1][0].get_marker() == curves(second)[0][0].get_marker() == LINES[1][1]
@@ -46,32 +59,53 @@ def test_series_stand_apart_and_keep_their_style_in_every_panel():
 
 
 def test_no_noise_stands_at_the_right_end_behind_a_line():
-    axes = draw_curves({"a": [("one", math.inf, 0.9), ("one", 5.0, 0.8), ("one", 1.0, 0.7)]}, parameter="epsilon", measure="m").axes[0]
+    axes = draw_curves(
+        {"a": [("one", math.inf, 0.9), ("one", 5.0, 0.8), ("one", 1.0, 0.7)]},
+        parameter="epsilon",
+        measure="m",
+    ).axes[0]
     assert [label.get_text() for label in axes.get_xticklabels()] == ["1", "5", "∞"]
     assert curves(axes)[0][0].get_ydata().tolist() == [0.7, 0.8, 0.9]
-    assert [list(line.get_xdata()) for line in axes.lines if list(line.get_ydata()) == [0, 1]] == [[1.5, 1.5]]
+    assert [list(line.get_xdata()) for line in axes.lines if list(line.get_ydata()) == [0, 1]] == [
+        [1.5, 1.5]
+    ]
 
 
 def test_title_and_key_do_not_overlap():
     from matplotlib.backends.backend_agg import FigureCanvasAgg
 
-    figure = draw_curves({"a": RUNS}, parameter="m", measure="accuracy", title="A title", caption="below")
+    figure = draw_curves(
+        {"a": RUNS}, parameter="m", measure="accuracy", title="A title", caption="below"
+    )
     canvas = FigureCanvasAgg(figure)
     canvas.draw()
     legend, axes = figure.legends[0], figure.axes[0]
-    title, key = legend.get_title().get_window_extent(), [text.get_window_extent() for text in legend.get_texts()]
+    title, key = (
+        legend.get_title().get_window_extent(),
+        [text.get_window_extent() for text in legend.get_texts()],
+    )
     assert legend.get_title().get_text() == "A title"
     assert all(text.y1 <= title.y0 for text in key)
     assert all(axes.title.get_window_extent().y1 <= text.y0 for text in key)
 
 
 def test_styles_differ_in_marker_and_dash():
-    assert len({marker for _, marker, _ in LINES}) == len({str(dash) for _, _, dash in LINES}) == len(LINES)
+    assert (
+        len({marker for _, marker, _ in LINES})
+        == len({str(dash) for _, _, dash in LINES})
+        == len(LINES)
+    )
 
 
 def test_the_file_is_the_same_every_time_and_a_dollar_is_a_dollar(tmp_path):
     for name in ("a.svg", "b.svg"):
-        figure = draw_curves({"$p$": [("$s$", 1.0, 0.5)]}, parameter="$x$", measure="$y$", title="$t$", caption="what to see")
+        figure = draw_curves(
+            {"$p$": [("$s$", 1.0, 0.5)]},
+            parameter="$x$",
+            measure="$y$",
+            title="$t$",
+            caption="what to see",
+        )
         save_figure(figure, tmp_path / name)
     assert (tmp_path / "a.svg").read_bytes() == (tmp_path / "b.svg").read_bytes()
     assert "what to see" in (tmp_path / "a.svg").read_text()

@@ -20,7 +20,11 @@ from tests.plots.test_tree import WIDE, boxes_of_texts, texts
 from tests.release.models import SCHEMA, small_model, statement
 from tests.release.scored import drawn_tree, labelled, scored_model, small_drawn, term
 
-TWO = Schema({"age": Numeric(0, 40, bins=4), "word": Categorical([f"w{i}" for i in range(30)])}, "t", ["no", "yes"])
+TWO = Schema(
+    {"age": Numeric(0, 40, bins=4), "word": Categorical([f"w{i}" for i in range(30)])},
+    "t",
+    ["no", "yes"],
+)
 
 
 def two_classes(*scores: float) -> np.ndarray:
@@ -48,21 +52,40 @@ def apart(figure) -> None:
 
 def chips(figure) -> list[str]:
     """The fills of the boxes."""
-    return [to_hex(patch.get_facecolor()) for patch in figure.axes[0].patches if isinstance(patch, FancyBboxPatch)]
+    return [
+        to_hex(patch.get_facecolor())
+        for patch in figure.axes[0].patches
+        if isinstance(patch, FancyBboxPatch)
+    ]
 
 
-# -- drawn trees -----------------------------------------------------------------------------------------------------
+# -- drawn trees -----------------------------------------------------------------------------------
 
 
 def test_a_drawn_tree_says_classes_in_their_colours_with_the_promise_beneath():
-    figure = draw_tree(small_drawn(), scores=True, title="my tree", footer="1-differentially private")
+    figure = draw_tree(
+        small_drawn(), scores=True, title="my tree", footer="1-differentially private"
+    )
     said = texts(figure)
-    for text in ("my tree", "form", "colour", "not blue", "blue", "incomplete, foster", "wait", "no", "yes"):
+    for text in (
+        "my tree",
+        "form",
+        "colour",
+        "not blue",
+        "blue",
+        "incomplete, foster",
+        "wait",
+        "no",
+        "yes",
+    ):
         assert said.count(text) == 1, text
     assert "age" not in said  # all its leaves agree
     assert not any("n =" in text or "%" in text for text in said)
     assert chips(figure) == ["#ffffff", "#ffffff", FILLS[2][0], FILLS[0][0], FILLS[1][0]]
-    from_above = [text.get_text() for text in sorted(figure.axes[0].texts, key=lambda text: text.get_position()[1])]
+    from_above = [
+        text.get_text()
+        for text in sorted(figure.axes[0].texts, key=lambda text: text.get_position()[1])
+    ]
     promise = from_above.index("1-differentially private")
     assert promise > from_above.index("yes")
     assert from_above[promise + 1].startswith("Each leaf says a class; it holds no count.")
@@ -78,15 +101,29 @@ def test_a_drawn_tree_as_a_whole():
 def test_no_text_overlaps_in_a_drawn_tree(seed):
     rng = np.random.default_rng(seed)
     tree = drawn_tree(rng, WIDE if seed % 2 else SCHEMA, depth=4, chance=0.9)
-    apart(draw_tree(tree, scores=True, title="A title that is rather long, for a picture", footer="promised " * 30, max_leaves=30))
+    apart(
+        draw_tree(
+            tree,
+            scores=True,
+            title="A title that is rather long, for a picture",
+            footer="promised " * 30,
+            max_leaves=30,
+        )
+    )
 
 
 def test_a_wide_deep_tree_is_cut_with_marks_that_add_up():
     """Eight attributes of two to five values, seven tests deep, no two neighbours alike."""
-    schema = Schema({f"a{i}": Categorical([f"v{j}" for j in range(2 + i % 4)]) for i in range(8)}, "class", ["n", "p", "q"])
+    schema = Schema(
+        {f"a{i}": Categorical([f"v{j}" for j in range(2 + i % 4)]) for i in range(8)},
+        "class",
+        ["n", "p", "q"],
+    )
     cells = Cells.everything(schema)
     for level in range(5):
-        cells = cells.refine({cell: Split.multiway(schema, f"a{level}") for cell in range(len(cells))})
+        cells = cells.refine(
+            {cell: Split.multiway(schema, f"a{level}") for cell in range(len(cells))}
+        )
     labels = np.zeros(cells.attribute.size, dtype=int)
     for node in range(1, len(labels)):
         labels[node] = (node - np.flatnonzero(cells.parents == cells.parents[node])[0]) % 2
@@ -117,10 +154,11 @@ def test_other_trees_of_scores_are_drawn_as_probabilities():
 def test_ink_stands_out_from_every_fill():
     for colour, _ in FILLS:
         ink, paper = luminance(ink_on(colour)), luminance(colour)
-        assert (max(ink, paper) + 0.05) / (min(ink, paper) + 0.05) >= 4.5  # as web pages must have it
+        # as web pages must have it
+        assert (max(ink, paper) + 0.05) / (min(ink, paper) + 0.05) >= 4.5
 
 
-# -- additive terms --------------------------------------------------------------------------------------------------
+# -- additive terms --------------------------------------------------------------------------------
 
 
 def bars_of(figure, n_legend: int) -> list[tuple[float, str]]:
@@ -131,10 +169,24 @@ def bars_of(figure, n_legend: int) -> list[tuple[float, str]]:
 def test_two_classes_have_one_bar_that_points_to_its_class():
     figure = draw_terms(terms_of_two(), title="scores", max_values=16)
     found = bars_of(figure, 2)[-4:]  # the attribute with the narrower scores stands last
-    assert [width for width, _ in found] == pytest.approx([0.45, -0.15, 0, 0.075])  # of 0.9 inches for a score of 3
+    # of 0.9 inches for a score of 3
+    assert [width for width, _ in found] == pytest.approx([0.45, -0.15, 0, 0.075])
     assert [colour for _, colour in found] == [FILLS[1][0], FILLS[0][0], FILLS[0][0], FILLS[1][0]]
     said = texts(figure)
-    for text in ("scores", "age", "word", "< 10", "[10, 20)", "w29", "w14", "… 14 more, nearer to 0", "+3", "-3", "no", "yes"):
+    for text in (
+        "scores",
+        "age",
+        "word",
+        "< 10",
+        "[10, 20)",
+        "w29",
+        "w14",
+        "… 14 more, nearer to 0",
+        "+3",
+        "-3",
+        "no",
+        "yes",
+    ):
         assert text in said
     assert "w13" not in said
     assert "0.833334-differentially private with one row added or removed" in said
@@ -154,15 +206,24 @@ def test_more_classes_have_a_bar_each_and_a_constant_has_a_panel():
 
 def test_a_constant_on_all_classes_moves_no_bar():
     model = scored_model()
-    lifted = tuple(Tree(tree.cells, tree.counts + (tree.cells.attribute < 0)[:, None]) for tree in model.trees[1:])
+    lifted = tuple(
+        Tree(tree.cells, tree.counts + (tree.cells.attribute < 0)[:, None])
+        for tree in model.trees[1:]
+    )
     assert bars_of(draw_terms(scored_model(trees=lifted)), 3) == bars_of(draw_terms(model), 3)
 
 
 def test_many_attributes_and_many_classes_are_cut_in_words():
-    schema = Schema({f"a{i}": Categorical(["x", "y"]) for i in range(30)}, "t", [f"c{i}" for i in range(9)])
+    schema = Schema(
+        {f"a{i}": Categorical(["x", "y"]) for i in range(30)}, "t", [f"c{i}" for i in range(9)]
+    )
     rng = np.random.default_rng(0)
-    trees = tuple(term(schema, name, rng.normal(size=(2, 9)) * (1 + i)) for i, name in enumerate(schema.names))
-    figure = draw_terms(small_model(schema, trees=trees, combine="scores", privacy=statement(schema)))
+    trees = tuple(
+        term(schema, name, rng.normal(size=(2, 9)) * (1 + i)) for i, name in enumerate(schema.names)
+    )
+    figure = draw_terms(
+        small_model(schema, trees=trees, combine="scores", privacy=statement(schema))
+    )
     said = texts(figure)
     assert "6 more attributes with smaller scores." in said
     assert "3 classes with smaller scores are not drawn." in said

@@ -20,15 +20,24 @@ from privet.tree import Tree
 from tests.release.models import SCHEMA, random_model, small_tree
 
 WIDE = Schema(
-    {"a very long attribute name that goes on": Categorical([f"a long value {i} $x$ & <b>" for i in range(12)]), "n": Numeric(0, 1)},
+    {
+        "a very long attribute name that goes on": Categorical(
+            [f"a long value {i} $x$ & <b>" for i in range(12)]
+        ),
+        "n": Numeric(0, 1),
+    },
     "t",
     [f"class number {i}" for i in range(9)],
 )
 
 
 def wide_tree() -> Tree:
-    cells = Cells.everything(WIDE).refine({0: Split(WIDE.names[0], tuple(i % 3 for i in range(12)))})
-    cells = cells.refine({0: Split.threshold(WIDE, "n", 5), 1: Split("n", tuple(i % 2 for i in range(16)))})
+    cells = Cells.everything(WIDE).refine(
+        {0: Split(WIDE.names[0], tuple(i % 3 for i in range(12)))}
+    )
+    cells = cells.refine(
+        {0: Split.threshold(WIDE, "n", 5), 1: Split("n", tuple(i % 2 for i in range(16)))}
+    )
     return Tree.from_leaves(cells, np.random.default_rng(0).integers(-5, 300, (len(cells), 9)))
 
 
@@ -43,7 +52,12 @@ def boxes_of_texts(figure) -> dict:
 
 def trees() -> list[Tree]:
     randoms = [tree for seed in range(12) for tree in random_model(seed).trees]
-    return [small_tree(), wide_tree(), Tree(Cells.everything(SCHEMA), np.array([[3.0, 1, 0]])), *randoms[:20]]
+    return [
+        small_tree(),
+        wide_tree(),
+        Tree(Cells.everything(SCHEMA), np.array([[3.0, 1, 0]])),
+        *randoms[:20],
+    ]
 
 
 @pytest.mark.parametrize("number", range(len(trees())))
@@ -51,7 +65,12 @@ def test_no_text_overlaps_another_or_leaves_the_picture(number):
     tree = trees()[number]
     if len(tree.leaves) > 60:
         pytest.skip("too large to draw")
-    figure = draw_tree(tree, noise=3.0, title="A title that is rather long, for a picture of a tree", footer="so it is promised " * 12)
+    figure = draw_tree(
+        tree,
+        noise=3.0,
+        title="A title that is rather long, for a picture of a tree",
+        footer="so it is promised " * 12,
+    )
     whole = figure.bbox
     placed = boxes_of_texts(figure)
     for text, box in placed.items():
@@ -66,8 +85,20 @@ def test_no_text_overlaps_another_or_leaves_the_picture(number):
 
 
 def test_what_the_picture_says():
-    said = texts(draw_tree(small_tree(), noise=2.0, title="my tree", footer="1-differentially private"))
-    for text in ("my tree", "form", "age", "income", "complete", "< 40", ">= 40", "not told", "1-differentially private"):
+    said = texts(
+        draw_tree(small_tree(), noise=2.0, title="my tree", footer="1-differentially private")
+    )
+    for text in (
+        "my tree",
+        "form",
+        "age",
+        "income",
+        "complete",
+        "< 40",
+        ">= 40",
+        "not told",
+        "1-differentially private",
+    ):
         assert text in said
     assert said.count("yes") == 1 + 3  # the legend, and three leaves
     assert "n = 48 ± 6.9" in said  # 2 * 2 * sqrt(3 classes)
@@ -77,12 +108,14 @@ def test_what_the_picture_says():
 def test_without_noise_there_are_no_whiskers():
     quiet, noisy = (draw_tree(small_tree(), noise=noise) for noise in (0.0, 2.0))
     assert not any("±" in text or "Whiskers" in text for text in texts(quiet))
-    assert len(noisy.axes[0].lines) == len(quiet.axes[0].lines) + 2 * 6 * 3  # a rim and a line per bar
+    # a rim and a line per bar
+    assert len(noisy.axes[0].lines) == len(quiet.axes[0].lines) + 2 * 6 * 3
 
 
 def test_bars_are_as_long_as_their_shares():
     figure = draw_tree(small_tree())
-    bars = [patch for patch in figure.axes[0].patches if isinstance(patch, Rectangle)][3:]  # the legend has three
+    # the legend has three
+    bars = [patch for patch in figure.axes[0].patches if isinstance(patch, Rectangle)][3:]
     widths = np.array([bar.get_width() for bar in bars]).reshape(6, 3) / LENGTH
     assert widths[0] == pytest.approx([40 / 48, 7 / 48, 1 / 48])
     assert widths[4] == pytest.approx([0, 30 / 31, 1 / 31])  # -4 counts as nothing
@@ -95,7 +128,11 @@ def test_shares_and_whiskers():
     assert [part[0] for part in parts] == pytest.approx([0.6, 0.2, 0.2])
     assert parts[0][1:] == pytest.approx((0.52, 0.68))
     assert parts[2][1:] == pytest.approx((0.2 - 0.08 * 2**0.5, 0.2 + 0.08 * 2**0.5))
-    assert shares(np.array([-1.0, 0, 0, -2]), groups, 1.0) == [(0.25, 0, 1), (0.25, 0, 1), (0.5, 0, 1)]
+    assert shares(np.array([-1.0, 0, 0, -2]), groups, 1.0) == [
+        (0.25, 0, 1),
+        (0.25, 0, 1),
+        (0.5, 0, 1),
+    ]
     assert shares(np.array([1.0, 0, 0, 0]), groups, 100.0)[0] == (1.0, 0.0, 1.0)
 
 
@@ -112,7 +149,10 @@ def test_many_classes_share_a_bar():
     assert groups[-1][0] == "5 other classes"
     assert sorted(position for _, members in groups for position in members) == list(range(9))
     root = wide_tree().counts[0]
-    assert min(root[position] for _, members in groups[:-1] for position in members) >= root[groups[-1][1]].max()
+    assert (
+        min(root[position] for _, members in groups[:-1] for position in members)
+        >= root[groups[-1][1]].max()
+    )
 
 
 def test_a_dollar_sign_is_no_formula():
@@ -130,7 +170,8 @@ def test_too_many_leaves_are_summed_up_from_the_bottom():
         nodes = placed_nodes(tree, None, most)
         assert sum(not placed.test for placed in nodes) == drawn
         deepest = max((placed.depth for placed in nodes if placed.test), default=-1)
-        assert all(placed.depth >= deepest for placed in nodes if placed.cut)  # no level before the one above it is done
+        # no level before the one above it is done
+        assert all(placed.depth >= deepest for placed in nodes if placed.cut)
     assert texts(draw_tree(tree)).count("n = 16, 8 leaves below") == 32
     for wrong in (0, 1001):
         with pytest.raises(ParameterError, match="max_leaves must be 1 to 1000"):
@@ -138,12 +179,26 @@ def test_too_many_leaves_are_summed_up_from_the_bottom():
 
 
 def test_what_more_of_the_domain_reaches_is_drawn_first_but_no_deeper_level_before_the_one_above():
-    schema = Schema({"x": Categorical(list("abcdefgh")), "y": Categorical(["u", "v"]), "z": Categorical(["u", "v"])}, "t", ["n", "y"])
-    cells = Cells.everything(schema).refine({0: Split("x", (0, 1, 1, 1, 1, 1, 1, 1))})  # an eighth, and seven
+    schema = Schema(
+        {
+            "x": Categorical(list("abcdefgh")),
+            "y": Categorical(["u", "v"]),
+            "z": Categorical(["u", "v"]),
+        },
+        "t",
+        ["n", "y"],
+    )
+    # an eighth, and seven
+    cells = Cells.everything(schema).refine({0: Split("x", (0, 1, 1, 1, 1, 1, 1, 1))})
     cells = cells.refine({0: Split.multiway(schema, "y"), 1: Split.multiway(schema, "y")})
     cells = cells.refine({cell: Split.multiway(schema, "z") for cell in range(4)})
     tree = Tree.from_leaves(cells, np.ones((8, 2)))
-    assert [sorted(opened_nodes(tree, None, most)) for most in (2, 3, 4, 5)] == [[0], [0, 2], [0, 1, 2], [0, 1, 2, 5]]
+    assert [sorted(opened_nodes(tree, None, most)) for most in (2, 3, 4, 5)] == [
+        [0],
+        [0, 2],
+        [0, 1, 2],
+        [0, 1, 2, 5],
+    ]
     assert opened_nodes(tree, 1, 40) == {0}
 
 

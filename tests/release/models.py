@@ -31,8 +31,12 @@ COMBINE = ("counts", "probabilities", "vote", "scores")
 def small_tree(schema: Schema = SCHEMA) -> Tree:
     """form; age below 40 under 'complete'; income under 'foster'."""
     cells = Cells.everything(schema).refine({0: Split.multiway(schema, "form")})
-    cells = cells.refine({0: Split.threshold(schema, "age", 2), 2: Split.multiway(schema, "income")})
-    counts = np.array([[40, 7, 1], [5.5, 61, 0], [12, 11, 10], [0.1, 3, -2], [-4, 30, 1], [2, 2, 2]])
+    cells = cells.refine(
+        {0: Split.threshold(schema, "age", 2), 2: Split.multiway(schema, "income")}
+    )
+    counts = np.array(
+        [[40, 7, 1], [5.5, 61, 0], [12, 11, 10], [0.1, 3, -2], [-4, 30, 1], [2, 2, 2]]
+    )
     return Tree.from_leaves(cells, counts)
 
 
@@ -43,7 +47,10 @@ def statement(schema: Schema = SCHEMA, **facts) -> PrivacyStatement:
 
 def small_model(schema: Schema = SCHEMA, **changes) -> Model:
     if "trees" not in changes:
-        changes["trees"] = (small_tree(schema), Tree(Cells.everything(schema), np.array([[10.0, 20.0, 3.0]])))
+        changes["trees"] = (
+            small_tree(schema),
+            Tree(Cells.everything(schema), np.array([[10.0, 20.0, 3.0]])),
+        )
     facts = {
         "learner": "random-trees",
         "schema": schema,
@@ -66,7 +73,9 @@ def gaussian_model(schema: Schema = SCHEMA) -> Model:
     """A promise in rho alone."""
     cost = Charge("leaf counts", Cost.concentrated("1/20"))
     facts = (schema.neighbours, schema.rows_per_person, schema.person is not None)
-    return small_model(schema, privacy=PrivacyStatement((cost,), *facts, private=True, delta=Fraction(1, 10**5)))
+    return small_model(
+        schema, privacy=PrivacyStatement((cost,), *facts, private=True, delta=Fraction(1, 10**5))
+    )
 
 
 def merged_model(people: str = "disjoint") -> Model:
@@ -76,16 +85,32 @@ def merged_model(people: str = "disjoint") -> Model:
     from privet.trees.from_leaves import trees_from
     from privet.trees.weighing import weighed
 
-    numbered = tree_from(SCHEMA, tree_to(small_tree()), 0).cells  # leaves in order, as files have them
+    # leaves in order, as files have them
+    numbered = tree_from(SCHEMA, tree_to(small_tree()), 0).cells
     forest = [numbered, Cells.everything(SCHEMA).refine({0: Split.multiway(SCHEMA, "colour")})]
     batches = [
-        Batch(tuple(np.arange(len(cells) * 3).reshape(len(cells), 3) * factor - 2 for cells in forest), deviation)
+        Batch(
+            tuple(
+                np.arange(len(cells) * 3).reshape(len(cells), 3) * factor - 2 for cells in forest
+            ),
+            deviation,
+        )
         for factor, deviation in ((1, 1.5), (2, 1.5), (3, 40.0))
     ]
     evidence = weighed(batches, 0.15)
-    parts = [statement(id=f"{number:032x}", name=f"party {number}", account=f"{number + 7:032x}") for number in range(3)]
-    privacy = PrivacyStatement.together([PrivacyStatement.together(parts[:2], "may-overlap"), parts[2]], people)  # type: ignore[arg-type]
-    facts = {"trees": trees_from(forest, evidence), "combine": "probabilities", "noise": evidence.deviation, "evidence": evidence}
+    parts = [
+        statement(id=f"{number:032x}", name=f"party {number}", account=f"{number + 7:032x}")
+        for number in range(3)
+    ]
+    privacy = PrivacyStatement.together(
+        [PrivacyStatement.together(parts[:2], "may-overlap"), parts[2]], people
+    )  # type: ignore[arg-type]
+    facts = {
+        "trees": trees_from(forest, evidence),
+        "combine": "probabilities",
+        "noise": evidence.deviation,
+        "evidence": evidence,
+    }
     return small_model(privacy=privacy, **facts)
 
 
@@ -96,7 +121,9 @@ def random_schema(rng: np.random.Generator) -> Schema:
         if rng.random() < 0.5:
             attributes[f"a{number}"] = Categorical([f"v{value}" for value in range(size)])
         else:
-            attributes[f"a{number}"] = Numeric(0, 1, bins=size, missing="gone" if rng.random() < 0.3 else None)
+            attributes[f"a{number}"] = Numeric(
+                0, 1, bins=size, missing="gone" if rng.random() < 0.3 else None
+            )
     return Schema(attributes, "class", [f"c{label}" for label in range(int(rng.integers(2, 6)))])
 
 
@@ -108,7 +135,9 @@ def random_tree(rng: np.random.Generator, schema: Schema, *, whole: bool, levels
             if rng.random() < 0.6:
                 name = schema.names[rng.integers(len(schema.names))]
                 branch = rng.integers(0, 3, schema.attributes[name].size)
-                numbers = {child: number for number, child in enumerate(sorted(set(branch.tolist())))}
+                numbers = {
+                    child: number for number, child in enumerate(sorted(set(branch.tolist())))
+                }
                 splits[cell] = Split(name, tuple(numbers[child] for child in branch.tolist()))
         cells = cells.refine(splits)
     counts = rng.normal(4, 6, (len(cells), schema.n_classes))

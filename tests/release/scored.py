@@ -16,8 +16,17 @@ def labelled(cells: Cells, labels, amount: float = 0.7) -> Tree:
     return Tree(cells, amount * np.eye(cells.schema.n_classes)[labels])
 
 
-def drawn_tree(rng: np.random.Generator, schema: Schema, *, depth: int, amount: float = 0.7, chance: float = 0.7) -> Tree:
-    """Splits at random, multiway or one value against the rest, and labels that children tend to keep."""
+def drawn_tree(
+    rng: np.random.Generator,
+    schema: Schema,
+    *,
+    depth: int,
+    amount: float = 0.7,
+    chance: float = 0.7,
+) -> Tree:
+    """Splits at random, multiway or one value against the rest, and labels that children tend to
+    keep.
+    """
     cells = Cells.everything(schema)
     for _ in range(depth):
         splits = {}
@@ -26,7 +35,11 @@ def drawn_tree(rng: np.random.Generator, schema: Schema, *, depth: int, amount: 
                 name = schema.names[rng.integers(len(schema.names))]
                 size = schema.attributes[name].size
                 multiway = size < 2 or rng.random() < 0.5
-                splits[cell] = Split.multiway(schema, name) if multiway else Split.value(schema, name, int(rng.integers(size)))
+                splits[cell] = (
+                    Split.multiway(schema, name)
+                    if multiway
+                    else Split.value(schema, name, int(rng.integers(size)))
+                )
         cells = cells.refine(splits)
     labels = rng.integers(0, schema.n_classes, len(cells.attribute))
     for node in range(1, len(labels)):
@@ -42,9 +55,13 @@ def term(schema: Schema, name: str, scores) -> Tree:
 
 
 def small_drawn() -> Tree:
-    """form; under 'complete' income below 10 or not, under 'foster' age with the same label everywhere."""
+    """form; under 'complete' income below 10 or not, under 'foster' age with the same label
+    everywhere.
+    """
     cells = Cells.everything(SCHEMA).refine({0: Split.multiway(SCHEMA, "form")})
-    cells = cells.refine({0: Split.value(SCHEMA, "colour", 2), 2: Split.threshold(SCHEMA, "age", 2)})
+    cells = cells.refine(
+        {0: Split.value(SCHEMA, "colour", 2), 2: Split.threshold(SCHEMA, "age", 2)}
+    )
     # root; complete, incomplete, foster; not blue, blue; below 40, from 40
     return labelled(cells, [0, 0, 1, 0, 2, 0, 1, 1])
 
@@ -55,4 +72,6 @@ def scored_model(schema: Schema = SCHEMA, **changes) -> Model:
         scores = [[0.5, -0.25, -0.25], [0, 0, 0], [0.1, 0.2, -0.3], [-1.5, 0.5, 1]]
         constant = Tree(Cells.everything(schema), np.array([[0.2, -0.1, -0.1]]))
         changes["trees"] = (small_drawn(), term(schema, "age", scores), constant)
-    return small_model(schema, **{"learner": "gibbs", "combine": "scores", "privacy": statement(schema), **changes})
+    return small_model(
+        schema, **{"learner": "gibbs", "combine": "scores", "privacy": statement(schema), **changes}
+    )

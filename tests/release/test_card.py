@@ -66,7 +66,12 @@ def page_of(model) -> Page:
 
 def both(model) -> list[str]:
     """The words of both forms, each without its markup."""
-    plain = re.sub(r"\\(.)", r"\1", card_markdown(model)).replace("&lt;", "<").replace("&gt;", ">").replace("&amp;", "&")
+    plain = (
+        re.sub(r"\\(.)", r"\1", card_markdown(model))
+        .replace("&lt;", "<")
+        .replace("&gt;", ">")
+        .replace("&amp;", "&")
+    )
     return [plain, " ".join("".join(page_of(model).text).split("\n"))]
 
 
@@ -92,7 +97,10 @@ def test_where_the_number_of_rows_is_public_presence_costs_twice(position):
     """Somebody else is in the place of whoever is not there: odds times e^(2 * 5/6) = 5.2945."""
     text = both(small_model(SCHEMA.declare(n_rows=1000)))[position]
     assert "at most 2.301 times as likely" in text
-    assert "change by at most 5.295 when somebody sees the model (e^1.66667): the number of rows is public" in text
+    assert (
+        "change by at most 5.295 when somebody sees the model (e^1.66667): the number of rows is "
+        "public"
+    ) in text
     for number in ("15.8 %", "84.2 %", "2 %", "37.1 %"):
         assert number in text
     assert "To tell two versions" not in text
@@ -103,12 +111,17 @@ def test_the_bayesian_examples():
     for prior in (0.5, 0.1):
         for epsilon in (0.0, 0.5, 5 / 6, 3.0):
             odds = prior / (1 - prior)
-            expected = [odds * math.exp(sign * epsilon) / (1 + odds * math.exp(sign * epsilon)) for sign in (-1, 1)]
+            expected = [
+                odds * math.exp(sign * epsilon) / (1 + odds * math.exp(sign * epsilon))
+                for sign in (-1, 1)
+            ]
             assert after(prior, epsilon) == pytest.approx(expected)
     assert after(0.1, 1e15) == (0.0, 1.0)
 
 
-@pytest.mark.parametrize("epsilon", [0.0, 0.01, 0.3, 1.0, 1.999, 2.0, 4.7, 9.0, 12.9, 14.0, 700.0, 1e15])
+@pytest.mark.parametrize(
+    "epsilon", [0.0, 0.01, 0.3, 1.0, 1.999, 2.0, 4.7, 9.0, 12.9, 14.0, 700.0, 1e15]
+)
 def test_a_factor_is_never_rounded_in_favour_of_the_promise(epsilon):
     text = factor(epsilon)
     if text.startswith("10^"):
@@ -119,7 +132,9 @@ def test_a_factor_is_never_rounded_in_favour_of_the_promise(epsilon):
 
 def test_charges_and_their_sums():
     schema = SCHEMA.declare(rows_per_person=2, neighbours="replace", person="id")
-    rows = [line for line in card_markdown(small_model(schema)).splitlines() if line.startswith("| ")]
+    rows = [
+        line for line in card_markdown(small_model(schema)).splitlines() if line.startswith("| ")
+    ]
     assert "| splits | 0.333334 | 0.0138889 |" in rows
     assert "| leaf counts | 0.5 | 0.125 |" in rows
     assert "| all together, for one row added or removed | 0.833334 | 0.138889 |" in rows
@@ -129,10 +144,30 @@ def test_charges_and_their_sums():
 @pytest.mark.parametrize(
     ("facts", "said", "unsaid"),
     [
-        ({}, "Every single row. This protects a person only if nobody has more than one row, which is the owner's assertion", "cut the"),
-        ({"rows_per_person": 4}, "at most 4 rows. That nobody has more is the owner's assertion", "cut the table"),
-        ({"rows_per_person": 4, "person": "id"}, "the curator cut the table to at most 4 rows of each person", "assertion"),
-        ({"person": "id"}, "the curator cut the table to at most one row of each person", "assertion"),
+        (
+            {},
+            (
+                "Every single row. This protects a person only if nobody has more than one row, "
+                "which "
+                "is the owner's assertion"
+            ),
+            "cut the",
+        ),
+        (
+            {"rows_per_person": 4},
+            "at most 4 rows. That nobody has more is the owner's assertion",
+            "cut the table",
+        ),
+        (
+            {"rows_per_person": 4, "person": "id"},
+            "the curator cut the table to at most 4 rows of each person",
+            "assertion",
+        ),
+        (
+            {"person": "id"},
+            "the curator cut the table to at most one row of each person",
+            "assertion",
+        ),
         ({"neighbours": "replace"}, "Exchanging all that one row says", "even taking part"),
         ({}, "even taking part is protected", "Exchanging"),
         ({"n_rows": 12345}, "declared it public (12345)", "replace"),
@@ -152,16 +187,27 @@ def test_a_promise_in_rho():
     pure = both(small_model())[0]
     assert "delta" not in pure
     assert "epsilon is k times as large" in pure
-    # For two versions of a row the rho is four times as large; the factor comes from that, not from twice epsilon.
-    apart = re.search(r"put in: the factor is then at most \S+ \(e\^([0-9.]+)\)", both(gaussian_model())[0])
+    # For two versions of a row the rho is four times as large; the factor comes from that, not from
+    # twice epsilon.
+    apart = re.search(
+        r"put in: the factor is then at most \S+ \(e\^([0-9.]+)\)", both(gaussian_model())[0]
+    )
     statement_of_two = PrivacyStatement(
-        (Charge("x", Cost(None, Fraction(1, 5))),), "add-remove", 1, person=False, private=True, delta=Fraction(1, 10**5)
+        (Charge("x", Cost(None, Fraction(1, 5))),),
+        "add-remove",
+        1,
+        person=False,
+        private=True,
+        delta=Fraction(1, 10**5),
     )
     assert apart is not None
     assert float(apart[1]) == pytest.approx(statement_of_two.epsilon, rel=1e-3)
 
 
-@pytest.mark.parametrize(("epsilon", "word"), [("0.1", "very strong"), (1, "a strong"), (4, "moderate"), (10, "weak"), (11, "hardly")])
+@pytest.mark.parametrize(
+    ("epsilon", "word"),
+    [("0.1", "very strong"), (1, "a strong"), (4, "moderate"), (10, "weak"), (11, "hardly")],
+)
 def test_epsilon_in_a_word(epsilon, word):
     privacy = PrivacyStatement.of(SCHEMA, [Charge("counts", Cost.pure(epsilon))], private=True)
     assert word in card_markdown(small_model(privacy=privacy))
@@ -169,7 +215,13 @@ def test_epsilon_in_a_word(epsilon, word):
 
 def test_what_is_not_protected_is_said_in_every_card():
     for text in both(small_model()):
-        for part in ("The schema", "What is true of the population", "predicted from other people's data", "Side channels", "Groups"):
+        for part in (
+            "The schema",
+            "What is true of the population",
+            "predicted from other people's data",
+            "Side channels",
+            "Groups",
+        ):
             assert part in text
 
 
@@ -185,7 +237,10 @@ def test_a_model_without_a_promise_has_a_loud_banner_and_no_reading_of_epsilon()
         assert "random noise" not in text
 
 
-@pytest.mark.parametrize(("combine", "said"), [("counts", "their counts are"), ("probabilities", "shares are"), ("vote", "has one vote")])
+@pytest.mark.parametrize(
+    ("combine", "said"),
+    [("counts", "their counts are"), ("probabilities", "shares are"), ("vote", "has one vote")],
+)
 def test_how_trees_combine(combine, said):
     assert said in card_markdown(small_model(combine=combine))
     assert said not in card_markdown(small_model(combine=combine, trees=small_model().trees[:1]))
@@ -196,7 +251,10 @@ def test_scores_are_explained_and_no_count_is_claimed():
         assert "What the scores are" in text
         assert "Noise in the counts" not in text
         assert "scores, not counts: they hold no count of people" in text
-        assert "one decision tree with 5 leaves in all; a table of scores for the values of one attribute; one score for every row" in text
+        assert (
+            "one decision tree with 5 leaves in all; a table of scores for the values of one "
+            "attribute; one score for every row"
+        ) in text
         assert "their scores are added up" in text
         assert "every leaf says one class, and adds 0.7 to its score" in text
         assert "drawn at random as a whole" in text
@@ -210,7 +268,9 @@ def test_a_single_drawn_tree_and_one_without_a_promise():
     assert "one decision tree with 5 leaves" in alone
     assert "for each value of" not in alone
     assert "protects people" in alone
-    assert "protects people" not in card_markdown(scored_model(privacy=statement(private=False, reason="epsilon is infinite")))
+    assert "protects people" not in card_markdown(
+        scored_model(privacy=statement(private=False, reason="epsilon is infinite"))
+    )
 
 
 def test_data_needed():
@@ -219,7 +279,11 @@ def test_data_needed():
         assert "20 to 60 in 4 bins" in text
         assert 'a missing entry counts as "not told"' in text
         assert 'everything else counts as "grey"' in text
-    many = Schema({"a": Categorical([f"v{i}" for i in range(50)]), "b": Numeric(0, 1, on_unknown="drop")}, "t", ["x", "y"])
+    many = Schema(
+        {"a": Categorical([f"v{i}" for i in range(50)]), "b": Numeric(0, 1, on_unknown="drop")},
+        "t",
+        ["x", "y"],
+    )
     tree = Tree(Cells.everything(many), np.array([[1.0, 2.0]]))
     card = card_markdown(small_model(many, trees=(tree,)))
     assert "v39, … (10 more)" in card
@@ -231,7 +295,9 @@ EVIL = '<script>alert("1")</script>{body}|*_`[x](y) &amp; \'\n# head'
 
 
 def evil_model():
-    schema = Schema({EVIL: Categorical([EVIL, "b"]), "n": Numeric(0, 1, missing=EVIL)}, EVIL + "t", [EVIL, "b"])
+    schema = Schema(
+        {EVIL: Categorical([EVIL, "b"]), "n": Numeric(0, 1, missing=EVIL)}, EVIL + "t", [EVIL, "b"]
+    )
     privacy = PrivacyStatement.of(schema, [Charge(EVIL, Cost.pure(1))], private=True, notes=[EVIL])
     tree = Tree(Cells.everything(schema), np.array([[1.0, 2.0]]))
     return small_model(schema, trees=(tree,), privacy=privacy, learner=EVIL, settings={EVIL: EVIL})
@@ -239,9 +305,36 @@ def evil_model():
 
 def test_html_escapes_everything():
     page = page_of(evil_model())
-    assert page.tags == {"html", "head", "meta", "title", "style", "body", "h1", "h2", "p", "ul", "li", "div", "table", "thead",
-                         "tbody", "tr", "th", "td"}  # fmt: skip
-    assert {name for name, _ in page.attributes} == {"lang", "charset", "name", "content", "http-equiv", "class", "role", "scope"}
+    assert page.tags == {
+        "html",
+        "head",
+        "meta",
+        "title",
+        "style",
+        "body",
+        "h1",
+        "h2",
+        "p",
+        "ul",
+        "li",
+        "div",
+        "table",
+        "thead",
+        "tbody",
+        "tr",
+        "th",
+        "td",
+    }
+    assert {name for name, _ in page.attributes} == {
+        "lang",
+        "charset",
+        "name",
+        "content",
+        "http-equiv",
+        "class",
+        "role",
+        "scope",
+    }
     assert "".join(page.text).count('<script>alert("1")</script>{body}') >= 8
     reason = small_model(privacy=statement(private=False, reason=EVIL))
     assert "script" not in page_of(reason).tags
@@ -250,7 +343,12 @@ def test_html_escapes_everything():
 def test_html_needs_no_other_file():
     page = card_html(small_model())
     assert not re.search(r"https?:|url\(|@import|src=|href=|<script|<link", page)
-    for needed in ('name="viewport"', "prefers-color-scheme: dark", "@media print", "default-src 'none'"):
+    for needed in (
+        'name="viewport"',
+        "prefers-color-scheme: dark",
+        "@media print",
+        "default-src 'none'",
+    ):
         assert needed in page
 
 
@@ -258,7 +356,9 @@ def test_markdown_escapes_everything():
     card = card_markdown(evil_model())
     assert "<" not in card
     assert not re.search(r"(?<!\\)`|(?<!\\)\[", card)
-    assert [line for line in card.splitlines() if line.startswith("#")][1:] == [f"## {name}" for name in [*SECTIONS, "Notes"]]
+    assert [line for line in card.splitlines() if line.startswith("#")][1:] == [
+        f"## {name}" for name in [*SECTIONS, "Notes"]
+    ]
     for line in card.splitlines():
         if line.startswith("| "):
             assert len(re.findall(r"(?<!\\)\|", line)) in (3, 4)

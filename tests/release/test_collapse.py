@@ -24,14 +24,20 @@ def scores_of(tree: Tree) -> np.ndarray:
 def test_it_answers_the_whole_domain_alike_and_nothing_is_left_to_collapse(seed, drawn):
     rng = np.random.default_rng(seed)
     schema = random_schema(rng)
-    tree = drawn_tree(rng, schema, depth=3) if drawn else random_tree(rng, schema, whole=True, levels=3)
+    tree = (
+        drawn_tree(rng, schema, depth=3)
+        if drawn
+        else random_tree(rng, schema, whole=True, levels=3)
+    )
     short = collapsed(tree)
     assert scores_of(short).tolist() == scores_of(tree).tolist()
     assert short.n_nodes <= tree.n_nodes
     assert (domain_shares(short.cells) > 0).all()
     for node in np.flatnonzero(short.cells.attribute >= 0).tolist():
         children = [child for child, _ in short.children(node)]
-        leaves = [tuple(short.counts[child]) for child in children if short.cells.attribute[child] < 0]
+        leaves = [
+            tuple(short.counts[child]) for child in children if short.cells.attribute[child] < 0
+        ]
         assert len(children) > 1
         assert len(set(leaves)) == len(leaves)
     again = collapsed(short)
@@ -56,7 +62,10 @@ def test_what_is_ruled_out_is_gone():
     schema = Schema({"a": Categorical(["u", "v", "w"])}, "class", ["n", "p"])
     cells = Cells.everything(schema).refine({0: Split.value(schema, "a", 0)})  # v or w, and u
     cells = cells.refine({0: Split.multiway(schema, "a")})
-    leaves = {codes: child for child, codes in Tree(cells, np.zeros((cells.attribute.size, 2))).children(1)}
+    leaves = {
+        codes: child
+        for child, codes in Tree(cells, np.zeros((cells.attribute.size, 2))).children(1)
+    }
     labels = np.zeros(cells.attribute.size, dtype=int)
     labels[leaves[1,]] = labels[leaves[0,]] = 1  # u cannot be here: what it says does not matter
     short = collapsed(labelled(cells, labels))
@@ -70,5 +79,12 @@ def test_what_is_ruled_out_is_gone():
 def test_trees_of_any_depth(depth):
     schema = Schema({"a": Categorical(["x"])}, "class", ["n", "y"])
     attribute = np.array([0] * depth + [-1])
-    cells = Cells(schema, attribute, np.append(np.arange(depth), 0), np.arange(1, depth + 1), np.array([-1] * depth + [0]), 1)
+    cells = Cells(
+        schema,
+        attribute,
+        np.append(np.arange(depth), 0),
+        np.arange(1, depth + 1),
+        np.array([-1] * depth + [0]),
+        1,
+    )
     assert collapsed(labelled(cells, [0] * (depth + 1))).n_nodes == 1

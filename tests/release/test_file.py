@@ -1,4 +1,6 @@
-"""The model file: it reads back as it was, it is written as a whole, and it needs nothing but itself."""
+"""The model file: it reads back as it was, it is written as a whole, and it needs nothing but
+itself.
+"""
 
 from __future__ import annotations
 
@@ -18,7 +20,14 @@ from privet.errors import ModelError, PrivetError
 from privet.model import Model
 from privet.release import read_model, write_model
 from privet.tree import Tree
-from tests.release.models import SCHEMA, gaussian_model, open_model, random_codes, random_model, small_model
+from tests.release.models import (
+    SCHEMA,
+    gaussian_model,
+    open_model,
+    random_codes,
+    random_model,
+    small_model,
+)
 from tests.release.scored import scored_model
 
 
@@ -35,7 +44,14 @@ def same(one: Model, other: Model) -> None:
 
 @pytest.mark.parametrize(
     "model",
-    [small_model(), open_model(), gaussian_model(), small_model(combine="vote"), small_model(combine="probabilities"), scored_model()],
+    [
+        small_model(),
+        open_model(),
+        gaussian_model(),
+        small_model(combine="vote"),
+        small_model(combine="probabilities"),
+        scored_model(),
+    ],
 )
 def test_a_model_reads_back_as_it_was(model, tmp_path):
     write_model(model, tmp_path / "m.json")
@@ -63,7 +79,11 @@ def test_the_same_model_gives_the_same_bytes_also_after_reading(tmp_path):
     for name in ("a", "b"):
         write_model(small_model(), tmp_path / name)
     write_model(read_model(tmp_path / "a"), tmp_path / "c")
-    assert (tmp_path / "a").read_bytes() == (tmp_path / "b").read_bytes() == (tmp_path / "c").read_bytes()
+    assert (
+        (tmp_path / "a").read_bytes()
+        == (tmp_path / "b").read_bytes()
+        == (tmp_path / "c").read_bytes()
+    )
 
 
 def test_the_file_is_what_the_format_says(tmp_path):
@@ -78,10 +98,13 @@ def test_the_file_is_what_the_format_says(tmp_path):
     checksum = document.pop("checksum")
     everything_else = json.dumps(document, ensure_ascii=False, separators=(",", ":"))
     assert hashlib.sha256(everything_else.encode()).hexdigest() == checksum
-    assert '"counts":[[55.6,114,12]' in text  # whole numbers without a point, floats in their shortest form
+    # whole numbers without a point, floats in their shortest form
+    assert '"counts":[[55.6,114,12]' in text
 
 
-@pytest.mark.parametrize("count", [0.1 + 0.2, 5e-324, 2.0**53, -1 / 3, 1e15 + 0.5, 123456789.123456789])
+@pytest.mark.parametrize(
+    "count", [0.1 + 0.2, 5e-324, 2.0**53, -1 / 3, 1e15 + 0.5, 123456789.123456789]
+)
 def test_every_float_reads_back_identically(count, tmp_path):
     tree = Tree(Cells.everything(SCHEMA), np.array([[count, -count, 0.0]]))
     write_model(small_model(trees=(tree,)), tmp_path / "m.json")
@@ -94,17 +117,34 @@ def test_names_and_values_of_any_script_survive(tmp_path):
 
 
 def test_settings_become_plain_json(tmp_path):
-    odd = {"epsilon": float("inf"), "share": Fraction(1, 3), "depth": np.int64(4), "rates": (np.float64(0.5), None), "a": {"b": True}}
+    odd = {
+        "epsilon": float("inf"),
+        "share": Fraction(1, 3),
+        "depth": np.int64(4),
+        "rates": (np.float64(0.5), None),
+        "a": {"b": True},
+    }
     write_model(small_model(settings=odd), tmp_path / "m.json")
     read = read_model(tmp_path / "m.json").settings
-    assert read == {"epsilon": "inf", "share": "1/3", "depth": 4, "rates": [0.5, None], "a": {"b": True}}
+    assert read == {
+        "epsilon": "inf",
+        "share": "1/3",
+        "depth": 4,
+        "rates": [0.5, None],
+        "a": {"b": True},
+    }
 
 
 def test_nodes_that_nothing_reaches_are_not_written(tmp_path):
     cells = Cells.everything(SCHEMA).refine({0: Split.value(SCHEMA, "form", 1)})
     # Node 1 tests again what node 0 tested; 3 and 4 hang in the air, and 5 hangs on them.
     loose = Cells(
-        SCHEMA, np.array([0, -1, -1, 0, -1, -1]), np.array([0, 0, 0, 3, 0, 0]), np.array([1, 2, 1, 4, 5, 4]), [-1] + [0] * 2 + [-1, 0, 0], 1
+        SCHEMA,
+        np.array([0, -1, -1, 0, -1, -1]),
+        np.array([0, 0, 0, 3, 0, 0]),
+        np.array([1, 2, 1, 4, 5, 4]),
+        [-1] + [0] * 2 + [-1, 0, 0],
+        1,
     )
     counts = np.arange(18.0).reshape(6, 3)
     write_model(small_model(trees=(Tree(loose, counts),)), tmp_path / "m.json")
@@ -115,7 +155,7 @@ def test_nodes_that_nothing_reaches_are_not_written(tmp_path):
     assert (read.reach(codes) == Tree(cells, counts[:3]).reach(codes)).all()
 
 
-# -- writing ---------------------------------------------------------------------------------------------------------
+# -- writing ---------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize(
@@ -128,7 +168,10 @@ def test_nodes_that_nothing_reaches_are_not_written(tmp_path):
         ({"learner": "\ud800"}, "Unicode"),
         ({"noise": float("nan")}, "JSON does not have"),
         ({"noise": -1.0}, "noise"),
-        ({"trees": (Tree(Cells.everything(SCHEMA), np.array([[1e300, 0, 0]])),)}, "counts must lie"),
+        (
+            {"trees": (Tree(Cells.everything(SCHEMA), np.array([[1e300, 0, 0]])),)},
+            "counts must lie",
+        ),
     ],
 )
 def test_what_could_not_be_read_back_is_not_written(changes, reason, tmp_path):
@@ -178,7 +221,7 @@ def test_paths_that_cannot_be_written_or_read(path, tmp_path, monkeypatch):
         read_model(path)
 
 
-# -- a fresh process -------------------------------------------------------------------------------------------------
+# -- a fresh process -------------------------------------------------------------------------------
 
 FRESH = """
 import sys
@@ -188,20 +231,27 @@ model = read_model(sys.argv[1])
 codes = [np.array(column) for column in ([0, 2], [0, 4], [3, 1], [0, 0])]
 print(model.probabilities(codes).tolist())
 sys.exit(" ".join(sorted({"pandas", "duckdb", "opendp", "matplotlib", "onnx", "rich", "numba"} & set(sys.modules))) or 0)
-"""
+"""  # noqa: E501
 
 
 def test_it_predicts_in_a_process_that_has_never_seen_the_data(tmp_path):
     model = small_model()
     write_model(model, tmp_path / "m.json")
-    result = subprocess.run([sys.executable, "-c", FRESH, str(tmp_path / "m.json")], capture_output=True, text=True, check=False)
+    result = subprocess.run(
+        [sys.executable, "-c", FRESH, str(tmp_path / "m.json")],
+        capture_output=True,
+        text=True,
+        check=False,
+    )
     assert result.returncode == 0, result.stderr
     codes = [np.array(column) for column in ([0, 2], [0, 4], [3, 1], [0, 0])]
     assert json.loads(result.stdout) == model.probabilities(codes).tolist()
 
 
 def test_the_error_is_a_privet_error_that_says_path_and_reason(tmp_path):
-    with pytest.raises(PrivetError, match=r"model file .*gone\.json: it cannot be read: No such file") as caught:
+    with pytest.raises(
+        PrivetError, match=r"model file .*gone\.json: it cannot be read: No such file"
+    ) as caught:
         read_model(tmp_path / "gone.json")
     assert isinstance(caught.value, ModelError)
     assert caught.value.path == str(tmp_path / "gone.json")

@@ -1,4 +1,6 @@
-"""Whatever is wrong with a file, one error comes out, with the path and a reason; and nothing hangs."""
+"""Whatever is wrong with a file, one error comes out, with the path and a reason; and nothing
+hangs.
+"""
 
 from __future__ import annotations
 
@@ -73,10 +75,15 @@ def test_a_file_that_was_formatted_anew(tmp_path):
     assert "checksum" in reason_of(json.dumps(json.loads(SEALED), indent=1).encode(), tmp_path)
 
 
-@pytest.mark.parametrize(("version", "shown"), [(2, "2"), (0, "0"), (None, "None"), ("1", "'1'"), (True, "True"), (1.0, "1.0")])
+@pytest.mark.parametrize(
+    ("version", "shown"),
+    [(2, "2"), (0, "0"), (None, "None"), ("1", "'1'"), (True, "True"), (1.0, "1.0")],
+)
 def test_unknown_versions_are_named_whatever_else_they_hold(version, shown, tmp_path):
     document = {**DOCUMENT, "version": version, "new": []}
-    assert f"its version is {shown}, this Privet reads version 1" in reason_of(seal(document), tmp_path)
+    assert f"its version is {shown}, this Privet reads version 1" in reason_of(
+        seal(document), tmp_path
+    )
 
 
 @pytest.mark.parametrize(
@@ -105,7 +112,10 @@ def test_what_is_no_sealed_object(data, reason, tmp_path):
 def test_deep_nesting_inside_a_sealed_file(tmp_path):
     inside = b'{"a":' * 400 + b"1" + b"}" * 400
     body = json.dumps(DOCUMENT, separators=(",", ":")).encode()
-    body = body.replace(b'"settings":' + json.dumps(DOCUMENT["settings"], separators=(",", ":")).encode(), b'"settings":' + inside)
+    body = body.replace(
+        b'"settings":' + json.dumps(DOCUMENT["settings"], separators=(",", ":")).encode(),
+        b'"settings":' + inside,
+    )
     sealed = body[:-1] + b',"checksum":"' + hashlib.sha256(body).hexdigest().encode() + b'"}'
     assert "nested too deeply" in reason_of(sealed, tmp_path)
 
@@ -115,7 +125,10 @@ def test_a_file_that_is_too_large_is_not_read(tmp_path, monkeypatch):
     assert "more than 100 bytes" in reason_of(SEALED, tmp_path)
 
 
-MANY = {f"a{i}": {"type": "numeric", "low": 0.0, "high": 1.0, "bins": 65_000, "spacing": "linear"} for i in range(100)}
+MANY = {
+    f"a{i}": {"type": "numeric", "low": 0.0, "high": 1.0, "bins": 65_000, "spacing": "linear"}
+    for i in range(100)
+}
 PRIMES = [n for n in range(2, 8000) if all(n % d for d in range(2, int(n**0.5) + 1))]
 UNLIKE = [{"what": "x", "epsilon": f"1/{prime}", "rho": f"1/{prime}"} for prime in PRIMES]
 #: Sealed as it should be, and wrong: where, what, and the reason.
@@ -130,7 +143,11 @@ WRONG = [
     (("noise",), 10**400, "noise"),
     (("fingerprint",), "0" * 64, "fingerprint"),
     (("fingerprint",), None, "fingerprint"),
-    (("schema", "attributes", "form", "values"), ["complete", "foster", "incomplete"], "fingerprint"),
+    (
+        ("schema", "attributes", "form", "values"),
+        ["complete", "foster", "incomplete"],
+        "fingerprint",
+    ),
     (("schema", "attributes"), {}, "schema"),
     (("schema", "attributes"), MANY, "more than"),
     (("schema", "attributes", "age", "bins"), 10**9, "more than"),
@@ -171,7 +188,11 @@ WRONG = [
     (("privacy",), None, "privacy"),
     (("privacy", "charges"), [None], "charge"),
     (("privacy", "charges"), UNLIKE, "too many digits"),
-    (("privacy", "charges"), [{"what": "x", "epsilon": "1", "rho": "1/2"}] * 10_001, "more than 10000 charges"),
+    (
+        ("privacy", "charges"),
+        [{"what": "x", "epsilon": "1", "rho": "1/2"}] * 10_001,
+        "more than 10000 charges",
+    ),
     (("privacy", "charges", 0, "epsilon"), "1e999999999", "no fraction"),
     (("privacy", "charges", 0, "epsilon"), "-1/3", "no fraction"),
     (("privacy", "charges", 0, "epsilon"), "1/0", "no fraction"),
@@ -193,7 +214,11 @@ WRONG = [
 ]
 
 
-@pytest.mark.parametrize(("path", "value", "reason"), WRONG, ids=[f"{number}-{case[2]}" for number, case in enumerate(WRONG)])
+@pytest.mark.parametrize(
+    ("path", "value", "reason"),
+    WRONG,
+    ids=[f"{number}-{case[2]}" for number, case in enumerate(WRONG)],
+)
 def test_sealed_but_wrong(path, value, reason, tmp_path):
     begin = time.process_time()
     assert reason in reason_of(seal(changed(path, value)), tmp_path)
@@ -219,7 +244,11 @@ MERGED = to_document(merged_model())
 @pytest.mark.parametrize(
     ("path", "value", "reason"),
     [
-        (("leaves",), [], "leaves must have exactly batches, borrowing, shrink, weighting, weights"),
+        (
+            ("leaves",),
+            [],
+            "leaves must have exactly batches, borrowing, shrink, weighting, weights",
+        ),
         (("leaves", "shrink"), -1, "shrink must be a number of at least 0"),
         (("leaves", "shrink"), True, "shrink must be a number of at least 0"),
         (("leaves", "weighting"), "heavy", "weighting must be"),
@@ -235,7 +264,11 @@ MERGED = to_document(merged_model())
         (("leaves", "batches", 0, "deviation"), -1, "deviation must be"),
         (("leaves", "batches", 0, "deviation"), 99.5, "noise is not that of its batches"),
         (("leaves", "batches", 0, "counts"), [], "a batch must have counts of 2 trees"),
-        (("leaves", "batches", 0, "counts", 0), [], "counts must be a list of 6 lists of 3 numbers"),
+        (
+            ("leaves", "batches", 0, "counts", 0),
+            [],
+            "counts must be a list of 6 lists of 3 numbers",
+        ),
         (("leaves", "batches", 0, "counts", 0, 0, 0), 1.5, "leaf counts must be whole numbers"),
         (("leaves", "batches", 0, "counts", 0, 0, 0), True, "counts must be numbers"),
         (("leaves", "batches", 0, "counts", 0, 0, 0), 2**53 + 1, "counts must lie between"),
@@ -266,7 +299,9 @@ def test_statements_nested_without_end_are_refused(tmp_path):
 
 
 def test_scores_may_be_called_counts_but_not_counts_scores(tmp_path):
-    """Counts with noise are refused as scores; without noise nothing tells them apart but their size."""
+    """Counts with noise are refused as scores; without noise nothing tells them apart but their
+    size.
+    """
     assert "noise" in reason_of(seal(changed(("combine",), "scores")), tmp_path)
 
 
@@ -279,10 +314,12 @@ def test_every_key_is_needed(key, tmp_path):
 def test_lone_surrogates_are_no_text(tmp_path):
     body = SEALED[: -len(b',"checksum":"' + b"0" * 64 + b'"}')] + b"}"
     body = body.replace(b'"learner":"random-trees"', b'"learner":"\\ud800"')
-    assert "Unicode" in reason_of(body[:-1] + b',"checksum":"' + hashlib.sha256(body).hexdigest().encode() + b'"}', tmp_path)
+    assert "Unicode" in reason_of(
+        body[:-1] + b',"checksum":"' + hashlib.sha256(body).hexdigest().encode() + b'"}', tmp_path
+    )
 
 
-# -- fuzzing ---------------------------------------------------------------------------------------------------------
+# -- fuzzing ---------------------------------------------------------------------------------------
 
 
 def places(value, path=()) -> list[tuple]:
@@ -291,7 +328,9 @@ def places(value, path=()) -> list[tuple]:
     if isinstance(value, dict):
         return found + [way for key in value for way in places(value[key], (*path, key))]
     if isinstance(value, list):
-        return found + [way for key in range(len(value)) for way in places(value[key], (*path, key))]
+        return found + [
+            way for key in range(len(value)) for way in places(value[key], (*path, key))
+        ]
     return found
 
 
@@ -300,12 +339,22 @@ BASES = [
     to_document(scored_model()),
     MERGED,
     to_document(merged_model("may-overlap")),
-    to_document(gaussian_model(SCHEMA.declare(n_rows=9, person="id", rows_per_person=2, neighbours="replace"))),
+    to_document(
+        gaussian_model(
+            SCHEMA.declare(n_rows=9, person="id", rows_per_person=2, neighbours="replace")
+        )
+    ),
 ]
 NUMBERS = st.integers(-5, 12) | st.integers() | st.floats(allow_nan=False, allow_infinity=False)
-TEXTS = st.text(st.characters(codec="utf-8"), max_size=6) | st.sampled_from(["1/3", "counts", "vote", "scores", "0", "1e9", "replace"])
+TEXTS = st.text(st.characters(codec="utf-8"), max_size=6) | st.sampled_from(
+    ["1/3", "counts", "vote", "scores", "0", "1e9", "replace"]
+)
 LEAVES = st.none() | st.booleans() | NUMBERS | TEXTS
-VALUES = st.recursive(LEAVES, lambda inner: st.lists(inner, max_size=4) | st.dictionaries(TEXTS, inner, max_size=3), max_leaves=8)
+VALUES = st.recursive(
+    LEAVES,
+    lambda inner: st.lists(inner, max_size=4) | st.dictionaries(TEXTS, inner, max_size=3),
+    max_leaves=8,
+)
 
 
 @st.composite
@@ -362,7 +411,10 @@ def test_a_sealed_mutant_is_refused_or_is_a_model_that_works(tmp_path_factory, d
 
 
 @settings(max_examples=400)
-@given(st.binary(max_size=200) | st.text(max_size=200).map(lambda text: text.encode("utf-8", "surrogatepass")))
+@given(
+    st.binary(max_size=200)
+    | st.text(max_size=200).map(lambda text: text.encode("utf-8", "surrogatepass"))
+)
 def test_any_bytes_are_refused(data):
     refused(data)
 

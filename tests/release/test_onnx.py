@@ -15,7 +15,15 @@ from privet.release import onnx as export
 from privet.release import to_onnx
 from privet.schema import Categorical, Schema
 from privet.tree import Tree
-from tests.release.models import COMBINE, SCHEMA, open_model, random_codes, random_model, small_model, statement
+from tests.release.models import (
+    COMBINE,
+    SCHEMA,
+    open_model,
+    random_codes,
+    random_model,
+    small_model,
+    statement,
+)
 from tests.release.scored import drawn_tree, scored_model, term
 
 pytest.importorskip("onnx")
@@ -23,8 +31,12 @@ ort = pytest.importorskip("onnxruntime")
 
 
 def run(model, codes) -> tuple[np.ndarray, np.ndarray]:
-    session = ort.InferenceSession(to_onnx(model).SerializeToString(), providers=["CPUExecutionProvider"])
-    label, probabilities = session.run(["label", "probabilities"], {"codes": np.stack(codes, axis=1).astype(np.float32)})
+    session = ort.InferenceSession(
+        to_onnx(model).SerializeToString(), providers=["CPUExecutionProvider"]
+    )
+    label, probabilities = session.run(
+        ["label", "probabilities"], {"codes": np.stack(codes, axis=1).astype(np.float32)}
+    )
     return label, probabilities
 
 
@@ -48,7 +60,8 @@ def test_the_whole_domain_with_unknown_codes(combine):
     expected = model.probabilities(codes)
     assert label.tolist() == expected.argmax(axis=1).tolist()
     assert np.abs(probabilities - expected).max() < 1e-5
-    assert len(np.unique(expected, axis=0)) >= (2 if combine == "vote" else 8)  # the test would see a wrong node
+    # the test would see a wrong node
+    assert len(np.unique(expected, axis=0)) >= (2 if combine == "vote" else 8)
 
 
 def test_where_noise_left_nothing_all_classes_are_as_likely():
@@ -59,23 +72,37 @@ def test_where_noise_left_nothing_all_classes_are_as_likely():
 
 
 def test_counts_add_up_before_they_are_clipped():
-    trees = [Tree(Cells.everything(SCHEMA), np.array([counts])) for counts in ([-30.0, 5, 0], [40.0, 5, 0])]
+    trees = [
+        Tree(Cells.everything(SCHEMA), np.array([counts]))
+        for counts in ([-30.0, 5, 0], [40.0, 5, 0])
+    ]
     _, probabilities = run(small_model(trees=tuple(trees)), random_codes(0, SCHEMA, 1))
     assert probabilities[0].tolist() == [0.5, 0.5, 0.0]
 
 
 def test_a_tie_in_single_precision_is_none_here():
     counts = np.array([[2.0**30, 2.0**30 + 1, 0.0]])
-    label, _ = run(small_model(trees=(Tree(Cells.everything(SCHEMA), counts),)), random_codes(0, SCHEMA, 1))
+    label, _ = run(
+        small_model(trees=(Tree(Cells.everything(SCHEMA), counts),)), random_codes(0, SCHEMA, 1)
+    )
     assert label.tolist() == [1]
 
 
 @pytest.mark.parametrize("seed", range(12))
 def test_scores_agree_to_a_millionth_and_ties_stay_ties(seed):
-    """Many trees with the same score per vote: were they added in another order, rounding might decide between equal classes."""
+    """Many trees with the same score per vote: were they added in another order, rounding might
+    decide between equal classes.
+    """
     rng = np.random.default_rng(seed)
     trees = [drawn_tree(rng, SCHEMA, depth=2, amount=0.7) for _ in range(12)]
-    trees += [] if seed % 2 else [term(SCHEMA, "age", rng.normal(size=(4, 3))), Tree(Cells.everything(SCHEMA), rng.normal(size=(1, 3)))]
+    trees += (
+        []
+        if seed % 2
+        else [
+            term(SCHEMA, "age", rng.normal(size=(4, 3))),
+            Tree(Cells.everything(SCHEMA), rng.normal(size=(1, 3))),
+        ]
+    )
     model = scored_model(trees=tuple(trees))
     codes = [axis.reshape(-1) for axis in np.indices([size + 1 for size in SCHEMA.sizes])]
     label, probabilities = run(model, codes)
@@ -85,7 +112,10 @@ def test_scores_agree_to_a_millionth_and_ties_stay_ties(seed):
 
 
 def test_the_largest_scores_do_not_overflow():
-    trees = [Tree(Cells.everything(SCHEMA), np.array([scores])) for scores in ([1e4, 9999, -1e4], [1e4, 1e4, 0])]
+    trees = [
+        Tree(Cells.everything(SCHEMA), np.array([scores]))
+        for scores in ([1e4, 9999, -1e4], [1e4, 1e4, 0])
+    ]
     _, probabilities = run(scored_model(trees=tuple(trees)), random_codes(0, SCHEMA, 1))
     assert probabilities[0] == pytest.approx([1 / (1 + np.exp(-1)), 1 / (1 + np.e), 0])
 
@@ -120,7 +150,9 @@ def test_the_graph_says_what_it_is_and_what_it_promises():
     assert told["fingerprint"] == SCHEMA.fingerprint
     assert graph.doc_string.startswith("0.833334-differentially private")
     assert to_onnx(open_model()).doc_string.startswith("NOT PRIVATE")
-    assert graph.SerializeToString(deterministic=True) == to_onnx(small_model()).SerializeToString(deterministic=True)
+    assert graph.SerializeToString(deterministic=True) == to_onnx(small_model()).SerializeToString(
+        deterministic=True
+    )
 
 
 def test_what_does_not_fit_is_refused_in_words(monkeypatch):
@@ -135,11 +167,19 @@ def test_what_does_not_fit_is_refused_in_words(monkeypatch):
 
 def test_without_onnx_the_error_has_the_install_command(monkeypatch):
     monkeypatch.setitem(sys.modules, "onnx", None)
-    with pytest.raises(MissingDependency, match=r"ONNX export needs the package 'onnx': pip install 'privet\[onnx\]'"):
+    with pytest.raises(
+        MissingDependency,
+        match=r"ONNX export needs the package 'onnx': pip install 'privet\[onnx\]'",
+    ):
         to_onnx(small_model())
 
 
 def test_importing_the_exports_loads_none_of_the_heavy_packages():
-    code = "import sys, privet.release, privet.plots; sys.exit(' '.join({'onnx', 'rich', 'matplotlib', 'pandas'} & set(sys.modules)) or 0)"
-    result = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False)
+    code = (
+        "import sys, privet.release, privet.plots; sys.exit(' '.join({'onnx', 'rich', "
+        "'matplotlib', 'pandas'} & set(sys.modules)) or 0)"
+    )
+    result = subprocess.run(
+        [sys.executable, "-c", code], capture_output=True, text=True, check=False
+    )
     assert result.returncode == 0, result.stderr

@@ -16,7 +16,11 @@ def test_trees_terms_and_constants():
     model = scored_model()
     parts = Parts.of(model)
     assert (parts.trees, parts.terms, parts.constants) == tuple((tree,) for tree in model.trees)
-    assert [title for _, title in parts.titles()] == ["tree 1 of 1", "score by age", "score of every row"]
+    assert [title for _, title in parts.titles()] == [
+        "tree 1 of 1",
+        "score by age",
+        "score of every row",
+    ]
 
 
 def test_counts_are_trees_whatever_they_look_like():
@@ -28,7 +32,8 @@ def test_what_looks_alike():
     multiway = Cells.everything(SCHEMA).refine({0: Split.multiway(SCHEMA, "form")})
     coarse = Cells.everything(SCHEMA).refine({0: Split.threshold(SCHEMA, "age", 2)})
     trees = (
-        labelled(multiway, [0, 1, 2, 0]),  # one split with a child per value, but its root says a class
+        # one split with a child per value, but its root says a class
+        labelled(multiway, [0, 1, 2, 0]),
         Tree(coarse, np.array([[0, 0, 0], [1, 0, 0], [0, 1, 0.5]])),  # not one child per value
         labelled(Cells.everything(SCHEMA), [1]),  # a drawn tree that did not split
     )

@@ -17,7 +17,9 @@ def test_rounded_up_is_never_less_and_hardly_more(value):
     assert value <= float(rounded_up(value)) <= value * 1.00002
 
 
-@pytest.mark.parametrize(("epsilon", "said"), [("1.0000004", "1.00001"), ("1", "1"), ("1/3", "0.333334")])
+@pytest.mark.parametrize(
+    ("epsilon", "said"), [("1.0000004", "1.00001"), ("1", "1"), ("1/3", "0.333334")]
+)
 def test_card_and_statement_say_the_larger_number(epsilon, said):
     privacy = PrivacyStatement.of(SCHEMA, [Charge("leaf counts", Cost.pure(epsilon))], private=True)
     assert privacy.describe().startswith(f"{said}-differentially private")

@@ -66,7 +66,9 @@ def test_a_drawn_tree_as_a_whole():
 def test_trees_with_terms_and_a_constant():
     first = printed(model_view(scored_model()))
     assert "… and 1 table of scores, 1 score of every row" in first
-    assert "A tree adds 0.7 to the score of its class. Scores are added up" in " ".join(first.split())
+    assert "A tree adds 0.7 to the score of its class. Scores are added up" in " ".join(
+        first.split()
+    )
     everything = printed(model_view(scored_model(), max_trees=3))
     assert "score by age\n├── age < 30  no +0.50, yes -0.25, wait -0.25" in everything
     assert "score of every row\n└── no +0.20, yes -0.10, wait -0.10" in everything
@@ -74,7 +76,9 @@ def test_trees_with_terms_and_a_constant():
     assert "±" not in everything
     three = scored_model(trees=(small_drawn(),) * 3 + scored_model().trees[1:2] * 2)
     assert "… and 1 more tree, 2 tables of scores" in printed(model_view(three, max_trees=2))
-    assert "The numbers are scores, not counts." in printed(model_view(scored_model(trees=scored_model().trees[1:])))
+    assert "The numbers are scores, not counts." in printed(
+        model_view(scored_model(trees=scored_model().trees[1:]))
+    )
 
 
 def test_what_is_left_out_is_counted():
@@ -93,9 +97,15 @@ def test_a_model_without_a_promise_says_so():
 
 
 def test_colour_goes_with_text_and_labels_are_no_markup():
-    schema = Schema({"[bold]a": Categorical(["[red]x[/red]", "\x1b[2J"])}, "t", ["[link=http://x]no", "yes"])
+    schema = Schema(
+        {"[bold]a": Categorical(["[red]x[/red]", "\x1b[2J"])}, "t", ["[link=http://x]no", "yes"]
+    )
     cells = Cells.everything(schema).refine({0: Split.multiway(schema, "[bold]a")})
-    model = small_model(schema, trees=(Tree.from_leaves(cells, np.array([[9, 1], [1, 9]])),), privacy=statement(schema))
+    model = small_model(
+        schema,
+        trees=(Tree.from_leaves(cells, np.array([[9, 1], [1, 9]])),),
+        privacy=statement(schema),
+    )
     plain = printed(model_view(model))
     assert "[bold]a = [red]x[/red]  → [link=http://x]no" in plain
     assert "[bold]a = \\x1b[2J  → yes" in plain

@@ -41,11 +41,18 @@ def test_text_without_counts_is_laid_out_as_scikit_learn_does_it():
     tree = pytest.importorskip("sklearn.tree")
     schema = Schema({"x": Numeric(0, 4, bins=4), "z": Numeric(0, 4, bins=4)}, "class", ["a", "b"])
     x = np.array([[0.0, 0], [0, 3], [3, 0], [3, 3]] * 2)
-    theirs = tree.export_text(tree.DecisionTreeClassifier(random_state=0).fit(x, list("abba") * 2), feature_names=["x", "z"])
+    theirs = tree.export_text(
+        tree.DecisionTreeClassifier(random_state=0).fit(x, list("abba") * 2),
+        feature_names=["x", "z"],
+    )
     first = re.findall(r"[xz]", theirs)
     cells = Cells.everything(schema).refine({0: Split.threshold(schema, first[0], 2)})
-    cells = cells.refine({0: Split.threshold(schema, first[1], 2), 1: Split.threshold(schema, first[1], 2)})
-    ours = tree_text(Tree.from_leaves(cells, np.array([[1, 0], [0, 1], [0, 1], [1, 0]])), show_counts=False)
+    cells = cells.refine(
+        {0: Split.threshold(schema, first[1], 2), 1: Split.threshold(schema, first[1], 2)}
+    )
+    ours = tree_text(
+        Tree.from_leaves(cells, np.array([[1, 0], [0, 1], [0, 1], [1, 0]])), show_counts=False
+    )
     # Apart from how a threshold is written, line by line the same.
     plain = [re.sub(r"(<=|>=|<|>) +[0-9.]+", "?", text) for text in (theirs, ours)]
     assert plain[0] == plain[1]
@@ -95,7 +102,10 @@ def test_a_drawn_tree_as_a_whole():
 
 def test_terms_and_constants_show_their_scores():
     _, by_age, constant = scored_model().trees
-    assert tree_text(by_age, scores=True).splitlines()[0] == "|--- age < 30: no +0.50, yes -0.25, wait -0.25"
+    assert (
+        tree_text(by_age, scores=True).splitlines()[0]
+        == "|--- age < 30: no +0.50, yes -0.25, wait -0.25"
+    )
     assert tree_text(constant, scores=True) == "|--- every row: no +0.20, yes -0.10, wait -0.10\n"
 
 
@@ -103,20 +113,33 @@ def test_terms_and_constants_show_their_scores():
 def test_no_score_is_shown_as_a_count(seed):
     tree = drawn_tree(np.random.default_rng(seed), SCHEMA, depth=3)
     for whole in (True, False):
-        for text in (tree_text(tree, scores=True, whole=whole), tree_dot(tree, scores=True, whole=whole)):
+        for text in (
+            tree_text(tree, scores=True, whole=whole),
+            tree_dot(tree, scores=True, whole=whole),
+        ):
             assert "count" not in text
             assert "0.7" not in text
 
 
 def test_a_single_leaf():
-    assert tree_text(Tree(Cells.everything(SCHEMA), np.array([[1.0, 2, 0]]))) == "|--- counts: [1, 2, 0] class: yes\n"
+    assert (
+        tree_text(Tree(Cells.everything(SCHEMA), np.array([[1.0, 2, 0]])))
+        == "|--- counts: [1, 2, 0] class: yes\n"
+    )
 
 
 def test_a_tree_deeper_than_the_stack():
     schema = Schema({"a": Categorical(["x"])}, "class", ["n", "y"])
     depth = 5000
     attribute = np.array([0] * depth + [-1])
-    cells = Cells(schema, attribute, np.append(np.arange(depth), 0), np.arange(1, depth + 1), np.array([-1] * depth + [0]), 1)
+    cells = Cells(
+        schema,
+        attribute,
+        np.append(np.arange(depth), 0),
+        np.arange(1, depth + 1),
+        np.array([-1] * depth + [0]),
+        1,
+    )
     tree = Tree.from_leaves(cells, np.array([[1, 0]]))
     assert tree_text(tree).count("\n") == depth + 1
     assert tree_dot(tree).count("->") == depth
@@ -127,11 +150,19 @@ def test_the_text_leads_every_row_to_its_leaf(seed):
     """Walk the text as a reader would, and land on the counts that the tree gives."""
     model = random_model(seed)
     tree, schema = model.trees[0], model.schema
-    codes = [np.minimum(column, size - 1) for column, size in zip(random_codes(seed, schema, 30), schema.sizes, strict=True)]
-    lines = [(line.index("|---") // 4, line.split("|--- ", 1)[1]) for line in tree_text(tree).splitlines()]
+    codes = [
+        np.minimum(column, size - 1)
+        for column, size in zip(random_codes(seed, schema, 30), schema.sizes, strict=True)
+    ]
+    lines = [
+        (line.index("|---") // 4, line.split("|--- ", 1)[1])
+        for line in tree_text(tree).splitlines()
+    ]
     for row in range(30):
         fits = {}
-        for name, attribute, column in zip(schema.names, schema.attributes.values(), codes, strict=True):
+        for name, attribute, column in zip(
+            schema.names, schema.attributes.values(), codes, strict=True
+        ):
             for own, among in subsets(tree, schema.index(name)):
                 fits[name, branch_text(attribute, own, among=among)] = column[row] in own
         depth, found = 0, None
@@ -143,7 +174,10 @@ def test_the_text_leads_every_row_to_its_leaf(seed):
                 depth += 1
         reached = tree.counts[tree.reach([column[row : row + 1] for column in codes])[0]]
         assert found is not None
-        assert found.split("]")[0] == f"counts: [{', '.join(count_text(count) for count in reached.tolist())}"
+        assert (
+            found.split("]")[0]
+            == f"counts: [{', '.join(count_text(count) for count in reached.tolist())}"
+        )
 
 
 def subsets(tree: Tree, position: int) -> list[tuple[tuple[int, ...], list[int]]]:
@@ -155,7 +189,7 @@ def subsets(tree: Tree, position: int) -> list[tuple[tuple[int, ...], list[int]]
     return found
 
 
-# -- words -----------------------------------------------------------------------------------------------------------
+# -- words -----------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize(
@@ -200,7 +234,15 @@ def test_nothing_invisible_gets_through():
 
 @pytest.mark.parametrize(
     ("count", "text"),
-    [(3.0, "3"), (-2.0, "-2"), (0.1, "0.10"), (284.99999999999994, "285"), (-0.001, "0"), (1e9 + 0.25, "1e+09"), (1e20, "1e+20")],
+    [
+        (3.0, "3"),
+        (-2.0, "-2"),
+        (0.1, "0.10"),
+        (284.99999999999994, "285"),
+        (-0.001, "0"),
+        (1e9 + 0.25, "1e+09"),
+        (1e20, "1e+20"),
+    ],
 )
 def test_counts(count, text):
     assert count_text(count) == text
@@ -210,7 +252,7 @@ def test_leaves_below():
     assert leaves_below(small_tree()).tolist() == [6, 2, 1, 3, 1, 1, 1, 1, 1]
 
 
-# -- Graphviz --------------------------------------------------------------------------------------------------------
+# -- Graphviz --------------------------------------------------------------------------------------
 
 STRING = r'"((?:[^"\\]|\\.)*)"'
 
@@ -220,12 +262,24 @@ def test_dot_has_every_node_and_branch():
     dot = tree_dot(tree)
     assert dot.startswith("digraph tree {")
     assert dot.endswith("}\n")
-    edges = {(int(a), int(b)): label for a, b, label in re.findall(rf"^  (\d+) -> (\d+) \[label={STRING}\];$", dot, re.MULTILINE)}
+    edges = {
+        (int(a), int(b)): label
+        for a, b, label in re.findall(rf"^  (\d+) -> (\d+) \[label={STRING}\];$", dot, re.MULTILINE)
+    }
     assert edges == {
-        (0, 1): "= complete", (0, 2): "= incomplete", (0, 3): "= foster", (1, 4): "< 40", (1, 5): ">= 40",
-        (3, 6): "< 10", (3, 7): ">= 10", (3, 8): "= not told",
-    }  # fmt: skip
-    nodes = {int(node): label for node, label in re.findall(rf"^  (\d+) \[label={STRING}", dot, re.MULTILINE)}
+        (0, 1): "= complete",
+        (0, 2): "= incomplete",
+        (0, 3): "= foster",
+        (1, 4): "< 40",
+        (1, 5): ">= 40",
+        (3, 6): "< 10",
+        (3, 7): ">= 10",
+        (3, 8): "= not told",
+    }
+    nodes = {
+        int(node): label
+        for node, label in re.findall(rf"^  (\d+) \[label={STRING}", dot, re.MULTILINE)
+    }
     assert nodes[0] == "form\\ncounts: 55.60, 114, 12"
     assert nodes[5] == "class: yes\\ncounts: 5.50, 61, 0"
     assert len(nodes) == tree.n_nodes
@@ -239,7 +293,9 @@ def test_dot_of_a_drawn_tree_is_collapsed_with_the_promise_beneath():
     assert '[label="in {incomplete, foster}"]' in dot
     assert '[label="class: yes", fillcolor="/pastel19/2"]' in dot
     assert '"age < 30' not in dot
-    assert r'[label="no +0.50\nyes -0.25\nwait -0.25", fillcolor="#e8e8e8"]' in tree_dot(scored_model().trees[1], scores=True)
+    assert r'[label="no +0.50\nyes -0.25\nwait -0.25", fillcolor="#e8e8e8"]' in tree_dot(
+        scored_model().trees[1], scores=True
+    )
 
 
 def test_dot_labels_cannot_leave_their_quotes():
@@ -248,6 +304,8 @@ def test_dot_labels_cannot_leave_their_quotes():
     cells = Cells.everything(schema).refine({0: Split.multiway(schema, evil)})
     dot = tree_dot(Tree.from_leaves(cells, np.ones((3, 2))))
     for line in dot.splitlines()[3:-1]:
-        assert re.fullmatch(rf'  \d+( -> \d+)? \[label={STRING}(, fillcolor="#e8e8e8")?\];', line), line
+        assert re.fullmatch(
+            rf'  \d+( -> \d+)? \[label={STRING}(, fillcolor="#e8e8e8")?\];', line
+        ), line
     assert '"= \\\\N\\\\n"' in dot
     assert '"= x\\"]; evil [label=\\"\\\\"' in dot

@@ -1,1 +1,3 @@
-"""What leaves the boundary: files, answers, messages. None has an exact count, a row, a seed or a path of the machine in it."""
+"""What leaves the boundary: files, answers, messages. None has an exact count, a row, a seed or a
+path of the machine in it.
+"""

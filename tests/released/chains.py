@@ -1,4 +1,6 @@
-"""Everything the command can release, as lines that are really run; and what it writes that is no release, with the reason."""
+"""Everything the command can release, as lines that are really run; and what it writes that is no
+release, with the reason.
+"""
 
 from __future__ import annotations
 
@@ -8,7 +10,8 @@ _TABLE = ("{home}/people.parquet", "--schema", "{home}/people.schema.json")
 _BY_PERSON = ("{home}/people.parquet", "--schema", "{home}/person.schema.json")
 _PAID = ("--epsilon", EPSILON)
 _REPLACED = ("--schema", "{home}/replaced.schema.json", "--epsilon", "1/1000")
-#: Settings by which a learner has something to tell, however small epsilon is: leaves, and their counts as they were answered.
+#: Settings by which a learner has something to tell, however small epsilon is: leaves, and their
+#: counts as they were answered.
 SETTINGS: dict[str, tuple[str, ...]] = {
     "privet": (),
     "gibbs-tree": ("max_depth=2",),
@@ -25,7 +28,16 @@ Line = tuple[str, ...]
 
 def _fits() -> list[Line]:
     return [
-        ("fit", *_TABLE, *_PAID, "--learner", name, *(word for one in settings for word in ("--set", one)), "-o", f"{name}.json")
+        (
+            "fit",
+            *_TABLE,
+            *_PAID,
+            "--learner",
+            name,
+            *(word for one in settings for word in ("--set", one)),
+            "-o",
+            f"{name}.json",
+        )
         for name, settings in SETTINGS.items()
     ]
 
@@ -35,11 +47,26 @@ CHAINS: dict[str, list[Line]] = {
     "models": [
         *_fits(),
         ("fit", *_BY_PERSON, *_PAID, "--json", "-o", "by-person.json"),
-        ("update", "random-trees.json", "{home}/people.parquet", *_PAID, "--name", "later", "-o", "updated.json"),
-        *(("card", f"{name}.json", "-o", f"{name}.md") for name in ("privet", "random-trees", "additive")),
+        (
+            "update",
+            "random-trees.json",
+            "{home}/people.parquet",
+            *_PAID,
+            "--name",
+            "later",
+            "-o",
+            "updated.json",
+        ),
+        *(
+            ("card", f"{name}.json", "-o", f"{name}.md")
+            for name in ("privet", "random-trees", "additive")
+        ),
         ("card", "updated.json", "-o", "updated.html"),
         *(("show", f"{name}.json", "--whole") for name in ("random-trees", "noisy-id3")),
-        *(("export", "random-trees.json", "-o", f"random-trees.{kind}") for kind in ("txt", "dot", "onnx")),
+        *(
+            ("export", "random-trees.json", "-o", f"random-trees.{kind}")
+            for kind in ("txt", "dot", "onnx")
+        ),
         ("export", "additive.json", "-o", "additive.onnx"),
         *(("plot", "random-trees.json", "-o", f"tree.{kind}") for kind in ("svg", "png", "pdf")),
         ("plot", "additive.json", "-o", "terms.svg"),
@@ -54,12 +81,55 @@ CHAINS: dict[str, list[Line]] = {
         ("ledger", "show", "{home}/people.parquet.ledger.sqlite"),
     ],
     "federation": [
-        ("federation", "plan", "--schema", "{home}/people.schema.json", "--trees", "2", "--height", "2", "-o", "plan.json"),
-        ("federation", "contribute", "{home}/people.parquet", "--plan", "plan.json", *_PAID, "--party", "north", "-o", "north.json"),
-        ("federation", "contribute", "{home}/people.parquet", "--plan", "plan.json", *_PAID, "--party", "south", "-o", "south.json"),
+        (
+            "federation",
+            "plan",
+            "--schema",
+            "{home}/people.schema.json",
+            "--trees",
+            "2",
+            "--height",
+            "2",
+            "-o",
+            "plan.json",
+        ),
+        (
+            "federation",
+            "contribute",
+            "{home}/people.parquet",
+            "--plan",
+            "plan.json",
+            *_PAID,
+            "--party",
+            "north",
+            "-o",
+            "north.json",
+        ),
+        (
+            "federation",
+            "contribute",
+            "{home}/people.parquet",
+            "--plan",
+            "plan.json",
+            *_PAID,
+            "--party",
+            "south",
+            "-o",
+            "south.json",
+        ),
         ("merge", "north.json", "south.json", "-o", "merged.json"),
         *(
-            ("fit", "{home}/people.parquet", "--schema", f"{{home}}/{name}.schema.json", *_PAID, "-l", "random-trees", "-o", f"{name}.json")
+            (
+                "fit",
+                "{home}/people.parquet",
+                "--schema",
+                f"{{home}}/{name}.schema.json",
+                *_PAID,
+                "-l",
+                "random-trees",
+                "-o",
+                f"{name}.json",
+            )
             for name in ("colour", "age")
         ),
         ("join", "colour.json", "age.json", "-o", "joined.json"),
@@ -68,26 +138,78 @@ CHAINS: dict[str, list[Line]] = {
     "publish": [
         ("publish", "synthetic", *_TABLE, *_PAID, "--rows", "500", "-o", "synthetic.parquet"),
         ("publish", "synthetic", *_TABLE, *_PAID, "--rows", "500", "-o", "synthetic.csv"),
-        ("publish", "check", "synthetic.csv", *_TABLE, *_PAID, "-o", "check.html", "--plot", "check.svg"),
+        (
+            "publish",
+            "check",
+            "synthetic.csv",
+            *_TABLE,
+            *_PAID,
+            "-o",
+            "check.html",
+            "--plot",
+            "check.svg",
+        ),
         ("publish", "check", "synthetic.csv", *_TABLE, *_PAID, "-o", "check.md"),
     ],
-    "records": [  # a report for each row of a small table: what is at stake is rows and names, not counts
+    # a report for each row of a small table: what is at stake is rows and names, not counts
+    "records": [
         ("publish", "randomizer", *_REPLACED, "-o", "randomizer.json"),
-        ("publish", "randomize", "{home}/few.parquet", "--randomizer", "randomizer.json", "-o", "reports.csv"),
-        ("publish", "learn", "reports.csv", "--randomizer", "randomizer.json", "--learner", "additive", "-o", "m.json"),
+        (
+            "publish",
+            "randomize",
+            "{home}/few.parquet",
+            "--randomizer",
+            "randomizer.json",
+            "-o",
+            "reports.csv",
+        ),
+        (
+            "publish",
+            "learn",
+            "reports.csv",
+            "--randomizer",
+            "randomizer.json",
+            "--learner",
+            "additive",
+            "-o",
+            "m.json",
+        ),
         ("card", "m.json"),
-        ("federation", "plan", "--schema", "{home}/replaced.schema.json", "--trees", "2", "--height", "1", "-o", "plan.json"),
-        ("publish", "randomize", "{home}/few.parquet", "--plan", "plan.json", *_REPLACED, "-o", "leaves.csv"),
+        (
+            "federation",
+            "plan",
+            "--schema",
+            "{home}/replaced.schema.json",
+            "--trees",
+            "2",
+            "--height",
+            "1",
+            "-o",
+            "plan.json",
+        ),
+        (
+            "publish",
+            "randomize",
+            "{home}/few.parquet",
+            "--plan",
+            "plan.json",
+            *_REPLACED,
+            "-o",
+            "leaves.csv",
+        ),
         ("publish", "learn", "leaves.csv", "-o", "leaves.json"),
     ],
 }
 
 #: Commands that release nothing about private rows.
-_NOT_PRIVATE = "an owner's tool for outsourced tables: anatomization, no promise of differential privacy, said so wherever it writes"
+_NOT_PRIVATE = (
+    "an owner's tool for outsourced tables: anatomization, no promise of differential privacy, "
+    "said so wherever it writes"
+)
 _ACCOUNTS = "accounts and budgets; reads no row"
 NO_RELEASE: dict[str, str] = {
     "demo": "public data, which is generated",
-    "predict": "says of rows that the caller brings what the model says; the model is looked at by itself",
+    "predict": "says of rows that the caller brings what the model says; the model is looked at by itself",  # noqa: E501
     "anonymity": "exact, for the owner alone, and says so",
     "epsilon": "reads no row",
     "audit": "tables that are made up",
@@ -113,7 +235,8 @@ NO_RELEASE: dict[str, str] = {
 
 _READS = "makes nothing of rows"
 _RESULTS = "draws results of experiments, which are about public data"
-#: What the package offers to Python programs, by room: the command above that makes use of it, or why nothing is released by it.
+#: What the package offers to Python programs, by room: the command above that makes use of it, or
+#: why nothing is released by it.
 OFFERED: dict[str, dict[str, str]] = {
     "release": {
         **dict.fromkeys(("card_html", "card_markdown"), "card"),
@@ -149,7 +272,14 @@ OFFERED: dict[str, dict[str, str]] = {
         "draw_shares": "publish check",
         **dict.fromkeys(("draw_anonymity", "draw_attack"), _NOT_PRIVATE),
         **dict.fromkeys(
-            ("accuracy_over_epsilon", "draw_box_panels", "draw_boxes", "draw_curves", "draw_maps", "heatmap"),
+            (
+                "accuracy_over_epsilon",
+                "draw_box_panels",
+                "draw_boxes",
+                "draw_curves",
+                "draw_maps",
+                "heatmap",
+            ),
             _RESULTS,
         ),
     },

@@ -1,4 +1,6 @@
-"""Look for canaries in the bytes of anything: as they are, unpacked, decoded, and as numbers of every kind."""
+"""Look for canaries in the bytes of anything: as they are, unpacked, decoded, and as numbers of
+every kind.
+"""
 
 from __future__ import annotations
 
@@ -25,7 +27,9 @@ _NUMBERS = (
     re.compile(rb"(?<![\w.])\d{1,3}(?:[,_']\d{3})+(?:\.\d+)?(?!\w)"),
 )
 #: Digits alone are a decimal number.
-_HEX = re.compile(rb"(?<![0-9A-Za-z])(?:0x([0-9a-fA-F]+)|(?=[0-9]*[a-fA-F])([0-9a-fA-F]{3,16}))(?![0-9A-Za-z])")
+_HEX = re.compile(
+    rb"(?<![0-9A-Za-z])(?:0x([0-9a-fA-F]+)|(?=[0-9]*[a-fA-F])([0-9a-fA-F]{3,16}))(?![0-9A-Za-z])"
+)
 _BASE64 = re.compile(rb"[A-Za-z0-9+/_-]{16,}={0,2}")
 _STREAM = re.compile(rb"stream\r?\n(.*?)endstream", re.DOTALL)
 _PACKED = {b"\x1f\x8b": gzip.decompress, b"BZh": bz2.decompress}
@@ -48,7 +52,9 @@ def readings(data: bytes, depth: int = 3) -> Iterator[bytes]:
 
 
 def _opened(data: bytes) -> tuple[bytes, list[bytes]]:
-    """What can be read as it is, and what was packed in it. Packed bytes and pixels tell nothing before they are unpacked."""
+    """What can be read as it is, and what was packed in it. Packed bytes and pixels tell nothing
+    before they are unpacked.
+    """
     for start, unpack in _PACKED.items():
         if data.startswith(start):
             return b"", [unpack(data)]
@@ -56,7 +62,9 @@ def _opened(data: bytes) -> tuple[bytes, list[bytes]]:
         return b"", list(_png(data))
     if data.startswith(b"%PDF"):
         streams = _STREAM.findall(data)
-        return _STREAM.sub(b"", data), [part for stream in streams for part in _inflated(stream) or [stream]]
+        return _STREAM.sub(b"", data), [
+            part for stream in streams for part in _inflated(stream) or [stream]
+        ]
     if data.startswith(b"PAR1"):
         return data, [_parquet(data)]
     if data.startswith(b"SQLite format 3"):
@@ -94,7 +102,11 @@ def _parquet(data: bytes) -> bytes:
     file = pq.ParquetFile(io.BytesIO(data))
     meta = file.metadata
     groups = [meta.row_group(group) for group in range(meta.num_row_groups)]
-    told = [str(group.column(column).to_dict()) for group in groups for column in range(group.num_columns)]
+    told = [
+        str(group.column(column).to_dict())
+        for group in groups
+        for column in range(group.num_columns)
+    ]
     keys = b"\n".join(value for pair in (meta.metadata or {}).items() for value in pair)
     return "\n".join([str(meta.to_dict()), *told, file.read().to_pandas().to_csv()]).encode() + keys
 
@@ -111,12 +123,16 @@ def _sqlite(data: bytes) -> bytes:
 
 
 def _decoded(data: bytes) -> Iterator[bytes]:
-    """What could be base64 (of either alphabet) or hexadecimal digits, decoded; texts in which escapes stand for letters."""
+    """What could be base64 (of either alphabet) or hexadecimal digits, decoded; texts in which
+    escapes stand for letters.
+    """
     for word in set(_BASE64.findall(data)):
         plain = word.rstrip(b"=")
         with_padding = plain + b"=" * (-len(plain) % 4)
         with suppress(binascii.Error, ValueError):
-            yield base64.b64decode(with_padding, altchars=b"-_" if b"-" in word or b"_" in word else b"+/")
+            yield base64.b64decode(
+                with_padding, altchars=b"-_" if b"-" in word or b"_" in word else b"+/"
+            )
         if len(plain) % 2 == 0 and re.fullmatch(rb"[0-9a-fA-F]+", plain):
             yield bytes.fromhex(plain.decode())
 
@@ -129,23 +145,34 @@ def _found(data: bytes, looked_for: Canaries) -> Iterator[str]:
             yield text
     yield from _seed(lowered, data, looked_for.seed)
     tokens = {token for kind in _NUMBERS for token in kind.findall(data)}
-    values = {round(float(re.sub(rb"[,_']", b"", token)), 6) for token in tokens}  # sums of fractions have dust
+    # sums of fractions have dust
+    values = {round(float(re.sub(rb"[,_']", b"", token)), 6) for token in tokens}
     hexadecimal = {int(one or other, 16) for one, other in _HEX.findall(data)}
     binary = not _is_text(data)
     for number in looked_for.numbers:
-        if number in values or number in hexadecimal or (binary and any(code in data for code in _codes(number))):
+        if (
+            number in values
+            or number in hexadecimal
+            or (binary and any(code in data for code in _codes(number)))
+        ):
             yield str(number)
     fractions = [_with_tolerance(token) for token in tokens]
     for share in looked_for.shares:
         told = any(abs(value - share) <= tolerance for value, tolerance in fractions)
-        if told or (binary and any(struct.pack(form, share) in data for form in ("<d", ">d", "<f"))):
+        if told or (
+            binary and any(struct.pack(form, share) in data for form in ("<d", ">d", "<f"))
+        ):
             yield f"share {share:.6f}"
 
 
 def _with_tolerance(token: bytes) -> tuple[float, float]:
-    """A number, and by how much its last digit may be rounded; one of few decimals tells no share."""
+    """A number, and by how much its last digit may be rounded; one of few decimals tells no
+    share.
+    """
     decimals = 0 if b"e" in token.lower() else len(token.partition(b".")[2])
-    return float(re.sub(rb"[,_']", b"", token)), max(0.51 * 10.0**-decimals, 1e-12) if decimals >= _DECIMALS else -1
+    return float(re.sub(rb"[,_']", b"", token)), max(
+        0.51 * 10.0**-decimals, 1e-12
+    ) if decimals >= _DECIMALS else -1
 
 
 def _seed(lowered: bytes, data: bytes, seed: int) -> Iterator[str]:

@@ -1,4 +1,6 @@
-"""No answer of the service, no refusal, page or line of its log has an exact count, a row or a path of the machine in it."""
+"""No answer of the service, no refusal, page or line of its log has an exact count, a row or a path
+of the machine in it.
+"""
 
 from __future__ import annotations
 
@@ -34,7 +36,11 @@ class Heard:
 
     async def __call__(self, scope: Any, receive: Any, send: Any) -> None:
         async def keep(message: Any) -> None:
-            told = [b": ".join(pair) for pair in message.get("headers", []) if pair[0] != b"content-length"]
+            told = [
+                b": ".join(pair)
+                for pair in message.get("headers", [])
+                if pair[0] != b"content-length"
+            ]
             self.said.append(b"\n".join([message.get("body", b""), *told]))
             await send(message)
 
@@ -50,7 +56,12 @@ def service(tmp_path) -> Iterator[Running]:
         service.heard = service.tap._app = Heard(service.tap._app)
         service.bearer = {"Authorization": f"Bearer {service.token}"}
         for name in ("people", "gone"):
-            service.add(name, tmp_path / FOLDER / f"{name}.parquet", SCHEMA.declare(person="who", rows_per_person=1), Budget(1))
+            service.add(
+                name,
+                tmp_path / FOLDER / f"{name}.parquet",
+                SCHEMA.declare(person="who", rows_per_person=1),
+                Budget(1),
+            )
         yield service
 
 
@@ -65,9 +76,13 @@ def ask_everything(curator: RemoteCurator) -> None:
     curator.sums(everyone, pv.RowScore(curator.schema, np.array([0, 3])), TINY)
     curator.quantile("age", "1/2", TINY)
     question = pv.Question.level(everyone, ["colour", "age"])
-    curator.choose_partition(question, [np.zeros(one.shape, dtype=np.int64) for one in question.partitions], TINY)
+    curator.choose_partition(
+        question, [np.zeros(one.shape, dtype=np.int64) for one in question.partitions], TINY
+    )
     curator.gradients(everyone, (), TINY)
-    pv.tune([pv.GibbsTreeClassifier(max_depth=0), pv.GibbsTreeClassifier(max_depth=1)], curator, TINY)
+    pv.tune(
+        [pv.GibbsTreeClassifier(max_depth=0), pv.GibbsTreeClassifier(max_depth=1)], curator, TINY
+    )
     curator.history()
 
 
@@ -83,7 +98,11 @@ def test_answers(service):
     assert not set(CANARIES.texts) & (told[0] | told[1])
     paths = httpx2.get(f"{service.url}/v1/openapi.json", headers=service.bearer).json()["paths"]
     asked = {one.partition(" ")[2].partition("/")[2].partition("/")[0] for one in service.tap.asked}
-    missing = {path.removeprefix("/v1/datasets/{name}/").partition("/")[0] for path in paths if "{name}/" in path} - asked
+    missing = {
+        path.removeprefix("/v1/datasets/{name}/").partition("/")[0]
+        for path in paths
+        if "{name}/" in path
+    } - asked
     assert not missing, f"a kind of question that nobody looked at: {missing}"
 
 
@@ -103,11 +122,23 @@ def test_refusals_pages_and_the_log(service, caplog, tmp_path):
             ("people/nothing", asked),
         ):
             statuses.append(client.post(f"/v1/datasets/{name}", json=body).status_code)
-        for path in ("/v1/datasets", "/v1/datasets/people", "/v1/datasets/people/history", "/v1/openapi.json", "/"):
+        for path in (
+            "/v1/datasets",
+            "/v1/datasets/people",
+            "/v1/datasets/people/history",
+            "/v1/openapi.json",
+            "/",
+        ):
             assert client.get(path).status_code == 200
-        client.post("/sign-in", data={"token": service.token}, headers={"Sec-Fetch-Site": "same-origin"})
+        client.post(
+            "/sign-in", data={"token": service.token}, headers={"Sec-Fetch-Site": "same-origin"}
+        )
         assert "people" in client.get("/").text
-    statuses.append(httpx2.get(f"{service.url}/v1/datasets", headers={"Authorization": "Bearer nobody"}).status_code)
+    statuses.append(
+        httpx2.get(
+            f"{service.url}/v1/datasets", headers={"Authorization": "Bearer nobody"}
+        ).status_code
+    )
     assert statuses == [403, 422, 422, 404, 503, 404, 401]
     assert found_in(b"\n".join(service.heard.said), CANARIES) == set()
     # The log is the owner's, who knows where the tables are; but no row is in it.

@@ -1,4 +1,6 @@
-"""No file that a command writes, and nothing that it prints, has an exact count, a row, a seed or a path of the machine in it."""
+"""No file that a command writes, and nothing that it prints, has an exact count, a row, a seed or a
+path of the machine in it.
+"""
 
 from __future__ import annotations
 
@@ -18,12 +20,26 @@ from privet.cli.learners import NAMES
 from privet.curator import curator
 from privet.mechanisms.laplace import add_laplace
 from tests.cli.test_help import COMMANDS
-from tests.released.canaries import CLASSES, COUNTS, FOLDER, HOST, USER, Canaries, canaries, people, write
+from tests.released.canaries import (
+    CLASSES,
+    COUNTS,
+    FOLDER,
+    HOST,
+    USER,
+    Canaries,
+    canaries,
+    people,
+    write,
+)
 from tests.released.chains import CHAINS, NO_RELEASE, OFFERED, SETTINGS
 from tests.released.looking import found_in
 
 RELEASES = ("first", "second")
-LEAVES = [" ".join(path) for path, command in COMMANDS.items() if path and not hasattr(command, "commands")]
+LEAVES = [
+    " ".join(path)
+    for path, command in COMMANDS.items()
+    if path and not hasattr(command, "commands")
+]
 
 
 @pytest.fixture(autouse=True)
@@ -43,7 +59,8 @@ def surroundings(monkeypatch, tmp_path):
 @pytest.fixture
 def run(monkeypatch, capsys):
     """Run ``privet`` in this process; the exit code and all that it printed."""
-    monkeypatch.setattr(typer.main, "get_command", lambda _: COMMANDS[()])  # made once, not for each line
+    # made once, not for each line
+    monkeypatch.setattr(typer.main, "get_command", lambda _: COMMANDS[()])
 
     def command(words) -> tuple[int, bytes]:
         monkeypatch.setattr(sys, "argv", ["privet", *words])
@@ -77,23 +94,39 @@ def test_nothing_that_is_released_has_a_canary(chain, run, tmp_path, monkeypatch
             assert code == 0, (line, told.decode())
             said.append(told.replace(str(home).encode(), b""))  # who types a path sees it again
         printed.append(said)
-    leaks = {f"the words of {' '.join(line)}": in_both(list(said), looked_for) for line, *said in zip(CHAINS[chain], *printed, strict=True)}
+    leaks = {
+        f"the words of {' '.join(line)}": in_both(list(said), looked_for)
+        for line, *said in zip(CHAINS[chain], *printed, strict=True)
+    }
     names = {path.name for path in (tmp_path / RELEASES[0]).iterdir()}
     assert names == {path.name for path in (tmp_path / RELEASES[1]).iterdir()}
     for name in names:
-        leaks[name] = in_both([(tmp_path / release / name).read_bytes() for release in RELEASES], looked_for)
+        leaks[name] = in_both(
+            [(tmp_path / release / name).read_bytes() for release in RELEASES], looked_for
+        )
     assert not {what: found for what, found in leaks.items() if found}
     for ledger in home.glob("*.ledger.sqlite"):
-        assert not found_in(ledger.read_bytes(), looked_for) - {FOLDER}, "the ledger has more than charges and noisy answers"
+        assert not found_in(ledger.read_bytes(), looked_for) - {FOLDER}, (
+            "the ledger has more than charges and noisy answers"
+        )
 
 
 def test_counts_without_noise_are_seen(run, tmp_path, monkeypatch):
-    """The test above can fail: a curator that forgot its noise is found out, in what it prints and in what it writes."""
+    """The test above can fail: a curator that forgot its noise is found out, in what it prints and
+    in what it writes.
+    """
     home = write(tmp_path)
     monkeypatch.chdir(tmp_path)
-    monkeypatch.setattr(curator, "add_laplace", lambda bits, counts, *cost, **more: (counts, *add_laplace(bits, counts, *cost, **more)[1:]))
+    monkeypatch.setattr(
+        curator,
+        "add_laplace",
+        lambda bits, counts, *cost, **more: (counts, *add_laplace(bits, counts, *cost, **more)[1:]),
+    )
     _, told = run([word.format(home=home) for word in CHAINS["questions"][1]])
-    assert {str(sum(number for (_, _, label), number in COUNTS.items() if label == one)) for one in CLASSES} <= found_in(told, canaries())
+    assert {
+        str(sum(number for (_, _, label), number in COUNTS.items() if label == one))
+        for one in CLASSES
+    } <= found_in(told, canaries())
     for learner in ("random-trees", "greedy-tree"):
         line = next(line for line in CHAINS["models"] if learner in line)
         code, told = run([word.format(home=home) for word in line])
@@ -114,7 +147,16 @@ def test_refusals_tell_nothing(run, tmp_path, monkeypatch):
         ("count", *table, "--epsilon", "-1"),
         ("count", *table, "--epsilon", "1/100000", "--by", "nothing"),
         ("fit", *table, "--epsilon", "1", "-o", "no-such-folder/m.json"),
-        ("fit", home / "people.parquet", "--schema", "absent.json", "--epsilon", "1", "-o", "m2.json"),
+        (
+            "fit",
+            home / "people.parquet",
+            "--schema",
+            "absent.json",
+            "--epsilon",
+            "1",
+            "-o",
+            "m2.json",
+        ),
         ("quantile", *table, "--attribute", "colour", "--epsilon", "1"),
         ("publish", "synthetic", *table, "--epsilon", "1", "-o", "s.xlsx"),
         ("evaluate", "m.json", *table, "--epsilon", "1"),
@@ -128,18 +170,26 @@ def test_refusals_tell_nothing(run, tmp_path, monkeypatch):
 
 
 def test_every_command_is_looked_at_or_has_a_reason():
-    """A new command that writes something must be run above, or be said to release nothing, and why."""
-    run_here = {" ".join(line[:size]) for lines in CHAINS.values() for line in lines for size in (1, 2)}
+    """A new command that writes something must be run above, or be said to release nothing, and
+    why.
+    """
+    run_here = {
+        " ".join(line[:size]) for lines in CHAINS.values() for line in lines for size in (1, 2)
+    }
     for command in LEAVES:
         reasoned = command in NO_RELEASE or command.split()[0] in NO_RELEASE
-        assert (command in run_here) != reasoned, f"{command}: add it to CHAINS or, with a reason, to NO_RELEASE"
+        assert (command in run_here) != reasoned, (
+            f"{command}: add it to CHAINS or, with a reason, to NO_RELEASE"
+        )
     groups = {command.split()[0] for command in LEAVES}
     assert all(command in LEAVES or command in groups for command in NO_RELEASE)
 
 
 @pytest.mark.parametrize("room", OFFERED)
 def test_everything_offered_to_programs_is_looked_at_or_has_a_reason(room):
-    offered = {name: why for name, why in OFFERED[room].items() if why not in LEAVES or any(_runs(why))}
+    offered = {
+        name: why for name, why in OFFERED[room].items() if why not in LEAVES or any(_runs(why))
+    }
     assert set(import_module(f"privet.{room}").__all__) == set(offered), (
         "add it to OFFERED: which command makes use of it, or why nothing is released"
     )
@@ -147,21 +197,38 @@ def test_everything_offered_to_programs_is_looked_at_or_has_a_reason(room):
 
 def _runs(command):
     """The lines that run a command."""
-    return [line for chain in CHAINS.values() for line in chain if " ".join(line).startswith(f"{command} ")]
+    return [
+        line
+        for chain in CHAINS.values()
+        for line in chain
+        if " ".join(line).startswith(f"{command} ")
+    ]
 
 
 def test_every_kind_of_file_and_every_learner_is_looked_at():
-    """All pictures are saved by one function, so that it is enough to have each kind of them once."""
+    """All pictures are saved by one function, so that it is enough to have each kind of them
+    once.
+    """
     assert set(SETTINGS) == set(NAMES)
     pictures = {"svg", "png", "pdf"}
-    everything = {Path(word).suffix[1:] for chain in CHAINS.values() for line in chain for word in line}
+    everything = {
+        Path(word).suffix[1:] for chain in CHAINS.values() for line in chain for word in line
+    }
     assert pictures <= everything
     for command in LEAVES:
         lines = _runs(command)
         if not lines:
             continue
-        helps = " ".join(option.help or "" for option in COMMANDS[tuple(command.split())].params if option.name in ("output", "plot"))
-        promised = set(re.findall(r"\.(svg|png|pdf|md|html|txt|dot|onnx|parquet|csv|json)\b", helps))
+        helps = " ".join(
+            option.help or ""
+            for option in COMMANDS[tuple(command.split())].params
+            if option.name in ("output", "plot")
+        )
+        promised = set(
+            re.findall(r"\.(svg|png|pdf|md|html|txt|dot|onnx|parquet|csv|json)\b", helps)
+        )
         written = {Path(word).suffix[1:] for line in lines for word in line}
-        assert promised - pictures <= written, f"{command}: no line of CHAINS writes {promised - written}"
+        assert promised - pictures <= written, (
+            f"{command}: no line of CHAINS writes {promised - written}"
+        )
         assert not promised & pictures or written & pictures, f"{command}: no line of CHAINS draws"

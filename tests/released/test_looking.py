@@ -1,4 +1,6 @@
-"""The search for canaries finds them, however they are hidden; otherwise finding none would tell nothing."""
+"""The search for canaries finds them, however they are hidden; otherwise finding none would tell
+nothing.
+"""
 
 from __future__ import annotations
 
@@ -34,7 +36,13 @@ def _zipped(data: bytes) -> bytes:
 
 def _png(data: bytes) -> bytes:
     chunk = b"Comment\0\0" + zlib.compress(data)
-    return b"\x89PNG\r\n\x1a\n" + struct.pack(">I4s", len(chunk), b"zTXt") + chunk + b"\0\0\0\0" + struct.pack(">I4sI", 0, b"IEND", 0)
+    return (
+        b"\x89PNG\r\n\x1a\n"
+        + struct.pack(">I4s", len(chunk), b"zTXt")
+        + chunk
+        + b"\0\0\0\0"
+        + struct.pack(">I4sI", 0, b"IEND", 0)
+    )
 
 
 WRAPS = {
@@ -43,7 +51,9 @@ WRAPS = {
     "zip": _zipped,
     "zlib": zlib.compress,
     "base64": lambda data: b'{"blob": "' + base64.b64encode(data) + b'"}',
-    "base64 for addresses": lambda data: b"receipt-1." + base64.urlsafe_b64encode(data).rstrip(b"="),
+    "base64 for addresses": lambda data: (
+        b"receipt-1." + base64.urlsafe_b64encode(data).rstrip(b"=")
+    ),
     "hexadecimal": lambda data: data.hex().encode(),
     "a picture's comment": _png,
     "a stream of a PDF": lambda data: b"%PDF-1.4\nstream\n" + zlib.compress(data) + b"\nendstream",
@@ -56,7 +66,9 @@ TEXTS = {
     "scientific": lambda number: f"{number:e}",
     "hexadecimal": hex,
     "in JSON": lambda number: json.dumps({"counts": [[1, number], [3, 4]]}),
-    "in dense JSON": lambda number: json.dumps({"counts": [[12, number, 10651, 345, 678]]}, separators=(",", ":")),
+    "in dense JSON": lambda number: json.dumps(
+        {"counts": [[12, number, 10651, 345, 678]]}, separators=(",", ":")
+    ),
 }
 BINARY = ("<i", ">i", "<q", ">q", "<f", "<d")
 
@@ -78,11 +90,15 @@ def test_an_exact_number_is_found_in_binary(number, form, wrap):
 @settings(max_examples=50)
 @given(st.sampled_from(sorted(CANARIES.shares)), st.integers(5, 17))
 def test_an_exact_share_is_found(share, decimals):
-    assert f"share {share:.6f}" in found_in(f'"probability": {share:.{decimals}f}'.encode(), CANARIES)
+    assert f"share {share:.6f}" in found_in(
+        f'"probability": {share:.{decimals}f}'.encode(), CANARIES
+    )
 
 
 @pytest.mark.parametrize("wrap", WRAPS)
-@pytest.mark.parametrize("text", [*CANARIES.texts, str(SEED), hex(SEED), SEED.to_bytes(12, "little").hex()])
+@pytest.mark.parametrize(
+    "text", [*CANARIES.texts, str(SEED), hex(SEED), SEED.to_bytes(12, "little").hex()]
+)
 def test_a_text_and_a_seed_are_found(text, wrap):
     expected = text if text in CANARIES.texts else "seed"
     assert expected in found_in(WRAPS[wrap](f"somewhere in {text}/x, there".encode()), CANARIES)
@@ -94,10 +110,12 @@ def test_the_bytes_of_a_seed_are_found():
 
 
 def test_tables_are_opened(tmp_path):
-    frame = pd.DataFrame({"n": [10007, 5], "text": [NOTE, "x"]})  # noqa: F841 - DuckDB finds it by name
+    # - DuckDB finds it by name
+    frame = pd.DataFrame({"n": [10007, 5], "text": [NOTE, "x"]})  # noqa: F841
     with duckdb.connect() as connection:
         connection.execute(
-            f"COPY frame TO '{tmp_path / 't.parquet'}' (FORMAT parquet, COMPRESSION zstd, KV_METADATA {{privet: '11,503 rows'}})"
+            f"COPY frame TO '{tmp_path / 't.parquet'}' (FORMAT parquet, COMPRESSION zstd, "
+            f"KV_METADATA {{privet: '11,503 rows'}})"
         )
     assert {"10007", NOTE, "11503"} <= found_in((tmp_path / "t.parquet").read_bytes(), CANARIES)
     connection = sqlite3.connect(tmp_path / "t.sqlite")

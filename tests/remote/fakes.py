@@ -1,4 +1,6 @@
-"""Stand-ins: a network that answers from a script, a clock that nobody waits for, and a service without HTTP in front."""
+"""Stand-ins: a network that answers from a script, a clock that nobody waits for, and a service
+without HTTP in front.
+"""
 
 from __future__ import annotations
 
@@ -24,7 +26,11 @@ from privet.wire.answers import cost_to, entry_to, preview_to
 URL = "http://127.0.0.1:8000"
 TOKEN = "pvt_the-token-that-nobody-may-see"
 SCHEMA = Schema(
-    {"form": Categorical(["complete", "foster", "other"]), "age": Numeric(0, 100, bins=4), "health": Categorical(["good", "bad"])},
+    {
+        "form": Categorical(["complete", "foster", "other"]),
+        "age": Numeric(0, 100, bins=4),
+        "health": Categorical(["good", "bad"]),
+    },
     "class",
     ["no", "maybe", "yes"],
     n_rows=300,
@@ -62,18 +68,32 @@ class Script:
         outcome = self.outcomes.pop(0) if len(self.outcomes) > 1 else self.outcomes[0]
         if isinstance(outcome, Exception):
             raise outcome
-        return httpx2.Response(outcome.status_code, headers=outcome.headers, content=outcome.content)
+        return httpx2.Response(
+            outcome.status_code, headers=outcome.headers, content=outcome.content
+        )
 
 
-def linked(handler: Callable[[httpx2.Request], httpx2.Response], clock: Clock | None = None, **options: Any) -> Link:
+def linked(
+    handler: Callable[[httpx2.Request], httpx2.Response], clock: Clock | None = None, **options: Any
+) -> Link:
     """A connection over a stand-in for the network."""
     clock = clock or Clock()
-    return Link(URL, TOKEN, over=httpx2.MockTransport(handler), sleep=clock.sleep, clock=clock, **options)
+    return Link(
+        URL, TOKEN, over=httpx2.MockTransport(handler), sleep=clock.sleep, clock=clock, **options
+    )
 
 
-def problem(slug: str, status: int, detail: str = "why", headers: dict[str, str] | None = None, **more: Any) -> httpx2.Response:
+def problem(
+    slug: str, status: int, detail: str = "why", headers: dict[str, str] | None = None, **more: Any
+) -> httpx2.Response:
     """A problem as a curator reports it."""
-    told = {"type": f"urn:privet:problem:{slug}", "title": "What", "status": status, "detail": detail, **more}
+    told = {
+        "type": f"urn:privet:problem:{slug}",
+        "title": "What",
+        "status": status,
+        "detail": detail,
+        **more,
+    }
     return httpx2.Response(status, headers=headers, content=json.dumps(told).encode())
 
 
@@ -81,7 +101,9 @@ class Service:
     """What the service does for an analyst, over a curator in this process."""
 
     def __init__(self, schema: Schema = SCHEMA, budget: Budget | None = None) -> None:
-        self.curator = Curator(ROWS, schema, budget or Budget(1000), dataset="people", analyst="ada")
+        self.curator = Curator(
+            ROWS, schema, budget or Budget(1000), dataset="people", analyst="ada"
+        )
         self.parts: list[Curator] = []
         self.seen: list[httpx2.Request] = []
         self.snapshots: list[str] = []
@@ -93,7 +115,9 @@ class Service:
 
     def asked(self, operation: str) -> list[dict[str, Any]]:
         """The bodies of all questions of one kind."""
-        return [json.loads(one.content) for one in self.seen if one.url.path.endswith(f"/{operation}")]
+        return [
+            json.loads(one.content) for one in self.seen if one.url.path.endswith(f"/{operation}")
+        ]
 
     def __call__(self, request: httpx2.Request) -> httpx2.Response:
         self.seen.append(request)
@@ -106,25 +130,42 @@ class Service:
             told = self.spoil(operation, self._told(operation, request))
         except PrivetError as error:
             response = problem_of(error)
-            return httpx2.Response(response.status_code, headers=dict(response.headers), content=response.body)
-        return httpx2.Response(200, content=told if isinstance(told, bytes) else json.dumps(told).encode())
+            return httpx2.Response(
+                response.status_code, headers=dict(response.headers), content=response.body
+            )
+        return httpx2.Response(
+            200, content=told if isinstance(told, bytes) else json.dumps(told).encode()
+        )
 
     def _told(self, operation: str, request: httpx2.Request) -> Any:
         curator = self.curator
         if operation == "":
-            money = {"unit": curator.unit, "left": str(curator.left), "spent": cost_to(curator.spent)}
-            told = {"name": "people", "schema": curator.schema.to_json(), "fingerprint": curator.schema.fingerprint}
+            money = {
+                "unit": curator.unit,
+                "left": str(curator.left),
+                "spent": cost_to(curator.spent),
+            }
+            told = {
+                "name": "people",
+                "schema": curator.schema.to_json(),
+                "fingerprint": curator.schema.fingerprint,
+            }
             told["account"] = curator.account
             return {**told, **money, "private": curator.private, "reason": curator.reason}
         if operation == "history":
             after = int(request.url.params["after"])
             entries = [entry for entry in curator.ledger.entries() if entry.number > after]
-            lines = [{**entry_to(entry), "receipt": f"receipt {entry.number}", "answered": True} for entry in entries[:2]]
+            lines = [
+                {**entry_to(entry), "receipt": f"receipt {entry.number}", "answered": True}
+                for entry in entries[:2]
+            ]
             return {"entries": lines, "next": entries[1].number if len(entries) > 2 else None}
         if operation == "snapshots":
             self.snapshots.append(f"snapshot-{len(self.seen)}")
             return {"snapshot": self.snapshots[-1], "seconds": 300}
-        kind = {"preview": requests.Plan, "divide": requests.Divide}.get(operation) or QUESTIONS[operation][0]
+        kind = {"preview": requests.Plan, "divide": requests.Divide}.get(operation) or QUESTIONS[
+            operation
+        ][0]
         body: Any = kind.model_validate_json(request.content)
         if body.part is not None:
             curator = self.parts[body.part.number]
@@ -133,10 +174,19 @@ class Service:
         if operation == "divide":
             self.parts = curator.split_people(body.n_parts, body.epsilon)
             nothing = {"cost": None, "row_cost": None, "private": True, "entry": None}
-            return {"answer": {**nothing, "division": 0, "n_parts": body.n_parts}, "receipt": "receipt"}
-        return {"answer": QUESTIONS[operation][1](curator, body), "receipt": f"receipt of {operation}"}
+            return {
+                "answer": {**nothing, "division": 0, "n_parts": body.n_parts},
+                "receipt": "receipt",
+            }
+        return {
+            "answer": QUESTIONS[operation][1](curator, body),
+            "receipt": f"receipt of {operation}",
+        }
 
 
 def _cost(planned: requests.PlannedCost) -> Cost:
     epsilon = None if planned.epsilon is None else Fraction(planned.epsilon)
-    return Cost(epsilon, epsilon**2 / 2 if planned.rho is None and epsilon is not None else Fraction(planned.rho))
+    return Cost(
+        epsilon,
+        epsilon**2 / 2 if planned.rho is None and epsilon is not None else Fraction(planned.rho),
+    )

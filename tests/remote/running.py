@@ -1,4 +1,6 @@
-"""The real service on a loopback port, in a thread, with a tap that counts requests and can break connections."""
+"""The real service on a loopback port, in a thread, with a tap that counts requests and can break
+connections.
+"""
 
 from __future__ import annotations
 
@@ -24,7 +26,9 @@ FAST = Limits(rate=100_000, burst=100_000, first_step=0)
 
 
 class Tap:
-    """Stands before the service. Sees the address of every request; may cut off an answer after the service has given it."""
+    """Stands before the service. Sees the address of every request; may cut off an answer after the
+    service has given it.
+    """
 
     def __init__(self, app: Any) -> None:
         self._app = app
@@ -51,7 +55,11 @@ class Tap:
 
     def questions(self) -> list[str]:
         """The kinds of questions that were asked, in order."""
-        paths = [one.removeprefix("POST ").split("/", 1)[-1] for one in self.asked if one.startswith("POST ")]
+        paths = [
+            one.removeprefix("POST ").split("/", 1)[-1]
+            for one in self.asked
+            if one.startswith("POST ")
+        ]
         return [path for path in paths if path not in ("preview", "snapshots")]
 
 

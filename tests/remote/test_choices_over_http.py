@@ -1,4 +1,6 @@
-"""Choices through a real service: what they are in process, of groups of people too, and charged once."""
+"""Choices through a real service: what they are in process, of groups of people too, and charged
+once.
+"""
 
 from __future__ import annotations
 
@@ -14,8 +16,15 @@ from privet.question import Question
 from privet.schema import Categorical, Numeric, Schema
 from tests.remote.running import running
 
-SCHEMA = Schema({"age": Numeric(0, 100, bins=10, missing="?"), "sex": Categorical(["f", "m"])}, "ill", ["no", "yes"], neighbours="replace")
-ROWS = pd.DataFrame({"age": [i % 50 if i % 9 else None for i in range(1000)], "sex": ["f", "m"] * 500})
+SCHEMA = Schema(
+    {"age": Numeric(0, 100, bins=10, missing="?"), "sex": Categorical(["f", "m"])},
+    "ill",
+    ["no", "yes"],
+    neighbours="replace",
+)
+ROWS = pd.DataFrame(
+    {"age": [i % 50 if i % 9 else None for i in range(1000)], "sex": ["f", "m"] * 500}
+)
 ROWS["ill"] = ["no", "no", "no", "yes"] * 250
 QUESTION = Question.level(Cells.everything(SCHEMA), ["sex", "age"])
 SURE = 1000
@@ -40,13 +49,28 @@ def test_they_are_what_they_are_in_process_and_charged_for_the_declared_neighbou
     with service.connect() as there:
         for ask, cost in (
             (lambda curator: curator.median("age", SURE), Cost.pure(SURE)),
-            (lambda curator: curator.quantile("age", "0.95", SURE, mechanism="exponential"), Cost.bounded_range(SURE)),
-            (lambda curator: curator.choose_partition(QUESTION, expected, SURE), Cost.bounded_range(SURE)),
-            (lambda curator: curator.choose_partition(QUESTION, expected, SURE, handicaps=[0, 40]), Cost.bounded_range(SURE)),
+            (
+                lambda curator: curator.quantile("age", "0.95", SURE, mechanism="exponential"),
+                Cost.bounded_range(SURE),
+            ),
+            (
+                lambda curator: curator.choose_partition(QUESTION, expected, SURE),
+                Cost.bounded_range(SURE),
+            ),
+            (
+                lambda curator: curator.choose_partition(
+                    QUESTION, expected, SURE, handicaps=[0, 40]
+                ),
+                Cost.bounded_range(SURE),
+            ),
         ):
             before = there.left
             told, same = ask(there), ask(here)
-            assert (told.index, told.row_cost, told.cost) == (same.index, cost, cost.promised(SCHEMA))
+            assert (told.index, told.row_cost, told.cost) == (
+                same.index,
+                cost,
+                cost.promised(SCHEMA),
+            )
             assert before - there.left == 2 * SURE
             assert told.entry.what == same.entry.what
 
@@ -57,7 +81,9 @@ def test_a_group_of_people_is_asked_from_its_own_budget(service):
         before = there.left
         assert [part.quantile("age", "0.9", SURE / 4).index for part in parts] == [4, 4]
         expected = [np.zeros(part.shape, dtype=np.int64) for part in QUESTION.partitions]
-        assert parts[0].choose_partition(QUESTION, expected, SURE / 4, handicaps=[0, 10**6]).index == 0
+        assert (
+            parts[0].choose_partition(QUESTION, expected, SURE / 4, handicaps=[0, 10**6]).index == 0
+        )
         with pytest.raises(BudgetExceeded):
             parts[0].median("age", SURE)
         assert there.left == before

@@ -1,4 +1,6 @@
-"""Every learner trains through the real service, over a real connection: what it states is what the ledger charged."""
+"""Every learner trains through the real service, over a real connection: what it states is what the
+ledger charged.
+"""
 
 from __future__ import annotations
 
@@ -18,7 +20,11 @@ from privet.ledger import Receipt, verify
 from tests.remote.running import running
 
 CAR = pv.datasets.load("car")
-LEARNERS = [one for name in learners.__all__ if inspect.isclass(one := getattr(learners, name)) and issubclass(one, PrivateClassifier)]
+LEARNERS = [
+    one
+    for name in learners.__all__
+    if inspect.isclass(one := getattr(learners, name)) and issubclass(one, PrivateClassifier)
+]
 
 
 @pytest.fixture(scope="module")
@@ -28,7 +34,9 @@ def service(tmp_path_factory):
     CAR.table.assign(who=np.arange(1728) // 2).to_parquet(folder / "families.parquet")
     with running(folder) as service:
         service.add("car", folder / "car.csv", CAR.schema, Budget(10**6))
-        families = CAR.schema.declare(person="who", rows_per_person=2, neighbours="replace", n_rows=1728)
+        families = CAR.schema.declare(
+            person="who", rows_per_person=2, neighbours="replace", n_rows=1728
+        )
         service.add("families", folder / "families.parquet", families, Budget(1000))
         service.add("rho", folder / "car.csv", CAR.schema, Budget(rho=1000))
         service.add("poor", folder / "car.csv", CAR.schema.declare(n_rows=1728), Budget(1))
@@ -50,7 +58,11 @@ def charged(curator, before: int) -> list[Fraction]:
 
 def stated(model) -> list[Fraction]:
     """What the model says was charged."""
-    return [charge.cost.epsilon for charge in model.privacy_.charges if charge.what != "set aside and not used"]
+    return [
+        charge.cost.epsilon
+        for charge in model.privacy_.charges
+        if charge.what != "set aside and not used"
+    ]
 
 
 @pytest.mark.parametrize("learner", LEARNERS, ids=lambda learner: learner.__name__)
@@ -65,7 +77,10 @@ def test_what_is_stated_is_what_was_charged(service, curator, learner):
     assert left - curator.left == sum(stated(model)) <= Fraction(7, 3)
     parts = learner is pv.ForestClassifier
     assert len(questions) == len(stated(model)) if not parts else questions.count("divide") == 1
-    begun, ended = (sum(one.startswith(f"{method} car/snapshots") for one in service.tap.asked) for method in ("POST", "DELETE"))
+    begun, ended = (
+        sum(one.startswith(f"{method} car/snapshots") for one in service.tap.asked)
+        for method in ("POST", "DELETE")
+    )
     assert (begun, ended) == (1, 1)
     assert 0.55 < (model.predict(CAR.X) == CAR.y).mean() <= 1
     assert not [line for line in curator.history() if not line.answered]
@@ -97,21 +112,30 @@ def test_a_forest_of_groups_of_people_is_charged_once(service):
         assert len(model.model_.trees) == 4
 
 
-@pytest.mark.parametrize("learner", [pv.PrivetClassifier, pv.GibbsBoostClassifier], ids=lambda learner: learner.__name__)
+@pytest.mark.parametrize(
+    "learner", [pv.PrivetClassifier, pv.GibbsBoostClassifier], ids=lambda learner: learner.__name__
+)
 def test_a_budget_in_rho(service, learner):
     with service.connect("rho") as curator:
         spent = curator.spent.rho
         model = learner(2, delta=1e-6).fit_from(curator)
-        assert curator.spent.rho - spent <= sum(charge.cost.rho for charge in model.privacy_.charges)
+        assert curator.spent.rho - spent <= sum(
+            charge.cost.rho for charge in model.privacy_.charges
+        )
         assert "1e-06" in model.privacy_.describe()
 
 
 def test_a_model_is_scored_and_settings_are_tuned(service, curator):
     before = len(curator.history())
-    model = pv.tune([pv.GreedyTreeClassifier(max_depth=2), pv.ForestClassifier(n_trees=2, max_depth=2)], curator, 3)
+    model = pv.tune(
+        [pv.GreedyTreeClassifier(max_depth=2), pv.ForestClassifier(n_trees=2, max_depth=2)],
+        curator,
+        3,
+    )
     assert sorted(charged(curator, before)) == sorted(stated(model))
     assert sum(charged(curator, before)) == model.privacy_.promised.epsilon == 3
-    assert sum(one.startswith("POST car/snapshots") for one in service.tap.asked) == 1  # all candidates see the same rows
+    # all candidates see the same rows
+    assert sum(one.startswith("POST car/snapshots") for one in service.tap.asked) == 1
     before = len(curator.history())
     evaluation = model.score_from(curator, 1000)
     assert charged(curator, before) == [1000]
@@ -121,13 +145,23 @@ def test_a_model_is_scored_and_settings_are_tuned(service, curator):
 def test_the_same_learner_finds_the_same_tree_in_process(curator):
     """With next to no noise there is one answer; the root is chosen without a tie."""
     model = pv.GreedyTreeClassifier(10**5, max_depth=1, splits="multiway").fit_from(curator)
-    local = pv.GreedyTreeClassifier(10**5, max_depth=1, splits="multiway").fit_from(Curator(CAR.table, CAR.schema, Budget(10**5)))
-    np.testing.assert_array_equal(model.model_.trees[0].cells.attribute, local.model_.trees[0].cells.attribute)
+    local = pv.GreedyTreeClassifier(10**5, max_depth=1, splits="multiway").fit_from(
+        Curator(CAR.table, CAR.schema, Budget(10**5))
+    )
+    np.testing.assert_array_equal(
+        model.model_.trees[0].cells.attribute, local.model_.trees[0].cells.attribute
+    )
     np.testing.assert_allclose(model.predict_proba(CAR.X), local.predict_proba(CAR.X), atol=1e-6)
 
 
-@pytest.mark.parametrize("learner", [pv.GreedyTreeClassifier, pv.ForestClassifier, pv.PrivetClassifier], ids=lambda one: one.__name__)
-def test_answers_that_are_cut_off_are_asked_for_again_and_not_charged_again(service, curator, learner):
+@pytest.mark.parametrize(
+    "learner",
+    [pv.GreedyTreeClassifier, pv.ForestClassifier, pv.PrivetClassifier],
+    ids=lambda one: one.__name__,
+)
+def test_answers_that_are_cut_off_are_asked_for_again_and_not_charged_again(
+    service, curator, learner
+):
     before = len(curator.history())
     service.tap.cut = lambda number: number % 3 == 0
     model = learner(2).fit_from(curator)
@@ -192,7 +226,11 @@ def test_a_revoked_token_and_another_schema_end_the_session(tmp_path):
             curator.size(1)
             accounts = service.home.accounts
             accounts.remove_dataset("car")
-            fewer = pv.Schema({name: CAR.schema.attributes[name] for name in CAR.schema.names[:3]}, "class", CAR.schema.classes)
+            fewer = pv.Schema(
+                {name: CAR.schema.attributes[name] for name in CAR.schema.names[:3]},
+                "class",
+                CAR.schema.classes,
+            )
             accounts.add_dataset("car", str(tmp_path / "car.csv"), fewer)
             accounts.grant("ada", "car")
             with pytest.raises(SchemaError, match="connect again"):
@@ -207,12 +245,15 @@ class TestSeveralTables:
 
     def test_updates_are_charged_there_and_one_table_is_not_two(self, service):
         with service.connect("car") as first, service.connect("families") as other:
-            model = pv.RandomTreesClassifier(1, n_trees=3, height=2, people="disjoint").fit_from(first)
+            model = pv.RandomTreesClassifier(1, n_trees=3, height=2, people="disjoint").fit_from(
+                first
+            )
             spent = first.spent.epsilon
             with pytest.raises(ParameterError, match="charged to one account"):
                 model.partial_fit_from(first)
             assert first.spent.epsilon == spent
-            with pytest.raises(ParameterError, match="must agree"):  # a person replaced there, added or removed here
+            # a person replaced there, added or removed here
+            with pytest.raises(ParameterError, match="must agree"):
                 model.partial_fit_from(other)
             model.set_params(people="may-overlap").partial_fit_from(first)
             assert first.spent.epsilon == spent + 1
@@ -223,7 +264,9 @@ class TestSeveralTables:
 
         with service.connect("car") as curator:
             curator.size(1)
-            assert curator.account == account_digest(Receipt.read(curator.receipts[0]).ledger, "car")
+            assert curator.account == account_digest(
+                Receipt.read(curator.receipts[0]).ledger, "car"
+            )
         with service.connect("poor") as other:  # known before the first question
             assert len(other.account) == 32
         with service.connect("families") as other:

@@ -54,7 +54,11 @@ def test_every_kind(slug, status):
 
 
 def test_a_budget_that_does_not_allow_it():
-    error = error_of(403, told("budget-exceeded", asked="1/3", left="1/7", unit="rho", account="data set 'people'"), "the curator")
+    error = error_of(
+        403,
+        told("budget-exceeded", asked="1/3", left="1/7", unit="rho", account="data set 'people'"),
+        "the curator",
+    )
     same = BudgetExceeded(Fraction(1, 3), Fraction(1, 7), "rho", "data set 'people'")
     assert (type(error), str(error), vars(error)) == (BudgetExceeded, str(same), vars(same))
 
@@ -95,24 +99,43 @@ def test_what_the_service_raises_arrives(raised, read):
 
 
 def test_an_overdrawn_budget_and_a_missing_answer_arrive():
-    overdrawn = BudgetExceeded(Fraction(2), Fraction(1, 3), "epsilon", "analyst 'ada' on data set 'people'")
+    overdrawn = BudgetExceeded(
+        Fraction(2), Fraction(1, 3), "epsilon", "analyst 'ada' on data set 'people'"
+    )
     response = problem_of(overdrawn)
-    assert vars(error_of(response.status_code, json.loads(response.body), "the curator")) == vars(overdrawn)
+    assert vars(error_of(response.status_code, json.loads(response.body), "the curator")) == vars(
+        overdrawn
+    )
     for missing in (TableError("the database went away"), LedgerError("the disk is full")):
         response = problem_of(missing)
         error = error_of(response.status_code, json.loads(response.body), "the curator")
         assert (type(error), str(error)) == (Unavailable, json.loads(response.body)["detail"])
 
 
-@pytest.mark.parametrize(("status", "kind"), [(400, PrivetError), (418, PrivetError), (500, Unavailable), (599, Unavailable)])
+@pytest.mark.parametrize(
+    ("status", "kind"),
+    [(400, PrivetError), (418, PrivetError), (500, Unavailable), (599, Unavailable)],
+)
 def test_another_kind_says_the_status(status, kind):
     error = error_of(status, told("of-the-future"), "the curator")
-    assert (type(error), str(error)) == (kind, f"the curator answered with status {status}: the reason")
+    assert (type(error), str(error)) == (
+        kind,
+        f"the curator answered with status {status}: the reason",
+    )
 
 
-@pytest.mark.parametrize("body", [None, [], "text", 7, {}, {"type": "about:blank"}, {"type": None}, {"detail": "x"}])
 @pytest.mark.parametrize(
-    ("status", "kind"), [(401, AccessError), (403, AccessError), (404, Unavailable), (500, Unavailable), (503, Unavailable)]
+    "body", [None, [], "text", 7, {}, {"type": "about:blank"}, {"type": None}, {"detail": "x"}]
+)
+@pytest.mark.parametrize(
+    ("status", "kind"),
+    [
+        (401, AccessError),
+        (403, AccessError),
+        (404, Unavailable),
+        (500, Unavailable),
+        (503, Unavailable),
+    ],
 )
 def test_what_is_no_problem_is_no_curator(body, status, kind):
     error = error_of(status, body, "the curator")
@@ -122,7 +145,9 @@ def test_what_is_no_problem_is_no_curator(body, status, kind):
 
 @pytest.mark.parametrize("detail", [None, "", 7, ["list"], {"a": 1}])
 def test_a_strange_detail_is_still_a_message(detail):
-    assert str(error_of(422, {"type": "urn:privet:problem:parameter", "detail": detail}, "the curator"))
+    assert str(
+        error_of(422, {"type": "urn:privet:problem:parameter", "detail": detail}, "the curator")
+    )
 
 
 def test_a_detail_cannot_write_on_the_terminal_or_fill_it():

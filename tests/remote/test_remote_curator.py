@@ -13,7 +13,14 @@ import pytest
 
 import privet as pv
 from privet.budget import NOTHING, Budget, Cost
-from privet.errors import AccessError, BudgetExceeded, ParameterError, PrivacyError, QuestionError, Unavailable
+from privet.errors import (
+    AccessError,
+    BudgetExceeded,
+    ParameterError,
+    PrivacyError,
+    QuestionError,
+    Unavailable,
+)
 from privet.remote.connect import _only_dataset
 from privet.remote.transport import KEY
 from tests.remote.fakes import SCHEMA, TOKEN, URL, Script, Service, linked
@@ -31,7 +38,13 @@ def curator(service):
 
 
 def test_public_facts_are_asked_for_once(service, curator):
-    assert (curator.schema, curator.dataset, curator.unit, curator.private, curator.reason) == (SCHEMA, "people", "epsilon", True, "")
+    assert (curator.schema, curator.dataset, curator.unit, curator.private, curator.reason) == (
+        SCHEMA,
+        "people",
+        "epsilon",
+        True,
+        "",
+    )
     assert curator.schema.n_rows == 300
     assert curator.bits.private
     assert len(service.seen) == 1
@@ -49,17 +62,28 @@ def test_a_question_carries_a_fresh_key_and_the_schema(service, curator):
         curator.size(0.1)
     asked = [one for one in service.seen if one.url.path.endswith("/size")]
     assert len({one.headers[KEY] for one in asked}) == 2
-    assert all(len(one.headers[KEY]) == 32 and one.headers["Privet-Schema"] == SCHEMA.fingerprint for one in asked)
+    assert all(
+        len(one.headers[KEY]) == 32 and one.headers["Privet-Schema"] == SCHEMA.fingerprint
+        for one in asked
+    )
     assert [json.loads(one.content) for one in asked] == [{"epsilon": "1/10"}] * 2
 
 
 def test_a_preview_charges_nothing(service, curator):
     plan = [Cost.pure("1/3"), Cost.bounded_range(2), Cost.concentrated("1/7"), NOTHING]
     assert curator.preview(plan) == service.curator.preview(plan)
-    assert service.asked("preview")[0]["plan"] == [{"epsilon": "1/3"}, {"epsilon": "2", "rho": "1/2"}, {"rho": "1/7"}, {"epsilon": "0"}]
+    assert service.asked("preview")[0]["plan"] == [
+        {"epsilon": "1/3"},
+        {"epsilon": "2", "rho": "1/2"},
+        {"rho": "1/7"},
+        {"epsilon": "0"},
+    ]
     assert curator.preview([]).fits
     curator.require([Cost.pure(1000)])
-    with pytest.raises(BudgetExceeded, match="data set 'people' does not allow this: asked epsilon 1001, left epsilon 1000"):
+    with pytest.raises(
+        BudgetExceeded,
+        match="data set 'people' does not allow this: asked epsilon 1001, left epsilon 1000",
+    ):
         curator.require([Cost.pure(1), Cost.pure(1000)])
     assert service.curator.spent == NOTHING
 
@@ -87,12 +111,14 @@ def test_a_history_has_pages_and_receipts(service, curator):
 
 @pytest.mark.parametrize("following", [0, -1, "2", 2.5, True])
 def test_a_history_without_end_is_not_followed(service, curator, following):
-    service.spoil = lambda operation, told: {"entries": [], "next": following} if operation == "history" else told
+    service.spoil = lambda operation, told: (
+        {"entries": [], "next": following} if operation == "history" else told
+    )
     with pytest.raises(Unavailable, match="history is not what this version of Privet expects"):
         curator.history()
 
 
-# -- snapshots and groups of people ------------------------------------------------------------------------------------
+# -- snapshots and groups of people ----------------------------------------------------------------
 
 
 def test_questions_within_a_snapshot_carry_it(service, curator):
@@ -105,7 +131,12 @@ def test_questions_within_a_snapshot_carry_it(service, curator):
         curator.size(1)
         assert service.snapshots == [snapshot]
     curator.size(1)
-    assert [body.get("snapshot") for body in service.asked("size")] == [None, snapshot, snapshot, None]
+    assert [body.get("snapshot") for body in service.asked("size")] == [
+        None,
+        snapshot,
+        snapshot,
+        None,
+    ]
     assert service.asked("preview")[0]["snapshot"] == snapshot
     assert service.snapshots == []
 
@@ -145,7 +176,9 @@ def test_people_are_divided_within_a_snapshot(service, curator):
     with curator.snapshot():
         parts = curator.split_people(3, "1/2")
         assert curator.spent == Cost.pure("1/2")
-        assert [part.dataset for part in parts] == [f"people (part {number} of 3)" for number in (1, 2, 3)]
+        assert [part.dataset for part in parts] == [
+            f"people (part {number} of 3)" for number in (1, 2, 3)
+        ]
         parts[1].size("1/3")
         with parts[2].snapshot():
             parts[2].count([pv.Cell()], "1/4")
@@ -160,7 +193,9 @@ def test_people_are_divided_within_a_snapshot(service, curator):
     asked = {"snapshot": snapshot, "part": {"division": 0, "number": 1}}
     assert service.asked("size") == [{"epsilon": "1/3", **asked}]
     for _ in range(2):
-        with pytest.raises(QuestionError, match="the snapshot in which the people were divided has ended"):
+        with pytest.raises(
+            QuestionError, match="the snapshot in which the people were divided has ended"
+        ):
             parts[0].size("1/10")
         curator.snapshot().__enter__()  # another one is not the same
     assert TOKEN not in repr(parts[0])
@@ -168,12 +203,15 @@ def test_people_are_divided_within_a_snapshot(service, curator):
 
 @pytest.mark.parametrize("n_parts", [0, -1, 10_001, 2.0, "2", True, None])
 def test_people_are_divided_into_a_whole_number_of_parts(service, curator, n_parts):
-    with curator.snapshot(), pytest.raises(ParameterError, match="n_parts must be a whole number from 1 to 10000"):
+    with (
+        curator.snapshot(),
+        pytest.raises(ParameterError, match="n_parts must be a whole number from 1 to 10000"),
+    ):
         curator.split_people(n_parts, 1)
     assert service.asked("divide") == []
 
 
-# -- keys --------------------------------------------------------------------------------------------------------------
+# -- keys ------------------------------------------------------------------------------------------
 
 
 def test_a_question_without_an_answer_keeps_its_key(service, curator):
@@ -190,19 +228,39 @@ def test_a_question_without_an_answer_keeps_its_key(service, curator):
     assert len(set(keys)) == 3
 
 
-# -- connecting --------------------------------------------------------------------------------------------------------
+# -- connecting ------------------------------------------------------------------------------------
 
 
 def test_the_only_data_set_is_found():
     listed = [{"name": "people", "unit": "epsilon", "cap": "1", "left": "1", "expires": None}]
-    assert _only_dataset(linked(Script(httpx2.Response(200, json={"analyst": "ada", "datasets": listed})))) == "people"
+    assert (
+        _only_dataset(
+            linked(Script(httpx2.Response(200, json={"analyst": "ada", "datasets": listed})))
+        )
+        == "people"
+    )
     with pytest.raises(AccessError, match="grants this token no data set"):
         _only_dataset(linked(Script(httpx2.Response(200, json={"analyst": "ada", "datasets": []}))))
     with pytest.raises(ParameterError, match="those that the token is granted: people, places"):
-        _only_dataset(linked(Script(httpx2.Response(200, json={"analyst": "ada", "datasets": [{"name": "people"}, {"name": "places"}]}))))
+        _only_dataset(
+            linked(
+                Script(
+                    httpx2.Response(
+                        200,
+                        json={
+                            "analyst": "ada",
+                            "datasets": [{"name": "people"}, {"name": "places"}],
+                        },
+                    )
+                )
+            )
+        )
 
 
-@pytest.mark.parametrize("told", [{}, {"datasets": None}, {"datasets": [1]}, {"datasets": [{}]}, {"datasets": {"name": 1}}])
+@pytest.mark.parametrize(
+    "told",
+    [{}, {"datasets": None}, {"datasets": [1]}, {"datasets": [{}]}, {"datasets": {"name": 1}}],
+)
 def test_a_list_of_data_sets_that_is_none_is_refused(told):
     with pytest.raises(Unavailable, match="list of data sets is not what"):
         _only_dataset(linked(Script(httpx2.Response(200, json=told))))
@@ -232,13 +290,17 @@ def test_a_token_is_given_or_in_the_environment(monkeypatch):
 )
 def test_facts_that_do_not_fit_are_refused(service, change):
     service.spoil = lambda _, told: {**told, **change}
-    with pytest.raises(Unavailable, match="description of the data set is not what this version of Privet expects"):
+    with pytest.raises(
+        Unavailable, match="description of the data set is not what this version of Privet expects"
+    ):
         service.connect()
 
 
 def test_facts_that_lack_something_are_refused(service):
     for name in ("schema", "fingerprint", "unit", "private", "reason"):
-        service.spoil = lambda _, told, name=name: {key: value for key, value in told.items() if key != name}
+        service.spoil = lambda _, told, name=name: {
+            key: value for key, value in told.items() if key != name
+        }
         with pytest.raises(Unavailable, match="description of the data set"):
             service.connect()
 

@@ -1,4 +1,6 @@
-"""What is asked over HTTP means the same as in process, and only what was asked for is taken as an answer."""
+"""What is asked over HTTP means the same as in process, and only what was asked for is taken as an
+answer.
+"""
 
 from __future__ import annotations
 
@@ -62,18 +64,47 @@ def asking(curator, model: Model) -> dict:
     }
 
 
-KINDS = ("count", "size", "sums", "choose", "choose-partition", "quantile", "confusion", "choose-model", "draw-tree", "gradients")
+KINDS = (
+    "count",
+    "size",
+    "sums",
+    "choose",
+    "choose-partition",
+    "quantile",
+    "confusion",
+    "choose-model",
+    "draw-tree",
+    "gradients",
+)
 
 
 def test_counts_are_those_of_the_rows(service, curator):
-    question = Question((Partition(FORMS), Partition(FORMS, by="health"), Partition(Cells.everything(SCHEMA), by="age")))
+    question = Question(
+        (
+            Partition(FORMS),
+            Partition(FORMS, by="health"),
+            Partition(Cells.everything(SCHEMA), by="age"),
+        )
+    )
     told, same = curator.count(question, SURE), service.curator.count(question, SURE)
     for one, other in zip(told.tables, same.tables, strict=True):
         np.testing.assert_array_equal(one, other)
-    assert (told.spread, told.noise, told.cost, told.row_cost) == (same.spread, same.noise, same.cost, same.row_cost)
-    assert told.entry == service.curator.ledger.entries()[0].__class__(**{**vars(service.curator.ledger.entries()[0]), "request": ""})
-    listed = [Cell((Condition("form", (0,)),)), Cell((Condition("form", (1,)), Condition("health", (0,))))]
-    np.testing.assert_array_equal(curator.count(listed, SURE).tables[0], service.curator.count(listed, SURE).tables[0])
+    assert (told.spread, told.noise, told.cost, told.row_cost) == (
+        same.spread,
+        same.noise,
+        same.cost,
+        same.row_cost,
+    )
+    assert told.entry == service.curator.ledger.entries()[0].__class__(
+        **{**vars(service.curator.ledger.entries()[0]), "request": ""}
+    )
+    listed = [
+        Cell((Condition("form", (0,)),)),
+        Cell((Condition("form", (1,)), Condition("health", (0,)))),
+    ]
+    np.testing.assert_array_equal(
+        curator.count(listed, SURE).tables[0], service.curator.count(listed, SURE).tables[0]
+    )
 
 
 def test_a_level_is_one_request_and_its_cells_are_sent_once(service, curator):
@@ -88,10 +119,15 @@ def test_size_and_sums(service, curator):
     by_class = RowScore(SCHEMA, np.array([0, 1, 5]))
     by_age = RowScore(SCHEMA, np.arange(12).reshape(4, 3), by="age")
     for score in (by_class, by_age):
-        assert curator.sums(FORMS, score, SURE).tables[0].tolist() == service.curator.sums(FORMS, score, SURE).tables[0].tolist()
+        assert (
+            curator.sums(FORMS, score, SURE).tables[0].tolist()
+            == service.curator.sums(FORMS, score, SURE).tables[0].tolist()
+        )
 
 
-@pytest.mark.parametrize("candidates", [SPLITS, [SPLITS, SPLITS[1:], SPLITS[:1]]], ids=["shared", "per cell"])
+@pytest.mark.parametrize(
+    "candidates", [SPLITS, [SPLITS, SPLITS[1:], SPLITS[:1]]], ids=["shared", "per cell"]
+)
 @pytest.mark.parametrize("mechanism", ["permute-and-flip", "exponential"])
 def test_splits_are_chosen_as_in_process(service, curator, candidates, mechanism):
     told = curator.choose(FORMS, candidates, "max", SURE, mechanism=mechanism)
@@ -103,7 +139,13 @@ def test_splits_are_chosen_as_in_process(service, curator, candidates, mechanism
 
 @pytest.mark.parametrize("mechanism", ["permute-and-flip", "exponential"])
 def test_a_partition_is_chosen_as_in_process(service, curator, mechanism):
-    question = Question((Partition(FORMS), Partition(FORMS, by="health"), Partition(Cells.everything(SCHEMA), by="age")))
+    question = Question(
+        (
+            Partition(FORMS),
+            Partition(FORMS, by="health"),
+            Partition(Cells.everything(SCHEMA), by="age"),
+        )
+    )
     exact = service.curator.count(question, SURE).tables
     for farthest in range(3):
         expected = [table + 10 * (number == farthest) for number, table in enumerate(exact)]
@@ -113,23 +155,42 @@ def test_a_partition_is_chosen_as_in_process(service, curator, mechanism):
         assert (told.cost, told.row_cost) == (same.cost, same.row_cost)
         held_back = [10**6 * (number == farthest) for number in range(3)]
         assert curator.choose_partition(**ask, handicaps=held_back).index != farthest
-    assert told.cost == (Cost.pure(SURE) if mechanism == "permute-and-flip" else Cost.bounded_range(SURE))
+    assert told.cost == (
+        Cost.pure(SURE) if mechanism == "permute-and-flip" else Cost.bounded_range(SURE)
+    )
 
 
 @pytest.mark.parametrize("mechanism", ["permute-and-flip", "exponential"])
 def test_a_quantile_is_the_bin_it_is_in_process(service, curator, mechanism):
     for q in (0.1, "3/10", Decimal("0.6"), Fraction(9, 10)):
-        told, same = (one.quantile("age", q, SURE, mechanism=mechanism) for one in (curator, service.curator))
-        assert (told.index, told.attribute, told.q, told.low, told.high) == (same.index, "age", same.q, same.low, same.high)
+        told, same = (
+            one.quantile("age", q, SURE, mechanism=mechanism) for one in (curator, service.curator)
+        )
+        assert (told.index, told.attribute, told.q, told.low, told.high) == (
+            same.index,
+            "age",
+            same.q,
+            same.low,
+            same.high,
+        )
         assert (told.cost, told.row_cost) == (same.cost, same.row_cost)
     assert (told.low, told.high, told.middle) == (75, 100, 87.5)
-    assert told.cost == (Cost.pure(SURE) if mechanism == "permute-and-flip" else Cost.bounded_range(SURE))
+    assert told.cost == (
+        Cost.pure(SURE) if mechanism == "permute-and-flip" else Cost.bounded_range(SURE)
+    )
     assert curator.median("age", SURE).index in (1, 2)
-    assert service.asked("quantile")[-1] == {"epsilon": str(SURE), "attribute": "age", "q": "1/2", "mechanism": "permute-and-flip"}
+    assert service.asked("quantile")[-1] == {
+        "epsilon": str(SURE),
+        "attribute": "age",
+        "q": "1/2",
+        "mechanism": "permute-and-flip",
+    }
 
 
 def test_a_drawn_tree(service, curator):
-    told, same = (one.draw_tree(SPACE, SURE, weighting=[STUMP]) for one in (curator, service.curator))
+    told, same = (
+        one.draw_tree(SPACE, SURE, weighting=[STUMP]) for one in (curator, service.curator)
+    )
     assert told.cost == same.cost == Cost.bounded_range(SURE)
     assert told.cells.schema.fingerprint == SCHEMA.fingerprint
     assert told.labels.shape == told.cells.attribute.shape
@@ -145,18 +206,34 @@ def test_derivatives_are_those_of_the_rows(service, curator):
 
 
 def test_models_are_evaluated_and_chosen(service, curator, model):
-    np.testing.assert_array_equal(curator.confusion(model, SURE).tables[0], service.curator.confusion(model, SURE).tables[0])
-    worst = Model("greedy-tree", SCHEMA, (Tree(Cells.everything(SCHEMA), np.array([[0.0, 9, 0]])),), "counts", model.privacy, {}, 1.0)
+    np.testing.assert_array_equal(
+        curator.confusion(model, SURE).tables[0], service.curator.confusion(model, SURE).tables[0]
+    )
+    worst = Model(
+        "greedy-tree",
+        SCHEMA,
+        (Tree(Cells.everything(SCHEMA), np.array([[0.0, 9, 0]])),),
+        "counts",
+        model.privacy,
+        {},
+        1.0,
+    )
     assert curator.choose_model([worst, model, worst], SURE)[0] == 1
 
 
-# -- refused before it is sent -----------------------------------------------------------------------------------------
+# -- refused before it is sent ---------------------------------------------------------------------
 
 
 @pytest.mark.parametrize("kind", KINDS)
 def test_no_noise_is_refused_before_it_is_sent(service, curator, model, kind):
     for epsilon in (math.inf, Decimal("inf")):
-        with pytest.raises(PrivacyError, match="epsilon = inf means no noise; it is refused unless the owner declares the table public"):
+        with pytest.raises(
+            PrivacyError,
+            match=(
+                "epsilon = inf means no noise; it is refused unless the owner declares the table "
+                "public"
+            ),
+        ):
             asking(curator, model)[kind](epsilon)
     with curator.snapshot(), pytest.raises(PrivacyError, match="epsilon = inf"):
         curator.split_people(2, math.inf)
@@ -174,7 +251,9 @@ def test_what_is_no_amount_is_refused_in_the_same_words(service, curator, model,
     assert service.asked(kind) == []
 
 
-@pytest.mark.parametrize("epsilon", [0.1, "1/3", Decimal("0.05"), Fraction(2, 7), np.float64(0.1), np.int64(2), 1e-9])
+@pytest.mark.parametrize(
+    "epsilon", [0.1, "1/3", Decimal("0.05"), Fraction(2, 7), np.float64(0.1), np.int64(2), 1e-9]
+)
 def test_amounts_arrive_exactly(service, curator, epsilon):
     answer = curator.size(epsilon)
     assert answer.row_cost == Cost.pure(epsilon) == service.curator.ledger.entries()[0].cost
@@ -219,7 +298,10 @@ def test_other_mistakes_are_refused_before_they_are_sent(service, curator, model
     for error, ask in (
         (OverlapError, lambda: curator.count([Cell(), Cell()], 1)),
         (QuestionError, lambda: curator.count([Cell((Condition("form", (9,)),))], 1)),
-        (QuestionError, lambda: curator.sums(Question.of(FORMS), RowScore(SCHEMA, np.ones(3, dtype=int)), 1)),
+        (
+            QuestionError,
+            lambda: curator.sums(Question.of(FORMS), RowScore(SCHEMA, np.ones(3, dtype=int)), 1),
+        ),
         (ParameterError, lambda: curator.sums(FORMS, np.ones(3), 1)),
         (ParameterError, lambda: curator.choose(FORMS, SPLITS, "best", 1)),
         (ParameterError, lambda: curator.choose(FORMS, SPLITS, "gini", 1, mechanism="argmax")),
@@ -245,24 +327,47 @@ def test_other_mistakes_are_refused_before_they_are_sent(service, curator, model
     assert len(service.seen) == sent
 
 
-# -- answers that are not taken ----------------------------------------------------------------------------------------
+# -- answers that are not taken --------------------------------------------------------------------
 
 
 def spoilt(**change: object):
     """Replies with some fields of the answer changed."""
-    return lambda operation, told: {**told, "answer": {**told["answer"], **change}} if operation in KINDS else told
+    return lambda operation, told: (
+        {**told, "answer": {**told["answer"], **change}} if operation in KINDS else told
+    )
 
 
 @pytest.mark.parametrize("kind", KINDS)
-@pytest.mark.parametrize("change", [{"cost": None}, {"cost": {}}, {"row_cost": {"epsilon": "x", "rho": "1"}}, {"entry": {}}, {"entry": 7}])
+@pytest.mark.parametrize(
+    "change",
+    [
+        {"cost": None},
+        {"cost": {}},
+        {"row_cost": {"epsilon": "x", "rho": "1"}},
+        {"entry": {}},
+        {"entry": 7},
+    ],
+)
 def test_answers_without_their_cost_are_not_taken(service, curator, model, kind, change):
     service.spoil = spoilt(**change)
-    with pytest.raises(Unavailable, match=r"answer is not what this version of Privet expects .* history\(\) lists it"):
+    with pytest.raises(
+        Unavailable,
+        match=r"answer is not what this version of Privet expects .* history\(\) lists it",
+    ):
         asking(curator, model)[kind](1)
 
 
 @pytest.mark.parametrize("kind", KINDS)
-@pytest.mark.parametrize("reply", [{}, {"answer": {}}, {"answer": None, "receipt": ""}, {"answer": [], "receipt": ""}, {"receipt": "x"}])
+@pytest.mark.parametrize(
+    "reply",
+    [
+        {},
+        {"answer": {}},
+        {"answer": None, "receipt": ""},
+        {"answer": [], "receipt": ""},
+        {"receipt": "x"},
+    ],
+)
 def test_replies_that_lack_the_answer_are_not_taken(service, curator, model, kind, reply):
     service.spoil = lambda *_: reply
     with pytest.raises(Unavailable, match="answer is not what this version of Privet expects"):
@@ -331,7 +436,16 @@ def test_other_choices_are_not_taken(service, curator, model):
 
 @pytest.mark.parametrize(
     "change",
-    [{"index": -1}, {"index": 4}, {"index": 1.0}, {"index": None}, {"attribute": "form"}, {"attribute": None}, {"q": "1/3"}, {"q": 0}],
+    [
+        {"index": -1},
+        {"index": 4},
+        {"index": 1.0},
+        {"index": None},
+        {"attribute": "form"},
+        {"attribute": None},
+        {"q": "1/3"},
+        {"q": 0},
+    ],
 )
 def test_other_quantiles_are_not_taken(service, curator, change):
     service.spoil = spoilt(**change)
@@ -363,9 +477,13 @@ def test_other_trees_are_not_taken(service, curator):
             curator.draw_tree(SPACE, 1)
 
 
-@pytest.mark.parametrize("change", [{"division": -1}, {"division": "0"}, {"division": None}, {"n_parts": 3}])
+@pytest.mark.parametrize(
+    "change", [{"division": -1}, {"division": "0"}, {"division": None}, {"n_parts": 3}]
+)
 def test_other_divisions_are_not_taken(service, curator, change):
-    service.spoil = lambda operation, told: {**told, "answer": {**told["answer"], **change}} if operation == "divide" else told
+    service.spoil = lambda operation, told: (
+        {**told, "answer": {**told["answer"], **change}} if operation == "divide" else told
+    )
     with curator.snapshot(), pytest.raises(Unavailable, match="answer is not what"):
         curator.split_people(2, 1)
 

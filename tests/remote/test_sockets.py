@@ -1,4 +1,6 @@
-"""A server of our own on a real socket: connections that break in the middle of an answer, and certificates nobody knows."""
+"""A server of our own on a real socket: connections that break in the middle of an answer, and
+certificates nobody knows.
+"""
 
 from __future__ import annotations
 
@@ -18,19 +20,31 @@ from privet.remote.transport import KEY, Link
 from tests.remote.fakes import TOKEN
 
 ANSWER = b'{"answer":{"said":1},"receipt":"x"}'
-WHOLE = b"HTTP/1.1 200 OK\r\nContent-Type: application/json\r\nContent-Length: %d\r\nConnection: close\r\n\r\n%b" % (len(ANSWER), ANSWER)
+WHOLE = (
+    b"HTTP/1.1 200 OK\r\nContent-Type: application/json\r\nContent-Length: %d\r\nConnection: "
+    b"close\r\n\r\n%b"
+) % (len(ANSWER), ANSWER)
 
 
 @contextmanager
-def serving(*answers: Callable[[socket.socket], None], tls: ssl.SSLContext | None = None) -> Iterator[tuple[int, list[bytes]]]:
-    """A server that answers each connection in turn in its own way; its port, and what was sent to it."""
+def serving(
+    *answers: Callable[[socket.socket], None], tls: ssl.SSLContext | None = None
+) -> Iterator[tuple[int, list[bytes]]]:
+    """A server that answers each connection in turn in its own way; its port, and what was sent to
+    it.
+    """
     seen: list[bytes] = []
     with socket.create_server(("127.0.0.1", 0)) as server:
 
         def serve() -> None:
             for answer in answers:
                 connection, _ = server.accept()
-                with suppress(ssl.SSLError), connection if tls is None else tls.wrap_socket(connection, server_side=True) as spoken:
+                with (
+                    suppress(ssl.SSLError),
+                    connection
+                    if tls is None
+                    else tls.wrap_socket(connection, server_side=True) as spoken,
+                ):
                     seen.append(_request(spoken))
                     answer(spoken)
                 connection.close()
@@ -48,7 +62,14 @@ def _request(connection: socket.socket) -> bytes:
     while b"\r\n\r\n" not in data:
         data += connection.recv(65536)
     head, _, body = data.partition(b"\r\n\r\n")
-    length = next((int(line.split(b":")[1]) for line in head.lower().split(b"\r\n") if line.startswith(b"content-length")), 0)
+    length = next(
+        (
+            int(line.split(b":")[1])
+            for line in head.lower().split(b"\r\n")
+            if line.startswith(b"content-length")
+        ),
+        0,
+    )
     while len(body) < length:
         body += connection.recv(65536)
     return head + b"\r\n\r\n" + body
@@ -59,7 +80,8 @@ def cut_off(connection: socket.socket) -> None:
 
 
 def cut_off_at_once(connection: socket.socket) -> None:
-    connection.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, b"\x01\x00\x00\x00\x00\x00\x00\x00")  # reset, not closed
+    # reset, not closed
+    connection.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, b"\x01\x00\x00\x00\x00\x00\x00\x00")
 
 
 def whole(connection: socket.socket) -> None:
@@ -97,7 +119,10 @@ def test_nobody_there():
 
 def test_no_answer_in_time():
     silent = [lambda connection: connection.recv(1)] * 2
-    with serving(*silent) as (port, _), pytest.raises(Unavailable, match=r"cannot be reached \(ReadTimeout\)$"):
+    with (
+        serving(*silent) as (port, _),
+        pytest.raises(Unavailable, match=r"cannot be reached \(ReadTimeout\)$"),
+    ):
         pv.connect(f"http://127.0.0.1:{port}", TOKEN, timeout=0.2, retry_for=0.25)
 
 
@@ -108,8 +133,26 @@ def certificate(tmp_path_factory):
     if openssl is None:
         pytest.skip("openssl makes the certificate")
     folder = tmp_path_factory.mktemp("tls")
-    kind = ["-x509", "-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:prime256v1", "-nodes", "-days", "2", "-subj", "/CN=curator"]
-    files = ["-addext", "subjectAltName=IP:127.0.0.1", "-keyout", str(folder / "key.pem"), "-out", str(folder / "cert.pem")]
+    kind = [
+        "-x509",
+        "-newkey",
+        "ec",
+        "-pkeyopt",
+        "ec_paramgen_curve:prime256v1",
+        "-nodes",
+        "-days",
+        "2",
+        "-subj",
+        "/CN=curator",
+    ]
+    files = [
+        "-addext",
+        "subjectAltName=IP:127.0.0.1",
+        "-keyout",
+        str(folder / "key.pem"),
+        "-out",
+        str(folder / "cert.pem"),
+    ]
     subprocess.run([openssl, "req", *kind, *files], check=True, capture_output=True)
     return folder
 

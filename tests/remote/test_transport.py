@@ -30,13 +30,17 @@ BODY, HEADERS = b'{"epsilon":"1/10"}', {KEY: "a-key"}
         BUSY,
         httpx2.Response(504),
     ],
-    ids=lambda failure: type(failure).__name__ if isinstance(failure, Exception) else str(failure.status_code),
+    ids=lambda failure: (
+        type(failure).__name__ if isinstance(failure, Exception) else str(failure.status_code)
+    ),
 )
 def test_what_fails_for_a_moment_is_sent_again_with_the_same_key_and_bytes(failure):
     script, clock = Script(failure, failure, failure, OK), Clock()
     assert linked(script, clock).post("/datasets/people/count", BODY, HEADERS) == {"said": 1}
     assert len(script.seen) == 4
-    assert {(one.content, one.headers[KEY], str(one.url)) for one in script.seen} == {(BODY, "a-key", f"{URL}/v1/datasets/people/count")}
+    assert {(one.content, one.headers[KEY], str(one.url)) for one in script.seen} == {
+        (BODY, "a-key", f"{URL}/v1/datasets/people/count")
+    }
     assert all(one.headers["Authorization"] == f"Bearer {TOKEN}" for one in script.seen)
     assert len(clock.slept) == 3
 
@@ -52,7 +56,10 @@ def test_pauses_grow_and_differ():
 
 
 def test_a_curator_says_how_long_to_wait():
-    script, clock = Script(problem("too-many-requests", 429, headers={"Retry-After": "7"}), OK), Clock()
+    script, clock = (
+        Script(problem("too-many-requests", 429, headers={"Retry-After": "7"}), OK),
+        Clock(),
+    )
     linked(script, clock).get("/datasets")
     assert clock.slept == [7.0]
 
@@ -61,13 +68,18 @@ def test_a_curator_says_how_long_to_wait():
 def test_a_wait_beyond_the_time_given_is_not_waited(asked):
     clock = Clock()
     with pytest.raises(Unavailable, match="slow down"):
-        linked(Script(problem("too-many-requests", 429, "slow down", {"Retry-After": asked})), clock).get("/datasets")
+        linked(
+            Script(problem("too-many-requests", 429, "slow down", {"Retry-After": asked})), clock
+        ).get("/datasets")
     assert clock.slept == []
 
 
 @pytest.mark.parametrize("asked", ["soon", "-1", "1e9", "Wed, 21 Oct 2015 07:28:00 GMT", "٣"])
 def test_a_wait_that_is_no_number_of_seconds_is_passed_over(asked):
-    script, clock = Script(httpx2.Response(503, headers=[(b"Retry-After", asked.encode())]), OK), Clock()
+    script, clock = (
+        Script(httpx2.Response(503, headers=[(b"Retry-After", asked.encode())]), OK),
+        Clock(),
+    )
     linked(script, clock).get("/datasets")
     assert clock.slept[0] < 1
 
@@ -81,7 +93,9 @@ def test_the_time_for_trying_again_begins_with_the_first_failure():
 
     seen = []
     with pytest.raises(Unavailable):
-        linked(lambda request: seen.append(1) or slow(request), clock, retry_for=30).get("/datasets")
+        linked(lambda request: seen.append(1) or slow(request), clock, retry_for=30).get(
+            "/datasets"
+        )
     assert len(seen) == 2  # the second one ends after the time
 
 
@@ -101,30 +115,45 @@ def test_what_will_not_change_is_not_sent_again(status):
 
 
 def test_what_never_arrived_was_not_charged():
-    with pytest.raises(Unavailable, match=r"cannot be reached \(ConnectError\)\. It was not sent, and charged nothing$"):
+    with pytest.raises(
+        Unavailable,
+        match=r"cannot be reached \(ConnectError\)\. It was not sent, and charged nothing$",
+    ):
         linked(Script(httpx2.ConnectError("refused"))).post("/datasets/people/count", BODY, HEADERS)
 
 
-@pytest.mark.parametrize("first", [httpx2.ReadTimeout("slow"), httpx2.Response(502), httpx2.Response(504)], ids=["timeout", "502", "504"])
+@pytest.mark.parametrize(
+    "first",
+    [httpx2.ReadTimeout("slow"), httpx2.Response(502), httpx2.Response(504)],
+    ids=["timeout", "502", "504"],
+)
 def test_what_may_have_arrived_may_be_charged(first):
     for script in (Script(first), Script(first, httpx2.ConnectError("refused"))):
-        with pytest.raises(Unavailable, match=r"If the question arrived, its charge stands: history\(\) lists it"):
+        with pytest.raises(
+            Unavailable, match=r"If the question arrived, its charge stands: history\(\) lists it"
+        ):
             linked(script).post("/datasets/people/count", BODY, HEADERS)
 
 
 def test_a_curator_says_itself_whether_a_charge_stands():
     with pytest.raises(Unavailable, match=r"^line 7 charged it$"):
-        linked(Script(problem("table", 503, "line 7 charged it"))).post("/datasets/people/count", BODY, HEADERS)
+        linked(Script(problem("table", 503, "line 7 charged it"))).post(
+            "/datasets/people/count", BODY, HEADERS
+        )
 
 
 def test_nothing_is_said_of_charges_where_nothing_is_paid():
-    with pytest.raises(Unavailable, match=r"^the curator at http://127.0.0.1:8000 cannot be reached \(ReadError\)$"):
+    with pytest.raises(
+        Unavailable, match=r"^the curator at http://127.0.0.1:8000 cannot be reached \(ReadError\)$"
+    ):
         linked(Script(httpx2.ReadError("reset"))).get("/datasets")
 
 
 @pytest.mark.parametrize("status", [300, 301, 302, 303, 307, 308])
 def test_a_redirect_is_refused(status):
-    script = Script(httpx2.Response(status, headers={"Location": "https://elsewhere.example/v1/datasets"}))
+    script = Script(
+        httpx2.Response(status, headers={"Location": "https://elsewhere.example/v1/datasets"})
+    )
     with pytest.raises(Unavailable, match=r"sends elsewhere .* refused"):
         linked(script).get("/datasets")
     assert len(script.seen) == 1
@@ -132,7 +161,17 @@ def test_a_redirect_is_refused(status):
 
 @pytest.mark.parametrize(
     "content",
-    [b"<html>Welcome to the hotel network</html>", b"", b"[]", b"null", b'"text"', b'{"a":NaN}', b"[" * 100_000, b"1" * 5000, b"\xff\xfe{"],
+    [
+        b"<html>Welcome to the hotel network</html>",
+        b"",
+        b"[]",
+        b"null",
+        b'"text"',
+        b'{"a":NaN}',
+        b"[" * 100_000,
+        b"1" * 5000,
+        b"\xff\xfe{",
+    ],
     ids=["html", "empty", "list", "null", "text", "nan", "deep", "long", "binary"],
 )
 def test_what_is_no_json_object_is_no_answer(content):
@@ -152,11 +191,15 @@ def test_what_is_no_json_object_is_no_answer(content):
         httpx2.Response(500, text=TOKEN),
         problem("access", 401, f"no such token: {TOKEN}"),
         problem("parameter", 422, f"header: Bearer {TOKEN}"),
-        problem("budget-exceeded", 403, asked="1", left="0", unit="epsilon", account=f"analyst {TOKEN}"),
+        problem(
+            "budget-exceeded", 403, asked="1", left="0", unit="epsilon", account=f"analyst {TOKEN}"
+        ),
         problem("internal", 500, f"header: Bearer {TOKEN}"),
         problem("busy", 503, TOKEN),
     ],
-    ids=lambda outcome: type(outcome).__name__ if isinstance(outcome, Exception) else str(outcome.status_code),
+    ids=lambda outcome: (
+        type(outcome).__name__ if isinstance(outcome, Exception) else str(outcome.status_code)
+    ),
 )
 def test_no_message_holds_the_token(outcome):
     with pytest.raises(PrivetError) as raised:
@@ -183,7 +226,13 @@ def test_a_closed_link_says_so():
 
 @pytest.mark.parametrize(
     "url",
-    ["http://curator.example", "http://10.0.0.1:8000", "http://[2001:db8::1]:8000", "http://127.0.0.1.example", "http://0.0.0.0:8000"],
+    [
+        "http://curator.example",
+        "http://10.0.0.1:8000",
+        "http://[2001:db8::1]:8000",
+        "http://127.0.0.1.example",
+        "http://0.0.0.0:8000",
+    ],
 )
 def test_plain_http_to_another_machine_is_refused(url):
     with pytest.raises(PrivacyError, match=r"plain HTTP to .* would show the token"):
@@ -192,7 +241,14 @@ def test_plain_http_to_another_machine_is_refused(url):
 
 
 @pytest.mark.parametrize(
-    "url", ["http://localhost:8000", "http://LOCALHOST", "http://127.3.2.1", "http://[::1]:8000/", "https://curator.example/privet/"]
+    "url",
+    [
+        "http://localhost:8000",
+        "http://LOCALHOST",
+        "http://127.3.2.1",
+        "http://[::1]:8000/",
+        "https://curator.example/privet/",
+    ],
 )
 def test_this_machine_and_tls_are_fine(url):
     link = Link(url, TOKEN)
@@ -203,7 +259,16 @@ def test_this_machine_and_tls_are_fine(url):
 @pytest.mark.parametrize(
     "url",
     [
-        *["", "curator.example", "ftp://curator.example", "https://", "https://host:port", "https://host/?token=1", "https://host/#x", 7],
+        *[
+            "",
+            "curator.example",
+            "ftp://curator.example",
+            "https://",
+            "https://host:port",
+            "https://host/?token=1",
+            "https://host/#x",
+            7,
+        ],
         *[
             "http://[::1",
             "http://localhost\\x",
@@ -234,7 +299,9 @@ def test_a_password_in_the_address_is_refused_and_not_repeated():
     assert "secret" not in str(raised.value)
 
 
-@pytest.mark.parametrize("token", ["", " ", "two words", "line\nbreak", "tab\there", "schlüssel", "\x00", 7, None])
+@pytest.mark.parametrize(
+    "token", ["", " ", "two words", "line\nbreak", "tab\there", "schlüssel", "\x00", 7, None]
+)
 def test_a_token_that_fits_no_header_is_refused_and_not_repeated(token):
     with pytest.raises(ParameterError, match="token must be") as raised:
         Link(URL, token)
@@ -249,7 +316,14 @@ def test_the_end_of_a_line_is_no_part_of_a_token():
 
 
 @pytest.mark.parametrize(
-    "options", [{"timeout": -1}, {"timeout": "long"}, {"retry_for": float("nan")}, {"retry_for": float("inf")}, {"timeout": True}]
+    "options",
+    [
+        {"timeout": -1},
+        {"timeout": "long"},
+        {"retry_for": float("nan")},
+        {"retry_for": float("inf")},
+        {"timeout": True},
+    ],
 )
 def test_times_are_numbers_of_seconds(options):
     with pytest.raises(ParameterError, match="must be a number of seconds"):

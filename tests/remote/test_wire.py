@@ -1,4 +1,6 @@
-"""What is read back from JSON is what was written: the same partition, the same routing, the same amounts."""
+"""What is read back from JSON is what was written: the same partition, the same routing, the same
+amounts.
+"""
 
 from __future__ import annotations
 
@@ -54,7 +56,9 @@ from tests.cells.domains import cell_lists, domain, partitions, schemas, splits
 amounts = st.fractions(min_value=Fraction(1, 10**9), max_value=10**6)
 costs = st.builds(Cost, st.none() | amounts, amounts)
 texts = st.text(st.characters(exclude_categories=["Cs"]), max_size=20)
-entries = st.builds(Entry, st.integers(0, 2**60), texts, texts, texts, texts, costs, texts, st.just(""), texts)
+entries = st.builds(
+    Entry, st.integers(0, 2**60), texts, texts, texts, texts, costs, texts, st.just(""), texts
+)
 common = {"cost": costs, "row_cost": costs, "private": st.booleans(), "entry": st.none() | entries}
 
 
@@ -74,11 +78,19 @@ def trees(draw: st.DrawFn, schema: Schema) -> Tree:
     cells = draw(partitions(schema))
     score = st.floats(-10_000, 10_000)
     size = len(cells.attribute) * schema.n_classes
-    return Tree(cells, np.array(draw(st.lists(score, min_size=size, max_size=size))).reshape(-1, schema.n_classes))
+    return Tree(
+        cells,
+        np.array(draw(st.lists(score, min_size=size, max_size=size))).reshape(-1, schema.n_classes),
+    )
 
 
 def same_answer(told: Any, answer: Any) -> None:
-    assert (told.cost, told.row_cost, told.private, told.entry) == (answer.cost, answer.row_cost, answer.private, answer.entry)
+    assert (told.cost, told.row_cost, told.private, told.entry) == (
+        answer.cost,
+        answer.row_cost,
+        answer.private,
+        answer.entry,
+    )
 
 
 @given(partitions())
@@ -90,13 +102,25 @@ def test_cells_are_the_same_partition(cells):
     assert cells_to(back) == cells_to(cells)
 
 
-@given(schemas().flatmap(lambda schema: st.tuples(st.just(schema), cell_lists(schema))), st.booleans())
+@given(
+    schemas().flatmap(lambda schema: st.tuples(st.just(schema), cell_lists(schema))), st.booleans()
+)
 def test_lists_of_cells_are_read_in_codes_and_in_labels(drawn, in_labels):
     schema, listed = drawn
     merged = [merge(schema, cell) for cell in listed]
-    told = [{name: [label(schema, name, code) if in_labels else code for code in codes] for name, codes in one.items()} for one in merged]
-    meant = [Cell(tuple(Condition(name, tuple(codes)) for name, codes in one.items())) for one in merged]
-    assert understood(lambda: cells_from(schema, travelled(told))) == understood(lambda: Cells.of(schema, meant))
+    told = [
+        {
+            name: [label(schema, name, code) if in_labels else code for code in codes]
+            for name, codes in one.items()
+        }
+        for one in merged
+    ]
+    meant = [
+        Cell(tuple(Condition(name, tuple(codes)) for name, codes in one.items())) for one in merged
+    ]
+    assert understood(lambda: cells_from(schema, travelled(told))) == understood(
+        lambda: Cells.of(schema, meant)
+    )
 
 
 def understood(make: Callable[[], Cells]) -> list[int] | str:
@@ -111,7 +135,9 @@ def merge(schema: Schema, cell: Cell) -> dict[str, list[int]]:
     """An object holds each attribute once."""
     codes: dict[str, set[int]] = {}
     for condition in cell.path:
-        codes[condition.attribute] = codes.get(condition.attribute, set(condition.codes)) & set(condition.codes)
+        codes[condition.attribute] = codes.get(condition.attribute, set(condition.codes)) & set(
+            condition.codes
+        )
     return {name: sorted(allowed) for name, allowed in codes.items()}
 
 
@@ -148,10 +174,20 @@ def test_candidates_are_the_same_splits_in_the_same_order(data):
 
 @given(st.data())
 def test_expectations_are_the_same_tables(data):
-    question = Question(tuple(Partition(cells) for cells in [data.draw(partitions())] * data.draw(st.integers(1, 3))))
+    question = Question(
+        tuple(
+            Partition(cells) for cells in [data.draw(partitions())] * data.draw(st.integers(1, 3))
+        )
+    )
     whole = st.integers(-(2**35), 2**35)
-    tables = [data.draw(st.lists(whole, min_size=part.entries, max_size=part.entries)) for part in question.partitions]
-    expected = [np.array(table, dtype=np.int64).reshape(part.shape) for table, part in zip(tables, question.partitions, strict=True)]
+    tables = [
+        data.draw(st.lists(whole, min_size=part.entries, max_size=part.entries))
+        for part in question.partitions
+    ]
+    expected = [
+        np.array(table, dtype=np.int64).reshape(part.shape)
+        for table, part in zip(tables, question.partitions, strict=True)
+    ]
     told = travelled(expected_to(expected, list(range(len(expected)))))
     asked = requests.ChoosePartition.model_validate({"epsilon": "1", **told})
     for one, other in zip(expected_from(question, asked.expected), expected, strict=True):
@@ -162,33 +198,55 @@ def test_expectations_are_the_same_tables(data):
 @given(st.data())
 def test_spaces_are_the_same_trees_with_the_same_chances(data):
     schema = data.draw(schemas())
-    some = st.none() | st.lists(splits(schema).filter(lambda one: one.n_children > 1 if isinstance(one, Split) else True), max_size=3)
+    some = st.none() | st.lists(
+        splits(schema).filter(lambda one: one.n_children > 1 if isinstance(one, Split) else True),
+        max_size=3,
+    )
     if max(schema.sizes) == 1:
         some = st.none()
     chances = st.floats(0.1, 0.9)
     try:
-        space = TreeSpace(schema, data.draw(st.integers(0, 3)), data.draw(some), data.draw(some), data.draw(chances), data.draw(chances))
+        space = TreeSpace(
+            schema,
+            data.draw(st.integers(0, 3)),
+            data.draw(some),
+            data.draw(some),
+            data.draw(chances),
+            data.draw(chances),
+        )
     except ValueError:
         return
     told = travelled(space_to(space))
     requests.Space.model_validate(told)
     back = space_from(schema, told)
     assert all(getattr(back, name) == getattr(space, name) for name in ("depth", "split", "keep"))
-    assert (list(back.inner), list(back.last), back.size) == (list(space.inner), list(space.last), space.size)
+    assert (list(back.inner), list(back.last), back.size) == (
+        list(space.inner),
+        list(space.last),
+        space.size,
+    )
 
 
 @given(st.data())
 def test_scores_are_the_same_numbers(data):
     schema = data.draw(schemas())
     by = data.draw(st.none() | st.sampled_from(schema.names))
-    shape = (schema.n_classes,) if by is None else (schema.sizes[schema.index(by)], schema.n_classes)
+    shape = (
+        (schema.n_classes,) if by is None else (schema.sizes[schema.index(by)], schema.n_classes)
+    )
     size = int(np.prod(shape))
-    numbers = data.draw(st.lists(st.integers(-(2**31), 2**31), min_size=size, max_size=size).filter(any))
+    numbers = data.draw(
+        st.lists(st.integers(-(2**31), 2**31), min_size=size, max_size=size).filter(any)
+    )
     score = RowScore(schema, np.array(numbers).reshape(shape), by)
     told = travelled(score_to(score))
     requests.Sums.model_validate({"epsilon": "1", **told})
     back = score_from(schema, told["by"], told["score"])
-    assert (back.by, back.bound, back.table.tolist()) == (score.by, score.bound, score.table.tolist())
+    assert (back.by, back.bound, back.table.tolist()) == (
+        score.by,
+        score.bound,
+        score.table.tolist(),
+    )
 
 
 @given(schemas().flatmap(lambda schema: st.lists(trees(schema), max_size=3)))
@@ -200,7 +258,9 @@ def test_trees_give_every_point_the_same_scores(listed):
     requests.Gradients.model_validate({"epsilon": "1", "trees": told})
     points = domain(listed[0].schema)
     for tree, back in zip(listed, trees_from(listed[0].schema, told), strict=True):
-        np.testing.assert_array_equal(back.counts[back.reach(points)], tree.counts[tree.reach(points)])
+        np.testing.assert_array_equal(
+            back.counts[back.reach(points)], tree.counts[tree.reach(points)]
+        )
 
 
 @given(costs)
@@ -217,13 +277,20 @@ def test_choices_of_one(choice):
 
 @given(st.builds(Choice, **common, index=st.integers(0, 6)), st.fractions(0, 1))
 def test_quantiles(choice, q):
-    schema = Schema({"a": Categorical(["x"]), "n": Numeric(0, 1000, bins=7, spacing="log", missing="?")}, "c", ["no", "yes"])
+    schema = Schema(
+        {"a": Categorical(["x"]), "n": Numeric(0, 1000, bins=7, spacing="log", missing="?")},
+        "c",
+        ["no", "yes"],
+    )
     answer = Quantile.of(choice, "n", q, schema.attributes["n"].cuts)
     told = travelled(answer_to(answer))
     assert told["low"] <= answer.middle <= told["high"]
     back = quantile_from(schema, told)
     same_answer(back, answer)
-    assert [vars(back)[name] == vars(answer)[name] for name in ("index", "attribute", "q", "low", "high")] == [True] * 5
+    assert [
+        vars(back)[name] == vars(answer)[name]
+        for name in ("index", "attribute", "q", "low", "high")
+    ] == [True] * 5
 
 
 @given(st.builds(Preview, costs, amounts, st.booleans()))
@@ -235,16 +302,26 @@ def test_previews(preview):
 def test_numbers(data):
     whole = st.integers(-(2**63), 2**63 - 1)
     shapes = data.draw(st.lists(st.lists(st.integers(1, 3), min_size=1, max_size=3), max_size=3))
-    tables = [data.draw(st.lists(whole, min_size=int(np.prod(shape)), max_size=int(np.prod(shape)))) for shape in shapes]
+    tables = [
+        data.draw(st.lists(whole, min_size=int(np.prod(shape)), max_size=int(np.prod(shape))))
+        for shape in shapes
+    ]
     answer = Numbers(
         **{name: data.draw(strategy) for name, strategy in common.items()},
-        tables=tuple(np.array(table, dtype=np.int64).reshape(shape) for table, shape in zip(tables, shapes, strict=True)),
+        tables=tuple(
+            np.array(table, dtype=np.int64).reshape(shape)
+            for table, shape in zip(tables, shapes, strict=True)
+        ),
         noise=data.draw(st.sampled_from(["discrete-laplace", "discrete-gaussian"])),
         spread=data.draw(st.fractions(min_value=Fraction(1, 100), max_value=10**6)),
     )
     told = numbers_from(travelled(answer_to(answer)))
     same_answer(told, answer)
-    assert (told.noise, told.spread, told.deviation) == (answer.noise, answer.spread, answer.deviation)
+    assert (told.noise, told.spread, told.deviation) == (
+        answer.noise,
+        answer.spread,
+        answer.deviation,
+    )
     for one, other in zip(told.tables, answer.tables, strict=True):
         np.testing.assert_array_equal(one, other)
         assert one.dtype == np.int64
@@ -253,7 +330,9 @@ def test_numbers(data):
 @given(st.data())
 def test_choices(data):
     chosen = data.draw(schemas().flatmap(lambda schema: st.lists(splits(schema), max_size=4)))
-    answer = Choices(**{name: data.draw(strategy) for name, strategy in common.items()}, splits=tuple(chosen))
+    answer = Choices(
+        **{name: data.draw(strategy) for name, strategy in common.items()}, splits=tuple(chosen)
+    )
     told = choices_from(travelled(answer_to(answer)))
     same_answer(told, answer)
     assert told.splits == answer.splits
@@ -262,8 +341,14 @@ def test_choices(data):
 @given(st.data())
 def test_drawn_trees(data):
     cells = data.draw(partitions())
-    labels = data.draw(st.lists(st.integers(0, 1), min_size=len(cells.attribute), max_size=len(cells.attribute)))
-    answer = Drawn(**{name: data.draw(strategy) for name, strategy in common.items()}, cells=cells, labels=np.array(labels))
+    labels = data.draw(
+        st.lists(st.integers(0, 1), min_size=len(cells.attribute), max_size=len(cells.attribute))
+    )
+    answer = Drawn(
+        **{name: data.draw(strategy) for name, strategy in common.items()},
+        cells=cells,
+        labels=np.array(labels),
+    )
     told = drawn_from(cells.schema, travelled(answer_to(answer)))
     same_answer(told, answer)
     points = domain(cells.schema)

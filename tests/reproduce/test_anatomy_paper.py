@@ -14,7 +14,13 @@ from tests.reproduce.made_up import fold
 
 def test_what_is_run_among_other_papers(tmp_path, monkeypatch):
     asked = []
-    monkeypatch.setattr(module, "run", lambda experiments, folds, *_: asked.append(([one.number for one in experiments], folds)) or [])
+    monkeypatch.setattr(
+        module,
+        "run",
+        lambda experiments, folds, *_: (
+            asked.append(([one.number for one in experiments], folds)) or []
+        ),
+    )
     measured(tmp_path, True, ())
     measured(tmp_path, False, {"adult", "autos"})
     assert measured(tmp_path, True, {"votes", "adult"}) == []
@@ -24,7 +30,9 @@ def test_what_is_run_among_other_papers(tmp_path, monkeypatch):
 @pytest.mark.parametrize(("seconds", "verdict"), [(2.0, "agrees"), (9.0, "differs")])
 def test_time_memory_and_accuracy_beside_what_the_paper_says(tmp_path, seconds, verdict):
     lines = [line for number in (2, 3) for line in fold(number, 0, seconds=seconds)]
-    time, memory, accuracy = write_up([Outcome(PAPER, one, lines) for one in PAPER.experiments], tmp_path, quick=True)
+    time, memory, accuracy = write_up(
+        [Outcome(PAPER, one, lines) for one in PAPER.experiments], tmp_path, quick=True
+    )
     assert (time.verdict, memory.verdict, accuracy.verdict) == (verdict, "agrees", "agrees")
     assert "50" in time.comparisons[0].ours or verdict == "differs"
     assert WARNING in (tmp_path / REPORT).read_text()

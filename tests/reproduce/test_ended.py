@@ -25,20 +25,38 @@ if __name__ == "__main__":
 
 def started(script: Path, *arguments: object) -> subprocess.Popen[str]:
     root = Path(__file__).parents[2]
-    environment = {**os.environ, "PYTHONPATH": f"{Path(privet.__file__).parents[1]}{os.pathsep}{root}"}
+    environment = {
+        **os.environ,
+        "PYTHONPATH": f"{Path(privet.__file__).parents[1]}{os.pathsep}{root}",
+    }
     command = [sys.executable, str(script), *map(str, arguments)]
-    return subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, env=environment, start_new_session=True)
+    return subprocess.Popen(
+        command,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+        env=environment,
+        start_new_session=True,
+    )
 
 
 @pytest.mark.parametrize(
-    "how", [signal.SIGKILL, pytest.param(signal.SIGTERM, marks=pytest.mark.slow), pytest.param(signal.SIGINT, marks=pytest.mark.slow)]
+    "how",
+    [
+        signal.SIGKILL,
+        pytest.param(signal.SIGTERM, marks=pytest.mark.slow),
+        pytest.param(signal.SIGINT, marks=pytest.mark.slow),
+    ],
 )
 def test_a_run_that_was_ended_goes_on(tmp_path, how):
     script, log, output = tmp_path / "script.py", tmp_path / "log", tmp_path / "out"
     script.write_text(CODE)
     (tmp_path / "hold").write_text("")
     first = started(script, log, output)
-    wait_for(lambda: len(list(output.glob("cells/*.json"))) >= 2 or first.poll() is not None, "no cell was done")
+    wait_for(
+        lambda: len(list(output.glob("cells/*.json"))) >= 2 or first.poll() is not None,
+        "no cell was done",
+    )
     assert first.poll() is None, first.communicate()
     os.kill(first.pid, how)
     first.communicate(timeout=PATIENCE)

@@ -12,7 +12,10 @@ from privet.reproduce.anatomy.folds import draw
 
 
 @pytest.mark.usefixtures("real_data")
-@pytest.mark.parametrize("number", [1, 2, 3, pytest.param(4, marks=pytest.mark.slow), pytest.param(5, marks=pytest.mark.slow)])
+@pytest.mark.parametrize(
+    "number",
+    [1, 2, 3, pytest.param(4, marks=pytest.mark.slow), pytest.param(5, marks=pytest.mark.slow)],
+)
 def test_the_rows_and_how_many_of_them_are_withheld(number):
     experiment = EXPERIMENTS[number]
     table, schema = experiment.load()
@@ -30,7 +33,9 @@ def test_those_of_unknown_work_class_are_in():
 
 @pytest.mark.usefixtures("real_data")
 def test_a_table_of_other_rows_is_refused():
-    with pytest.raises(DatasetError, match="experiment 2 needs 434 rows of 'votes', but there are 435"):
+    with pytest.raises(
+        DatasetError, match="experiment 2 needs 434 rows of 'votes', but there are 435"
+    ):
         replace(EXPERIMENTS[2], rows=434).load()
 
 
@@ -52,10 +57,17 @@ def test_a_sample_is_the_same_every_time():
 def test_experiments_are_chosen_once_and_in_order():
     assert [one.number for one in chosen([], quick=False)] == [1, 2, 3, 4, 5]
     assert [one.number for one in chosen([3, 1, 3], quick=False)] == [1, 3]
-    assert [(one.number, one.sample) for one in chosen([], quick=True)] == [(2, None), (3, None), (4, 1500)]
+    assert [(one.number, one.sample) for one in chosen([], quick=True)] == [
+        (2, None),
+        (3, None),
+        (4, 1500),
+    ]
 
 
-@pytest.mark.parametrize(("numbers", "quick", "message"), [([6], False, "1, 2, 3, 4, 5; got 6"), ([1], True, "2, 3, 4 of --quick; got 1")])
+@pytest.mark.parametrize(
+    ("numbers", "quick", "message"),
+    [([6], False, "1, 2, 3, 4, 5; got 6"), ([1], True, "2, 3, 4 of --quick; got 1")],
+)
 def test_there_is_no_such_experiment(numbers, quick, message):
     with pytest.raises(ParameterError, match=message):
         chosen(numbers, quick=quick)

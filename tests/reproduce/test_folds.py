@@ -14,13 +14,20 @@ from privet.reproduce.anatomy.experiments import Experiment
 from privet.reproduce.anatomy.folds import FOLDS, deal, kept
 from privet.schema import Categorical, Schema
 
-SCHEMA = Schema({"secret": Categorical(["a", "b", "c"]), "other": Categorical(["x", "y"])}, "class", ["no", "yes"])
+SCHEMA = Schema(
+    {"secret": Categorical(["a", "b", "c"]), "other": Categorical(["x", "y"])},
+    "class",
+    ["no", "yes"],
+)
 EXPERIMENT = Experiment(2, "made up", "secret", "binary", 101, 0, sample=101)
 
 
 def table(rows: int = 101, seed: int = 0) -> pd.DataFrame:
     rng = np.random.default_rng(seed)
-    columns = {"secret": rng.choice(["a", "b", "c"], rows, p=[0.6, 0.3, 0.1]), "other": rng.choice(["x", "y"], rows)}
+    columns = {
+        "secret": rng.choice(["a", "b", "c"], rows, p=[0.6, 0.3, 0.1]),
+        "other": rng.choice(["x", "y"], rows),
+    }
     return pd.DataFrame(columns | {"class": rng.choice(["no", "yes"], rows, p=[0.7, 0.3])})
 
 
@@ -70,7 +77,8 @@ def test_a_second_run_has_the_folds_of_the_first(tmp_path):
     assert (first.group == second.group).all()
     assert (first.fold == second.fold).all()
     fresh = kept(tmp_path / "other.json", EXPERIMENT, rows, SCHEMA)
-    assert (fresh.group != first.group).any()  # groups are drawn by chance, so it is the file that keeps them
+    # groups are drawn by chance, so it is the file that keeps them
+    assert (fresh.group != first.group).any()
 
 
 def test_what_is_kept_has_no_entry_of_a_row(tmp_path):

@@ -70,7 +70,10 @@ def test_cells_in_processes(tmp_path):
 
 def test_a_cell_that_fails_ends_the_run_and_the_others_are_kept(tmp_path):
     log = tmp_path / "log"
-    good, bad = Cell(squares, {"number": 1, "log": str(log)}, weight=2.0), Cell(fails, {"log": str(log)})
+    good, bad = (
+        Cell(squares, {"number": 1, "log": str(log)}, weight=2.0),
+        Cell(fails, {"log": str(log)}),
+    )
     with pytest.raises(RuntimeError, match="cannot be done"):
         run_cells([good, bad], Kept(tmp_path), 1)
     assert Kept(tmp_path).get(good) is not None
@@ -82,24 +85,36 @@ def test_data_that_is_not_present(tmp_path, monkeypatch):
         raise DatasetError(f"there is no {name} here, set PRIVET_DATA")
 
     monkeypatch.setattr("privet.datasets.load", load)
-    outcomes = reproduce([paper(tmp_path / "log", data=("votes",))], tmp_path / "out", quick=True, jobs=1)
+    outcomes = reproduce(
+        [paper(tmp_path / "log", data=("votes",))], tmp_path / "out", quick=True, jobs=1
+    )
     assert [one.verdict for one in outcomes] == ["agrees in part", "data not present"]
-    assert "Data not present: there is no votes here, set PRIVET_DATA." in (tmp_path / "out" / REPORT).read_text()
+    assert (
+        "Data not present: there is no votes here, set PRIVET_DATA."
+        in (tmp_path / "out" / REPORT).read_text()
+    )
     assert not (tmp_path / "out" / "made-up-table-2.csv").exists()
 
 
-def test_a_figure_whose_main_data_is_missing_is_not_shown_with_what_it_is_compared_with(tmp_path, monkeypatch):
+def test_a_figure_whose_main_data_is_missing_is_not_shown_with_what_it_is_compared_with(
+    tmp_path, monkeypatch
+):
     def load(name: str) -> None:
         if name == "votes":
             raise DatasetError("there is no votes here")
 
     monkeypatch.setattr("privet.datasets.load", load)
     log = str(tmp_path / "log")
-    cells = [Cell(squares, {"number": 2, "log": log}, data=("nursery",)), Cell(squares, {"number": 3, "log": log}, data=("votes",))]
+    cells = [
+        Cell(squares, {"number": 2, "log": log}, data=("nursery",)),
+        Cell(squares, {"number": 3, "log": log}, data=("votes",)),
+    ]
     one = paper(tmp_path / "log").experiments[0]
     for needs, rows, verdict in ((("votes",), 0, "data not present"), ((), 2, "agrees in part")):
         experiment = replace(one, cells=lambda _: cells, needs=needs)
-        (found,) = reproduce([replace(paper(tmp_path / "log"), experiments=(experiment,))], tmp_path / "out", jobs=1)
+        (found,) = reproduce(
+            [replace(paper(tmp_path / "log"), experiments=(experiment,))], tmp_path / "out", jobs=1
+        )
         assert (len(found.rows), found.verdict) == (rows, verdict)
         assert found.absent == ("Data not present: there is no votes here.",)
 
@@ -150,7 +165,9 @@ def test_figures_are_chosen_by_number(tmp_path, asked):
 
 
 def test_a_figure_that_there_is_not(tmp_path):
-    with pytest.raises(ParameterError, match=r"figure must be one of .*made-up: 1, table 2.*; got '7'"):
+    with pytest.raises(
+        ParameterError, match=r"figure must be one of .*made-up: 1, table 2.*; got '7'"
+    ):
         reproduce([paper(tmp_path)], tmp_path / "out", figures=["7"])
     assert not (tmp_path / "out").exists()
 
@@ -170,7 +187,9 @@ def test_a_folder_that_cannot_be_made(tmp_path):
 def test_verdicts():
     def verdict(*agrees: bool | None) -> str:
         one = paper(Path())
-        return Outcome(one, one.experiments[0], [{}], (), [Comparison("", "", "", told) for told in agrees]).verdict
+        return Outcome(
+            one, one.experiments[0], [{}], (), [Comparison("", "", "", told) for told in agrees]
+        ).verdict
 
     assert verdict(True, None) == "agrees"
     assert verdict(True, False) == "agrees in part"

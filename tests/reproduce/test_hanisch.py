@@ -12,7 +12,11 @@ from privet import unlock_test_seeds
 from privet.mechanisms.randomness import SeededBits
 from privet.reproduce.experiment import NOT_PRIVATE
 from privet.reproduce.hanisch import jobs, protocol
-from privet.reproduce.hanisch.as_published import laplacian_counts_not_private, largest_noise, telling_answers
+from privet.reproduce.hanisch.as_published import (
+    laplacian_counts_not_private,
+    largest_noise,
+    telling_answers,
+)
 from privet.reproduce.hanisch.paper import PAPER
 from privet.reproduce.hanisch.table import prepared
 from tests.reproduce.invented import compared_and_drawn, lines_of
@@ -22,7 +26,7 @@ def figure(number: str):
     return next(one for one in PAPER.experiments if one.number == number)
 
 
-# -- his noise ---------------------------------------------------------------------------------------------------------
+# -- his noise -------------------------------------------------------------------------------------
 
 
 def drawn(epsilon: float, count: int = 100_000):
@@ -32,7 +36,8 @@ def drawn(epsilon: float, count: int = 100_000):
 
 def test_his_noise_is_laplacian_but_cut_off():
     noise = drawn(0.01)
-    assert np.abs(noise).mean() == pytest.approx(100, rel=0.02)  # seeded; a scale 30% off is far away
+    # seeded; a scale 30% off is far away
+    assert np.abs(noise).mean() == pytest.approx(100, rel=0.02)
     assert abs(noise.mean()) < 2
     assert np.abs(noise).max() <= largest_noise(0.01) == round(100 * math.log(500_000))
 
@@ -48,7 +53,8 @@ def test_his_noise_comes_from_six_digits():
 def test_how_many_answers_rule_out_a_neighbour():
     epsilon = 0.001
     chance: dict[int, float] = {}
-    for u in range(100_000, 500_000):  # near zero he has more digits, but there are no gaps there anyway
+    # near zero he has more digits, but there are no gaps there anyway
+    for u in range(100_000, 500_000):
         noise = round(-math.log1p(-2e-6 * u) / epsilon)
         for signed in (noise, -noise):
             chance[signed] = chance.get(signed, 0.0) + 1e-6
@@ -58,7 +64,7 @@ def test_how_many_answers_rule_out_a_neighbour():
     assert telling > 0
 
 
-# -- the village -------------------------------------------------------------------------------------------------------
+# -- the village -----------------------------------------------------------------------------------
 
 
 def test_the_billionaire():
@@ -72,7 +78,7 @@ def test_the_billionaire():
     assert agrees == [False, None, False, True]
 
 
-# -- his table ---------------------------------------------------------------------------------------------------------
+# -- his table -------------------------------------------------------------------------------------
 
 
 def test_his_table(real_data):
@@ -81,10 +87,20 @@ def test_his_table(real_data):
     assert (classes == 0).mean() == pytest.approx(protocol.NAIVE, abs=1e-4)
     assert (classes == 1).sum() == 11_687  # nobody of the rare class is dropped
     assert len(table.test.classes) / len(classes) == pytest.approx(protocol.TEST_SHARE, abs=1e-4)
-    assert table.schema.names == ("age", "workclass", "education_level", "relationship", "race", "sex", "hours_per_week")
+    assert table.schema.names == (
+        "age",
+        "workclass",
+        "education_level",
+        "relationship",
+        "race",
+        "sex",
+        "hours_per_week",
+    )
     assert table.schema.n_rows == len(table.train.classes)
     for part in (table.train, table.test):
-        assert all(column.max() < size for column, size in zip(part.codes, table.schema.sizes, strict=True))
+        assert all(
+            column.max() < size for column, size in zip(part.codes, table.schema.sizes, strict=True)
+        )
     assert set(table.train.X["hours_per_week"]) == {"<=36", "37-50", ">=51"}
 
 
@@ -96,14 +112,22 @@ def test_nobody_is_above_the_ceiling(real_data):
 
 def accuracies(how: str, epsilon: float, depth: int, trees: int, runs: int, seed: int = 1):
     with unlock_test_seeds():
-        return [row["accuracy"] for row in jobs.private_forest(how, epsilon, depth, [trees], runs, seed=seed)]
+        return [
+            row["accuracy"]
+            for row in jobs.private_forest(how, epsilon, depth, [trees], runs, seed=seed)
+        ]
 
 
 def test_without_much_noise_both_ways_are_the_same(real_data):
-    """At full depth every tree tells all points of the domain apart, so that only counts matter, and ties."""
+    """At full depth every tree tells all points of the domain apart, so that only counts matter,
+    and ties.
+    """
     table = prepared()
     points = [
-        np.ravel_multi_index(tuple(np.asarray(c, dtype=int) for c in part.codes), table.schema.sizes) for part in (table.train, table.test)
+        np.ravel_multi_index(
+            tuple(np.asarray(c, dtype=int) for c in part.codes), table.schema.sizes
+        )
+        for part in (table.train, table.test)
     ]
     counts = np.zeros((math.prod(table.schema.sizes), 2))
     np.add.at(counts, (points[0], table.train.classes), 1)
@@ -115,12 +139,17 @@ def test_without_much_noise_both_ways_are_the_same(real_data):
 @pytest.mark.parametrize("how", jobs.HOWS)
 def test_the_variance_of_a_tree_falls_with_depth(real_data, how):
     for epsilon in (0.001, 0.1):
-        assert np.var(accuracies(how, epsilon, 7, 1, 8)) < 0.5 * np.var(accuracies(how, epsilon, 1, 1, 24))
+        assert np.var(accuracies(how, epsilon, 7, 1, 8)) < 0.5 * np.var(
+            accuracies(how, epsilon, 1, 1, 24)
+        )
 
 
 @pytest.mark.parametrize("how", jobs.HOWS)
 def test_more_trees_help_with_a_large_epsilon_and_not_with_a_small_one(real_data, how):
-    gain = {e: np.mean(accuracies(how, e, 3, 10, 8)) - np.mean(accuracies(how, e, 3, 1, 16)) for e in (0.001, 10.0)}
+    gain = {
+        e: np.mean(accuracies(how, e, 3, 10, 8)) - np.mean(accuracies(how, e, 3, 1, 16))
+        for e in (0.001, 10.0)
+    }
     assert gain[10.0] > 0.01
     assert gain[0.001] < 0.01
 
@@ -137,31 +166,50 @@ def test_the_ratio_of_the_classes(real_data):
     assert [one.agrees for one in compared] == [True, True, False]
     # Var(a/n) with Laplace noise of variance 2/epsilon**2 in both counts
     a, b = (np.bincount(prepared().train.classes)).tolist()
-    expected = math.sqrt(2 / Fraction(str(protocol.RATIO_EPSILON)) ** 2 * (a**2 + b**2)) / (a + b) ** 2
+    expected = (
+        math.sqrt(2 / Fraction(str(protocol.RATIO_EPSILON)) ** 2 * (a**2 + b**2)) / (a + b) ** 2
+    )
     for how in jobs.HOWS:
-        assert np.std([row["ratio"] for row in rows if row["how"] == how]) == pytest.approx(expected, rel=0.12)
+        assert np.std([row["ratio"] for row in rows if row["how"] == how]) == pytest.approx(
+            expected, rel=0.12
+        )
 
 
-# -- pictures and verdicts ---------------------------------------------------------------------------------------------
+# -- pictures and verdicts -------------------------------------------------------------------------
 
 
 def accuracy(given, run):
-    """What he says: epsilon, depth and trees help, each by its own amount, and depth takes chance away."""
+    """What he says: epsilon, depth and trees help, each by its own amount, and depth takes chance
+    away.
+    """
     spread = 0.04 / given["depth"] ** 2 if "depth" in given else 0.01
-    return 0.55 + 0.02 * math.log10(given.get("epsilon", 1) * 1000) + 0.01 * given.get("depth", 5) + spread * (-1) ** run
+    return (
+        0.55
+        + 0.02 * math.log10(given.get("epsilon", 1) * 1000)
+        + 0.01 * given.get("depth", 5)
+        + spread * (-1) ** run
+    )
 
 
 @pytest.mark.parametrize("one", PAPER.experiments, ids=lambda one: one.number)
 def test_every_figure_is_compared_and_drawn(one):
     compared, text = compared_and_drawn(one, lines_of(one.cells(True), accuracy))
     assert (
-        one.number in ("3", "10", "11", "12", "14") or any(NOT_PRIVATE in statement.what for statement in compared) or "NOT PRIVATE" in text
+        one.number in ("3", "10", "11", "12", "14")
+        or any(NOT_PRIVATE in statement.what for statement in compared)
+        or "NOT PRIVATE" in text
     )
     if one.number == "14":
-        assert all(statement.agrees for statement in compared if statement.what.startswith("variance at depth 1"))
+        assert all(
+            statement.agrees
+            for statement in compared
+            if statement.what.startswith("variance at depth 1")
+        )
 
 
 def test_a_variance_that_does_not_fall_is_told():
     one = figure("14")
-    rows = lines_of(one.cells(True), lambda given, run: 0.6 + 0.01 * given.get("depth", 1) * (-1) ** run)
+    rows = lines_of(
+        one.cells(True), lambda given, run: 0.6 + 0.01 * given.get("depth", 1) * (-1) ** run
+    )
     assert not any(statement.agrees for statement in one.compare(rows))

@@ -1,4 +1,6 @@
-"""Novakovic: the listings with their errors, the folds, and what the thesis finds that is true here."""
+"""Novakovic: the listings with their errors, the folds, and what the thesis finds that is true
+here.
+"""
 
 from __future__ import annotations
 
@@ -26,10 +28,16 @@ rng = np.random.default_rng(1)
 
 def grown(values, classes, criterion="max", epsilon=math.inf, seed=1) -> Node:
     with unlock_test_seeds():
-        return grow_not_private([np.asarray(v) for v in values], np.asarray(classes), criterion, epsilon, SeededBits(seed))
+        return grow_not_private(
+            [np.asarray(v) for v in values],
+            np.asarray(classes),
+            criterion,
+            epsilon,
+            SeededBits(seed),
+        )
 
 
-# -- the listings ------------------------------------------------------------------------------------------------------
+# -- the listings ----------------------------------------------------------------------------------
 
 
 def test_the_listings_gini_likes_mixed_sides_more_than_pure_ones():
@@ -75,10 +83,17 @@ def test_stopping_rules_of_the_listing():
 
 
 def test_an_attribute_is_drawn_but_its_value_is_not():
-    """Two attributes are about equally good: either may be drawn. Within each only the best value ever is: that is the leak."""
+    """Two attributes are about equally good: either may be drawn. Within each only the best value
+    ever is: that is the leak.
+    """
     values = [rng.integers(0, 4, 500) for _ in range(2)]
-    classes = (rng.random(500) < np.where((values[0] == 1) ^ (values[1] == 2), 0.7, 0.3)).astype(int)
-    asked = {(tree.attribute, tree.value) for tree in (grown(values, classes, "max", 0.5, seed) for seed in range(80))}
+    classes = (rng.random(500) < np.where((values[0] == 1) ^ (values[1] == 2), 0.7, 0.3)).astype(
+        int
+    )
+    asked = {
+        (tree.attribute, tree.value)
+        for tree in (grown(values, classes, "max", 0.5, seed) for seed in range(80))
+    }
     assert {attribute for attribute, _ in asked} == {0, 1}
     assert len(asked) == 2
 
@@ -92,7 +107,7 @@ def test_a_side_without_rows_says_what_its_parent_says():
     assert tree.predict([np.array([0, 5])]).tolist() == [1, 1]
 
 
-# -- chance as papers draw it ------------------------------------------------------------------------------------------
+# -- chance as papers draw it ----------------------------------------------------------------------
 
 
 def test_textbook_laplace_has_its_scale():
@@ -107,19 +122,24 @@ def test_textbook_laplace_has_its_scale():
 def test_textbook_weights():
     with unlock_test_seeds():
         bits = SeededBits(5)
-        drawn = [index_by_weight(bits, np.log([1.0, 2.0, 5.0]) + 1e4) for _ in range(4000)]  # so large that exp would overflow
+        # so large that exp would overflow
+        drawn = [index_by_weight(bits, np.log([1.0, 2.0, 5.0]) + 1e4) for _ in range(4000)]
     assert np.bincount(drawn) / 4000 == pytest.approx([1 / 8, 2 / 8, 5 / 8], abs=0.03)
 
 
-# -- tables and folds --------------------------------------------------------------------------------------------------
+# -- tables and folds ------------------------------------------------------------------------------
 
 
 def test_folds_in_the_order_of_the_file_are_the_same_in_every_run():
     for order, same in zip(protocol.ORDERS, (True, False), strict=True):
         first, again = folds(958, order, 0), folds(958, order, 1)
-        assert all(np.array_equal(a, b) for (_, a), (_, b) in zip(first, again, strict=True)) is same
+        assert (
+            all(np.array_equal(a, b) for (_, a), (_, b) in zip(first, again, strict=True)) is same
+        )
         assert sorted(np.concatenate([test for _, test in again]).tolist()) == list(range(958))
-        assert [test.tolist() for _, test in again] == [test.tolist() for _, test in folds(958, order, 1)]
+        assert [test.tolist() for _, test in again] == [
+            test.tolist() for _, test in folds(958, order, 1)
+        ]
 
 
 def test_tic_tac_toe_is_sorted_by_class():
@@ -133,13 +153,20 @@ def test_drugs_have_seven_categories_and_five_scores(real_data):
     kinds = [type(attribute).__name__ for attribute in drugs.schema.attributes.values()]
     assert (kinds.count("Categorical"), kinds.count("Numeric")) == (7, 5)
     numbers = [len(np.unique(column)) > protocol.MOST_CATEGORIES for column in drugs.values]
-    assert numbers == [kind == "Numeric" for kind in kinds]  # the listing's rule takes the same for numbers
-    categories = [len(np.unique(c)) for c, kind in zip(drugs.values, kinds, strict=True) if kind == "Categorical"]
-    sizes = [size for size, kind in zip(drugs.schema.sizes, kinds, strict=True) if kind == "Categorical"]
+    # the listing's rule takes the same for numbers
+    assert numbers == [kind == "Numeric" for kind in kinds]
+    categories = [
+        len(np.unique(c))
+        for c, kind in zip(drugs.values, kinds, strict=True)
+        if kind == "Categorical"
+    ]
+    sizes = [
+        size for size, kind in zip(drugs.schema.sizes, kinds, strict=True) if kind == "Categorical"
+    ]
     assert categories == sizes  # every answer is a category of its own
 
 
-# -- findings ----------------------------------------------------------------------------------------------------------
+# -- findings --------------------------------------------------------------------------------------
 
 
 def measured(figure, method, epsilons, order="shuffled", seed=1):
@@ -153,16 +180,23 @@ def mean(rows):
 
 def test_max_operator_is_better_than_gini_as_published_and_its_error_is_why():
     epsilons = (0.5, 1.0, 5.0)
-    found = {method: measured(CAR, method, epsilons) for method in (jobs.MAX_PUBLISHED, jobs.GINI_PUBLISHED, jobs.MAX, jobs.GINI)}
+    found = {
+        method: measured(CAR, method, epsilons)
+        for method in (jobs.MAX_PUBLISHED, jobs.GINI_PUBLISHED, jobs.MAX, jobs.GINI)
+    }
     published = mean(found[jobs.MAX_PUBLISHED]) - mean(found[jobs.GINI_PUBLISHED])
     corrected = mean(found[jobs.MAX]) - mean(found[jobs.GINI])
-    assert (advantages([row for rows in found.values() for row in rows])[NOT_PRIVATE] >= 0).tolist() == [True] * 3
+    assert (
+        advantages([row for rows in found.values() for row in rows])[NOT_PRIVATE] >= 0
+    ).tolist() == [True] * 3
     assert published > 0.05
     assert corrected < 0.03  # a right Gini is no worse, whatever its sensitivity
 
 
 def test_the_order_of_the_file_matters_for_tic_tac_toe():
-    (sorted_, shuffled) = (mean(measured(TIC_TAC_TOE, jobs.BASELINE, [], order)) for order in protocol.ORDERS)
+    (sorted_, shuffled) = (
+        mean(measured(TIC_TAC_TOE, jobs.BASELINE, [], order)) for order in protocol.ORDERS
+    )
     assert sorted_ < 0.6 < 0.8 < shuffled
 
 
@@ -172,7 +206,7 @@ def test_accuracy_grows_with_epsilon_from_end_to_end():
     assert low + 0.05 < high
 
 
-# -- pictures and verdicts ---------------------------------------------------------------------------------------------
+# -- pictures and verdicts -------------------------------------------------------------------------
 
 
 def accuracy(given, run):
@@ -207,6 +241,10 @@ def test_the_summary_counts_places():
 
 def test_what_is_not_private_stays_in_its_room():
     names = ("as_published", "textbook", "not_private(")
-    outside = [path for path in Path(privet.__path__[0]).rglob("*.py") if "reproduce" not in path.parts]
+    outside = [
+        path for path in Path(privet.__path__[0]).rglob("*.py") if "reproduce" not in path.parts
+    ]
     assert len(outside) > 100
-    assert not [path for path in outside if any(name in path.read_text(encoding="utf-8") for name in names)]
+    assert not [
+        path for path in outside if any(name in path.read_text(encoding="utf-8") for name in names)
+    ]

@@ -1,4 +1,6 @@
-"""The parts of the random-tree experiments: tables, many draws on one count, ID3 by the papers' recursion."""
+"""The parts of the random-tree experiments: tables, many draws on one count, ID3 by the papers'
+recursion.
+"""
 
 from __future__ import annotations
 
@@ -29,7 +31,7 @@ def bits():
         yield SeededBits(2012)
 
 
-# -- tables ------------------------------------------------------------------------------------------------------------
+# -- tables ----------------------------------------------------------------------------------------
 
 
 def test_folds_are_stratified_the_same_every_time_and_hold_every_row_once():
@@ -39,7 +41,12 @@ def test_folds_are_stratified_the_same_every_time_and_hold_every_row_once():
     for (train, test), (_, again) in zip(folds, rows.folds(), strict=True):
         assert not set(train) & set(test)
         assert (test == again).all()
-        assert np.abs(np.bincount(rows.classes[test], minlength=5) - np.bincount(rows.classes) / 10).max() <= 1
+        assert (
+            np.abs(
+                np.bincount(rows.classes[test], minlength=5) - np.bincount(rows.classes) / 10
+            ).max()
+            <= 1
+        )
     assert (rows.folds(2)[1][1] == folds[1][1]).all()
 
 
@@ -66,17 +73,22 @@ def test_tables_as_the_papers_prepare_them():
     for bill in votes.schema.names:
         given = honest.X[bill][honest.X[bill] != "?"]
         assert set(votes.X[bill][honest.X[bill] == "?"]) <= {given.mode()[0]}
-    assert (mushroom.majority(), votes.majority()) == (pytest.approx(0.518, abs=1e-3), pytest.approx(0.614, abs=1e-3))
+    assert (mushroom.majority(), votes.majority()) == (
+        pytest.approx(0.518, abs=1e-3),
+        pytest.approx(0.614, abs=1e-3),
+    )
 
 
-# -- random trees ------------------------------------------------------------------------------------------------------
+# -- random trees ----------------------------------------------------------------------------------
 
 
 def test_without_noise_the_sums_are_those_of_the_real_learner(bits):
     rows = table("nursery")
     train, test = rows.folds(1)[0]
     forest = draw_forest(rows.schema, 3, 2, bits)
-    curator = pv.Curator(MemoryTable(rows.X.iloc[train], rows.y.iloc[train]), rows.schema, Budget(1), public=True)
+    curator = pv.Curator(
+        MemoryTable(rows.X.iloc[train], rows.y.iloc[train]), rows.schema, Budget(1), public=True
+    )
     model = contribution(Plan(rows.schema, tuple(forest), "counts", 0.0), curator, math.inf)
     expected = model._added_up([column[test] for column in rows.codes])
     found = Ensemble.of(rows, forest).sums(train, test, None, 1, bits)
@@ -95,7 +107,8 @@ def test_the_noise_of_a_sum_has_the_scale_of_all_trees_and_batches(bits, batches
     noise = (one.sums(train, test[:1], Fraction(7), 4000, bits, batches) - exact[:, :1]).ravel()
     p = math.exp(-1 / scale)
     variance = 5 * batches * 2 * p / (1 - p) ** 2
-    assert noise.var() == pytest.approx(variance, rel=0.12)  # a scale that is 30% off has 1.69 or 0.49 times as much
+    # a scale that is 30% off has 1.69 or 0.49 times as much
+    assert noise.var() == pytest.approx(variance, rel=0.12)
     assert abs(noise.mean()) < 5 * math.sqrt(variance / len(noise))
 
 
@@ -114,10 +127,12 @@ def test_epsilon_is_shared_by_the_trees(bits, monkeypatch):
     assert asked == [(Fraction(50), 3)] * 2 + [(None, 1)] * 2
 
 
-# -- ID3 ---------------------------------------------------------------------------------------------------------------
+# -- ID3 -------------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize(("attributes", "published", "corrected"), [(8, 36, 54), (16, 136, 170), (22, 253, 299)])
+@pytest.mark.parametrize(
+    ("attributes", "published", "corrected"), [(8, 36, 54), (16, 136, 170), (22, 253, 299)]
+)
 def test_rounds(attributes, published, corrected):
     assert rounds(attributes, "published") == published
     assert rounds(attributes, "corrected") == corrected == published + 2 * (attributes + 1)
@@ -136,5 +151,7 @@ def test_without_noise_the_recursion_is_id3(bits):
 def test_with_nothing_but_noise_half_of_the_trees_fail_at_the_root(bits):
     rows = table("synthetic2")
     test = np.arange(3)
-    failed = [(predicted(rows, test, test, Fraction(10**6), bits) == FAILURE).all() for _ in range(200)]
+    failed = [
+        (predicted(rows, test, test, Fraction(10**6), bits) == FAILURE).all() for _ in range(200)
+    ]
     assert 70 < sum(failed) < 150  # the root alone fails in 100 of them; a few more fail below it

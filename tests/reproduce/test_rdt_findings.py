@@ -1,4 +1,6 @@
-"""What the papers on random trees find, on tables that need no file, with seeds: and what came out is told as it is."""
+"""What the papers on random trees find, on tables that need no file, with seeds: and what came out
+is told as it is.
+"""
 
 from __future__ import annotations
 
@@ -32,24 +34,37 @@ def test_accuracy_grows_with_epsilon_and_noise_takes_over():
     assert curve[4] < table("nursery").majority()
 
 
-def test_private_id3_at_half_is_not_better_than_the_most_frequent_class_and_rdt_is_far_ahead_at_one():
-    found = [row for how in ("published", "corrected") for row in jobs.noisy_id3("nursery", how, 0, [1.0, 0.5], 3)]
+def test_private_id3_at_half_is_not_better_than_the_most_frequent_class_and_rdt_is_far_ahead_at_one():  # noqa: E501
+    found = [
+        row
+        for how in ("published", "corrected")
+        for row in jobs.noisy_id3("nursery", how, 0, [1.0, 0.5], 3)
+    ]
     majority = table("nursery").majority()
     for name in (jobs.ID3, jobs.ID3_PUBLISHED):
         assert mean(found, learner=name, epsilon=0.5) < majority + 0.05
-        assert mean(jobs.forest("nursery", 0, [1.0], 1, 1)) - mean(found, learner=name, epsilon=1.0) > 0.4
+        assert (
+            mean(jobs.forest("nursery", 0, [1.0], 1, 1)) - mean(found, learner=name, epsilon=1.0)
+            > 0.4
+        )
     three = jobs.noisy_id3("nursery, 3 classes", "published", 0, [0.5], 3)
     assert mean(three) == pytest.approx(0.46, abs=0.12)  # the number of the paper's table 1
     assert all(row["unclassified"] > 0.1 for row in three)
 
 
 def test_updates_lose_gradually_and_building_anew_wins_in_the_end():
-    rows = [row for parts in (2, 6, 10) for one in range(3) for row in jobs.updates("nursery", one, parts, [0.5], 2, 2)]
+    rows = [
+        row
+        for parts in (2, 6, 10)
+        for one in range(3)
+        for row in jobs.updates("nursery", one, parts, [0.5], 2, 2)
+    ]
     curve = [mean(rows, learner=jobs.UPDATED, parts=parts) for parts in (2, 6, 10)]
     assert falls(curve, 0.01)
     assert 0.05 < curve[0] - curve[2] < 0.3
     assert mean(rows, learner=jobs.ONCE) > curve[0]
-    assert curve[0] > mean(rows, learner=jobs.REBUILT, parts=2)  # one update is better than half the epsilon
+    # one update is better than half the epsilon
+    assert curve[0] > mean(rows, learner=jobs.REBUILT, parts=2)
     assert curve[2] < mean(rows, learner=jobs.REBUILT, parts=10)
 
 
@@ -57,7 +72,10 @@ def test_the_union_of_two_parties_pays_the_sum():
     rows = jobs.vertical("nursery", 0, [math.inf, 0.05], 3, 2)
     exact = {row["accuracy"] for row in rows if math.isinf(row["epsilon"])}
     assert len(exact) == 1  # without noise there is nothing to correct
-    assert mean(rows, learner=jobs.JOINED_PUBLISHED, epsilon=0.05) > mean(rows, learner=jobs.JOINED, epsilon=0.05) + 0.03
+    assert (
+        mean(rows, learner=jobs.JOINED_PUBLISHED, epsilon=0.05)
+        > mean(rows, learner=jobs.JOINED, epsilon=0.05) + 0.03
+    )
 
 
 def test_our_learners_on_the_same_axis(monkeypatch):
@@ -65,7 +83,8 @@ def test_our_learners_on_the_same_axis(monkeypatch):
     (ours,) = jobs.learner("nursery", jobs.OURS, 1.0, 0)
     (stops,) = jobs.learner("nursery", jobs.ID3_OURS, 0.5, 0)
     assert ours["accuracy"] > 0.85
-    assert stops["accuracy"] > 0.45  # at half the epsilon where the papers' recursion is below a third
+    # at half the epsilon where the papers' recursion is below a third
+    assert stops["accuracy"] > 0.45
 
 
 def test_the_best_run_and_the_means_of_draws():
@@ -76,17 +95,21 @@ def test_the_best_run_and_the_means_of_draws():
     assert not by_run([])
 
 
-# -- every figure can be compared and drawn, also where data is missing -----------------------------------------------------
+# -- every figure can be compared and drawn, also where data is missing ----------------------------
 
 
 def some_rows(cells) -> list[dict]:
-    """Lines as the jobs would give them, with accuracies that are made up: the less epsilon and the more parts, the less."""
+    """Lines as the jobs would give them, with accuracies that are made up: the less epsilon and the
+    more parts, the less.
+    """
     rows = []
     for number, cell in enumerate(cells):
         given, job = cell.given, cell.job.__name__
         names = {
             "forest": [jobs.RDT],
-            "noisy_id3": [jobs.ID3_PUBLISHED if given.get("accounting") == "published" else jobs.ID3],
+            "noisy_id3": [
+                jobs.ID3_PUBLISHED if given.get("accounting") == "published" else jobs.ID3
+            ],
             "exact_id3": ["ID3"],
             "learner": [given.get("name")],
             "updates": [jobs.UPDATED, jobs.ONCE, jobs.REBUILT],
@@ -97,8 +120,22 @@ def some_rows(cells) -> list[dict]:
         more |= {"queries": given.get("queries"), "unclassified": 0.5} if job == "noisy_id3" else {}
         for name in names:
             for epsilon in given.get("epsilons", [given.get("epsilon", math.inf)]):
-                accuracy = 0.9 - 0.1 * min(1 / epsilon, 3) - 0.01 * more.get("parts", 0) - 0.001 * (number % 5)
-                rows.append({"data": given["data"], "learner": name, **more, "epsilon": epsilon, "run": number, "accuracy": accuracy})
+                accuracy = (
+                    0.9
+                    - 0.1 * min(1 / epsilon, 3)
+                    - 0.01 * more.get("parts", 0)
+                    - 0.001 * (number % 5)
+                )
+                rows.append(
+                    {
+                        "data": given["data"],
+                        "learner": name,
+                        **more,
+                        "epsilon": epsilon,
+                        "run": number,
+                        "accuracy": accuracy,
+                    }
+                )
         if job == "exact_id3":
             rows.append({"data": given["data"], "learner": "most frequent class", "accuracy": 0.33})
     return rows
@@ -121,7 +158,9 @@ def some_rows(cells) -> list[dict]:
 def test_figures_of_data_that_is_always_there(paper, number, drawn):
     experiment = next(one for one in paper.experiments if one.number == number)
     for quick in (True, False):
-        rows = some_rows([cell for cell in experiment.cells(quick) if not {"mushroom", "votes"} & set(cell.data)])
+        rows = some_rows(
+            [cell for cell in experiment.cells(quick) if not {"mushroom", "votes"} & set(cell.data)]
+        )
         compared = experiment.compare(rows)
         assert compared
         assert any(one.agrees is not None for one in compared)
@@ -132,12 +171,16 @@ def test_figures_of_data_that_is_always_there(paper, number, drawn):
 
 @pytest.mark.usefixtures("real_data")
 @pytest.mark.parametrize(
-    ("paper", "number"), [(RDT2012, "2"), (RDT2012, "3"), (RDT2012, "5"), (RDT2009, "8")], ids=lambda one: getattr(one, "name", one)
+    ("paper", "number"),
+    [(RDT2012, "2"), (RDT2012, "3"), (RDT2012, "5"), (RDT2009, "8")],
+    ids=lambda one: getattr(one, "name", one),
 )
 def test_figures_of_real_data(paper, number):
     experiment = next(one for one in paper.experiments if one.number == number)
     rows = some_rows(experiment.cells(False))
-    assert not any("nan" in one.ours or "-" in (one.ours, one.paper) for one in experiment.compare(rows))
+    assert not any(
+        "nan" in one.ours or "-" in (one.ours, one.paper) for one in experiment.compare(rows)
+    )
     if number != "2":
         assert experiment.draw(rows).axes
 

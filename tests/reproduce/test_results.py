@@ -21,10 +21,26 @@ def test_the_lines_of_a_fold():
     cdtl, cnl, chosen = lines["cdtl"], lines["cnl"], lines["cdtl-threshold"]
     assert (cdtl["fold"], cdtl["data"], cdtl["sensitive"]) == (1, "votes", "physician_fee_freeze")
     assert (cdtl["accuracy"], cnl["accuracy"]) == (0.7, 0.8)
-    assert (cnl["learn_seconds"], cnl["predict_seconds"], cnl["seconds"], cnl["cpu_seconds"]) == (1, 3, 4, 2)
-    assert (cdtl["server_grow_seconds"], cnl["server_grow_seconds"]) == (0.5, None)  # the server's time is in no ratio
-    assert (cdtl["time_ratio"], cdtl["largest_leaf_ratio"], cdtl["rows_held_ratio"], cdtl["peak_ratio"]) == (0.5, 0.3, 0.3, 0.25)
-    assert (chosen["time_ratio"], chosen["rows_held"], chosen["leaf_size"], chosen["peak_ratio"]) == (2.0, 150, 8, None)
+    assert (cnl["learn_seconds"], cnl["predict_seconds"], cnl["seconds"], cnl["cpu_seconds"]) == (
+        1,
+        3,
+        4,
+        2,
+    )
+    # the server's time is in no ratio
+    assert (cdtl["server_grow_seconds"], cnl["server_grow_seconds"]) == (0.5, None)
+    assert (
+        cdtl["time_ratio"],
+        cdtl["largest_leaf_ratio"],
+        cdtl["rows_held_ratio"],
+        cdtl["peak_ratio"],
+    ) == (0.5, 0.3, 0.3, 0.25)
+    assert (
+        chosen["time_ratio"],
+        chosen["rows_held"],
+        chosen["leaf_size"],
+        chosen["peak_ratio"],
+    ) == (2.0, 150, 8, None)
     assert cnl["time_ratio"] is None
     assert (cnl["requests"], cnl["requests_each"], cnl["received_each"]) == (24, 2.4, 800)
 
@@ -47,7 +63,9 @@ def test_the_csv_file(tmp_path):
 
 
 def test_paired_differences():
-    lines = pd.DataFrame([*fold(2, 0, cnl=8, cdtl=7), *fold(2, 1, cnl=9, cdtl=6), *fold(2, 2, cnl=7, cdtl=7)])
+    lines = pd.DataFrame(
+        [*fold(2, 0, cnl=8, cdtl=7), *fold(2, 1, cnl=9, cdtl=6), *fold(2, 2, cnl=7, cdtl=7)]
+    )
     mean, error = paired(lines, "cnl", "cdtl")
     assert mean == pytest.approx(0.4 / 3)
     assert error == pytest.approx(pd.Series([0.1, 0.3, 0.0]).std() / math.sqrt(3))
@@ -56,17 +74,29 @@ def test_paired_differences():
 def test_an_order_that_does_not_hold_is_told():
     table = pd.DataFrame([*fold(2, 0, cdtl=5), *fold(2, 1, cdtl=4), *fold(3, 0), *fold(3, 1)])
     told = "\n".join(accuracy_verdicts(table))
-    two, three = (next(line for line in told.splitlines() if line.startswith(f"- **{number}:")) for number in (2, 3))
+    two, three = (
+        next(line for line in told.splitlines() if line.startswith(f"- **{number}:"))
+        for number in (2, 3)
+    )
     assert "cnl - cdtl = +0.3500 ± 0.0500: holds;" in two
     assert "cdtl - cdbsl = -0.1500 ± 0.0500: does NOT hold." in two
     assert "NOT" not in three
     assert "less accurate than base trees in 2: votes, physician_fee_freeze." in told
-    assert "mean of 2 experiments**: cnl - cdtl = +0.2250: holds; cdtl - cdbsl = -0.0250: does NOT hold." in told
+    assert (
+        "mean of 2 experiments**: cnl - cdtl = +0.2250: holds; cdtl - cdbsl = -0.0250: does NOT "
+        "hold."
+    ) in told
 
 
 def test_a_difference_that_may_be_chance_and_a_tie():
-    told = "\n".join(accuracy_verdicts(pd.DataFrame([*fold(2, 0, cnl=9, cdtl=7), *fold(2, 1, cnl=6, cdtl=7, cdbsl=8)])))
-    assert "cnl - cdtl = +0.0500 ± 0.1500: holds, but less than two standard errors from none" in told
+    told = "\n".join(
+        accuracy_verdicts(
+            pd.DataFrame([*fold(2, 0, cnl=9, cdtl=7), *fold(2, 1, cnl=6, cdtl=7, cdbsl=8)])
+        )
+    )
+    assert (
+        "cnl - cdtl = +0.0500 ± 0.1500: holds, but less than two standard errors from none" in told
+    )
     assert "cdtl - cdbsl = +0.0000 ± 0.1000: a tie." in told
     assert "overfits in none" in told
 
@@ -78,10 +108,20 @@ def test_one_fold_has_no_standard_error():
 @pytest.mark.parametrize(("largest", "sign"), [((10, 30, 60), "+1.00"), ((60, 30, 10), "-1.00")])
 def test_the_trade_off_between_experiments(largest, sign):
     sizes = zip((1, 2, 3), largest, (1.0, 2.0, 5.0), strict=True)
-    table = pd.DataFrame([line for number, size, seconds in sizes for line in fold(number, 0, largest=size, seconds=seconds)])
+    table = pd.DataFrame(
+        [
+            line
+            for number, size, seconds in sizes
+            for line in fold(number, 0, largest=size, seconds=seconds)
+        ]
+    )
     saved, told = trade_off(table)
     assert f"Between the means of experiments it is {sign}." in told
-    assert saved.startswith("cdtl takes less time than cnl in 1: autos, symboling; 2: votes, physician_fee_freeze. It holds fewer rows")
+    assert saved.startswith(
+        "cdtl takes less time than cnl in 1: autos, symboling; 2: votes, physician_fee_freeze. "
+        "It "
+        "holds fewer rows"
+    )
 
 
 def test_the_summary_and_the_pictures_say_what_this_is_not(tmp_path):

@@ -32,11 +32,25 @@ def lines(folder: Path) -> list[dict[str, str]]:
 
 
 def command(*arguments: object, temporary: Path) -> subprocess.Popen[str]:
-    """``privet reproduce anatomy`` as a process, whose temporary files are in a folder that the test sees."""
-    environment = {**os.environ, "PYTHONPATH": str(Path(privet.__file__).parents[1]), "TMPDIR": str(temporary), "NO_COLOR": "1"}
+    """``privet reproduce anatomy`` as a process, whose temporary files are in a folder that the
+    test sees.
+    """
+    environment = {
+        **os.environ,
+        "PYTHONPATH": str(Path(privet.__file__).parents[1]),
+        "TMPDIR": str(temporary),
+        "NO_COLOR": "1",
+    }
     code = "import sys; sys.argv[0] = 'privet'; from privet.cli import main; main()"
     asked = [sys.executable, "-c", code, "reproduce", "anatomy", *map(str, arguments)]
-    return subprocess.Popen(asked, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, env=environment, start_new_session=True)
+    return subprocess.Popen(
+        asked,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+        env=environment,
+        start_new_session=True,
+    )
 
 
 def wait_for(what, why: str) -> None:
@@ -48,7 +62,9 @@ def wait_for(what, why: str) -> None:
 
 def alive(session: int) -> list[str]:
     """The processes that a command started and that still run."""
-    listed = subprocess.run(["ps", "-o", "stat=,args=", "-s", str(session)], capture_output=True, text=True, check=False).stdout
+    listed = subprocess.run(
+        ["ps", "-o", "stat=,args=", "-s", str(session)], capture_output=True, text=True, check=False
+    ).stdout
     return [line for line in listed.splitlines() if not line.startswith("Z")]
 
 
@@ -56,12 +72,15 @@ def check(found: list[dict], train: int, test: int) -> None:
     """What must hold for the lines of one fold, however long things took."""
     cdbsl, cdtl, chosen, cnl = found
     assert {(line["train_rows"], line["test_rows"]) for line in found} == {(train, test)}
-    assert all(line["requests"] >= test for line in (cdtl, chosen, cnl))  # one prediction per exchange
+    # one prediction per exchange
+    assert all(line["requests"] >= test for line in (cdtl, chosen, cnl))
     assert cdtl["opened"] >= test
-    assert (cnl["sealed"], cnl["opened"]) == (1, train + test)  # every row, and the whole tree for every prediction
+    # every row, and the whole tree for every prediction
+    assert (cnl["sealed"], cnl["opened"]) == (1, train + test)
     assert cdtl["sealed"] == cdtl["refined"] <= cdtl["leaves"]
     assert cdbsl["sealed"] == cdbsl["opened"] == cdbsl["rows_held"] == 0
-    assert cdbsl["largest_leaf"] == cdtl["largest_leaf"] <= train  # one leaf, where no split of these groups tells anything
+    # one leaf, where no split of these groups tells anything
+    assert cdbsl["largest_leaf"] == cdtl["largest_leaf"] <= train
     assert cnl["rows_held"] >= 2 * train  # each row came with all values of its group
     # A leaf of all rows, where the groups that were drawn make one, needs them all to be refined.
     assert 0 < cdtl["rows_held"] <= cnl["rows_held"]
@@ -75,8 +94,15 @@ def test_one_fold_with_real_processes(tmp_path, monkeypatch):
     told: list[tuple[float, float, str]] = []
     found = run([CARS], 1, tmp_path / "out", lambda *one: told.append(one))
     check(found, 180, 20)
-    assert {path.name for path in (tmp_path / "out").iterdir()} == {RESULTS, SUMMARY, "folds", *PICTURES}
-    assert [float(line["accuracy"]) for line in lines(tmp_path / "out")] == pytest.approx([line["accuracy"] for line in found], rel=1e-5)
+    assert {path.name for path in (tmp_path / "out").iterdir()} == {
+        RESULTS,
+        SUMMARY,
+        "folds",
+        *PICTURES,
+    }
+    assert [float(line["accuracy"]) for line in lines(tmp_path / "out")] == pytest.approx(
+        [line["accuracy"] for line in found], rel=1e-5
+    )
     assert len(told) == 1 + len(CLIENTS)
     assert told[-1][0] == pytest.approx(told[-1][1])
     assert not list((tmp_path / "temporary").iterdir())
@@ -104,7 +130,10 @@ def test_a_run_that_was_ended_leaves_nothing_running_and_goes_on(tmp_path, how):
     temporary.mkdir()
     first, second = (output / "folds" / f"experiment-2-fold-0{number}.json" for number in (1, 2))
     ended = command("-e", 2, "--folds", 2, "-o", output, temporary=temporary)
-    wait_for(lambda: (first.exists() and any(temporary.rglob("serve.log"))) or ended.poll() is not None, "no fold was done")
+    wait_for(
+        lambda: (first.exists() and any(temporary.rglob("serve.log"))) or ended.poll() is not None,
+        "no fold was done",
+    )
     assert ended.poll() is None, ended.communicate()
     os.kill(ended.pid, how)
     ended.communicate(timeout=PATIENCE)
@@ -117,8 +146,14 @@ def test_a_run_that_was_ended_leaves_nothing_running_and_goes_on(tmp_path, how):
     said, complaint = again.communicate(timeout=PATIENCE)
     assert again.returncode == 0, complaint
     assert "This is anatomization, not differential privacy." in said
-    assert (first.read_bytes(), (output / "folds" / "experiment-2.json").read_bytes()) == (done, dealt)
-    assert [(line["fold"], line["learner"]) for line in lines(output)][::4] == [("1", "cdbsl"), ("2", "cdbsl")]
+    assert (first.read_bytes(), (output / "folds" / "experiment-2.json").read_bytes()) == (
+        done,
+        dealt,
+    )
+    assert [(line["fold"], line["learner"]) for line in lines(output)][::4] == [
+        ("1", "cdbsl"),
+        ("2", "cdbsl"),
+    ]
     assert not list(temporary.iterdir())
 
 
@@ -127,7 +162,9 @@ def test_a_run_that_was_killed_in_its_first_fold_leaves_nothing_running(tmp_path
     output, temporary = tmp_path / "out", tmp_path / "temporary"
     temporary.mkdir()
     killed = command("-e", 2, "--folds", 1, "-o", output, temporary=temporary)
-    wait_for(lambda: any(temporary.rglob("serve.log")) or killed.poll() is not None, "nothing was served")
+    wait_for(
+        lambda: any(temporary.rglob("serve.log")) or killed.poll() is not None, "nothing was served"
+    )
     killed.kill()
     assert killed.communicate(timeout=PATIENCE)[1] == ""
     wait_for(lambda: not alive(killed.pid), f"still running: {alive(killed.pid)}")
@@ -144,10 +181,16 @@ def test_the_quick_run(tmp_path):
     assert done.returncode == 0, complaint
     found = lines(tmp_path / "out")
     assert len(found) == 3 * 2 * 4
-    assert {(line["experiment"], line["sample"]) for line in found} == {("2", ""), ("3", ""), ("4", "1500")}
+    assert {(line["experiment"], line["sample"]) for line in found} == {
+        ("2", ""),
+        ("3", ""),
+        ("4", "1500"),
+    }
     for path in (tmp_path / "out").rglob("*"):
         assert path.is_dir() or str(tmp_path) not in path.read_text()
-    refused = command("-e", 4, "--folds", 1, "-o", tmp_path / "out", temporary=tmp_path / "temporary")
+    refused = command(
+        "-e", 4, "--folds", 1, "-o", tmp_path / "out", temporary=tmp_path / "temporary"
+    )
     assert "is of another run" in refused.communicate(timeout=PATIENCE)[1]
     assert refused.returncode == 2
 
@@ -182,12 +225,17 @@ def test_a_table_that_is_missing_is_told_before_anything_starts(tmp_path, monkey
 
 
 def test_a_server_that_does_not_start(tmp_path):
-    with pytest.raises(OutsourceError, match=r"the server did not start: .*is no home of a server"), Server(tmp_path / "home", tmp_path):
+    with (
+        pytest.raises(OutsourceError, match=r"the server did not start: .*is no home of a server"),
+        Server(tmp_path / "home", tmp_path),
+    ):
         pass
 
 
 def test_a_client_that_fails_says_why(tmp_path):
     with Client() as client:
         client.ready()
-        with pytest.raises(OutsourceError, match=r"the client of cdtl failed: cannot read the key file"):
+        with pytest.raises(
+            OutsourceError, match=r"the client of cdtl failed: cannot read the key file"
+        ):
             client.ask({"learner": "cdtl", "key": str(tmp_path / "key")})

@@ -1,4 +1,6 @@
-"""A fit that was interrupted goes on, pays nothing twice, and never gets two answers for one charge."""
+"""A fit that was interrupted goes on, pays nothing twice, and never gets two answers for one
+charge.
+"""
 
 from __future__ import annotations
 
@@ -28,7 +30,14 @@ from privet.wire.answers import choices_from, drawn_from, numbers_from
 from privet.wire.questions import cells_to
 
 SCHEMA = Schema(
-    {"a": Categorical(["x", "y", "z"]), "b": Categorical(list("pqrs")), "n": Numeric(0, 10, bins=5)}, "c", ["no", "yes"], n_rows=400
+    {
+        "a": Categorical(["x", "y", "z"]),
+        "b": Categorical(list("pqrs")),
+        "n": Numeric(0, 10, bins=5),
+    },
+    "c",
+    ["no", "yes"],
+    n_rows=400,
 )
 
 
@@ -45,7 +54,9 @@ def table(tmp_path):
     a, b = rng.choice(list("xyz"), 400), rng.choice(list("pqrs"), 400)
     label = np.where((a == "x") ^ (rng.random(400) < 0.1), "yes", "no")
     path = tmp_path / "t.parquet"
-    pd.DataFrame({"a": a, "b": b, "n": rng.random(400) * 10, "c": label, "who": np.arange(400) // 5}).to_parquet(path)
+    pd.DataFrame(
+        {"a": a, "b": b, "n": rng.random(400) * 10, "c": label, "who": np.arange(400) // 5}
+    ).to_parquet(path)
     return path
 
 
@@ -120,7 +131,9 @@ def test_a_crash_costs_nothing(learner, place, turn, fit, tmp_path, monkeypatch)
     model = fit(LEARNERS[learner]())
     after_all, spent = entries(tmp_path)
     assert after_all[: len(before)] == before
-    assert spent == model.privacy_.epsilon - Fraction(sum((c.cost.epsilon for c in model.privacy_.charges if "set aside" in c.what), 0))
+    assert spent == model.privacy_.epsilon - Fraction(
+        sum((c.cost.epsilon for c in model.privacy_.charges if "set aside" in c.what), 0)
+    )
     assert not (tmp_path / "m.unfinished").exists()
 
 
@@ -131,7 +144,9 @@ def released(learner):
 
 @pytest.mark.parametrize("learner", LEARNERS)
 def test_answers_come_out_as_they_were(learner, fit, tmp_path, monkeypatch):
-    """The model is made of what was recorded before the crash: the last moment before it is finished."""
+    """The model is made of what was recorded before the crash: the last moment before it is
+    finished.
+    """
     with monkeypatch.context() as patch:
         patch.setattr(Unfinished, "finish", lambda self: None)
         first = fit(LEARNERS[learner]())
@@ -151,7 +166,9 @@ def test_another_fit_is_another_answer(fit, tmp_path):
 
 
 def test_no_two_answers_for_one_charge(fit, tmp_path, monkeypatch):
-    """Whatever was recorded is what counts, even if the process had gone on with something else in memory."""
+    """Whatever was recorded is what counts, even if the process had gone on with something else in
+    memory.
+    """
     original, told = SQLiteLedger.record, []
 
     def raced(self, number, answer):
@@ -168,7 +185,9 @@ def test_no_two_answers_for_one_charge(fit, tmp_path, monkeypatch):
     counts = np.concatenate([np.ravel(table) for table in unpacked(told[0], numbers_from).tables])
     model = fit(pv.RandomTreesClassifier(1, n_trees=3))
     (batch,) = model.model_.evidence.batches
-    np.testing.assert_array_equal(np.concatenate([np.ravel(vector) for vector in batch.tables]), counts)
+    np.testing.assert_array_equal(
+        np.concatenate([np.ravel(vector) for vector in batch.tables]), counts
+    )
 
 
 def test_a_budget_that_is_just_enough_is_enough_after_a_crash(fit, tmp_path, monkeypatch):
@@ -189,14 +208,22 @@ def test_other_work_is_refused_and_loses_nothing(fit, tmp_path, monkeypatch):
         with pytest.raises(Crash):
             fit(pv.RandomTreesClassifier(1, n_trees=3))
     content = (tmp_path / "m.unfinished").read_bytes()
-    with pytest.raises(ParameterError, match=r"m\.unfinished belongs to a fit that was interrupted.*--anew"):
+    with pytest.raises(
+        ParameterError, match=r"m\.unfinished belongs to a fit that was interrupted.*--anew"
+    ):
         fit(pv.RandomTreesClassifier(1, n_trees=4))
     assert (tmp_path / "m.unfinished").read_bytes() == content
 
 
 FACTS = {
-    "rows of a person": (replace(SCHEMA, person="who", rows_per_person=5), replace(SCHEMA, person="who", rows_per_person=1)),
-    "more rows of a person": (replace(SCHEMA, person="who", rows_per_person=1), replace(SCHEMA, person="who", rows_per_person=5)),
+    "rows of a person": (
+        replace(SCHEMA, person="who", rows_per_person=5),
+        replace(SCHEMA, person="who", rows_per_person=1),
+    ),
+    "more rows of a person": (
+        replace(SCHEMA, person="who", rows_per_person=1),
+        replace(SCHEMA, person="who", rows_per_person=5),
+    ),
     "neighbours": (replace(SCHEMA, neighbours="replace"), SCHEMA),
     "a schema that was read off the data": (replace(SCHEMA, from_data=True), SCHEMA),
 }
@@ -205,7 +232,9 @@ FACTS = {
 @pytest.mark.parametrize("facts", FACTS)
 @pytest.mark.parametrize("after", [False, True], ids=["before the answer is recorded", "after it"])
 def test_other_promises_are_other_work(facts, after, table, tmp_path, monkeypatch):
-    """The domain is the same, the cost of an answer is not: neither the file nor the key of a charge may be used for both."""
+    """The domain is the same, the cost of an answer is not: neither the file nor the key of a
+    charge may be used for both.
+    """
     before, since = FACTS[facts]
     ledger = SQLiteLedger(tmp_path / "ledger.sqlite")
     ledger.open_cap("t", Budget(100))
@@ -269,7 +298,12 @@ def test_work_that_asks_otherwise_is_refused(fit, tmp_path, monkeypatch):
             fit(pv.RandomTreesClassifier(1, n_trees=3))
     with monkeypatch.context() as patch:
         patch.setattr("privet.learners.random_trees.height_for", lambda schema, rows: 2)
-        patch.setattr(pv.RandomTreesClassifier, "__repr__", lambda self: "RandomTreesClassifier(epsilon=1, n_trees=3)", raising=False)
+        patch.setattr(
+            pv.RandomTreesClassifier,
+            "__repr__",
+            lambda self: "RandomTreesClassifier(epsilon=1, n_trees=3)",
+            raising=False,
+        )
         with pytest.raises(ParameterError, match="does not ask what it asked"):
             fit(pv.RandomTreesClassifier(1, n_trees=3))
 
@@ -305,7 +339,9 @@ def test_answers_are_packed_and_unpacked_whole(table):
         numbers.noise,
         numbers.private,
     )
-    choices = curator.choose(cells, [Split.multiway(SCHEMA, "b"), Split.threshold(SCHEMA, "n", 2)], "gini", 1)
+    choices = curator.choose(
+        cells, [Split.multiway(SCHEMA, "b"), Split.threshold(SCHEMA, "n", 2)], "gini", 1
+    )
     assert unpacked(packed(choices), choices_from).splits == choices.splits
     drawn = curator.draw_tree(TreeSpace(SCHEMA, 1, all_splits(SCHEMA), all_splits(SCHEMA)), 1)
     twin = unpacked(packed(drawn), lambda told: drawn_from(SCHEMA, told))
@@ -315,7 +351,9 @@ def test_answers_are_packed_and_unpacked_whole(table):
 
 ONCE = {
     "choose-partition": lambda c: c.choose_partition(
-        Question.level(ROOT, ["a", "b"]), [np.zeros((1, 3, 2), int), np.zeros((1, 4, 2), int)], "0.01"
+        Question.level(ROOT, ["a", "b"]),
+        [np.zeros((1, 3, 2), int), np.zeros((1, 4, 2), int)],
+        "0.01",
     ),
     "quantile": lambda c: c.quantile("n", "0.9", "0.01"),
     "median": lambda c: c.median("n", "0.01", mechanism="exponential"),
@@ -325,13 +363,17 @@ ONCE = {
 @pytest.mark.parametrize("kind", ONCE)
 @pytest.mark.parametrize("after", [False, True], ids=["before the answer is recorded", "after it"])
 def test_a_choice_is_made_once(kind, after, table, tmp_path, monkeypatch):
-    """At this epsilon another draw would be another choice, one time in two at least: so many are never all the same by chance."""
+    """At this epsilon another draw would be another choice, one time in two at least: so many are
+    never all the same by chance.
+    """
     ledger = SQLiteLedger(tmp_path / "ledger.sqlite")
     ledger.open_cap("t", Budget(1))
 
     def work():
         curator = pv.Curator(table, SCHEMA, ledger=ledger, dataset="t")
-        asked = ResumableCurator(curator, Unfinished.begin(tmp_path / "m.unfinished", curator, "same"))
+        asked = ResumableCurator(
+            curator, Unfinished.begin(tmp_path / "m.unfinished", curator, "same")
+        )
         return [ONCE[kind](asked) for _ in range(24)]
 
     with monkeypatch.context() as patch:
@@ -339,9 +381,14 @@ def test_a_choice_is_made_once(kind, after, table, tmp_path, monkeypatch):
         with pytest.raises(Crash):
             work()
     told = [work() for _ in range(2)]
-    assert [[answer.index for answer in answers] for answers in told] == [[answer.index for answer in told[0]]] * 2
+    assert [[answer.index for answer in answers] for answers in told] == [
+        [answer.index for answer in told[0]]
+    ] * 2
     assert len({answer.index for answer in told[0]}) > 1
-    assert all(vars(one).keys() == vars(other).keys() and one.cost == other.cost for one, other in zip(*told, strict=True))
+    assert all(
+        vars(one).keys() == vars(other).keys() and one.cost == other.cost
+        for one, other in zip(*told, strict=True)
+    )
     assert ledger.spent("t").epsilon == Fraction(24, 100)
     ledger.close()
 
@@ -352,7 +399,9 @@ def test_what_is_expected_is_part_of_the_question(table, tmp_path):
 
     def work(expected, handicap=0):
         curator = pv.Curator(table, SCHEMA, ledger=ledger, dataset="t")
-        asked = ResumableCurator(curator, Unfinished.begin(tmp_path / "m.unfinished", curator, "same"))
+        asked = ResumableCurator(
+            curator, Unfinished.begin(tmp_path / "m.unfinished", curator, "same")
+        )
         return asked.choose_partition(ROOT, [expected], "0.1", handicaps=[handicap])
 
     first = work([[1, 2]])
@@ -366,7 +415,9 @@ def test_what_is_expected_is_part_of_the_question(table, tmp_path):
 def test_every_word_of_a_question_is_in_its_digest():
     cells = Cells.everything(SCHEMA).refine({0: Split.multiway(SCHEMA, "a")})
     other = Cells.everything(SCHEMA).refine({0: Split.multiway(SCHEMA, "b")})
-    space, deeper = (TreeSpace(SCHEMA, depth, all_splits(SCHEMA), all_splits(SCHEMA)) for depth in (1, 2))
+    space, deeper = (
+        TreeSpace(SCHEMA, depth, all_splits(SCHEMA), all_splits(SCHEMA)) for depth in (1, 2)
+    )
     asked = [
         ("count", Question.of(cells), Fraction(1), None),
         ("count", Question.of(other), Fraction(1), None),
@@ -387,7 +438,10 @@ def test_every_word_of_a_question_is_in_its_digest():
     assert digest_of(asked[0]) == digest_of(("count", Question.of(cells), Fraction(1), None))
 
 
-@pytest.mark.parametrize("damage", [b"{", b"[]", b"{}", b'{"cost": {"epsilon": "1e999999999", "rho": "0"}}', b"[" * 100_000])
+@pytest.mark.parametrize(
+    "damage",
+    [b"{", b"[]", b"{}", b'{"cost": {"epsilon": "1e999999999", "rho": "0"}}', b"[" * 100_000],
+)
 def test_a_recorded_answer_that_is_damaged_is_an_error_of_the_ledger(damage):
     with pytest.raises(LedgerError, match="recorded is damaged"):
         unpacked(damage, numbers_from)

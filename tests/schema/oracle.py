@@ -16,9 +16,18 @@ def code_of(attribute: Attribute, entry: Any) -> int:
     """The code of an entry that is a text, a number, a truth value or null."""
     entry = entry.item() if isinstance(entry, np.generic) else entry
     entry = float(entry) if isinstance(entry, Decimal) else entry
-    if entry is None or entry is pd.NA or entry is pd.NaT or (isinstance(entry, float) and math.isnan(entry)):
+    if (
+        entry is None
+        or entry is pd.NA
+        or entry is pd.NaT
+        or (isinstance(entry, float) and math.isnan(entry))
+    ):
         return attribute.missing_code
-    return _category(attribute, entry) if isinstance(attribute, Categorical) else _bin(attribute, entry)
+    return (
+        _category(attribute, entry)
+        if isinstance(attribute, Categorical)
+        else _bin(attribute, entry)
+    )
 
 
 def _category(attribute: Categorical, entry: Any) -> int:

@@ -15,7 +15,12 @@ from privet.schema import Attribute, Categorical, Numeric, Schema, text_of
 
 texts = st.text(st.characters(exclude_categories=["Cs"]), max_size=8)
 names = st.text(st.characters(exclude_categories=["Cs", "Cc"]), min_size=1, max_size=8)
-values = st.one_of(texts, st.booleans(), st.integers(-(2**70), 2**70), st.floats(allow_nan=False, allow_infinity=False))
+values = st.one_of(
+    texts,
+    st.booleans(),
+    st.integers(-(2**70), 2**70),
+    st.floats(allow_nan=False, allow_infinity=False),
+)
 
 
 @st.composite
@@ -37,7 +42,9 @@ def numerics(draw: st.DrawFn) -> Numeric:
         return Numeric(edges=sorted(draw(st.sets(numbers, min_size=2, max_size=6))), **rest)
     spacing = draw(st.sampled_from(["linear", "log"]))
     low = draw(st.just(0.0) | st.floats(1e-9, 1e9)) if spacing == "log" else draw(numbers)
-    return Numeric(low, low + draw(st.floats(1, 1e9)), bins=draw(st.integers(1, 40)), spacing=spacing, **rest)
+    return Numeric(
+        low, low + draw(st.floats(1, 1e9)), bins=draw(st.integers(1, 40)), spacing=spacing, **rest
+    )
 
 
 attributes: st.SearchStrategy[Attribute] = categoricals() | numerics()
@@ -60,10 +67,69 @@ def schemas(draw: st.DrawFn) -> Schema:
 
 #: Values that look alike, spell numbers in unusual ways, are null, or are no values at all.
 TRICKY: list[Any] = [
-    *[1, True, 1.0, "1", np.int8(1), np.float32(1), np.bool_(True), np.str_("1"), "01", "1.0", "true", "True", "TRUE"],
-    *[None, float("nan"), pd.NA, pd.NaT, np.datetime64("NaT"), Decimal("NaN"), "nan", "NaN", "None", ""],
-    *[float("inf"), -float("inf"), "inf", "-Infinity", 0, -0.0, 0.5, "0.5", False, "1_000", " 5 ", "5\n", "5\x00", "٣", "\ud800"],
-    *[2**53 + 1, 2**63, 2**64, 2**70, -(2**70), 10**400, 10**5000, 1e300, Decimal("1"), Decimal("1e999999"), Fraction(1, 2)],
-    *[dt.date(2020, 1, 1), dt.datetime(2020, 1, 1), pd.Timestamp(0), np.datetime64(1, "D"), np.timedelta64(1, "D")],  # noqa: DTZ001
+    *[
+        1,
+        True,
+        1.0,
+        "1",
+        np.int8(1),
+        np.float32(1),
+        np.bool_(True),
+        np.str_("1"),
+        "01",
+        "1.0",
+        "true",
+        "True",
+        "TRUE",
+    ],
+    *[
+        None,
+        float("nan"),
+        pd.NA,
+        pd.NaT,
+        np.datetime64("NaT"),
+        Decimal("NaN"),
+        "nan",
+        "NaN",
+        "None",
+        "",
+    ],
+    *[
+        float("inf"),
+        -float("inf"),
+        "inf",
+        "-Infinity",
+        0,
+        -0.0,
+        0.5,
+        "0.5",
+        False,
+        "1_000",
+        " 5 ",
+        "5\n",
+        "5\x00",
+        "٣",
+        "\ud800",
+    ],
+    *[
+        2**53 + 1,
+        2**63,
+        2**64,
+        2**70,
+        -(2**70),
+        10**400,
+        10**5000,
+        1e300,
+        Decimal("1"),
+        Decimal("1e999999"),
+        Fraction(1, 2),
+    ],
+    *[
+        dt.date(2020, 1, 1),
+        dt.datetime(2020, 1, 1),  # noqa: DTZ001
+        pd.Timestamp(0),
+        np.datetime64(1, "D"),
+        np.timedelta64(1, "D"),
+    ],
     *[[1], [], (1, 2), {"a": 1}, frozenset(), b"1", 1j, object(), "\x00"],
 ]

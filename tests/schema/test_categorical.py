@@ -48,7 +48,13 @@ def test_a_bad_extra_value_is_named(parameter: str) -> None:
 @pytest.mark.parametrize("parameter", ["other", "missing"])
 def test_numpy_scalars_become_plain_values_everywhere(parameter: str) -> None:
     attribute = Categorical([np.int64(1), np.str_("a"), np.bool_(True)], **{parameter: np.int64(2)})
-    assert [type(value) for value in (*attribute.values, getattr(attribute, parameter))] == [int, str, bool, int, int]
+    assert [type(value) for value in (*attribute.values, getattr(attribute, parameter))] == [
+        int,
+        str,
+        bool,
+        int,
+        int,
+    ]
 
 
 def test_numbers_and_truth_values_are_different_domains() -> None:
@@ -139,7 +145,16 @@ def test_a_text_column_is_looked_up_by_text() -> None:
 
 def test_files_spell_whole_numbers_and_truth_values_in_other_ways() -> None:
     found = Categorical([1, "1.0", 2, True, "3"]).code_of_text
-    expected = {"1": 0, "1.0": 1, "2.0": 2, "True": 3, "TRUE": 3, "true": 3, "3.0": None, "02": None}
+    expected = {
+        "1": 0,
+        "1.0": 1,
+        "2.0": 2,
+        "True": 3,
+        "TRUE": 3,
+        "true": 3,
+        "3.0": None,
+        "02": None,
+    }
     assert {text: found.get(text) for text in expected} == expected
 
 

@@ -17,7 +17,9 @@ from privet.schema.encode import problems
 
 def drafted(*entries: object, dtype: object = None) -> Attribute:
     """The attribute that is drafted from a column of these entries."""
-    sample = pd.DataFrame({"x": pd.Series(entries, dtype=dtype), "class": [i % 2 for i in range(len(entries))]})
+    sample = pd.DataFrame(
+        {"x": pd.Series(entries, dtype=dtype), "class": [i % 2 for i in range(len(entries))]}
+    )
     schema = draft(sample)
     assert problems(schema, sample) == []
     return schema.attributes["x"]
@@ -64,7 +66,11 @@ def test_bounds_are_rounded_outwards_so_that_they_are_nobodys_value(sample: set)
 
 def test_the_target_is_the_last_column_unless_named() -> None:
     sample = pd.DataFrame({"a": ["x", "y"], "b": ["u", "v"], "c": [1, 0]})
-    assert (draft(sample).target, draft(sample).classes, draft(sample).names) == ("c", (0, 1), ("a", "b"))
+    assert (draft(sample).target, draft(sample).classes, draft(sample).names) == (
+        "c",
+        (0, 1),
+        ("a", "b"),
+    )
     assert (draft(sample, "a").target, draft(sample, "a").names) == ("a", ("b", "c"))
     assert isinstance(Schema.from_json(draft(sample).to_json()), Schema)
 
@@ -81,11 +87,23 @@ IDENTIFIERS = [f"person-{i}" for i in range(MANY + 1)]
     ("columns", "target", "said"),
     [
         ({"class": [0, 1]}, None, "at least one attribute"),
-        ({"x": ["a", "b"], "class": [0, 1]}, "label", "no column 'label' in the sample; there are x, class"),
+        (
+            {"x": ["a", "b"], "class": [0, 1]},
+            "label",
+            "no column 'label' in the sample; there are x, class",
+        ),
         ({"x": ["a", "b"], "class": [0, 0]}, None, "class column 'class' must have 2 to"),
         ({"x": ["a", "b"], "class": [None, 0]}, None, "class column 'class' must have 2 to"),
-        ({"x": ["a"] * (MANY + 1), "class": IDENTIFIERS}, None, "class column 'class' must have 2 to"),
-        ({"x": IDENTIFIERS, "class": [0, 1] * 500 + [0]}, None, "column 'x': it has 1001 distinct values.*identifier"),
+        (
+            {"x": ["a"] * (MANY + 1), "class": IDENTIFIERS},
+            None,
+            "class column 'class' must have 2 to",
+        ),
+        (
+            {"x": IDENTIFIERS, "class": [0, 1] * 500 + [0]},
+            None,
+            "column 'x': it has 1001 distinct values.*identifier",
+        ),
         ({"x": [None, None], "class": [0, 1]}, None, "column 'x': it has 0 distinct values.*empty"),
     ],
 )

@@ -20,7 +20,28 @@ ATTRIBUTES = [
 ]
 ENTRIES = st.one_of(
     st.none(),
-    st.sampled_from(["a", "b", "1", "1.0", "true", "True", "", " 3", "3", "0.5", "none", "?", "nan", "inf", "-inf", "1e400", "1_0", "x y"]),
+    st.sampled_from(
+        [
+            "a",
+            "b",
+            "1",
+            "1.0",
+            "true",
+            "True",
+            "",
+            " 3",
+            "3",
+            "0.5",
+            "none",
+            "?",
+            "nan",
+            "inf",
+            "-inf",
+            "1e400",
+            "1_0",
+            "x y",
+        ]
+    ),
     st.integers(-3, 12),
     st.integers(10**400, 10**400 + 2),
     st.floats(-3, 12),

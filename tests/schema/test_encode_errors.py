@@ -1,4 +1,6 @@
-"""What is said when a table does not fit, and that it never holds a value or a count of the table."""
+"""What is said when a table does not fit, and that it never holds a value or a count of the
+table.
+"""
 
 from __future__ import annotations
 
@@ -52,7 +54,12 @@ def test_an_impossible_type_is_named_whatever_the_rows(column: str, entries: Any
 
 def test_all_problems_are_listed_at_once() -> None:
     table = {"c": np.array([0], dtype="datetime64[s]"), "class": [SECRET]}
-    assert problems(SCHEMA, table) == [("c", "dtype"), ("n", "absent"), ("id", "absent"), ("class", "unlisted")]
+    assert problems(SCHEMA, table) == [
+        ("c", "dtype"),
+        ("n", "absent"),
+        ("id", "absent"),
+        ("class", "unlisted"),
+    ]
     with pytest.raises(SchemaMismatch) as caught:
         encode(SCHEMA, table)
     assert [line.split("'")[1] for line in caught.value.problems] == ["c", "n", "id"]
@@ -96,15 +103,22 @@ PLAIN, BINS = Categorical(["a", 1]), Numeric(0, 1)
         (Numeric(0, 1, on_unknown="drop"), [2, None], []),
     ],
 )
-def test_the_owner_learns_what_does_not_fit_and_was_not_declared(attribute: Attribute, entries: list, found: list) -> None:
+def test_the_owner_learns_what_does_not_fit_and_was_not_declared(
+    attribute: Attribute, entries: list, found: list
+) -> None:
     schema = Schema({"x": attribute}, "class", [0, 1])
     for column in (pd.Series(entries, dtype=object), pd.Series(entries)):
-        assert problems(schema, {"x": column, "class": [0] * len(entries)}) == [("x", what) for what in found]
+        assert problems(schema, {"x": column, "class": [0] * len(entries)}) == [
+            ("x", what) for what in found
+        ]
 
 
 def test_the_classes_are_checked_like_a_column_without_a_catch_all() -> None:
     schema = Schema({"x": PLAIN}, "class", [0, 1])
-    assert problems(schema, {"x": ["a"] * 3}, pd.Series([0, 2, None])) == [("class", "unlisted"), ("class", "null")]
+    assert problems(schema, {"x": ["a"] * 3}, pd.Series([0, 2, None])) == [
+        ("class", "unlisted"),
+        ("class", "null"),
+    ]
 
 
 @pytest.mark.parametrize("what", get_args(What))

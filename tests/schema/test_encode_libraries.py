@@ -22,7 +22,10 @@ def codes(attribute: Attribute, table: object) -> list[int]:
 
 def held_as(entries: list[Any], *dtypes: str) -> dict[str, object]:
     """The same column in every library, and in these types of pandas."""
-    series = {f"pandas {dtype}": pd.DataFrame({"x": pd.Series(entries, dtype=dtype)}) for dtype in ("object", *dtypes)}
+    series = {
+        f"pandas {dtype}": pd.DataFrame({"x": pd.Series(entries, dtype=dtype)})
+        for dtype in ("object", *dtypes)
+    }
     array = np.empty((len(entries), 1), dtype=object)
     array[:, 0] = entries
     return {
@@ -37,7 +40,10 @@ def held_as(entries: list[Any], *dtypes: str) -> dict[str, object]:
 
 TEXT = held_as(["a", "b", "c", None], "string", "str")
 NUMBERS = held_as([1, 2, 3, None], "Int64", "Float64", "float", "int64[pyarrow]")
-WHOLE = {**held_as([1, 2, 3], "int8", "uint16", "Int64", "float32"), "two-dimensional": np.array([[1.0], [2.0], [3.0]])}
+WHOLE = {
+    **held_as([1, 2, 3], "int8", "uint16", "Int64", "float32"),
+    "two-dimensional": np.array([[1.0], [2.0], [3.0]]),
+}
 TRUTHS = held_as([True, False], "bool", "boolean", "bool[pyarrow]")
 
 
@@ -63,7 +69,9 @@ def test_truth_values(library: str) -> None:
     assert codes(Categorical(["true", 1, False]), TRUTHS[library]) == [0, 2]
 
 
-@pytest.mark.parametrize("library", ["pandas object", "pandas bool", "pandas boolean", "polars", "arrow", "dict"])
+@pytest.mark.parametrize(
+    "library", ["pandas object", "pandas bool", "pandas boolean", "polars", "arrow", "dict"]
+)
 def test_truth_values_as_numbers(library: str) -> None:
     assert codes(Numeric(0, 2, bins=2), TRUTHS[library]) == [1, 0]
 
@@ -76,14 +84,28 @@ def test_text_that_spells_numbers() -> None:
 @pytest.mark.parametrize("entry", [1, 1.0, "1", np.int8(1), np.float32(1), np.str_("1")])
 def test_one_number_is_the_same_category_however_it_is_held(entry: object) -> None:
     for listed in (1, 1.0, "1"):
-        assert codes(Categorical(["a", listed]), pd.DataFrame({"x": pd.Series([entry], dtype=object)})) == [1]
+        assert codes(
+            Categorical(["a", listed]), pd.DataFrame({"x": pd.Series([entry], dtype=object)})
+        ) == [1]
 
 
 @pytest.mark.parametrize(
-    ("listed", "entry"), [("1", "01"), (1, "01"), ("1", True), ("true", 1), ("0", False), ("a", "a "), ("a", "A"), ("1", " 1")]
+    ("listed", "entry"),
+    [
+        ("1", "01"),
+        (1, "01"),
+        ("1", True),
+        ("true", 1),
+        ("0", False),
+        ("a", "a "),
+        ("a", "A"),
+        ("1", " 1"),
+    ],
 )
 def test_what_only_looks_alike_is_unlisted(listed: object, entry: object) -> None:
-    assert codes(Categorical([listed]), pd.DataFrame({"x": pd.Series([entry], dtype=object)})) == [1]
+    assert codes(Categorical([listed]), pd.DataFrame({"x": pd.Series([entry], dtype=object)})) == [
+        1
+    ]
 
 
 @pytest.mark.parametrize("null", [None, float("nan"), pd.NA, pd.NaT, np.nan])
@@ -106,7 +128,9 @@ def test_a_numpy_nan_among_objects_is_missing(dtype: str, others: list) -> None:
     ["object", "float"],
 )
 def test_infinity_is_not_the_text_inf(dtype: str) -> None:
-    assert codes(Categorical(["inf"]), pd.DataFrame({"x": pd.Series([float("inf")], dtype=dtype)})) == [1]
+    assert codes(
+        Categorical(["inf"]), pd.DataFrame({"x": pd.Series([float("inf")], dtype=dtype)})
+    ) == [1]
 
 
 @pytest.mark.parametrize(
@@ -117,28 +141,42 @@ def test_infinity_is_not_the_text_inf(dtype: str) -> None:
     ],
 )
 def test_what_is_no_value_matches_nothing(entry: object) -> None:
-    assert codes(Categorical(["\x00"]), pd.DataFrame({"x": pd.Series([entry, 3], dtype=object)})) == [1, 1]
+    assert codes(
+        Categorical(["\x00"]), pd.DataFrame({"x": pd.Series([entry, 3], dtype=object)})
+    ) == [1, 1]
 
 
 @pytest.mark.parametrize(
-    ("entries", "expected"), [([1.0, "a"], [0, 1]), ([True, "a"], [2, 1]), ([True, 1], [2, 0]), (["a\x00", "a"], [3, 1])]
+    ("entries", "expected"),
+    [([1.0, "a"], [0, 1]), ([True, "a"], [2, 1]), ([True, 1], [2, 0]), (["a\x00", "a"], [3, 1])],
 )
 def test_a_list_of_mixed_entries_is_matched_entry_by_entry(entries: list, expected: list) -> None:
     assert codes(Categorical(["1", "a", "true"]), {"x": entries}) == expected
 
 
 def test_a_sparse_column() -> None:
-    assert codes(Categorical([1, 0]), pd.DataFrame({"x": pd.arrays.SparseArray([0, 1, 0])})) == [1, 0, 1]
+    assert codes(Categorical([1, 0]), pd.DataFrame({"x": pd.arrays.SparseArray([0, 1, 0])})) == [
+        1,
+        0,
+        1,
+    ]
 
 
 def test_a_masked_entry_is_missing() -> None:
-    assert codes(Categorical([1, 2], missing="?"), np.ma.masked_array([[1], [2]], mask=[[True], [False]])) == [2, 1]
+    assert codes(
+        Categorical([1, 2], missing="?"), np.ma.masked_array([[1], [2]], mask=[[True], [False]])
+    ) == [2, 1]
 
 
 def test_classes_come_from_y_or_from_the_table() -> None:
     schema = Schema({"x": Categorical(["a"])}, "class", ["no", "yes"])
     inside = encode(schema, {"x": ["a", "a"], "class": ["yes", "?"]})
-    for y in (["yes", "?"], np.array([["yes"], ["?"]]), pd.Series(["yes", "?"], index=[7, 3]), pl.Series(["yes", "?"])):
+    for y in (
+        ["yes", "?"],
+        np.array([["yes"], ["?"]]),
+        pd.Series(["yes", "?"], index=[7, 3]),
+        pl.Series(["yes", "?"]),
+    ):
         outside = encode(schema, {"x": ["a", "a"]}, y)
         assert outside.classes.tolist() == inside.classes.tolist() == [1, 2]
     assert inside.known(schema).tolist() == [True, False]
@@ -146,7 +184,9 @@ def test_classes_come_from_y_or_from_the_table() -> None:
 
 def test_people_are_told_apart() -> None:
     schema = Schema({"x": Categorical(["a"])}, "class", [0, 1], person="id")
-    person = encode(schema, {"x": ["a"] * 5, "class": [0] * 5, "id": pd.Series(["p", None, "q", None, "p"])}).person
+    person = encode(
+        schema, {"x": ["a"] * 5, "class": [0] * 5, "id": pd.Series(["p", None, "q", None, "p"])}
+    ).person
     assert person[0] == person[4]
     assert len({person[0], person[1], person[2]}) == 3
 

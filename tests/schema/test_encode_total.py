@@ -43,7 +43,10 @@ def test_no_pair_of_entries_changes_the_code_of_either(attribute: Attribute) -> 
     alone = [codes(attribute, column([row]))[0] for row in TRICKY]
     for i, row in enumerate(TRICKY):
         for j in range(i):
-            assert codes(attribute, column([row, TRICKY[j]])) == [alone[i], alone[j]], (row, TRICKY[j])
+            assert codes(attribute, column([row, TRICKY[j]])) == [alone[i], alone[j]], (
+                row,
+                TRICKY[j],
+            )
 
 
 @settings(max_examples=100)
@@ -56,16 +59,22 @@ def test_the_owners_check_is_total_too(attribute: Attribute, rows: list) -> None
 
 @settings(max_examples=100)
 @given(attributes, st.lists(st.none() | texts, min_size=1, max_size=6), st.data())
-def test_categories_of_pandas_count_only_where_they_occur(attribute: Attribute, rows: list, data: st.DataObject) -> None:
+def test_categories_of_pandas_count_only_where_they_occur(
+    attribute: Attribute, rows: list, data: st.DataObject
+) -> None:
     unused = data.draw(st.lists(texts, max_size=3))
-    listed = pd.Categorical(rows, categories=list(dict.fromkeys([row for row in rows if row is not None] + unused)))
+    listed = pd.Categorical(
+        rows, categories=list(dict.fromkeys([row for row in rows if row is not None] + unused))
+    )
     schema = Schema({"x": attribute}, "class", [0, 1])
     assert codes(attribute, pd.DataFrame({"x": listed})) == codes(attribute, column(rows))
     y = [0] * len(rows)
     assert problems(schema, pd.DataFrame({"x": listed}), y) == problems(schema, column(rows), y)
 
 
-@pytest.mark.parametrize("make", [lambda rows: {"x": rows}, lambda rows: [[row] for row in rows]], ids=["dict", "rows"])
+@pytest.mark.parametrize(
+    "make", [lambda rows: {"x": rows}, lambda rows: [[row] for row in rows]], ids=["dict", "rows"]
+)
 @pytest.mark.parametrize("rows", [[1.0, "a"], [True, "a"], [True, 2]], ids=repr)
 def test_a_row_of_a_list_has_the_same_code_alone(make: Any, rows: list) -> None:
     attribute = Categorical(["1", "true", 2])
@@ -84,10 +93,15 @@ def test_a_row_of_a_list_has_the_same_code_alone(make: Any, rows: list) -> None:
     ids=["ragged", "lists", "half a character"],
 )
 def test_a_mapping_of_lists_is_total(rows: list) -> None:
-    assert codes(Categorical(["a"]), {"x": rows})[0] == codes(Categorical(["a"]), column(rows))[0] == 1
+    assert (
+        codes(Categorical(["a"]), {"x": rows})[0] == codes(Categorical(["a"]), column(rows))[0] == 1
+    )
 
 
-NULLABLE = {"polars": lambda rows: pl.DataFrame({"x": rows}), "arrow": lambda rows: pa.table({"x": rows})}
+NULLABLE = {
+    "polars": lambda rows: pl.DataFrame({"x": rows}),
+    "arrow": lambda rows: pa.table({"x": rows}),
+}
 
 
 @pytest.mark.parametrize("library", NULLABLE)
@@ -103,7 +117,9 @@ NULLABLE = {"polars": lambda rows: pl.DataFrame({"x": rows}), "arrow": lambda ro
         (Categorical([True]), True),
     ],
 )
-def test_a_null_does_not_change_the_code_of_another_row(library: str, attribute: Attribute, row: object) -> None:
+def test_a_null_does_not_change_the_code_of_another_row(
+    library: str, attribute: Attribute, row: object
+) -> None:
     make = NULLABLE[library]
     assert codes(attribute, make([row, None]))[0] == codes(attribute, make([row]))[0]
 

@@ -84,25 +84,42 @@ def test_edges_increase_strictly_from_low_to_high(attribute: Numeric) -> None:
 
 
 @pytest.mark.parametrize(
-    ("arguments", "size", "unknown", "missing"), [({}, 4, 4, 4), ({"missing": "?"}, 5, 5, 4), ({"on_unknown": "drop"}, 4, 4, 4)]
+    ("arguments", "size", "unknown", "missing"),
+    [({}, 4, 4, 4), ({"missing": "?"}, 5, 5, 4), ({"on_unknown": "drop"}, 4, 4, 4)],
 )
-def test_codes_of_the_unknown_and_the_missing(arguments: dict, size: int, unknown: int, missing: int) -> None:
+def test_codes_of_the_unknown_and_the_missing(
+    arguments: dict, size: int, unknown: int, missing: int
+) -> None:
     attribute = Numeric(0, 1, bins=4, **arguments)
-    assert (attribute.size, attribute.unknown_code, attribute.missing_code) == (size, unknown, missing)
+    assert (attribute.size, attribute.unknown_code, attribute.missing_code) == (
+        size,
+        unknown,
+        missing,
+    )
 
 
 @pytest.mark.parametrize(
     ("bins", "missing", "dtype"),
-    [(255, None, np.uint8), (256, None, np.uint16), (254, "?", np.uint8), (255, "?", np.uint16), (65_534, "?", np.uint16)],
+    [
+        (255, None, np.uint8),
+        (256, None, np.uint16),
+        (254, "?", np.uint8),
+        (255, "?", np.uint16),
+        (65_534, "?", np.uint16),
+    ],
 )
-def test_the_smallest_type_holds_the_unknown_code_too(bins: int, missing: str | None, dtype: type) -> None:
+def test_the_smallest_type_holds_the_unknown_code_too(
+    bins: int, missing: str | None, dtype: type
+) -> None:
     attribute = Numeric(0, 1, bins=bins, missing=missing, on_unknown="drop")
     codes = attribute.codes_of(np.array([1.0, 2.0]))
     assert codes.dtype == attribute.dtype == dtype
     assert codes.tolist() == [bins - 1, attribute.size]
 
 
-NUMBERS = np.array([0, np.nextafter(10, 0), 10, 20, 30, np.nextafter(30, 40), np.nextafter(0, -1), -INF, INF, NAN])
+NUMBERS = np.array(
+    [0, np.nextafter(10, 0), 10, 20, 30, np.nextafter(30, 40), np.nextafter(0, -1), -INF, INF, NAN]
+)
 
 
 @pytest.mark.parametrize(

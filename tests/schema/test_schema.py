@@ -48,7 +48,12 @@ def test_a_bad_parameter_is_named(arguments: dict, named: str) -> None:
 
 def test_what_it_says() -> None:
     schema = Schema({"a": A, "b": B}, "class", [0, 1, 2])
-    assert (schema.names, schema.sizes, schema.n_classes, list(schema)) == (("a", "b"), (2, 16), 3, ["a", "b"])
+    assert (schema.names, schema.sizes, schema.n_classes, list(schema)) == (
+        ("a", "b"),
+        (2, 16),
+        3,
+        ["a", "b"],
+    )
     assert (schema.index("b"), schema.label.unknown_code) == (1, 3)
     with pytest.raises(SchemaError, match="no attribute 'c'; there are a, b"):
         schema.index("c")
@@ -57,7 +62,12 @@ def test_what_it_says() -> None:
 def test_facts_are_declared_on_a_copy() -> None:
     schema = Schema({"a": A}, "class", [0, 1])
     declared = schema.declare(n_rows=5, person="id", rows_per_person=3, neighbours="replace")
-    assert (declared.n_rows, declared.person, declared.rows_per_person, declared.neighbours) == (5, "id", 3, "replace")
+    assert (declared.n_rows, declared.person, declared.rows_per_person, declared.neighbours) == (
+        5,
+        "id",
+        3,
+        "replace",
+    )
     assert schema.n_rows is None
     with pytest.raises(SchemaError, match="unknown fact 'target'"):
         schema.declare(target="other")
@@ -93,7 +103,11 @@ def test_the_fingerprint_depends_on_the_domain(other: Schema) -> None:
 
 
 def test_the_fingerprint_is_the_same_on_every_machine() -> None:
-    schema = Schema({"é": Categorical(["ü", 1], missing="?"), "b": Numeric(0, 0.3, bins=3)}, "class", ["no", "yes"])
+    schema = Schema(
+        {"é": Categorical(["ü", 1], missing="?"), "b": Numeric(0, 0.3, bins=3)},
+        "class",
+        ["no", "yes"],
+    )
     assert schema.fingerprint == "af8b723a86419c7ce0fc732f72e720a436b69b1a4fa4b00c456763f07283e5b8"
 
 
@@ -103,7 +117,10 @@ def test_the_fingerprint_is_the_same_on_every_machine() -> None:
         (Schema({"a": A, "b": B}, "class", [0, 1]), Schema({"b": B, "a": A}, "class", [0, 1])),
         (Schema({"a": A}, "class", [0, 1]), Schema({"a": A}, "class", [0.0, 1.0])),
         (Schema({"a": A}, "class", [0, 1]), Schema({"a": A}, "class", [False, True])),
-        (Schema({"b": Numeric(-0.0, 1)}, "class", [0, 1]), Schema({"b": Numeric(0.0, 1)}, "class", [0, 1])),
+        (
+            Schema({"b": Numeric(-0.0, 1)}, "class", [0, 1]),
+            Schema({"b": Numeric(0.0, 1)}, "class", [0, 1]),
+        ),
     ],
     ids=["order", "float", "bool", "minus zero"],
 )

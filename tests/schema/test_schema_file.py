@@ -85,7 +85,9 @@ def without(*path: str) -> str:
         (TEXT.replace('"version": 1', '"version": 1, "n_rows": -Infinity'), "n_rows"),
     ],
 )
-def test_a_malformed_file_is_refused_with_path_and_reason(text: str, said: str, tmp_path: Path) -> None:
+def test_a_malformed_file_is_refused_with_path_and_reason(
+    text: str, said: str, tmp_path: Path
+) -> None:
     file = tmp_path / "people.schema.json"
     file.write_text(text, encoding="utf-8")
     with pytest.raises(SchemaError, match=said) as caught:
@@ -116,8 +118,14 @@ MAY_BE: dict[tuple[str, ...], list[Any]] = {
     ("attributes", "b", "edges"): [],
     ("attributes", "b", "missing"): [None, "", "text"],
     ("attributes", "b", "on_unknown"): [None],
-    **{key: [] for key in [("privet",), ("version",), ("attributes",), ("classes",), ("neighbours",)]},
-    **{key: [] for key in [("attributes", "a"), ("attributes", "a", "type"), ("attributes", "a", "values")]},
+    **{
+        key: []
+        for key in [("privet",), ("version",), ("attributes",), ("classes",), ("neighbours",)]
+    },
+    **{
+        key: []
+        for key in [("attributes", "a"), ("attributes", "a", "type"), ("attributes", "a", "values")]
+    },
 }
 
 
@@ -142,7 +150,12 @@ def test_a_file_truncated_anywhere_is_refused(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    ("content", "said"), [(TEXT.encode("latin-1"), "not UTF-8"), (TEXT.encode("utf-16"), "not UTF-8"), (b"\xff", "not UTF-8")]
+    ("content", "said"),
+    [
+        (TEXT.encode("latin-1"), "not UTF-8"),
+        (TEXT.encode("utf-16"), "not UTF-8"),
+        (b"\xff", "not UTF-8"),
+    ],
 )
 def test_a_file_that_is_not_text_is_refused(content: bytes, said: str, tmp_path: Path) -> None:
     (tmp_path / "schema.json").write_bytes(content)
@@ -156,10 +169,45 @@ def test_a_missing_file_and_a_folder_are_refused(tmp_path: Path) -> None:
             Schema.read(path)
 
 
-OF_SCHEMAS = ["privet", "version", "attributes", "target", "classes", "n_rows", "person", "rows_per_person", "neighbours"]
-OF_ATTRIBUTES = ["type", "values", "other", "missing", "on_unknown", "low", "high", "bins", "spacing", "edges"]
+OF_SCHEMAS = [
+    "privet",
+    "version",
+    "attributes",
+    "target",
+    "classes",
+    "n_rows",
+    "person",
+    "rows_per_person",
+    "neighbours",
+]
+OF_ATTRIBUTES = [
+    "type",
+    "values",
+    "other",
+    "missing",
+    "on_unknown",
+    "low",
+    "high",
+    "bins",
+    "spacing",
+    "edges",
+]
 keys = st.sampled_from([*OF_SCHEMAS, *OF_ATTRIBUTES, "a", ""])
-words = st.sampled_from(["schema", "categorical", "numeric", "linear", "log", "clip", "drop", "other", "replace", "class", "\0"])
+words = st.sampled_from(
+    [
+        "schema",
+        "categorical",
+        "numeric",
+        "linear",
+        "log",
+        "clip",
+        "drop",
+        "other",
+        "replace",
+        "class",
+        "\0",
+    ]
+)
 json_values = st.recursive(
     st.none() | st.booleans() | st.integers() | st.floats() | words | st.text(max_size=3),
     lambda inner: st.lists(inner, max_size=4) | st.dictionaries(keys, inner, max_size=5),
@@ -168,14 +216,26 @@ json_values = st.recursive(
 
 
 @settings(max_examples=300)
-@given(st.dictionaries(keys, json_values, max_size=5), st.dictionaries(keys, json_values, max_size=5), json_values)
-def test_whatever_a_file_holds_only_a_schema_error_comes_out(top: dict, inner: dict, anything: Any) -> None:
+@given(
+    st.dictionaries(keys, json_values, max_size=5),
+    st.dictionaries(keys, json_values, max_size=5),
+    json_values,
+)
+def test_whatever_a_file_holds_only_a_schema_error_comes_out(
+    top: dict, inner: dict, anything: Any
+) -> None:
     for data in (
         anything,
         {"privet": "schema", "version": 1, **top},
         {**SCHEMA.to_json(), **top},
-        {**SCHEMA.to_json(), "attributes": {"a": {"type": "categorical", "values": ["v"], **inner}}},
-        {**SCHEMA.to_json(), "attributes": {"a": {"type": "numeric", "low": 0, "high": 1, **inner}}},
+        {
+            **SCHEMA.to_json(),
+            "attributes": {"a": {"type": "categorical", "values": ["v"], **inner}},
+        },
+        {
+            **SCHEMA.to_json(),
+            "attributes": {"a": {"type": "numeric", "low": 0, "high": 1, **inner}},
+        },
     ):
         try:
             schema = Schema.from_json(data)
@@ -192,7 +252,9 @@ def test_writing_replaces_the_file_and_leaves_nothing_else(tmp_path: Path) -> No
     assert list(tmp_path.iterdir()) == [file]
 
 
-def test_a_failing_write_leaves_the_old_file(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_failing_write_leaves_the_old_file(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     file = tmp_path / "schema.json"
     file.write_text("old")
 
@@ -204,7 +266,9 @@ def test_a_failing_write_leaves_the_old_file(tmp_path: Path, monkeypatch: pytest
     monkeypatch.setattr(Path, "write_bytes", full)
     with pytest.raises(SchemaError, match=f"cannot write schema file {file}: No space left"):
         SCHEMA.write(file)
-    assert [(path.name, path.read_bytes()) for path in tmp_path.iterdir()] == [("schema.json", b"old")]
+    assert [(path.name, path.read_bytes()) for path in tmp_path.iterdir()] == [
+        ("schema.json", b"old")
+    ]
 
 
 def test_a_failing_write_leaves_no_part(tmp_path: Path) -> None:

@@ -23,7 +23,9 @@ FAST = Limits(rate=100_000, burst=100_000, first_step=0)
 @pytest.fixture
 def schema() -> Schema:
     attributes = {"colour": Categorical(["red", "green", "blue"]), "age": Numeric(0, 80, bins=4)}
-    return Schema(attributes=attributes, target="ill", classes=["no", "yes"], person="who", rows_per_person=1)
+    return Schema(
+        attributes=attributes, target="ill", classes=["no", "yes"], person="who", rows_per_person=1
+    )
 
 
 def people() -> pd.DataFrame:

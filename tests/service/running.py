@@ -25,7 +25,11 @@ from tests.commands import PRIVET, Forked
 #: No test waits for something that comes sooner or later for longer than this.
 PATIENCE = 120
 SCHEMA = Schema(
-    attributes={"colour": Categorical(["red", "green", "blue"]), "age": Numeric(0, 80, bins=4), "smokes": Categorical(["no", "yes"])},
+    attributes={
+        "colour": Categorical(["red", "green", "blue"]),
+        "age": Numeric(0, 80, bins=4),
+        "smokes": Categorical(["no", "yes"]),
+    },
     target="ill",
     classes=["no", "yes"],
     person="who",
@@ -83,10 +87,18 @@ def house(folder: Path, epsilon: str | int = 1000, place: str | None = None) -> 
 
 
 class Service:
-    """``privet curator serve`` (or another server) as a process. ``before`` is Python that runs in it first, for faults."""
+    """``privet curator serve`` (or another server) as a process. ``before`` is Python that runs in
+    it first, for faults.
+    """
 
     def __init__(
-        self, home: Path, log: Path, rate: float = 100_000, before: str = "", group: str = "curator", more: Sequence[str] = ()
+        self,
+        home: Path,
+        log: Path,
+        rate: float = 100_000,
+        before: str = "",
+        group: str = "curator",
+        more: Sequence[str] = (),
     ) -> None:
         serve = [group, "serve", "--home", str(home), "--port", "0", "--rate", str(rate), *more]
         self.log = log
@@ -155,7 +167,11 @@ class Answer:
     @property
     def problem(self) -> dict:
         """The problem that this answer must be."""
-        assert self.headers["content-type"] == "application/problem+json", (self.status, self.headers, self.body[:300])
+        assert self.headers["content-type"] == "application/problem+json", (
+            self.status,
+            self.headers,
+            self.body[:300],
+        )
         told = self.json()
         assert told["status"] == self.status
         assert told["type"].startswith("urn:privet:problem:")
@@ -224,12 +240,16 @@ class Client:
     def get(self, path: str) -> Answer:
         return self.request("GET", path)
 
-    def ask(self, question: str, body, key: str = "", dataset: str = "people", **headers: str) -> Answer:
+    def ask(
+        self, question: str, body, key: str = "", dataset: str = "people", **headers: str
+    ) -> Answer:
         """A question, waiting as long as the service asks to."""
         sent = body if isinstance(body, bytes) else json.dumps(body).encode()
         keyed = {"Idempotency-Key": key} if key else {}
         while True:
-            answer = self.request("POST", f"datasets/{dataset}/{question}", sent, **keyed, **headers)
+            answer = self.request(
+                "POST", f"datasets/{dataset}/{question}", sent, **keyed, **headers
+            )
             if answer.status != 429:
                 return answer
             time.sleep(float(answer.headers["retry-after"]))

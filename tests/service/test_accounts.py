@@ -22,11 +22,21 @@ def test_a_token_is_random_shown_once_and_stored_hashed(home):
     assert len(set(tokens)) == 3
     assert all(len(token) >= 40 for token in tokens)
     stored = home.accounts.path.read_bytes()
-    assert not any(token.encode() in stored or token.removeprefix("privet_").encode() in stored for token in tokens)
+    assert not any(
+        token.encode() in stored or token.removeprefix("privet_").encode() in stored
+        for token in tokens
+    )
     assert home.accounts.analyst_of(home.tokens["ada"]) == "ada"
     assert home.accounts.is_owner(home.tokens["owner"])
     assert not home.accounts.is_owner(home.tokens["ada"])
-    for wrong in ("", "x", home.tokens["ada"][:-1], home.tokens["ada"] + " ", home.tokens["owner"], "\ud800"):
+    for wrong in (
+        "",
+        "x",
+        home.tokens["ada"][:-1],
+        home.tokens["ada"] + " ",
+        home.tokens["owner"],
+        "\ud800",
+    ):
         with pytest.raises(AccessError, match="not known"):
             home.accounts.analyst_of(wrong)
 
@@ -87,7 +97,9 @@ def test_names_are_taken_once_and_must_exist(home, place, schema):
             home.accounts.add_dataset(name, place, schema)
 
 
-def test_a_data_set_is_kept_with_its_schema_and_a_new_one_of_the_same_name_is_another(home, place, schema):
+def test_a_data_set_is_kept_with_its_schema_and_a_new_one_of_the_same_name_is_another(
+    home, place, schema
+):
     first = home.accounts.dataset("people")
     assert (first.place, first.schema) == (place, schema)
     assert place not in repr(first)  # it may hold a password

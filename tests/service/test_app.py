@@ -55,7 +55,11 @@ def test_a_count_is_charged_noisy_and_carries_a_receipt(ada, home):
     entry = home.ledger.charged("ada", "k")
     assert (entry.number, entry.hash) == (answer["entry"]["number"], answer["entry"]["hash"])
     receipt = Receipt.read(told["receipt"])
-    assert (receipt.ledger, receipt.number, receipt.hash) == (home.ledger.identity, entry.number, entry.hash)
+    assert (receipt.ledger, receipt.number, receipt.hash) == (
+        home.ledger.identity,
+        entry.number,
+        entry.hash,
+    )
     raw = response.content[len(b'{"answer":') : response.content.index(b',"receipt"')]
     assert hashlib.sha256(raw).hexdigest() == receipt.answer
     assert home.ledger.answer(entry.number) == raw
@@ -64,22 +68,35 @@ def test_a_count_is_charged_noisy_and_carries_a_receipt(ada, home):
 
 
 def test_noise_is_fresh_for_every_key(ada):
-    answers = {json.dumps(ada.post("size", {"epsilon": "1/50"}, key=f"k{i}").json()["answer"]["tables"]) for i in range(12)}
+    answers = {
+        json.dumps(ada.post("size", {"epsilon": "1/50"}, key=f"k{i}").json()["answer"]["tables"])
+        for i in range(12)
+    }
     assert len(answers) > 6
 
 
 def test_counts_are_about_right(ada, home, frame, schema):
     home.ledger.set_cap("people", Budget(1000))
     home.ledger.set_cap("people", Budget(1000), "ada")
-    body = {"epsilon": 100, "cells": [[{"colour": ["red"]}, {"colour": ["green", 2]}]], "partitions": [{"cells": 0, "by": "age"}]}
-    numbers = np.array(ada.post("count", body).json()["answer"]["tables"][0]["numbers"]).reshape(2, 4, 2)
+    body = {
+        "epsilon": 100,
+        "cells": [[{"colour": ["red"]}, {"colour": ["green", 2]}]],
+        "partitions": [{"cells": 0, "by": "age"}],
+    }
+    numbers = np.array(ada.post("count", body).json()["answer"]["tables"][0]["numbers"]).reshape(
+        2, 4, 2
+    )
     for cell, colours in enumerate((["red"], ["green", "blue"])):
         for bin_ in range(4):
             for label, ill in enumerate(["no", "yes"]):
-                rows = frame[frame.colour.isin(colours) & (frame.age // 20 == bin_) & (frame.ill == ill)]
+                rows = frame[
+                    frame.colour.isin(colours) & (frame.age // 20 == bin_) & (frame.ill == ill)
+                ]
                 assert abs(numbers[cell, bin_, label] - len(rows)) <= 2
     exact = MemorySource(schema, frame, None).count(Question.of(Cells.everything(schema)))[0]
-    sums = ada.post("sums", {"epsilon": 100, "score": [1, -2]}).json()["answer"]["tables"][0]["numbers"]
+    sums = ada.post("sums", {"epsilon": 100, "score": [1, -2]}).json()["answer"]["tables"][0][
+        "numbers"
+    ]
     assert abs(sums[0] - int(exact[0] @ [1, -2])) <= 2
 
 
@@ -95,7 +112,11 @@ def test_the_same_key_and_body_get_the_same_answer_for_one_charge(ada, home):
 
 @pytest.mark.parametrize(
     ("question", "body"),
-    [("count", {**COUNT, "epsilon": "1/20"}), ("count", {**COUNT, "cells": [[{"colour": ["red"]}]]}), ("size", {"epsilon": "1/10"})],
+    [
+        ("count", {**COUNT, "epsilon": "1/20"}),
+        ("count", {**COUNT, "cells": [[{"colour": ["red"]}]]}),
+        ("size", {"epsilon": "1/10"}),
+    ],
 )
 def test_a_key_with_another_body_or_question_is_refused(ada, home, question, body):
     ada.post("count", COUNT, key="k")
@@ -116,7 +137,9 @@ def test_without_a_key_every_request_is_its_own(ada, home):
     assert home.ledger.spent("people", "ada").epsilon == F(3, 10)
 
 
-def test_a_charge_that_was_never_answered_is_answered_later_for_the_same_charge(ada, home, monkeypatch):
+def test_a_charge_that_was_never_answered_is_answered_later_for_the_same_charge(
+    ada, home, monkeypatch
+):
     from privet.counts.duckdb_source import DuckDBSource
     from privet.errors import TableError
 
@@ -153,7 +176,12 @@ def test_nothing_is_charged_for_a_table_that_is_gone(ada, home, tmp_path):
 def test_colluding_analysts_together_cannot_pass_the_data_sets_cap(ada, bob, home):
     assert ada.post("size", {"epsilon": 2}).status_code == 200
     told = problem(bob.post("size", {"epsilon": "3/2"}), 403, "budget-exceeded")
-    assert (told["asked"], told["left"], told["unit"], told["account"]) == ("3/2", "1", "epsilon", "data set 'people'")
+    assert (told["asked"], told["left"], told["unit"], told["account"]) == (
+        "3/2",
+        "1",
+        "epsilon",
+        "data set 'people'",
+    )
     assert bob.post("size", {"epsilon": 1}).status_code == 200
     problem(bob.post("size", {"epsilon": "1/1000000000"}), 403, "budget-exceeded")
     assert home.ledger.spent("people").epsilon == 3
@@ -170,7 +198,25 @@ def test_an_analyst_cannot_pass_their_own_cap(ada, home):
 @pytest.mark.parametrize(
     ("epsilon", "status"),
     [
-        *((epsilon, 422) for epsilon in (0, -1, "0", "-1/2", "NaN", "1e999", "", "1/0", "x" * 10_000, True, None, [1], 1e-300, "1e-30")),
+        *(
+            (epsilon, 422)
+            for epsilon in (
+                0,
+                -1,
+                "0",
+                "-1/2",
+                "NaN",
+                "1e999",
+                "",
+                "1/0",
+                "x" * 10_000,
+                True,
+                None,
+                [1],
+                1e-300,
+                "1e-30",
+            )
+        ),
         *((epsilon, 422) for epsilon in ("inf", "Infinity")),
         (10**400, 422),
     ],
@@ -182,11 +228,24 @@ def test_odd_amounts_are_refused_and_charge_nothing(ada, home, epsilon, status):
 
 
 @pytest.mark.parametrize(
-    "text", ['{"epsilon": NaN}', '{"epsilon": Infinity}', '{"epsilon": 1', "[" * 100_000, "", "null", '{"epsilon":1e400}']
+    "text",
+    [
+        '{"epsilon": NaN}',
+        '{"epsilon": Infinity}',
+        '{"epsilon": 1',
+        "[" * 100_000,
+        "",
+        "null",
+        '{"epsilon":1e400}',
+    ],
 )
 def test_what_is_no_json_is_refused(ada, home, text):
     before = lines(home)
-    response = ada.client.post("/v1/datasets/people/size", content=text, headers={**ada.headers, "content-type": "application/json"})
+    response = ada.client.post(
+        "/v1/datasets/people/size",
+        content=text,
+        headers={**ada.headers, "content-type": "application/json"},
+    )
     problem(response, 422, "parameter")
     assert lines(home) == before
 
@@ -199,15 +258,59 @@ def test_what_is_no_json_is_refused(ada, home, text):
         ("count", {"epsilon": 1, "cells": [[{"colour'; DROP TABLE people; --": ["red"]}]]}),
         ("count", {"epsilon": 1, "cells": [[{"colour": ["red"]}, {"colour": ["red", "blue"]}]]}),
         ("count", {"epsilon": 1, "cells": [[{}]], "partitions": [{"cells": 1}]}),
-        ("count", {"epsilon": 1, "cells": [{"attribute": [0, -1], "branch": [1, 1], "cell": [-1, 0], "n_cells": 1}]}),
-        ("count", {"epsilon": 1, "cells": [{"attribute": [0, -1], "branch": [0, 1, 1], "cell": [-1, 0], "n_cells": 1}]}),
-        ("count", {"epsilon": 1, "cells": [{"attribute": [-1], "branch": [], "cell": [5], "n_cells": 1}]}),
-        ("count", {"epsilon": 1, "cells": [{"attribute": [-1], "branch": [], "cell": [0], "n_cells": 2_000_000_000}]}),
+        (
+            "count",
+            {
+                "epsilon": 1,
+                "cells": [{"attribute": [0, -1], "branch": [1, 1], "cell": [-1, 0], "n_cells": 1}],
+            },
+        ),
+        (
+            "count",
+            {
+                "epsilon": 1,
+                "cells": [
+                    {"attribute": [0, -1], "branch": [0, 1, 1], "cell": [-1, 0], "n_cells": 1}
+                ],
+            },
+        ),
+        (
+            "count",
+            {"epsilon": 1, "cells": [{"attribute": [-1], "branch": [], "cell": [5], "n_cells": 1}]},
+        ),
+        (
+            "count",
+            {
+                "epsilon": 1,
+                "cells": [{"attribute": [-1], "branch": [], "cell": [0], "n_cells": 2_000_000_000}],
+            },
+        ),
         ("choose", {"epsilon": 1, "splits": [{"attribute": "colour", "branch": [0, 1]}]}),
-        ("choose", {"epsilon": 1, "splits": [{"attribute": "colour", "branch": [0, 1, 1]}], "criterion": "mine"}),
-        ("choose", {"epsilon": 1, "splits": [{"attribute": "colour", "branch": [0, 1, 1]}], "candidates": [[1]]}),
+        (
+            "choose",
+            {
+                "epsilon": 1,
+                "splits": [{"attribute": "colour", "branch": [0, 1, 1]}],
+                "criterion": "mine",
+            },
+        ),
+        (
+            "choose",
+            {
+                "epsilon": 1,
+                "splits": [{"attribute": "colour", "branch": [0, 1, 1]}],
+                "candidates": [[1]],
+            },
+        ),
         ("draw-tree", {"epsilon": 1, "space": {"depth": 99}}),
-        ("draw-tree", {"epsilon": 1, "space": {"depth": 1}, "weighting": [{"attribute": [-1], "branch": [], "counts": [[1e300, 0]]}]}),
+        (
+            "draw-tree",
+            {
+                "epsilon": 1,
+                "space": {"depth": 1},
+                "weighting": [{"attribute": [-1], "branch": [], "counts": [[1e300, 0]]}],
+            },
+        ),
         ("sums", {"epsilon": 1, "score": [0, 0]}),
         ("sums", {"epsilon": 1, "score": [1, 2, 3]}),
         ("sums", {"epsilon": 1, "score": [[1, 2], [3]], "by": "colour"}),
@@ -268,11 +371,18 @@ def test_money_and_schema_are_told(ada, schema):
     told = ada.get("datasets/people").json()
     assert told["schema"] == schema.to_json()
     assert told["fingerprint"] == schema.fingerprint
-    assert (told["unit"], told["cap"], told["left"], told["expires"]) == ("epsilon", "2", "5/3", None)
+    assert (told["unit"], told["cap"], told["left"], told["expires"]) == (
+        "epsilon",
+        "2",
+        "5/3",
+        None,
+    )
     assert told["spent"] == {"epsilon": "1/3", "rho": "1/18"}
     assert ada.get("datasets").json() == {
         "analyst": "ada",
-        "datasets": [{"name": "people", "unit": "epsilon", "cap": "2", "left": "5/3", "expires": None}],
+        "datasets": [
+            {"name": "people", "unit": "epsilon", "cap": "2", "left": "5/3", "expires": None}
+        ],
     }
 
 
@@ -309,7 +419,8 @@ def test_a_data_set_that_was_replaced_does_not_replay_or_reuse_keys(ada, home, p
     ada.post("count", COUNT, key="k")
     home.accounts.remove_dataset("people")
     home.accounts.add_dataset("people", place, schema)
-    problem(ada.post("count", COUNT, key="k"), 404, "not-granted")  # what was granted was another table
+    # what was granted was another table
+    problem(ada.post("count", COUNT, key="k"), 404, "not-granted")
     home.accounts.grant("ada", "people")
     problem(ada.post("count", COUNT, key="k"), 409, "key-reused")
 
@@ -318,13 +429,21 @@ def test_questions_of_a_snapshot_see_the_same_people_and_groups_are_paid_once(ad
     home.ledger.set_cap("people", Budget(1000))
     home.ledger.set_cap("people", Budget(1000), "ada")
     snapshot = ada.snapshot()
-    told = ada.post("divide", {"epsilon": 100, "n_parts": 2, "snapshot": snapshot}, key="d").json()["answer"]
+    told = ada.post("divide", {"epsilon": 100, "n_parts": 2, "snapshot": snapshot}, key="d").json()[
+        "answer"
+    ]
     division = told["division"]
     before = lines(home)
     totals = []
     for number in range(2):
-        body = {"epsilon": 50, "snapshot": snapshot, "part": {"division": division, "number": number}}
-        totals.append(ada.post("size", body, key=f"p{number}").json()["answer"]["tables"][0]["numbers"][0])
+        body = {
+            "epsilon": 50,
+            "snapshot": snapshot,
+            "part": {"division": division, "number": number},
+        }
+        totals.append(
+            ada.post("size", body, key=f"p{number}").json()["answer"]["tables"][0]["numbers"][0]
+        )
         problem(ada.post("size", {**body, "epsilon": 51}), 403, "budget-exceeded")
         again = ada.post("size", body, key=f"p{number}")
         assert again.headers["privet-replayed"] == "true"
@@ -343,11 +462,30 @@ def test_groups_end_with_their_snapshot(ada, home):
     body = {"epsilon": 1, "n_parts": 2, "snapshot": snapshot}
     first = ada.post("divide", body, key="d")
     division = first.json()["answer"]["division"]
-    assert ada.client.delete(f"/v1/datasets/people/snapshots/{snapshot}", headers=ada.headers).status_code == 204
-    problem(ada.post("size", {"epsilon": 1, "snapshot": snapshot, "part": {"division": division, "number": 0}}), 410, "snapshot-gone")
-    assert ada.post("divide", body, key="d").content == first.content  # the answer is on record, its groups are gone
+    assert (
+        ada.client.delete(
+            f"/v1/datasets/people/snapshots/{snapshot}", headers=ada.headers
+        ).status_code
+        == 204
+    )
+    problem(
+        ada.post(
+            "size",
+            {"epsilon": 1, "snapshot": snapshot, "part": {"division": division, "number": 0}},
+        ),
+        410,
+        "snapshot-gone",
+    )
+    # the answer is on record, its groups are gone
+    assert ada.post("divide", body, key="d").content == first.content
     again = ada.snapshot()
-    problem(ada.post("size", {"epsilon": 1, "snapshot": again, "part": {"division": division, "number": 0}}), 410, "snapshot-gone")
+    problem(
+        ada.post(
+            "size", {"epsilon": 1, "snapshot": again, "part": {"division": division, "number": 0}}
+        ),
+        410,
+        "snapshot-gone",
+    )
     problem(ada.post("divide", {"epsilon": 1, "n_parts": 2}), 410, "snapshot-gone")
 
 
@@ -356,17 +494,26 @@ def test_snapshots_are_each_analysts_own_and_few(ada, bob):
     told = problem(ada.post("snapshots", {}), 429, "too-many-requests")
     assert "4 snapshots" in told["detail"]
     problem(bob.post("size", {"epsilon": 1, "snapshot": snapshots[0]}), 410, "snapshot-gone")
-    assert bob.client.delete(f"/v1/datasets/people/snapshots/{snapshots[0]}", headers=bob.headers).status_code == 410
+    assert (
+        bob.client.delete(
+            f"/v1/datasets/people/snapshots/{snapshots[0]}", headers=bob.headers
+        ).status_code
+        == 410
+    )
 
 
 def test_idle_snapshots_end(home):
-    with TestClient(create_app(home, Limits(rate=1000, burst=1000, first_step=0, snapshot_idle=0))) as client:
+    with TestClient(
+        create_app(home, Limits(rate=1000, burst=1000, first_step=0, snapshot_idle=0))
+    ) as client:
         ada = Analyst(client, home.tokens["ada"])
         problem(ada.post("size", {"epsilon": 1, "snapshot": ada.snapshot()}), 410, "snapshot-gone")
 
 
 def test_who_is_too_fast_has_to_wait_and_others_do_not(home):
-    with TestClient(create_app(home, Limits(rate=0.001, burst=3, first_step=0, strangers=0.001))) as client:
+    with TestClient(
+        create_app(home, Limits(rate=0.001, burst=3, first_step=0, strangers=0.001))
+    ) as client:
         ada, bob = (Analyst(client, home.tokens[name]) for name in ("ada", "bob"))
         assert [ada.get("datasets").status_code for _ in range(4)] == [200, 200, 200, 429]
         assert int(ada.get("datasets").headers["retry-after"]) >= 1
@@ -377,11 +524,15 @@ def test_who_is_too_fast_has_to_wait_and_others_do_not(home):
 
 
 def test_large_bodies_are_refused_whatever_their_headers_say(home):
-    with TestClient(create_app(home, Limits(rate=1000, burst=1000, first_step=0, body=1000))) as client:
+    with TestClient(
+        create_app(home, Limits(rate=1000, burst=1000, first_step=0, body=1000))
+    ) as client:
         ada = Analyst(client, home.tokens["ada"])
         large = {"epsilon": 1, "cells": [[{"colour": ["red"] * 500}]]}
         problem(ada.post("count", large), 413, "too-large")
-        chunked = client.post("/v1/datasets/people/count", content=iter([b" " * 600, b" " * 600]), headers=ada.headers)
+        chunked = client.post(
+            "/v1/datasets/people/count", content=iter([b" " * 600, b" " * 600]), headers=ada.headers
+        )
         problem(chunked, 413, "too-large")
         assert ada.post("count", COUNT).status_code == 200
 
@@ -395,7 +546,9 @@ def test_a_ledger_that_was_changed_is_not_served(home):
         create_app(home, FAST)
 
 
-def test_rows_written_later_are_not_in_a_snapshot_but_in_the_next_question(home, schema, frame, tmp_path):
+def test_rows_written_later_are_not_in_a_snapshot_but_in_the_next_question(
+    home, schema, frame, tmp_path
+):
     frame.to_parquet(tmp_path / "people.parquet")
     home.accounts.add_dataset("file", str(tmp_path / "people.parquet"), schema)
     home.ledger.open_cap("file", Budget(10_000))
@@ -405,7 +558,9 @@ def test_rows_written_later_are_not_in_a_snapshot_but_in_the_next_question(home,
         snapshot = ada.post("snapshots", {}, dataset="file").json()["snapshot"]
 
         def size(**more):
-            return ada.post("size", {"epsilon": 100, **more}, dataset="file").json()["answer"]["tables"][0]["numbers"][0]
+            return ada.post("size", {"epsilon": 100, **more}, dataset="file").json()["answer"][
+                "tables"
+            ][0]["numbers"][0]
 
         assert abs(size(snapshot=snapshot) - 200) <= 2
         frame.head(20).to_parquet(tmp_path / "people.parquet")
@@ -429,7 +584,10 @@ def test_the_openapi_description_has_examples_that_work(ada, home):
 def test_duckdb_says_nothing_of_rows(ada, home, tmp_path):
     """A column that no longer is what it was: the error names no value."""
     with duckdb.connect(tmp_path / "other.db") as connection:
-        connection.execute("CREATE TABLE people AS SELECT 'secret value' AS who, 'red' AS colour, 1.0 AS age, 'no' AS ill")
+        connection.execute(
+            "CREATE TABLE people AS SELECT 'secret value' AS who, 'red' AS colour, 1.0 AS age, "
+            "'no' AS ill"
+        )
     ada.post("count", COUNT)
     (tmp_path / "other.db").replace(tmp_path / "people.db")
     before = lines(home)
@@ -450,10 +608,29 @@ def test_a_stranger_is_turned_away_before_anything_they_send_is_read(home):
         answered.append(message)
 
     for sent, unread in ((b"Bearer wrong", True), (f"Bearer {home.tokens['ada']}".encode(), False)):
-        scope = {"type": "http", "method": "POST", "path": "/v1/datasets/people/count", "headers": [(b"authorization", sent)]}
-        asyncio.run(app({**scope, "client": ("127.0.0.1", 1), "query_string": b"", "http_version": "1.1", "scheme": "http"}, receive, send))
+        scope = {
+            "type": "http",
+            "method": "POST",
+            "path": "/v1/datasets/people/count",
+            "headers": [(b"authorization", sent)],
+        }
+        asyncio.run(
+            app(
+                {
+                    **scope,
+                    "client": ("127.0.0.1", 1),
+                    "query_string": b"",
+                    "http_version": "1.1",
+                    "scheme": "http",
+                },
+                receive,
+                send,
+            )
+        )
         assert (not read) == unread
-    assert [message["status"] for message in answered if message["type"] == "http.response.start"] == [401, 413]
+    assert [
+        message["status"] for message in answered if message["type"] == "http.response.start"
+    ] == [401, 413]
 
 
 def test_an_analyst_has_few_requests_under_way(home, monkeypatch):
@@ -486,12 +663,16 @@ def test_an_analyst_has_few_requests_under_way(home, monkeypatch):
 
 
 def test_recorded_answers_have_a_bound(home):
-    with TestClient(create_app(home, Limits(rate=1000, burst=1000, first_step=0, recorded=100))) as client:
+    with TestClient(
+        create_app(home, Limits(rate=1000, burst=1000, first_step=0, recorded=100))
+    ) as client:
         ada, bob = (Analyst(client, home.tokens[name]) for name in ("ada", "bob"))
         first = ada.post("count", COUNT, key="k")
         assert first.status_code == 200
         before = lines(home)
-        assert "room" in problem(ada.post("size", {"epsilon": 1}), 429, "too-many-requests")["detail"]
+        assert (
+            "room" in problem(ada.post("size", {"epsilon": 1}), 429, "too-many-requests")["detail"]
+        )
         assert ada.post("count", COUNT, key="k").content == first.content
         assert bob.post("count", COUNT).status_code == 200
         assert lines(home) == before + 1
@@ -533,7 +714,11 @@ def test_a_ledger_that_is_rolled_back_while_it_is_served_answers_no_more(ada, ho
 
 
 def test_no_cache_keeps_an_answer(ada):
-    for response in (ada.post("count", COUNT), ada.get("datasets"), ada.get("datasets/people/history")):
+    for response in (
+        ada.post("count", COUNT),
+        ada.get("datasets"),
+        ada.get("datasets/people/history"),
+    ):
         assert response.headers["cache-control"] == "no-store"
 
 
@@ -549,15 +734,27 @@ def test_a_snapshot_counts_until_its_thread_has_left_it(home, monkeypatch):
         return count(self, question)
 
     monkeypatch.setattr(DuckDBSource, "count", slowly)
-    with TestClient(create_app(home, replace(FAST, at_once_each=20))) as client, ThreadPoolExecutor(4) as threads:
+    with (
+        TestClient(create_app(home, replace(FAST, at_once_each=20))) as client,
+        ThreadPoolExecutor(4) as threads,
+    ):
         ada = Analyst(client, home.tokens["ada"])
         snapshots = [ada.snapshot() for _ in range(4)]
-        working = [threads.submit(ada.post, "count", {**COUNT, "snapshot": name}) for name in snapshots]
+        working = [
+            threads.submit(ada.post, "count", {**COUNT, "snapshot": name}) for name in snapshots
+        ]
         for _ in snapshots:
             assert asked.acquire(timeout=60)
         for name in snapshots:
-            assert client.delete(f"/v1/datasets/people/snapshots/{name}", headers=ada.headers).status_code == 204
-        assert "4 snapshots" in problem(ada.post("snapshots", {}), 429, "too-many-requests")["detail"]
+            assert (
+                client.delete(
+                    f"/v1/datasets/people/snapshots/{name}", headers=ada.headers
+                ).status_code
+                == 204
+            )
+        assert (
+            "4 snapshots" in problem(ada.post("snapshots", {}), 429, "too-many-requests")["detail"]
+        )
         go.set()
         assert [future.result(60).status_code for future in working] == [200] * 4
         until = time.monotonic() + 60
@@ -566,7 +763,9 @@ def test_a_snapshot_counts_until_its_thread_has_left_it(home, monkeypatch):
         assert ada.post("snapshots", {}).status_code == 201
 
 
-@pytest.mark.parametrize("path", ["/v1/datasets/", "/v1/datasets/people/", "/v1/datasets/people/count/"])
+@pytest.mark.parametrize(
+    "path", ["/v1/datasets/", "/v1/datasets/people/", "/v1/datasets/people/count/"]
+)
 def test_a_slash_too_many_is_not_found_rather_than_sent_elsewhere(client, home, path):
     headers = {"Authorization": f"Bearer {home.tokens['ada']}", "Host": "elsewhere.example"}
     answer = client.get(path, headers=headers, follow_redirects=False)

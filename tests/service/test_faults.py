@@ -1,4 +1,6 @@
-"""Tables and ledgers that fail while they are used: every answer says whether a charge stands, and a charge that stands gets its answer."""
+"""Tables and ledgers that fail while they are used: every answer says whether a charge stands, and
+a charge that stands gets its answer.
+"""
 
 from __future__ import annotations
 
@@ -68,7 +70,9 @@ def charged(there: House, answer: Answer) -> int:
 def privet(*words: str) -> str:
     call = [sys.executable, "-c", "from privet.cli import main; main()", *words]
     wide = {**os.environ, "COLUMNS": "200"}
-    return subprocess.run(call, capture_output=True, text=True, timeout=PATIENCE, check=True, env=wide).stdout
+    return subprocess.run(
+        call, capture_output=True, text=True, timeout=PATIENCE, check=True, env=wide
+    ).stdout
 
 
 @pytest.fixture
@@ -108,15 +112,24 @@ def test_a_fault_after_the_charge(there, client, fault):
     assert client.ask("size", ASKED, "before").status == 200
     there.flag.write_text(fault)
     number = charged(there, client.ask("size", ASKED, "key"))
-    assert charged(there, client.ask("size", ASKED, "key")) == number  # still, and not charged again
+    # still, and not charged again
+    assert charged(there, client.ask("size", ASKED, "key")) == number
     assert [entry.key for entry in there.home.ledger.entries()] == ["before", "key"]
 
     # Everybody who may know does.
-    told = {entry["key"]: entry for entry in client.get("datasets/people/history").json()["entries"]}
+    told = {
+        entry["key"]: entry for entry in client.get("datasets/people/history").json()["entries"]
+    }
     assert {key: entry["answered"] for key, entry in told.items()} == {"before": True, "key": False}
     assert told["key"]["receipt"].endswith(".")  # of no answer
-    listed = [json.loads(line) for line in privet("curator", "ledger", "--json", "--home", str(there.path)).splitlines()]
-    assert [(entry["key"], entry["answered"]) for entry in listed] == [("before", True), ("key", False)]
+    listed = [
+        json.loads(line)
+        for line in privet("curator", "ledger", "--json", "--home", str(there.path)).splitlines()
+    ]
+    assert [(entry["key"], entry["answered"]) for entry in listed] == [
+        ("before", True),
+        ("key", False),
+    ]
     assert privet("curator", "ledger", "--home", str(there.path)).count("UNANSWERED") == 1
 
     # Another body under the key is another question, whatever became of the first.
@@ -161,7 +174,8 @@ def test_faults_within_a_snapshot_and_its_groups(there, client):
     answer = client.ask("size", asked, "group")
     assert answer.status == 200
     assert client.ask("size", asked, "group").body == answer.body
-    assert client.ask("size", asked, "another").status == 403  # the group's budget was spent once, and is
+    # the group's budget was spent once, and is
+    assert client.ask("size", asked, "another").status == 403
     assert len(there.home.ledger.entries()) == 2
 
 
@@ -182,20 +196,29 @@ def test_a_ledger_or_accounts_that_are_gone(there, client, file):
     assert [entry.key for entry in there.home.ledger.entries()] == ["before", "key"]
 
 
-@pytest.mark.skipif(not hasattr(resource, "prlimit"), reason="limits of other processes can be set on Linux only")
+@pytest.mark.skipif(
+    not hasattr(resource, "prlimit"), reason="limits of other processes can be set on Linux only"
+)
 def test_a_disk_that_is_full(there, client):
-    """Files can no longer grow: at first there is no room for a charge, then for a charge, but not for its large answer."""
+    """Files can no longer grow: at first there is no room for a charge, then for a charge, but not
+    for its large answer.
+    """
     assert client.ask("size", ASKED, "before").status == 200
     log = Path(f"{there.path / 'ledger.sqlite'}-wal")
     process, no_limit = there.service.process.pid, (resource.RLIM_INFINITY, resource.RLIM_INFINITY)
 
     def room(more: int) -> None:
-        resource.prlimit(process, resource.RLIMIT_FSIZE, (log.stat().st_size + more, resource.RLIM_INFINITY))
+        resource.prlimit(
+            process, resource.RLIMIT_FSIZE, (log.stat().st_size + more, resource.RLIM_INFINITY)
+        )
 
     room(0)
     for turn in range(12):  # more often than there are workers: each has a connection of its own
         not_charged(there, client.ask("size", ASKED, f"full-{turn}"), 1)
-    large = {"epsilon": "1/4", "cells": [{"attribute": [-1], "branch": [], "cell": [0], "n_cells": 1 << 17}]}
+    large = {
+        "epsilon": "1/4",
+        "cells": [{"attribute": [-1], "branch": [], "cell": [0], "n_cells": 1 << 17}],
+    }
     room(200_000)
     number = charged(there, client.ask("count", large, "large"))
     resource.prlimit(process, resource.RLIMIT_FSIZE, no_limit)
@@ -207,7 +230,7 @@ def test_a_disk_that_is_full(there, client):
     assert there.home.ledger.unanswered() == set()
 
 
-# -- a database that dies -------------------------------------------------------------------------------------------------------
+# -- a database that dies --------------------------------------------------------------------------
 
 
 def test_postgresql_is_shut_down_in_the_middle_of_a_count(own_postgres, tmp_path):
@@ -217,11 +240,18 @@ def test_postgresql_is_shut_down_in_the_middle_of_a_count(own_postgres, tmp_path
         put_table(url, connection.execute("SELECT * FROM people").df())
     with psycopg.connect(url, autocommit=True) as connection:
         connection.execute("CREATE TABLE pause AS SELECT 60.0::float8 AS seconds")
-        connection.execute("CREATE VIEW slow AS SELECT people.* FROM people, (SELECT pg_sleep(seconds) FROM pause) AS s")
+        connection.execute(
+            "CREATE VIEW slow AS SELECT people.* FROM people, (SELECT pg_sleep(seconds) FROM "
+            "pause) AS s"
+        )
     made.home.accounts.remove_dataset("people")
     made.home.accounts.add_dataset("people", f"{url}&table=slow", made.schema)
     made.add("ada", 100)
-    with serving(made.path) as service, service.client(made.tokens["ada"]) as client, service.client(made.tokens["ada"]) as other:
+    with (
+        serving(made.path) as service,
+        service.client(made.tokens["ada"]) as client,
+        service.client(made.tokens["ada"]) as other,
+    ):
         snapshot = other.ask("snapshots", b"").json()["snapshot"]
         answers: list[Answer] = []
         asking = threading.Thread(target=lambda: answers.append(client.ask("size", ASKED, "key")))
@@ -240,7 +270,8 @@ def test_postgresql_is_shut_down_in_the_middle_of_a_count(own_postgres, tmp_path
         not_charged(made, other.ask("snapshots", b""), 1)
         lost = {**ASKED, "snapshot": snapshot}
         assert other.ask("size", lost, "lost").status == 503
-        assert charged(made, client.ask("size", ASKED, "key")) == number  # before, and the charge stands
+        # before, and the charge stands
+        assert charged(made, client.ask("size", ASKED, "key")) == number
         own_postgres.start()
         with psycopg.connect(url, autocommit=True) as connection:
             connection.execute("UPDATE pause SET seconds = 0")

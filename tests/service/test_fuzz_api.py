@@ -1,4 +1,6 @@
-"""Requests made from the published description of the service, good ones and bad ones: what comes back is as described, and never a 5xx."""
+"""Requests made from the published description of the service, good ones and bad ones: what comes
+back is as described, and never a 5xx.
+"""
 
 from __future__ import annotations
 
@@ -50,7 +52,8 @@ SPLITS = [
     {"attribute": "smokes", "branch": [1, 0]},
     {"attribute": "smokes", "branch": [0, 0]},
 ]
-#: Of what the description allows, what means something for this table. A name may be a field of several kinds of questions.
+#: Of what the description allows, what means something for this table. A name may be a field of
+#: several kinds of questions.
 FERTILE = {
     "epsilon": {"enum": ["0.1", "1/3", 0.5, 1]},
     "rho": {"type": "null"},
@@ -64,7 +67,12 @@ FERTILE = {
     "depth": {"type": "integer", "minimum": 0, "maximum": 2},
     "split": {"type": "number", "minimum": 0, "maximum": 1},
     "keep": {"type": "number", "minimum": 0, "maximum": 1},
-    "score": {"type": "array", "minItems": 2, "maxItems": 2, "items": {"type": "integer", "minimum": -3, "maximum": 3}},
+    "score": {
+        "type": "array",
+        "minItems": 2,
+        "maxItems": 2,
+        "items": {"type": "integer", "minimum": -3, "maximum": 3},
+    },
     "Quantile.attribute": {"enum": ["colour", "age"]},
     "q": {"enum": ["1/2", 0.9, 0, 1, 2, "x"]},
     "expected": {"enum": [[[0, 0]], [[9, 9], [1, 1]], [[1, 2, 3, 4, 5, 6, 7, 8]]]},
@@ -79,25 +87,41 @@ FERTILE = {
 
 @pytest.fixture(scope="module")
 def apis(there):
-    """The description with the one name that leads somewhere: as it is, and with values that mean something."""
+    """The description with the one name that leads somewhere: as it is, and with values that mean
+    something.
+    """
     base = f"http://127.0.0.1:{there.service.port}"
-    config = {"base-url": base, "checks": {"negative_data_rejection": {"expected-statuses": REFUSED}}}
+    config = {
+        "base-url": base,
+        "checks": {"negative_data_rejection": {"expected-statuses": REFUSED}},
+    }
     made = []
     for fertile in (False, True):
         with urlopen(f"{base}/v1/openapi.json", timeout=60) as response:
             described = json.load(response)
-        for operation in (operation for path in described["paths"].values() for operation in path.values()):
+        for operation in (
+            operation for path in described["paths"].values() for operation in path.values()
+        ):
             operation.pop("security")  # the token is sent with all of them
             for parameter in operation.get("parameters", []):
                 if (parameter["in"], parameter["name"]) == ("path", "name"):
                     parameter["schema"] = {"type": "string", "enum": ["people"]}
             if fertile:
-                operation["parameters"] = [one for one in operation.get("parameters", []) if one["in"] == "path"]
+                operation["parameters"] = [
+                    one for one in operation.get("parameters", []) if one["in"] == "path"
+                ]
         for kind, described_kind in described["components"]["schemas"].items() if fertile else ():
             fields = described_kind["properties"]
-            described_kind["required"] = sorted({*described_kind.get("required", []), *(fields.keys() & {"epsilon"})})
-            fields |= {name: FERTILE.get(f"{kind}.{name}", FERTILE.get(name, usual)) for name, usual in fields.items()}
-        made.append(schemathesis.openapi.from_dict(described, config=schemathesis.Config.from_dict(config)))
+            described_kind["required"] = sorted(
+                {*described_kind.get("required", []), *(fields.keys() & {"epsilon"})}
+            )
+            fields |= {
+                name: FERTILE.get(f"{kind}.{name}", FERTILE.get(name, usual))
+                for name, usual in fields.items()
+            }
+        made.append(
+            schemathesis.openapi.from_dict(described, config=schemathesis.Config.from_dict(config))
+        )
     return made
 
 
@@ -113,17 +137,29 @@ OPERATIONS = [
 
 
 def test_all_that_is_described_is_tried(apis):
-    assert sorted((one.ok().method.upper(), one.ok().path) for one in apis[0].get_all_operations()) == sorted(OPERATIONS)
+    assert sorted(
+        (one.ok().method.upper(), one.ok().path) for one in apis[0].get_all_operations()
+    ) == sorted(OPERATIONS)
 
 
 def statuses(there, operation, mode, number: int) -> Counter:
     """Try so many requests, check all answers, and count them."""
     found: Counter = Counter()
 
-    @settings(max_examples=number, deadline=None, derandomize=True, database=None, suppress_health_check=list(HealthCheck))
+    @settings(
+        max_examples=number,
+        deadline=None,
+        derandomize=True,
+        database=None,
+        suppress_health_check=list(HealthCheck),
+    )
     @given(case=operation.as_strategy(generation_mode=mode))
     def tried(case):
-        answer = case.call_and_validate(headers={"Authorization": f"Bearer {there.tokens['ada']}"}, checks=CHECKS, timeout=PATIENCE)
+        answer = case.call_and_validate(
+            headers={"Authorization": f"Bearer {there.tokens['ada']}"},
+            checks=CHECKS,
+            timeout=PATIENCE,
+        )
         found[answer.status_code] += 1
 
     tried()
@@ -136,7 +172,9 @@ MODES = schemathesis.GenerationMode
 
 @pytest.mark.parametrize("number", MANY)
 @pytest.mark.parametrize("mode", list(MODES), ids=lambda mode: mode.value)
-@pytest.mark.parametrize(("method", "path"), OPERATIONS, ids=lambda part: part.removeprefix("/v1/datasets"))
+@pytest.mark.parametrize(
+    ("method", "path"), OPERATIONS, ids=lambda part: part.removeprefix("/v1/datasets")
+)
 def test_every_answer_is_as_described(apis, there, method, path, mode, number):
     if mode is MODES.NEGATIVE and path == "/v1/datasets":
         pytest.skip("nothing can be wrong with it")
@@ -146,9 +184,14 @@ def test_every_answer_is_as_described(apis, there, method, path, mode, number):
 
 
 @pytest.mark.parametrize("number", MANY)
-@pytest.mark.parametrize("question", ["count", "size", "sums", "choose", "choose-partition", "quantile", "draw-tree", "gradients"])
+@pytest.mark.parametrize(
+    "question",
+    ["count", "size", "sums", "choose", "choose-partition", "quantile", "draw-tree", "gradients"],
+)
 def test_questions_that_mean_something(apis, there, question, number):
     before = len(there.home.ledger.entries())
-    found = statuses(there, apis[1][f"/v1/datasets/{{name}}/{question}"]["POST"], MODES.POSITIVE, 2 * number)
+    found = statuses(
+        there, apis[1][f"/v1/datasets/{{name}}/{question}"]["POST"], MODES.POSITIVE, 2 * number
+    )
     assert set(found) <= {200, 422}
     assert len(there.home.ledger.entries()) - before == found[200] > 0

@@ -1,4 +1,6 @@
-"""Requests that nobody should send: refused with a problem that says why, nothing charged, and the next one is answered."""
+"""Requests that nobody should send: refused with a problem that says why, nothing charged, and the
+next one is answered.
+"""
 
 from __future__ import annotations
 
@@ -20,7 +22,9 @@ LARGEST_BODY = Limits().body
 
 @pytest.fixture(scope="module")
 def there(tmp_path_factory):
-    """Ada and Bob may ask about "people", Eve about "others"; some had tokens and grants that are no longer good."""
+    """Ada and Bob may ask about "people", Eve about "others"; some had tokens and grants that are
+    no longer good.
+    """
     folder = tmp_path_factory.mktemp("hostile")
     made = house(folder)
     made.home.accounts.add_dataset("others", people(folder / "others.db"), SCHEMA)
@@ -47,7 +51,9 @@ def client(there):
 
 @pytest.fixture
 def refused(there, client):
-    """Checks that an answer is a refusal, that nothing was charged, and that a good request is answered."""
+    """Checks that an answer is a refusal, that nothing was charged, and that a good request is
+    answered.
+    """
     before = list(there.home.ledger.journal())
     good = client.get("datasets/people").body
 
@@ -60,26 +66,58 @@ def refused(there, client):
     assert client.get("datasets/people").body == good  # also what is left
 
 
-# -- who ----------------------------------------------------------------------------------------------------------------
+# -- who -------------------------------------------------------------------------------------------
 
-TOKENS = ["", "x", "privet_" + "A" * 43, "../../accounts.sqlite", "' OR 1=1 --", "\xe4\xf6", "a b", "A" * 501, "\t", "%00", "null"]
+TOKENS = [
+    "",
+    "x",
+    "privet_" + "A" * 43,
+    "../../accounts.sqlite",
+    "' OR 1=1 --",
+    "\xe4\xf6",
+    "a b",
+    "A" * 501,
+    "\t",
+    "%00",
+    "null",
+]
 
 
 @pytest.mark.parametrize("token", TOKENS)
 def test_a_token_that_nobody_has(there, refused, token):
     with there.service.client() as stranger:
-        for method, path in (("GET", "datasets"), ("GET", "datasets/people"), ("POST", "datasets/people/size")):
-            answer = stranger.request(method, path, b'{"epsilon": 1}', Authorization=f"Bearer {token}")
+        for method, path in (
+            ("GET", "datasets"),
+            ("GET", "datasets/people"),
+            ("POST", "datasets/people/size"),
+        ):
+            answer = stranger.request(
+                method, path, b'{"epsilon": 1}', Authorization=f"Bearer {token}"
+            )
             refused(answer, 401, 429)
             assert answer.status == 429 or answer.headers["www-authenticate"] == "Bearer"
 
 
 @pytest.mark.parametrize(
-    "header", ["Basic YWRhOmFkYQ==", "Bearer", "Token {token}", "{token}", "Bearer {token} {token}", "Bearer {token},x"]
+    "header",
+    [
+        "Basic YWRhOmFkYQ==",
+        "Bearer",
+        "Token {token}",
+        "{token}",
+        "Bearer {token} {token}",
+        "Bearer {token},x",
+    ],
 )
 def test_a_token_in_another_dress(there, refused, header):
     with there.service.client() as stranger:
-        refused(stranger.request("GET", "datasets", Authorization=header.format(token=there.tokens["ada"])), 401, 429)
+        refused(
+            stranger.request(
+                "GET", "datasets", Authorization=header.format(token=there.tokens["ada"])
+            ),
+            401,
+            429,
+        )
 
 
 def test_nothing_of_a_stranger_is_read(there, refused):
@@ -95,15 +133,31 @@ def test_tokens_that_have_ended(there, refused, who):
 
 
 def test_what_is_not_granted_and_what_does_not_exist_look_the_same(there, refused):
-    """Also an expired grant and one that was taken back: who may not ask learns nothing about what there is."""
+    """Also an expired grant and one that was taken back: who may not ask learns nothing about what
+    there is.
+    """
     answers = {}
-    for who, dataset in (("eve", "people"), ("eve", "nothing"), ("expired", "people"), ("ungranted", "people"), ("ada", "others")):
+    for who, dataset in (
+        ("eve", "people"),
+        ("eve", "nothing"),
+        ("expired", "people"),
+        ("ungranted", "people"),
+        ("ada", "others"),
+    ):
         with there.service.client(there.tokens[who]) as client:
-            for method, path in (("GET", ""), ("GET", "/history"), ("POST", "/size"), ("POST", "/snapshots"), ("DELETE", "/snapshots/x")):
+            for method, path in (
+                ("GET", ""),
+                ("GET", "/history"),
+                ("POST", "/size"),
+                ("POST", "/snapshots"),
+                ("DELETE", "/snapshots/x"),
+            ):
                 answer = client.request(method, f"datasets/{dataset}{path}", b'{"epsilon": 1}')
                 refused(answer, 404)
                 told = answer.body.replace(dataset.encode(), b"*")
-                answers.setdefault((method, path), set()).add((told, *sorted(set(answer.headers) - {"date"})))
+                answers.setdefault((method, path), set()).add(
+                    (told, *sorted(set(answer.headers) - {"date"}))
+                )
     assert all(len(told) == 1 for told in answers.values())
 
 
@@ -122,9 +176,17 @@ def test_a_key_with_another_body_question_or_data_set(there, client):
     body = b'{"epsilon": "0.1"}'
     assert client.ask("size", body, "used-key").status == 200
     before = len(there.home.ledger.entries())
-    others = [("size", b'{"epsilon": "0.2"}'), ("size", b'{"epsilon": 0.1}'), ("size", body + b" "), ("count", body)]
+    others = [
+        ("size", b'{"epsilon": "0.2"}'),
+        ("size", b'{"epsilon": 0.1}'),
+        ("size", body + b" "),
+        ("count", body),
+    ]
     for question, other in others:
-        assert client.ask(question, other, "used-key").problem["type"] == "urn:privet:problem:key-reused"
+        assert (
+            client.ask(question, other, "used-key").problem["type"]
+            == "urn:privet:problem:key-reused"
+        )
     there.add("ada", 100, "others")
     assert client.ask("size", body, "used-key", dataset="others").status == 409
     there.home.accounts.revoke("ada", "others")
@@ -134,17 +196,21 @@ def test_a_key_with_another_body_question_or_data_set(there, client):
 
 @pytest.mark.parametrize("key", ["", " ", "a b", "x" * 201, "k\xe9y", "\x7f", "a\tb"])
 def test_keys_that_are_none(client, refused, key):
-    refused(client.request("POST", "datasets/people/size", b'{"epsilon": 1}', Idempotency_Key=key), 422)
+    refused(
+        client.request("POST", "datasets/people/size", b'{"epsilon": 1}', Idempotency_Key=key), 422
+    )
 
 
-# -- snapshots and groups --------------------------------------------------------------------------------------------------
+# -- snapshots and groups --------------------------------------------------------------------------
 
 
 def test_snapshots_and_groups_of_others(there, client):
     with there.service.client(there.tokens["bob"]) as bob:
         snapshot = bob.ask("snapshots", b"").json()["snapshot"]
         second = bob.ask("snapshots", b"").json()["snapshot"]
-        division = bob.ask("divide", {"epsilon": 1, "n_parts": 2, "snapshot": snapshot}).json()["answer"]["division"]
+        division = bob.ask("divide", {"epsilon": 1, "n_parts": 2, "snapshot": snapshot}).json()[
+            "answer"
+        ]["division"]
         before = len(there.home.ledger.entries())
         part = {"division": division, "number": 0}
         for body in (
@@ -156,21 +222,40 @@ def test_snapshots_and_groups_of_others(there, client):
             {"snapshot": "../" + snapshot},
         ):
             for who in (client, bob) if body.get("snapshot") != snapshot else (client,):
-                assert who.ask("size", {"epsilon": "0.1", **body}).problem["type"] == "urn:privet:problem:snapshot-gone", body
-        assert client.ask("divide", {"epsilon": 1, "n_parts": 2, "snapshot": snapshot}).status == 410
+                assert (
+                    who.ask("size", {"epsilon": "0.1", **body}).problem["type"]
+                    == "urn:privet:problem:snapshot-gone"
+                ), body
+        assert (
+            client.ask("divide", {"epsilon": 1, "n_parts": 2, "snapshot": snapshot}).status == 410
+        )
         assert client.ask("divide", {"epsilon": 1, "n_parts": 2}).status == 410
         assert client.ask("preview", {"plan": [], "snapshot": snapshot, "part": part}).status == 410
         assert client.request("DELETE", f"datasets/people/snapshots/{snapshot}").status == 410
         # Groups that are not there, or in another snapshot, or divided further.
-        for where, group in ((snapshot, {"division": division, "number": 2}), (snapshot, {"division": 1, "number": 0}), (second, part)):
-            assert bob.ask("size", {"epsilon": "0.1", "snapshot": where, "part": group}).status == 410
-        assert bob.ask("divide", {"epsilon": "0.1", "n_parts": 2, "snapshot": snapshot, "part": part}).status == 422
+        for where, group in (
+            (snapshot, {"division": division, "number": 2}),
+            (snapshot, {"division": 1, "number": 0}),
+            (second, part),
+        ):
+            assert (
+                bob.ask("size", {"epsilon": "0.1", "snapshot": where, "part": group}).status == 410
+            )
+        assert (
+            bob.ask(
+                "divide", {"epsilon": "0.1", "n_parts": 2, "snapshot": snapshot, "part": part}
+            ).status
+            == 422
+        )
         # The groups have what was paid for them, and no more.
         asked = {"snapshot": snapshot, "part": part}
         assert bob.ask("size", {"epsilon": "0.75", **asked}).status == 200
         assert bob.ask("size", {"epsilon": "0.26", **asked}).problem["left"] == "1/4"
-        # A division that the budget refuses leaves the one before as it is; one that it allows ends it.
-        assert bob.ask("divide", {"epsilon": 1000, "n_parts": 2, "snapshot": snapshot}).status == 403
+        # A division that the budget refuses leaves the one before as it is; one that it allows ends
+        # it.
+        assert (
+            bob.ask("divide", {"epsilon": 1000, "n_parts": 2, "snapshot": snapshot}).status == 403
+        )
         assert bob.ask("size", {"epsilon": "0.125", **asked}).status == 200
         assert len(there.home.ledger.entries()) == before
         assert bob.ask("divide", {"epsilon": 1, "n_parts": 2, "snapshot": snapshot}).status == 200
@@ -185,12 +270,19 @@ def test_snapshots_are_few(there, refused):
         begun = [bob.request("POST", "datasets/people/snapshots") for _ in range(5)]
         assert [answer.status for answer in begun] == [201] * 4 + [429]
         for answer in begun[:4]:
-            assert bob.request("DELETE", f"datasets/people/snapshots/{answer.json()['snapshot']}").status == 204
+            assert (
+                bob.request(
+                    "DELETE", f"datasets/people/snapshots/{answer.json()['snapshot']}"
+                ).status
+                == 204
+            )
         refused(begun[4], 429)
 
 
 def test_a_snapshot_of_a_data_set_that_was_replaced(there, client):
-    """Another table may have the name by now, with another schema: the snapshot is of the one before."""
+    """Another table may have the name by now, with another schema: the snapshot is of the one
+    before.
+    """
     accounts = there.home.accounts
     place = accounts.dataset("people").place
     snapshot = client.ask("snapshots", b"").json()["snapshot"]
@@ -202,12 +294,48 @@ def test_a_snapshot_of_a_data_set_that_was_replaced(there, client):
     assert client.ask("size", {"epsilon": "0.1"}).status == 200
 
 
-# -- bodies ----------------------------------------------------------------------------------------------------------------
+# -- bodies ----------------------------------------------------------------------------------------
 
 AMOUNTS = [
-    *(b"NaN", b"Infinity", b"-Infinity", b"1e999", b"-1e999", b"1e-999", b"0", b"0.0", b"-0.0", b"-1", b"1e308", b"1e-308"),
-    *(b"1" * 400, b"1" * 5000, b"-" + b"1" * 400, b"0." + b"0" * 400 + b"1", b"true", b"false", b"null", b"[]", b"{}", b"[1]"),
-    *(b'"NaN"', b'"nan"', b'"inf"', b'"Infinity"', b'"-inf"', b'"1/0"', b'"0/1"', b'"-1/3"', b'"1e999999999"', b'"1e-999999999"', b'""'),
+    *(
+        b"NaN",
+        b"Infinity",
+        b"-Infinity",
+        b"1e999",
+        b"-1e999",
+        b"1e-999",
+        b"0",
+        b"0.0",
+        b"-0.0",
+        b"-1",
+        b"1e308",
+        b"1e-308",
+    ),
+    *(
+        b"1" * 400,
+        b"1" * 5000,
+        b"-" + b"1" * 400,
+        b"0." + b"0" * 400 + b"1",
+        b"true",
+        b"false",
+        b"null",
+        b"[]",
+        b"{}",
+        b"[1]",
+    ),
+    *(
+        b'"NaN"',
+        b'"nan"',
+        b'"inf"',
+        b'"Infinity"',
+        b'"-inf"',
+        b'"1/0"',
+        b'"0/1"',
+        b'"-1/3"',
+        b'"1e999999999"',
+        b'"1e-999999999"',
+        b'""',
+    ),
     *(
         b'" "',
         b'"1/3/5"',
@@ -218,7 +346,13 @@ AMOUNTS = [
         b'"1/' + b"3" * 400 + b'"',
         b'"\\u0000"',
     ),
-    *(b'"1e-40"', b'"1/1000000000000000000000000000000000000000000000000000"', b'"sNaN"', b'"' + b"9" * 100_000 + b'"', b'"\\ud800"'),
+    *(
+        b'"1e-40"',
+        b'"1/1000000000000000000000000000000000000000000000000000"',
+        b'"sNaN"',
+        b'"' + b"9" * 100_000 + b'"',
+        b'"\\ud800"',
+    ),
 ]
 
 
@@ -227,7 +361,8 @@ AMOUNTS = [
 def test_amounts_that_are_none(client, refused, amount, unit):
     body = b'{"%b": %b}' % (unit.encode(), amount)
     refused(client.ask("size", body), 422, 403)
-    told = client.ask("preview", b'{"plan": [%b]}' % body)  # where nothing, or very little, may be planned
+    # where nothing, or very little, may be planned
+    told = client.ask("preview", b'{"plan": [%b]}' % body)
     assert told.status in (200, 422)
 
 
@@ -239,7 +374,10 @@ def test_amounts_beyond_every_budget(client, refused, amount):
 
 
 def test_odd_fractions_do_not_choke_a_preview(client):
-    plan = [{"epsilon": f"1/{10**50 + 2 * i + 1}", "rho": f"1/{10**40 + 2 * i + 1}"} for i in range(10_000)]
+    plan = [
+        {"epsilon": f"1/{10**50 + 2 * i + 1}", "rho": f"1/{10**40 + 2 * i + 1}"}
+        for i in range(10_000)
+    ]
     told = client.ask("preview", {"plan": plan}).json()
     assert len(json.dumps(told)) < 5000
     assert told["fits"] is True  # all of them together are next to nothing
@@ -256,7 +394,7 @@ BROKEN = {
     "a number": b"1",
     "null": b"null",
     "the same name twice": b'{"epsilon": 1, "epsilon": 0.001}',
-    "the same name twice, further in": b'{"epsilon": 1, "part": {"division": 1, "division": 2, "number": 0}}',
+    "the same name twice, further in": b'{"epsilon": 1, "part": {"division": 1, "division": 2, "number": 0}}',  # noqa: E501
     "an unknown name": b'{"epsilon": 1, "epsilom": 1}',
     "an unknown name, further in": b'{"epsilon": 1, "part": {"division": 1, "number": 0, "x": 0}}',
     "a name of Python": b'{"epsilon": 1, "__class__": {}}',
@@ -282,13 +420,22 @@ def test_broken_bodies(client, refused, body):
 
 
 @pytest.mark.parametrize(
-    "kind", ["text/plain", "application/x-www-form-urlencoded", "multipart/form-data; boundary=x", "application/xml", ""]
+    "kind",
+    [
+        "text/plain",
+        "application/x-www-form-urlencoded",
+        "multipart/form-data; boundary=x",
+        "application/xml",
+        "",
+    ],
 )
 def test_other_kinds_of_content(client, refused, kind):
     refused(client.ask("size", b'{"epsilon": 1}', Content_Type=kind), 422)
 
 
-@pytest.mark.parametrize("method", ["PUT", "PATCH", "DELETE", "HEAD", "OPTIONS", "TRACE", "GET", "BREW", "CONNECT"])
+@pytest.mark.parametrize(
+    "method", ["PUT", "PATCH", "DELETE", "HEAD", "OPTIONS", "TRACE", "GET", "BREW", "CONNECT"]
+)
 def test_other_methods(client, refused, method):
     answer = client.request(method, "datasets/people/size", b'{"epsilon": 1}')
     assert answer.status == 405
@@ -322,17 +469,33 @@ INJECTIONS = [
 def bodies_with(text: str) -> dict[str, list[dict]]:
     """The text in every field that holds text."""
     return {
-        "size": [{"epsilon": text}, {"rho": text}, {"epsilon": 1, "snapshot": text}, {"epsilon": 1, text: 1}],
+        "size": [
+            {"epsilon": text},
+            {"rho": text},
+            {"epsilon": 1, "snapshot": text},
+            {"epsilon": 1, text: 1},
+        ],
         "count": [
             {"epsilon": 1, "cells": [[{text: [0]}]]},
             {"epsilon": 1, "cells": [[{"colour": [text]}]]},
             {"epsilon": 1, "partitions": [{"by": text}]},
         ],
-        "sums": [{"epsilon": 1, "score": [text, text]}, {"epsilon": 1, "score": [0, 1], "by": text}],
+        "sums": [
+            {"epsilon": 1, "score": [text, text]},
+            {"epsilon": 1, "score": [0, 1], "by": text},
+        ],
         "choose": [
             {"epsilon": 1, "splits": [{"attribute": text, "branch": [0, 1]}]},
-            {"epsilon": 1, "splits": [{"attribute": "colour", "branch": [0, 1, 2]}], "criterion": text},
-            {"epsilon": 1, "splits": [{"attribute": "colour", "branch": [0, 1, 2]}], "mechanism": text},
+            {
+                "epsilon": 1,
+                "splits": [{"attribute": "colour", "branch": [0, 1, 2]}],
+                "criterion": text,
+            },
+            {
+                "epsilon": 1,
+                "splits": [{"attribute": "colour", "branch": [0, 1, 2]}],
+                "mechanism": text,
+            },
         ],
         "choose-partition": [
             {"epsilon": 1, "expected": [[text, text]]},
@@ -345,10 +508,18 @@ def bodies_with(text: str) -> dict[str, list[dict]]:
             {"epsilon": 1, "attribute": "age", "q": text},
             {"epsilon": 1, "attribute": "age", "mechanism": text},
         ],
-        "draw-tree": [{"epsilon": 1, "space": {"depth": 1, "last": [{"attribute": text, "branch": [0, 1]}]}}],
-        "confusion": [{"epsilon": 1, "model": {"format": text}}, {"epsilon": 1, "model": {text: text}}],
+        "draw-tree": [
+            {"epsilon": 1, "space": {"depth": 1, "last": [{"attribute": text, "branch": [0, 1]}]}}
+        ],
+        "confusion": [
+            {"epsilon": 1, "model": {"format": text}},
+            {"epsilon": 1, "model": {text: text}},
+        ],
         "choose-model": [{"epsilon": 1, "models": [{text: text}]}],
-        "preview": [{"plan": [{"epsilon": text}]}, {"plan": [{"epsilon": 1}], "part": {"division": 1, "number": 0}, "snapshot": text}],
+        "preview": [
+            {"plan": [{"epsilon": text}]},
+            {"plan": [{"epsilon": 1}], "part": {"division": 1, "number": 0}, "snapshot": text},
+        ],
         "divide": [{"epsilon": 1, "n_parts": 2, "snapshot": text}],
     }
 
@@ -365,12 +536,14 @@ def test_injections_are_only_texts(client, refused, text):
     refused(client.ask("size", {"epsilon": 1}, Privet_Schema=quote(text[:2000])), 409)
 
 
-# -- sizes -----------------------------------------------------------------------------------------------------------------
+# -- sizes -----------------------------------------------------------------------------------------
 
 
 def raw(there, text: bytes, then_close: bool = False) -> bytes:
     """Bytes as they are; what comes back until the service ends the connection."""
-    with socket.create_connection(("127.0.0.1", there.service.port), timeout=PATIENCE) as connection:
+    with socket.create_connection(
+        ("127.0.0.1", there.service.port), timeout=PATIENCE
+    ) as connection:
         back = b""
         try:
             connection.sendall(text)
@@ -378,14 +551,19 @@ def raw(there, text: bytes, then_close: bool = False) -> bytes:
                 connection.shutdown(socket.SHUT_WR)
             while chunk := connection.recv(65536):
                 back += chunk
-        except OSError as error:  # the service has heard enough, and may have gone before we say that we have ended
+        except OSError as error:  # the service has heard enough, and may have gone before we say that we have ended  # noqa: E501
             if not isinstance(error, ConnectionError) and error.errno != errno.ENOTCONN:
                 raise
         return back
 
 
 def head(there, *lines: str, path: str = "/v1/datasets/people/size", method: str = "POST") -> bytes:
-    fixed = [f"{method} {path} HTTP/1.1", "Host: x", f"Authorization: Bearer {there.tokens['ada']}", "Content-Type: application/json"]
+    fixed = [
+        f"{method} {path} HTTP/1.1",
+        "Host: x",
+        f"Authorization: Bearer {there.tokens['ada']}",
+        "Content-Type: application/json",
+    ]
     return "\r\n".join([*fixed, *lines, "", ""]).encode("latin-1")
 
 
@@ -481,7 +659,7 @@ def test_other_paths(there, client, path):
     assert client.get("datasets").status == 200
 
 
-# -- questions that are too much -----------------------------------------------------------------------------------------------
+# -- questions that are too much -------------------------------------------------------------------
 
 
 def chain(length: int) -> dict:
@@ -491,11 +669,18 @@ def chain(length: int) -> dict:
         attribute += [2, -1]
         branch += [2 * i + 1, 2 * i + 2]
     nodes = 2 * length + 1
-    return {"attribute": [*attribute, -1], "branch": branch, "cell": [-1] * (nodes - 1) + [0], "n_cells": 1}
+    return {
+        "attribute": [*attribute, -1],
+        "branch": branch,
+        "cell": [-1] * (nodes - 1) + [0],
+        "n_cells": 1,
+    }
 
 
 def many_cells(number: int) -> dict:
-    """A tree with so many leaves, each a cell; it tests the same attribute again and again, level by level."""
+    """A tree with so many leaves, each a cell; it tests the same attribute again and again, level
+    by level.
+    """
     attribute, branch, level = [2], [], [0]
     while len(level) < number:
         nodes = len(attribute)
@@ -511,7 +696,14 @@ def many_cells(number: int) -> dict:
 
 
 def trees(*shapes: dict) -> list[dict]:
-    return [{"attribute": one["attribute"], "branch": one["branch"], "counts": [[1, 1]] * len(one["attribute"])} for one in shapes]
+    return [
+        {
+            "attribute": one["attribute"],
+            "branch": one["branch"],
+            "counts": [[1, 1]] * len(one["attribute"]),
+        }
+        for one in shapes
+    ]
 
 
 LEAF = {"attribute": [-1], "branch": [], "cell": [0], "n_cells": 1}
@@ -523,27 +715,66 @@ TOO_MUCH = {
     "a choice over a deep chain": ("choose", {"cells": chain(5000), "splits": [COLOUR]}),
     "derivatives over a deep chain": ("gradients", {"cells": chain(5000), "trees": []}),
     "derivatives of a deep tree": ("gradients", {"trees": trees(chain(5000))}),
-    "weights of a deep tree": ("draw-tree", {"space": {"depth": 1}, "weighting": trees(chain(5000))}),
+    "weights of a deep tree": (
+        "draw-tree",
+        {"space": {"depth": 1}, "weighting": trees(chain(5000))},
+    ),
     "derivatives of too many nodes": ("gradients", {"trees": trees(*[many_cells(1 << 11)] * 70)}),
     "a billion cells that nobody is in": ("count", {"cells": [{**LEAF, "n_cells": (1 << 31) - 1}]}),
     "many cells that nobody is in": ("count", {"cells": [{**LEAF, "n_cells": 1 << 20}]}),
-    "sums over a billion cells": ("sums", {"cells": {**LEAF, "n_cells": (1 << 31) - 1}, "score": [0, 1]}),
-    "a choice for a billion cells": ("choose", {"cells": {**LEAF, "n_cells": (1 << 31) - 1}, "splits": [COLOUR]}),
-    "derivatives for a billion cells": ("gradients", {"cells": {**LEAF, "n_cells": (1 << 31) - 1}, "trees": []}),
-    "the same cells a hundred thousand times": ("count", {"cells": [many_cells(1 << 10)], "partitions": [{"by": "age"}] * 10_000}),
-    "a choice of too many for too many": ("choose", {"cells": many_cells(1 << 11), "splits": [COLOUR] * 10_000}),
+    "sums over a billion cells": (
+        "sums",
+        {"cells": {**LEAF, "n_cells": (1 << 31) - 1}, "score": [0, 1]},
+    ),
+    "a choice for a billion cells": (
+        "choose",
+        {"cells": {**LEAF, "n_cells": (1 << 31) - 1}, "splits": [COLOUR]},
+    ),
+    "derivatives for a billion cells": (
+        "gradients",
+        {"cells": {**LEAF, "n_cells": (1 << 31) - 1}, "trees": []},
+    ),
+    "the same cells a hundred thousand times": (
+        "count",
+        {"cells": [many_cells(1 << 10)], "partitions": [{"by": "age"}] * 10_000},
+    ),
+    "a choice of too many for too many": (
+        "choose",
+        {"cells": many_cells(1 << 11), "splits": [COLOUR] * 10_000},
+    ),
     "a tree without an end": ("draw-tree", {"space": {"depth": (1 << 31) - 1}}),
     "a deep space of trees": ("draw-tree", {"space": {"depth": 30}}),
-    "a space of very many splits": ("draw-tree", {"space": {"depth": 3, "inner": [COLOUR] * 20_000, "last": [COLOUR] * 20_000}}),
+    "a space of very many splits": (
+        "draw-tree",
+        {"space": {"depth": 3, "inner": [COLOUR] * 20_000, "last": [COLOUR] * 20_000}},
+    ),
     "a chance that is none": ("draw-tree", {"space": {"depth": 1, "split": 1.5}}),
     "a chance that is text": ("draw-tree", {"space": {"depth": 1, "split": "0.5"}}),
     "a chance that is a flag": ("draw-tree", {"space": {"depth": 1, "split": True}}),
-    "a chance next to none": ("draw-tree", {"space": {"depth": 2, "split": 1e-300, "keep": 1e-300}}),
-    "a circle": ("count", {"cells": [{"attribute": [2, -1], "branch": [0, 1], "cell": [-1, 0], "n_cells": 1}]}),
-    "a node that is not there": ("count", {"cells": [{"attribute": [2, -1], "branch": [1, 7], "cell": [-1, 0], "n_cells": 1}]}),
-    "an attribute that is not there": ("count", {"cells": [{"attribute": [7], "branch": [], "cell": [0], "n_cells": 1}]}),
-    "arrays of different lengths": ("count", {"cells": [{"attribute": [-1], "branch": [], "cell": [0, 0], "n_cells": 1}]}),
-    "a cell that is not there": ("count", {"cells": [{"attribute": [-1], "branch": [], "cell": [5], "n_cells": 1}]}),
+    "a chance next to none": (
+        "draw-tree",
+        {"space": {"depth": 2, "split": 1e-300, "keep": 1e-300}},
+    ),
+    "a circle": (
+        "count",
+        {"cells": [{"attribute": [2, -1], "branch": [0, 1], "cell": [-1, 0], "n_cells": 1}]},
+    ),
+    "a node that is not there": (
+        "count",
+        {"cells": [{"attribute": [2, -1], "branch": [1, 7], "cell": [-1, 0], "n_cells": 1}]},
+    ),
+    "an attribute that is not there": (
+        "count",
+        {"cells": [{"attribute": [7], "branch": [], "cell": [0], "n_cells": 1}]},
+    ),
+    "arrays of different lengths": (
+        "count",
+        {"cells": [{"attribute": [-1], "branch": [], "cell": [0, 0], "n_cells": 1}]},
+    ),
+    "a cell that is not there": (
+        "count",
+        {"cells": [{"attribute": [-1], "branch": [], "cell": [5], "n_cells": 1}]},
+    ),
     "no cells": ("count", {"cells": []}),
     "an empty list of cells": ("count", {"cells": [[]]}),
     "cells that overlap": ("count", {"cells": [[{"colour": [0]}, {"smokes": [0]}]]}),
@@ -555,23 +786,41 @@ TOO_MUCH = {
     "a score that overflows": ("sums", {"score": [(1 << 63) - 1, -(1 << 63)]}),
     "a score of the wrong shape": ("sums", {"score": [[0, 1], [1]], "by": "colour"}),
     "an empty score": ("sums", {"score": []}),
-    "scores that are no numbers": ("gradients", {"trees": [{"attribute": [-1], "branch": [], "counts": [[1e308, 1]]}]}),
-    "scores that are missing": ("gradients", {"trees": [{"attribute": [-1], "branch": [], "counts": []}]}),
+    "scores that are no numbers": (
+        "gradients",
+        {"trees": [{"attribute": [-1], "branch": [], "counts": [[1e308, 1]]}]},
+    ),
+    "scores that are missing": (
+        "gradients",
+        {"trees": [{"attribute": [-1], "branch": [], "counts": []}]},
+    ),
     "a candidate that is not there": ("choose", {"splits": [COLOUR], "candidates": [[1]]}),
     "no candidate": ("choose", {"splits": [COLOUR], "candidates": [[]]}),
     "candidates for no cell": ("choose", {"splits": [COLOUR], "candidates": []}),
-    "expectations for a billion cells": ("choose-partition", {"cells": [{**LEAF, "n_cells": (1 << 31) - 1}], "expected": [[0, 0]]}),
-    "expectations over a deep chain": ("choose-partition", {"cells": [chain(5000)], "expected": [[0, 0]]}),
+    "expectations for a billion cells": (
+        "choose-partition",
+        {"cells": [{**LEAF, "n_cells": (1 << 31) - 1}], "expected": [[0, 0]]},
+    ),
+    "expectations over a deep chain": (
+        "choose-partition",
+        {"cells": [chain(5000)], "expected": [[0, 0]]},
+    ),
     "expectations for other partitions": ("choose-partition", {"expected": [[0, 0]] * 10_000}),
     "no expectations": ("choose-partition", {}),
     "no expectation": ("choose-partition", {"expected": []}),
     "expectations with a point": ("choose-partition", {"expected": [[1, 2.0]]}),
-    "handicaps for other partitions": ("choose-partition", {"expected": [[1, 2]], "handicaps": [1, 2]}),
+    "handicaps for other partitions": (
+        "choose-partition",
+        {"expected": [[1, 2]], "handicaps": [1, 2]},
+    ),
     "another way to choose": ("choose-partition", {"expected": [[1, 2]], "mechanism": "argmax"}),
     "too few expectations": ("choose-partition", {"expected": [[0]]}),
     "expectations beyond 64 bits": ("choose-partition", {"expected": [[0, 1 << 70]]}),
     "expectations that would overflow": ("choose-partition", {"expected": [[1 << 62, -(1 << 62)]]}),
-    "handicaps beyond 64 bits": ("choose-partition", {"expected": [[0, 0]], "handicaps": [1 << 70]}),
+    "handicaps beyond 64 bits": (
+        "choose-partition",
+        {"expected": [[0, 0]], "handicaps": [1 << 70]},
+    ),
     "a quantile of colours": ("quantile", {"attribute": "colour"}),
     "a quantile of nothing": ("quantile", {}),
     "a quantile of the classes": ("quantile", {"attribute": "ill"}),
@@ -584,7 +833,10 @@ TOO_MUCH = {
     "a split with a gap": ("choose", {"splits": [{"attribute": "colour", "branch": [0, 2, 2]}]}),
     "a split of other values": ("choose", {"splits": [{"attribute": "colour", "branch": [0, 1]}]}),
     "a model that is none": ("confusion", {"model": {}}),
-    "a model of nonsense": ("confusion", {"model": {"privet": "model", "version": 1, "trees": [[[[[[]]]]]]}}),
+    "a model of nonsense": (
+        "confusion",
+        {"model": {"privet": "model", "version": 1, "trees": [[[[[[]]]]]]}},
+    ),
     "no models": ("choose-model", {"models": []}),
     "models of nonsense": ("choose-model", {"models": [{"version": -1}] * 100}),
     "no groups": ("divide", {"n_parts": 0, "snapshot": "x"}),
@@ -598,16 +850,23 @@ def test_questions_that_cannot_be_asked(client, refused, question, body):
 
 
 def test_a_list_of_cells_that_grows_without_end(there, tmp_path):
-    """Every two of these cells differ in an attribute of their own, so a tree must look at all pairs: it is refused while it is made."""
+    """Every two of these cells differ in an attribute of their own, so a tree must look at all
+    pairs: it is refused while it is made.
+    """
     n_cells = 18
     pairs = [(i, j) for i in range(n_cells) for j in range(i + 1, n_cells)]
     wide = Schema({f"{i} or {j}": Categorical(["no", "yes"]) for i, j in pairs}, "y", ["no", "yes"])
     path = tmp_path / "wide.csv"
-    path.write_text(",".join([*wide.names, "y"]) + "\n" + ",".join(["no"] * (len(pairs) + 1)) + "\n")
+    path.write_text(
+        ",".join([*wide.names, "y"]) + "\n" + ",".join(["no"] * (len(pairs) + 1)) + "\n"
+    )
     there.home.accounts.add_dataset("wide", str(path), wide)
     there.home.ledger.open_cap("wide", Budget(1))
     there.add("eve", 1, "wide")
-    cells = [{f"{i} or {j}": [int(cell == j)] for i, j in pairs if cell in (i, j)} for cell in range(n_cells)]
+    cells = [
+        {f"{i} or {j}": [int(cell == j)] for i, j in pairs if cell in (i, j)}
+        for cell in range(n_cells)
+    ]
     with there.service.client(there.tokens["eve"]) as client:
         answer = client.ask("count", {"epsilon": "0.1", "cells": [cells]}, dataset="wide")
         assert answer.status == 422

@@ -1,4 +1,6 @@
-"""The service is killed at any moment, and started again: every answer was charged, no charge is lost or made twice."""
+"""The service is killed at any moment, and started again: every answer was charged, no charge is
+lost or made twice.
+"""
 
 from __future__ import annotations
 
@@ -24,7 +26,14 @@ def charges(there, analyst: str) -> dict[str, int]:
 
 def check_after_a_kill(there, analysts: list[Analyst]) -> None:
     ledger = there.home.ledger
-    assert verify(ledger, there.home.witness, [receipt for analyst in analysts for receipt in analyst.receipts]) == []
+    assert (
+        verify(
+            ledger,
+            there.home.witness,
+            [receipt for analyst in analysts for receipt in analyst.receipts],
+        )
+        == []
+    )
     last = max(entry.number for entry in ledger.entries())
     assert there.home.witness.seen().number <= last
     unanswered = ledger.unanswered()
@@ -45,12 +54,18 @@ def check_after_the_restart(there, service: Service, analyst: Analyst, seed: int
         for key in sorted(analyst.open_keys):
             sent = analyst.sent[key]
             answer = client.ask(sent.question, sent.body, key)
-            gone = "snapshot" in json.loads(sent.body) and (key not in before or before[key] in unanswered)
+            gone = "snapshot" in json.loads(sent.body) and (
+                key not in before or before[key] in unanswered
+            )
             assert answer.status == (410 if gone else 200), answer
             if not gone:
-                assert charges(there, analyst.name)[key] == before.get(key, Receipt.read(answer.json()["receipt"]).number)
+                assert charges(there, analyst.name)[key] == before.get(
+                    key, Receipt.read(answer.json()["receipt"]).number
+                )
                 analyst.answers.setdefault(key, []).append(answer.body)
-        for key in random.Random(seed).sample(sorted(analyst.answers), min(6, len(analyst.answers))):
+        for key in random.Random(seed).sample(
+            sorted(analyst.answers), min(6, len(analyst.answers))
+        ):
             answer = client.ask(analyst.sent[key].question, analyst.sent[key].body, key)
             assert answer.headers["privet-replayed"] == "true"
             assert answer.body == analyst.answers[key][0]
@@ -70,9 +85,14 @@ def test_kill_9_under_load(tmp_path, rounds):
     service = Service(there.path, tmp_path / "serve.log")
     try:
         for turn in range(rounds):
-            analysts = [Analyst(name, token, service.port, str(turn), QUICK) for name, token in there.tokens.items()]
+            analysts = [
+                Analyst(name, token, service.port, str(turn), QUICK)
+                for name, token in there.tokens.items()
+            ]
             steps: list[float] = []
-            threads = [threading.Thread(target=analyst.work, args=(None, steps)) for analyst in analysts]
+            threads = [
+                threading.Thread(target=analyst.work, args=(None, steps)) for analyst in analysts
+            ]
             for thread in threads:
                 thread.start()
             enough, until = rng.randrange(10, 60), time.monotonic() + PATIENCE
@@ -115,7 +135,7 @@ crash_at(Witness, "note", "between the charge and the witness")
 crash_at(DuckDBSource, "count", "between the charge and the count")
 crash_at(DuckDBSource, "count", "after the count", before=False)
 crash_at(SQLiteLedger, "record", "after the record", before=False)
-"""
+"""  # noqa: E501
 
 
 #: What each moment leaves: the number of charges, and of recorded answers.
@@ -136,19 +156,31 @@ def test_a_crash_at_each_moment_of_an_answer(tmp_path):
     crashed: str | None = None
     for moment in (*MOMENTS, None):
         flag.write_text("none")
-        with serving(there.path, before=CRASHES.format(flag=str(flag))) as service, service.client(there.tokens["ada"]) as client:
+        with (
+            serving(there.path, before=CRASHES.format(flag=str(flag))) as service,
+            service.client(there.tokens["ada"]) as client,
+        ):
             if crashed is not None:
                 left_behind, key = charges(there, "ada"), crashed.replace(" ", "-")
                 answer = client.ask("size", body, key)
                 assert answer.status == 200
-                assert answer.headers.get("privet-replayed", "false") == ("true" if MOMENTS[crashed][1] else "false"), crashed
+                assert answer.headers.get("privet-replayed", "false") == (
+                    "true" if MOMENTS[crashed][1] else "false"
+                ), crashed
                 answers[key] = answer.body
                 assert charges(there, "ada").items() >= left_behind.items()
                 assert set(charges(there, "ada")) == set(answers)
                 assert ledger.unanswered() == set()
             for key, answer_before in answers.items():
                 assert client.ask("size", body, key).body == answer_before
-            assert verify(ledger, there.home.witness, [Receipt.read(json.loads(one)["receipt"]) for one in answers.values()]) == []
+            assert (
+                verify(
+                    ledger,
+                    there.home.witness,
+                    [Receipt.read(json.loads(one)["receipt"]) for one in answers.values()],
+                )
+                == []
+            )
             if moment is not None:
                 flag.write_text(moment)
                 with pytest.raises(Lost):
@@ -156,7 +188,9 @@ def test_a_crash_at_each_moment_of_an_answer(tmp_path):
                 assert service.process.wait(PATIENCE) == -9
                 n_charges, n_answers = MOMENTS[moment]
                 assert len(ledger.entries()) - len(answers) == n_charges, moment
-                assert len(ledger.entries()) - len(ledger.unanswered()) - len(answers) == n_answers, moment
+                assert (
+                    len(ledger.entries()) - len(ledger.unanswered()) - len(answers) == n_answers
+                ), moment
                 assert verify(ledger, there.home.witness) == []
         crashed = moment
 
@@ -185,7 +219,10 @@ def test_it_ends_gracefully_when_told_to(tmp_path):
     """What is under way is answered, snapshots end, and the exit code says that all is well."""
     there = house(tmp_path)
     there.add("ada", 1)
-    with serving(there.path, before=SLOW.format(folder=str(tmp_path))) as service, service.client(there.tokens["ada"]) as client:
+    with (
+        serving(there.path, before=SLOW.format(folder=str(tmp_path))) as service,
+        service.client(there.tokens["ada"]) as client,
+    ):
         assert client.ask("snapshots", b"").status == 201
         client.send("POST", "datasets/people/size", b'{"epsilon": 1}', Idempotency_Key="last")
         until = time.monotonic() + PATIENCE

@@ -25,7 +25,9 @@ def test_cells_that_cover_nothing_are_counted_in_the_size_of_a_request():
     """Rows in no cell have counts as well: of every value and class, for every partition."""
     curator = Curator({"a": [0.5], "y": ["1"]}, WIDE, budget=Budget(1))
     for n, fine in ((2, True), (100, False)):
-        asked = requests.Count.model_validate({"epsilon": "1/100", "cells": [NO_CELL], "partitions": [{"cells": 0, "by": "a"}] * n})
+        asked = requests.Count.model_validate(
+            {"epsilon": "1/100", "cells": [NO_CELL], "partitions": [{"cells": 0, "by": "a"}] * n}
+        )
         if fine:
             assert QUESTIONS["count"][1](curator, asked)["tables"][0]["numbers"] == []
         else:
@@ -34,7 +36,9 @@ def test_cells_that_cover_nothing_are_counted_in_the_size_of_a_request():
 
 
 def test_a_question_is_as_large_as_what_it_counts():
-    nothing = Cells(WIDE, np.array([-1]), np.array([0]), np.array([], dtype=np.int32), np.array([-1]), 0)
+    nothing = Cells(
+        WIDE, np.array([-1]), np.array([0]), np.array([], dtype=np.int32), np.array([-1]), 0
+    )
     n = MAX_ENTRIES // 300_000
     Question(tuple(Partition(nothing, by="a") for _ in range(n)))
     with pytest.raises(QuestionError, match="with those of rows in no cell"):
@@ -45,10 +49,23 @@ def test_a_question_is_as_large_as_what_it_counts():
     ("kind", "body"),
     [
         (requests.Tree, {"attribute": [-1], "branch": [], "counts": [[[]] * 500] * 500}),
-        (requests.Tree, {"attribute": [None] * 5000, "branch": ["x"] * 5000, "counts": [None] * 5000}),
+        (
+            requests.Tree,
+            {"attribute": [None] * 5000, "branch": ["x"] * 5000, "counts": [None] * 5000},
+        ),
         (requests.Sums, {"epsilon": 1, "score": [[None] * 100] * 1000}),
-        (requests.Choose, {"epsilon": 1, "splits": [{"attribute": 1, "branch": [[]] * 100}] * 1000, "criterion": "gini"}),
-        (requests.Choose, {"epsilon": 1, "splits": [], "candidates": [[None] * 100] * 1000, "criterion": "gini"}),
+        (
+            requests.Choose,
+            {
+                "epsilon": 1,
+                "splits": [{"attribute": 1, "branch": [[]] * 100}] * 1000,
+                "criterion": "gini",
+            },
+        ),
+        (
+            requests.Choose,
+            {"epsilon": 1, "splits": [], "candidates": [[None] * 100] * 1000, "criterion": "gini"},
+        ),
         (requests.Count, {"epsilon": 1, "cells": [[{"a": [None] * 1000}] * 1000] * 10}),
         (requests.Count, {"epsilon": 1, "partitions": [{"cells": None}] * 5000}),
     ],
@@ -60,7 +77,9 @@ def test_what_is_wrong_is_told_once_and_not_a_million_times(kind, body):
 
 
 def test_splits_keep_nothing_behind():
-    """Masks of a split are with the split, not in a cache of the process that requests could fill."""
+    """Masks of a split are with the split, not in a cache of the process that requests could
+    fill.
+    """
     from privet import space
 
     assert not [name for name, value in vars(space).items() if hasattr(value, "cache_info")]

@@ -1,4 +1,6 @@
-"""Many analysts at once, who hang up, repeat themselves and run out of budget: nothing is overspent, lost or charged twice."""
+"""Many analysts at once, who hang up, repeat themselves and run out of budget: nothing is
+overspent, lost or charged twice.
+"""
 
 from __future__ import annotations
 
@@ -21,19 +23,36 @@ def held_against(home: Home, analysts: list[Analyst]) -> None:
     assert len({(entry.analyst, entry.key) for entry in entries}) == len(entries)
     assert ledger.unanswered() == set()
     for analyst in analysts:
-        charged = {entry.key: entry.cost.epsilon for entry in entries if entry.analyst == analyst.name}
+        charged = {
+            entry.key: entry.cost.epsilon for entry in entries if entry.analyst == analyst.name
+        }
         assert charged == {key: analyst.sent[key].cost for key in analyst.answers}, analyst.name
         assert ledger.spent("people", analyst.name).epsilon == sum(charged.values())
-        assert ledger.spent("people", analyst.name).epsilon <= ledger.cap("people", analyst.name).amount
+        assert (
+            ledger.spent("people", analyst.name).epsilon
+            <= ledger.cap("people", analyst.name).amount
+        )
         assert analyst.changed == []
-    assert ledger.spent("people").epsilon == sum(entry.cost.epsilon for entry in entries) <= ledger.cap("people").amount
-    assert verify(ledger, home.witness, [receipt for analyst in analysts for receipt in analyst.receipts]) == []
+    assert (
+        ledger.spent("people").epsilon
+        == sum(entry.cost.epsilon for entry in entries)
+        <= ledger.cap("people").amount
+    )
+    assert (
+        verify(
+            ledger, home.witness, [receipt for analyst in analysts for receipt in analyst.receipts]
+        )
+        == []
+    )
     assert home.witness.seen().number == entries[-1].number
 
 
 @pytest.mark.parametrize(
     ("n_analysts", "steps", "cap"),
-    [pytest.param(12, 20, 10, id="12 analysts"), pytest.param(64, 50, 80, id="64 analysts", marks=pytest.mark.slow)],
+    [
+        pytest.param(12, 20, 10, id="12 analysts"),
+        pytest.param(64, 50, 80, id="64 analysts", marks=pytest.mark.slow),
+    ],
 )
 def test_nothing_is_overspent_lost_or_charged_twice(tmp_path, n_analysts, steps, cap):
     there = house(tmp_path, cap)

@@ -53,7 +53,9 @@ class Visitor:
 
     def lines(self, **query) -> list[int]:
         """The numbers of the charges that are listed."""
-        return [int(number) for number in re.findall(r'class="number line">(\d+)<', self.see(**query))]
+        return [
+            int(number) for number in re.findall(r'class="number line">(\d+)<', self.see(**query))
+        ]
 
 
 @pytest.fixture
@@ -70,10 +72,15 @@ def seen_by_ada(client, home) -> Visitor:
 def asked(home, monkeypatch) -> dict[str, int]:
     """Three charges on three days, one of them without an answer; their numbers."""
     numbers = {}
-    charges = [("ada", "counts by colour", "1/3", "2026-01-10"), ("bob", "size of the table", "1/7", "2026-02-10")]
+    charges = [
+        ("ada", "counts by colour", "1/3", "2026-01-10"),
+        ("bob", "size of the table", "1/7", "2026-02-10"),
+    ]
     for analyst, what, price, day in [*charges, ("ada", "counts by age", "1/4", "2026-03-10")]:
         monkeypatch.setattr(journal, "now", lambda day=day: f"{day}T12:00:00.000+00:00")
-        entry = home.ledger.charge("people", analyst, Cost.pure(price), what, key=f"key of {what}", request="0" * 64)
+        entry = home.ledger.charge(
+            "people", analyst, Cost.pure(price), what, key=f"key of {what}", request="0" * 64
+        )
         numbers[what] = entry.number
         if what != "counts by age":
             home.ledger.record(entry.number, b'{"answer":1}')
@@ -81,7 +88,7 @@ def asked(home, monkeypatch) -> dict[str, int]:
     return numbers
 
 
-# -- getting in ----------------------------------------------------------------------------------------------------------
+# -- getting in ------------------------------------------------------------------------------------
 
 
 def test_a_stranger_sees_a_form_and_nothing_else(client, asked):
@@ -102,7 +109,9 @@ def test_a_token_opens_the_page_by_a_cookie_that_scripts_and_other_sites_cannot_
     assert "Sign out" in visitor.see()
 
 
-@pytest.mark.parametrize("headers", [{"X-Forwarded-Proto": "https"}, {"X-Forwarded-Proto": "HTTPS, http"}])
+@pytest.mark.parametrize(
+    "headers", [{"X-Forwarded-Proto": "https"}, {"X-Forwarded-Proto": "HTTPS, http"}]
+)
 def test_behind_tls_the_cookie_is_secure(client, home, headers):
     cookie = Visitor(client).sign_in(home.tokens["ada"], **headers).headers["set-cookie"]
     assert cookie.startswith("__Host-privet=")
@@ -120,7 +129,9 @@ def test_a_token_may_be_pasted_with_spaces_around_it(client, home):
     assert Visitor(client).sign_in(f"  {home.tokens['owner']}\n").status_code == 303
 
 
-@pytest.mark.parametrize("token", ["", "privet_wrong", "x" * 5000, "\x00", "é" * 40, "revoked 0123456789abcdef"])
+@pytest.mark.parametrize(
+    "token", ["", "privet_wrong", "x" * 5000, "\x00", "é" * 40, "revoked 0123456789abcdef"]
+)
 def test_a_wrong_token_is_told_so_and_not_repeated(client, token):
     response = Visitor(client).sign_in(token)
     assert response.status_code == 401
@@ -131,7 +142,9 @@ def test_a_wrong_token_is_told_so_and_not_repeated(client, token):
 
 
 def test_strangers_who_try_many_tokens_have_to_wait(home):
-    with TestClient(create_app(home, replace(FAST, strangers=0.001)), base_url="http://127.0.0.1") as client:
+    with TestClient(
+        create_app(home, replace(FAST, strangers=0.001)), base_url="http://127.0.0.1"
+    ) as client:
         visitor = Visitor(client)
         answers = [visitor.sign_in(f"guess {number}") for number in range(40)]
     assert answers[0].status_code == 401
@@ -212,7 +225,9 @@ def test_sessions_end_when_idle_when_old_and_when_there_are_too_many(home, monke
 
 
 def test_nobody_loads_the_page_without_pause(home):
-    with TestClient(create_app(home, replace(FAST, views=0.001)), base_url="http://127.0.0.1") as client:
+    with TestClient(
+        create_app(home, replace(FAST, views=0.001)), base_url="http://127.0.0.1"
+    ) as client:
         ada = Visitor(client, home.tokens["ada"])
         answers = [ada.client.get("/") for _ in range(60)]
         assert answers[-1].status_code == 429
@@ -221,14 +236,27 @@ def test_nobody_loads_the_page_without_pause(home):
         assert "Budgets" in Visitor(client, home.tokens["owner"]).see()
 
 
-# -- what browsers are told ----------------------------------------------------------------------------------------------
+# -- what browsers are told ------------------------------------------------------------------------
 
 
 def all_answers(client, home) -> list:
-    owner, ada, stranger = Visitor(client, home.tokens["owner"]), Visitor(client, home.tokens["ada"]), Visitor(client)
+    owner, ada, stranger = (
+        Visitor(client, home.tokens["owner"]),
+        Visitor(client, home.tokens["ada"]),
+        Visitor(client),
+    )
     gets = [one.client.get("/") for one in (owner, ada, stranger)]
-    bad = [owner.client.get("/", params={"page": "x"}), ada.client.get("/", params={"since": "yesterday"}), stranger.client.get("/verify")]
-    posts = [stranger.sign_in("wrong"), stranger.post("/verify"), owner.post("/verify"), ada.post("/verify")]
+    bad = [
+        owner.client.get("/", params={"page": "x"}),
+        ada.client.get("/", params={"since": "yesterday"}),
+        stranger.client.get("/verify"),
+    ]
+    posts = [
+        stranger.sign_in("wrong"),
+        stranger.post("/verify"),
+        owner.post("/verify"),
+        ada.post("/verify"),
+    ]
     crossed = [ada.post("/sign-out", **{"Sec-Fetch-Site": "cross-site"})]
     return [*gets, *bad, *posts, *crossed, ada.post("/sign-out")]
 
@@ -236,7 +264,12 @@ def all_answers(client, home) -> list:
 def test_every_answer_forbids_scripts_frames_caches_and_referrers(client, home):
     for response in all_answers(client, home):
         policy = response.headers["content-security-policy"]
-        for part in ("default-src 'none'", "form-action 'self'", "frame-ancestors 'none'", "base-uri 'none'"):
+        for part in (
+            "default-src 'none'",
+            "form-action 'self'",
+            "frame-ancestors 'none'",
+            "base-uri 'none'",
+        ):
             assert part in policy
         assert re.search(r"style-src 'sha256-[A-Za-z0-9+/]{43}='(;|$)", policy)
         assert "unsafe" not in policy
@@ -251,7 +284,10 @@ def test_pages_load_nothing_run_nothing_and_show_no_token(client, home):
         assert "<script" not in page
         assert not re.search(r"""\s(on\w+|style|src)\s*=""", page)
         assert set(re.findall(r'<link rel="(\w+)"', page)) <= {"icon"}
-        assert all(link.startswith(("/", "#", "data:")) for link in re.findall(r'(?:href|action)="([^"]*)"', page))
+        assert all(
+            link.startswith(("/", "#", "data:"))
+            for link in re.findall(r'(?:href|action)="([^"]*)"', page)
+        )
         for token in home.tokens.values():
             assert token not in page
             assert token not in response.headers.get("location", "")
@@ -279,7 +315,9 @@ def test_a_form_of_another_site_is_refused(client, home, owner, headers, address
 
 
 def test_a_browser_that_tells_the_origin_only_can_sign_in(client, home):
-    response = Visitor(client).client.post("/sign-in", data={"token": home.tokens["ada"]}, headers={"Origin": "http://127.0.0.1"})
+    response = Visitor(client).client.post(
+        "/sign-in", data={"token": home.tokens["ada"]}, headers={"Origin": "http://127.0.0.1"}
+    )
     assert response.status_code == 303
 
 
@@ -293,7 +331,9 @@ def test_addresses_of_forms_lead_back_when_opened_by_hand(client):
         assert (response.status_code, response.headers["location"]) == (303, "/")
 
 
-def test_errors_of_the_page_are_pages_and_those_of_programs_stay_problems(client, owner, monkeypatch, caplog):
+def test_errors_of_the_page_are_pages_and_those_of_programs_stay_problems(
+    client, owner, monkeypatch, caplog
+):
     response = owner.client.get("/", params={"since": "yesterday"})
     assert response.status_code == 422
     assert "from must be a day" in response.text
@@ -320,7 +360,7 @@ def test_the_page_is_not_in_the_description_of_the_interface(client):
     assert all(path.startswith("/v1/") for path in client.get("/v1/openapi.json").json()["paths"])
 
 
-# -- the owner -----------------------------------------------------------------------------------------------------------
+# -- the owner -------------------------------------------------------------------------------------
 
 
 def test_the_owner_sees_every_budget_and_who_spent_it(owner, home, asked):
@@ -341,7 +381,14 @@ def test_the_owner_sees_steps_over_time_with_words_for_those_who_cannot(owner, a
     page = owner.see()
     assert "<title" in page
     assert "Spend over time on people</title>" in page
-    assert re.search(r"From 10 January 2026 to \d+ \w+ 20\d\d, 3 charges added up to epsilon 0.7262; the cap is 3\.", page)
+    assert re.search(
+        (
+            r"From 10 January 2026 to \d+ \w+ 20\d\d, 3 charges added up to epsilon 0.7262; the "
+            r"cap is "
+            r"3\."
+        ),
+        page,
+    )
 
 
 def test_the_owner_is_told_of_charges_without_an_answer(owner, asked):
@@ -351,7 +398,11 @@ def test_the_owner_is_told_of_charges_without_an_answer(owner, asked):
 
 
 def test_the_ledger_can_be_filtered(owner, asked):
-    colour, size, age = asked["counts by colour"], asked["size of the table"], asked["counts by age"]
+    colour, size, age = (
+        asked["counts by colour"],
+        asked["size of the table"],
+        asked["counts by age"],
+    )
     assert owner.lines() == [age, size, colour]
     assert owner.lines(analyst="ada") == [age, colour]
     assert owner.lines(dataset="people", analyst="bob") == [size]
@@ -370,7 +421,9 @@ def test_the_ledger_can_be_filtered(owner, asked):
 def test_the_charges_of_one_data_set_are_added_up(owner, asked):
     page = owner.see(dataset="people", analyst="ada")
     assert "2 of 3 charges" in page
-    assert 'Together they cost epsilon <span class="amount" title="exactly 7/12">0.5834</span>' in page
+    assert (
+        'Together they cost epsilon <span class="amount" title="exactly 7/12">0.5834</span>' in page
+    )
     assert "Together" not in owner.see(analyst="ada")
 
 
@@ -412,7 +465,10 @@ def test_the_ledger_was_verified_at_the_start_and_can_be_again(owner, home, aske
     assert "when you asked for it" in owner.see()
     with home.ledger._transaction() as connection:
         connection.execute("DROP TRIGGER journal_keeps")
-        connection.execute("UPDATE journal SET what = '<b>nothing</b>' WHERE number = ?", (asked["size of the table"],))
+        connection.execute(
+            "UPDATE journal SET what = '<b>nothing</b>' WHERE number = ?",
+            (asked["size of the table"],),
+        )
     owner.post("/verify")
     page = owner.see()
     assert "The ledger is not what it was." in page
@@ -462,13 +518,15 @@ def test_new_charges_are_seen_at_once(owner, home, asked):
     assert owner.lines()[0] == number
 
 
-# -- an analyst ----------------------------------------------------------------------------------------------------------
+# -- an analyst ------------------------------------------------------------------------------------
 
 
 def test_an_analyst_sees_what_is_left(seen_by_ada, home, asked):
     home.accounts.grant("ada", "people", datetime(2099, 5, 6, 7, 8, tzinfo=UTC))
     page = seen_by_ada.see()
-    assert 'you can spend epsilon <b><span class="amount" title="exactly 17/12">1.416</span>' in page
+    assert (
+        'you can spend epsilon <b><span class="amount" title="exactly 17/12">1.416</span>' in page
+    )
     assert 'title="exactly 7/12">0.5834</span> of' in page
     assert 'title="exactly 191/84">2.273' in page  # what the data set's cap leaves
     assert "2099-05-06 07:08" in page
@@ -487,7 +545,13 @@ def test_an_analyst_sees_nothing_of_others(seen_by_ada, home, asked, place, sche
     home.ledger.open_cap("secret-project", Budget(1))
     home.accounts.grant("bob", "secret-project")
     home.ledger.charge("secret-project", "bob", Cost.pure("1/11"), "hush")
-    for query in ({}, {"analyst": "bob"}, {"dataset": "secret-project"}, {"text": "size"}, {"plan": "secret-project", "questions": "1"}):
+    for query in (
+        {},
+        {"analyst": "bob"},
+        {"dataset": "secret-project"},
+        {"text": "size"},
+        {"plan": "secret-project", "questions": "1"},
+    ):
         page = seen_by_ada.see(**query)
         for word in ("bob", "size of the table", "1/7", "1/11", "hush", "secret-project"):
             given = word in query.values()  # what was typed may stand in its field again
@@ -523,10 +587,14 @@ def test_a_plan_is_priced_and_not_charged(seen_by_ada, home):
 
 
 def test_a_plan_costs_what_the_neighbours_cost(home, client, place, schema):
-    home.accounts.add_dataset("replaced", place, replace(schema, neighbours="replace", rows_per_person=3))
+    home.accounts.add_dataset(
+        "replaced", place, replace(schema, neighbours="replace", rows_per_person=3)
+    )
     home.ledger.open_cap("replaced", Budget(10))
     home.accounts.grant("ada", "replaced")
-    page = Visitor(client, home.tokens["ada"]).see(plan="replaced", questions="2", price="0.1", unit="epsilon")
+    page = Visitor(client, home.tokens["ada"]).see(
+        plan="replaced", questions="2", price="0.1", unit="epsilon"
+    )
     assert 'epsilon <span class="amount" title="exactly 6/5">1.2</span>' in page
     assert "one person replaced by another" in page
     assert "at most 3" in page
@@ -546,7 +614,9 @@ def test_a_plan_costs_what_the_neighbours_cost(home, client, place, schema):
     ],
 )
 def test_a_plan_that_is_none_is_told_so(seen_by_ada, change, told):
-    page = seen_by_ada.see(**{"plan": "people", "questions": "1", "price": "0.1", "unit": "epsilon", **change})
+    page = seen_by_ada.see(
+        **{"plan": "people", "questions": "1", "price": "0.1", "unit": "epsilon", **change}
+    )
     assert told in page
     assert 'id="estimate"' not in page
     assert "'<b>'" not in page
@@ -554,7 +624,9 @@ def test_a_plan_that_is_none_is_told_so(seen_by_ada, change, told):
 
 def test_a_plan_with_no_table_behind_it_is_priced(home, client, tmp_path):
     (tmp_path / "people.db").unlink()
-    assert "It fits." in Visitor(client, home.tokens["ada"]).see(plan="people", questions="1", price="0.1", unit="epsilon")
+    assert "It fits." in Visitor(client, home.tokens["ada"]).see(
+        plan="people", questions="1", price="0.1", unit="epsilon"
+    )
 
 
 def test_what_is_public_is_shown_and_no_place(seen_by_ada, home, schema):
@@ -567,14 +639,23 @@ def test_what_is_public_is_shown_and_no_place(seen_by_ada, home, schema):
 
 
 def test_the_snippet_is_python_that_names_this_server(seen_by_ada, home):
-    snippet = unescape(re.search(r"<code>(import privet.*?)</code>", seen_by_ada.see(), re.DOTALL)[1])
+    snippet = unescape(
+        re.search(r"<code>(import privet.*?)</code>", seen_by_ada.see(), re.DOTALL)[1]
+    )
     compile(snippet, "snippet", "exec")
     assert "pv.connect('http://127.0.0.1', dataset='people')" in snippet
     seen_by_ada.client.headers["host"] = "x'><script>"
     assert "<script" not in seen_by_ada.see()
 
 
-NASTY = ["<script>alert(1)<b>", "\"quotes' &amp; `ticks`", "שלום", "x" * 500, "{{ 7 * 7 }}{% raw %}", "javascript:alert(1)"]
+NASTY = [
+    "<script>alert(1)<b>",
+    "\"quotes' &amp; `ticks`",
+    "שלום",
+    "x" * 500,
+    "{{ 7 * 7 }}{% raw %}",
+    "javascript:alert(1)",
+]
 
 
 @pytest.mark.parametrize("name", NASTY)
@@ -584,7 +665,10 @@ def test_names_are_text_whatever_they_hold(client, home, place, schema, name):
     home.ledger.open_cap(name, Budget(1))
     home.accounts.grant(name, name)
     home.ledger.charge(name, name, Cost.pure("1/8"), f"{name}\u202e\x00\n</td>")
-    for page in (Visitor(client, home.tokens["owner"]).see(dataset=name, text=name), Visitor(client, token).see(plan=name, text=name)):
+    for page in (
+        Visitor(client, home.tokens["owner"]).see(dataset=name, text=name),
+        Visitor(client, token).see(plan=name, text=name),
+    ):
         assert "<script" not in page
         assert "<b>alert" not in page
         assert "\u202e" not in page
@@ -593,7 +677,7 @@ def test_names_are_text_whatever_they_hold(client, home, place, schema, name):
         assert name in unescape(page)
 
 
-# -- the parts -----------------------------------------------------------------------------------------------------------
+# -- the parts -------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize(

@@ -1,4 +1,6 @@
-"""The page in a real browser: clicked through, at the width of a desk and of a phone. Nothing is loaded, nothing is complained about."""
+"""The page in a real browser: clicked through, at the width of a desk and of a phone. Nothing is
+loaded, nothing is complained about.
+"""
 
 from __future__ import annotations
 
@@ -16,7 +18,10 @@ from privet.service.app import create_app
 from tests.service.conftest import FAST
 
 playwright = pytest.importorskip("playwright.sync_api", reason="playwright is not installed")
-CHROMIUM = next(filter(None, map(shutil.which, ("chromium", "chromium-browser", "google-chrome", "chrome"))), None)
+CHROMIUM = next(
+    filter(None, map(shutil.which, ("chromium", "chromium-browser", "google-chrome", "chrome"))),
+    None,
+)
 pytestmark = pytest.mark.skipif(CHROMIUM is None, reason="no Chromium is installed")
 FLAGS = ["--headless", "--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run"]
 FLAGS += ["--disable-background-networking", "--disable-component-update", "--disable-sync"]
@@ -33,20 +38,35 @@ def browser():
 
 @pytest.fixture
 def url(home, monkeypatch):
-    """A running service with sixty charges of the last sixty days, and names that could break a page."""
+    """A running service with sixty charges of the last sixty days, and names that could break a
+    page.
+    """
     long = "a-very-long-name-" * 20
     home.tokens[long] = home.accounts.add_analyst(long)
     home.accounts.grant(long, "people", datetime.now(UTC) + timedelta(days=3))
     for number in range(60):
         then = (datetime.now(UTC) - timedelta(days=60 - number)).isoformat(timespec="milliseconds")
         monkeypatch.setattr(journal, "now", lambda then=then: then)
-        what = "<script>document.title = 'caught'</script>" if number == 59 else f"counts of {number} cells " + "x" * 3 * number
+        what = (
+            "<script>document.title = 'caught'</script>"
+            if number == 59
+            else f"counts of {number} cells " + "x" * 3 * number
+        )
         analyst = ("ada", "bob", long)[number % 3]
-        entry = home.ledger.charge("people", analyst, Cost.pure("1/97"), what, key=f"k{number}", request="0" * 64)
+        entry = home.ledger.charge(
+            "people", analyst, Cost.pure("1/97"), what, key=f"k{number}", request="0" * 64
+        )
         if number % 10:
             home.ledger.record(entry.number, b"{}")
     monkeypatch.undo()
-    config = uvicorn.Config(create_app(home, FAST), host="127.0.0.1", port=0, ws="none", log_level="warning", access_log=False)
+    config = uvicorn.Config(
+        create_app(home, FAST),
+        host="127.0.0.1",
+        port=0,
+        ws="none",
+        log_level="warning",
+        access_log=False,
+    )
     server = uvicorn.Server(config)
     thread = threading.Thread(target=server.run)
     thread.start()
@@ -63,7 +83,9 @@ class Watched:
 
     def __init__(self, browser, url: str, size: tuple[int, int], scheme: str = "light") -> None:
         self.url, self.requests, self.complaints = url, [], []
-        self.context = browser.new_context(viewport={"width": size[0], "height": size[1]}, color_scheme=scheme)
+        self.context = browser.new_context(
+            viewport={"width": size[0], "height": size[1]}, color_scheme=scheme
+        )
         self.tab = self.context.new_page()
         self.tab.on("request", lambda request: self.requests.append(request.url))
         self.tab.on("console", lambda message: self.complaints.append(message.text))
@@ -79,7 +101,9 @@ class Watched:
 
     def fits(self) -> None:
         """Nothing is wider than the screen."""
-        assert self.tab.evaluate("document.documentElement.scrollWidth <= document.documentElement.clientWidth")
+        assert self.tab.evaluate(
+            "document.documentElement.scrollWidth <= document.documentElement.clientWidth"
+        )
 
     def lines(self) -> int:
         return self.tab.locator("table.charges tbody tr").count()
@@ -170,11 +194,18 @@ def test_a_wrong_token_is_told_and_the_browser_keeps_none(watched):
 def test_a_form_on_another_site_cannot_sign_anybody_in(browser, url, home):
     watched = Watched(browser, url, DESK)
     tab, token = watched.tab, home.tokens["ada"]
-    other = url.replace("127.0.0.1", "localhost")  # another site for the browser, though the same server
-    tab.route(f"{other}/", lambda route: route.fulfill(
-        body=f'<form method="post" action="{url}/sign-in"><input name="token" value="{token}"><button>Win</button></form>',
-        content_type="text/html",
-    ))  # fmt: skip
+    # another site for the browser, though the same server
+    other = url.replace("127.0.0.1", "localhost")
+    tab.route(
+        f"{other}/",
+        lambda route: route.fulfill(
+            body=(
+                f'<form method="post" action="{url}/sign-in"><input name="token" '
+                f'value="{token}"><button>Win</button></form>'
+            ),
+            content_type="text/html",
+        ),
+    )
     tab.goto(f"{other}/")
     tab.get_by_role("button", name="Win").click()
     tab.get_by_role("heading", name="Refused").wait_for()
@@ -207,4 +238,4 @@ CONTRAST = """() => {
     if ((a + .05) / (b + .05) < 4.5) bad.push(e.tagName + ": " + e.textContent.trim().slice(0, 40));
   }
   return bad;
-}"""
+}"""  # noqa: E501

@@ -1,4 +1,6 @@
-"""Table, ledger and SQL functions in one real PostgreSQL: the service and SQL clients share one account and one chain."""
+"""Table, ledger and SQL functions in one real PostgreSQL: the service and SQL clients share one
+account and one chain.
+"""
 
 from __future__ import annotations
 
@@ -31,21 +33,32 @@ def privet(tmp_path):
 
     def run(*words: str) -> subprocess.CompletedProcess:
         call = [sys.executable, "-c", "from privet.cli import main; main()", *words]
-        return subprocess.run(call, cwd=tmp_path, capture_output=True, text=True, timeout=120, check=False)
+        return subprocess.run(
+            call, cwd=tmp_path, capture_output=True, text=True, timeout=120, check=False
+        )
 
     return run
 
 
 @pytest.fixture
 def place(postgres, tmp_path):
-    """A table of 600 people, an owner of the database, a role that reads the table, and an analyst's login."""
+    """A table of 600 people, an owner of the database, a role that reads the table, and an
+    analyst's login.
+    """
     url = postgres.database()
     schema = pv.Schema(
-        {"colour": pv.Categorical(["red", "green", "blue"]), "age": pv.Numeric(0, 80, bins=4)}, target="ill", classes=["no", "yes"]
+        {"colour": pv.Categorical(["red", "green", "blue"]), "age": pv.Numeric(0, 80, bins=4)},
+        target="ill",
+        classes=["no", "yes"],
     )
     schema.write(tmp_path / "people.schema.json")
     rows = range(600)
-    frame = pd.DataFrame({"colour": [schema.attributes["colour"].values[i % 3] for i in rows], "age": [float(i % 80) for i in rows]})
+    frame = pd.DataFrame(
+        {
+            "colour": [schema.attributes["colour"].values[i % 3] for i in rows],
+            "age": [float(i % 80) for i in rows],
+        }
+    )
     put_table(url, frame.assign(ill=["yes" if i % 3 == 0 else "no" for i in rows]))
     owner, reader, login = (f"{name}_{secrets.token_hex(4)}" for name in ("owner", "reader", "ada"))
     with psycopg.connect(url, autocommit=True) as connection:
@@ -65,19 +78,35 @@ def test_the_service_and_sql_clients_share_one_account(privet, place, tmp_path):
         return done.stdout
 
     good("curator", "init", "--ledger", ledger)
-    told = privet("curator", "dataset", "add", "people", table, "--schema", "people.schema.json", "--epsilon", "2", "--sql")
+    told = privet(
+        "curator",
+        "dataset",
+        "add",
+        "people",
+        table,
+        "--schema",
+        "people.schema.json",
+        "--epsilon",
+        "2",
+        "--sql",
+    )
     assert (told.returncode, told.stderr) == (0, ""), "credentials that only read need no warning"
     token = re.search(r"once: (\S+)", good("curator", "analyst", "add", "ada"))[1]
     good("curator", "grant", "ada", "people", "--epsilon", "1.5")
     good("curator", "analyst", "role", "ada", login)
     home = Home.open(tmp_path / "curator")
     try:
-        with serving(home.path) as service, pv.connect(f"http://127.0.0.1:{service.port}", token) as curator:
+        with (
+            serving(home.path) as service,
+            pv.connect(f"http://127.0.0.1:{service.port}", token) as curator,
+        ):
             model = pv.GreedyTreeClassifier(epsilon=1, max_depth=2).fit_from(curator)
             assert model.privacy_.epsilon == 1
             assert str(curator.left) == "1/2"
             with psycopg.connect(sql_url, autocommit=True) as connection:
-                ticket = connection.execute("SELECT privet.ask('people', '{\"colour\": [\"red\"]}', 0.25)").fetchone()[0]
+                ticket = connection.execute(
+                    "SELECT privet.ask('people', '{\"colour\": [\"red\"]}', 0.25)"
+                ).fetchone()[0]
                 noisy = connection.execute("SELECT privet.answer(%s)", (ticket,)).fetchone()[0]
                 receipt = connection.execute("SELECT privet.receipt(%s)", (ticket,)).fetchone()[0]
                 assert abs(noisy - 200) < 100
@@ -92,7 +121,14 @@ def test_the_service_and_sql_clients_share_one_account(privet, place, tmp_path):
                     connection.execute("SELECT privet.ask('people', '{}', 0.3)")
                 curator.size("0.25")
                 assert curator.left == 0
-                assert verify(home.ledger, home.witness, [Receipt.read(text) for text in (*curator.receipts, receipt)]) == []
+                assert (
+                    verify(
+                        home.ledger,
+                        home.witness,
+                        [Receipt.read(text) for text in (*curator.receipts, receipt)],
+                    )
+                    == []
+                )
                 # Revoking acts at once, in both.
                 good("curator", "revoke", "ada")
                 with pytest.raises(pv.PrivetError, match="not known"):
@@ -113,13 +149,38 @@ def test_credentials_that_could_write_are_warned_about(privet, place):
     ledger, table, _, _ = place
     assert privet("curator", "init").returncode == 0
     with psycopg.connect(ledger, autocommit=True) as connection:
-        connection.execute("CREATE TABLE mine AS SELECT 'red' AS colour, 1.0::float8 AS age, 'no' AS ill")
-    told = privet("curator", "dataset", "add", "mine", f"{ledger}&table=mine", "--schema", "people.schema.json", "--epsilon", "2")
+        connection.execute(
+            "CREATE TABLE mine AS SELECT 'red' AS colour, 1.0::float8 AS age, 'no' AS ill"
+        )
+    told = privet(
+        "curator",
+        "dataset",
+        "add",
+        "mine",
+        f"{ledger}&table=mine",
+        "--schema",
+        "people.schema.json",
+        "--epsilon",
+        "2",
+    )
     assert told.returncode == 0
     assert "could change the table" in told.stderr
-    refused = privet("curator", "dataset", "add", "p", table, "--schema", "people.schema.json", "--epsilon", "2", "--sql")
+    refused = privet(
+        "curator",
+        "dataset",
+        "add",
+        "p",
+        table,
+        "--schema",
+        "people.schema.json",
+        "--epsilon",
+        "2",
+        "--sql",
+    )
     assert refused.returncode == 2
     assert "--ledger postgresql://" in refused.stderr
     listed = privet("curator", "dataset", "list").stdout
     assert "mine" in listed
-    assert [line.split()[0] for line in listed.splitlines() if " epsilon " in line] == ["mine"], "what was refused left nothing behind"
+    assert [line.split()[0] for line in listed.splitlines() if " epsilon " in line] == ["mine"], (
+        "what was refused left nothing behind"
+    )

@@ -27,7 +27,17 @@ def certificates(tmp_path_factory):
 
 @pytest.fixture
 def port(home, certificates):
-    command = [sys.executable, "-c", "from privet.cli import main; main()", "curator", "serve", "--home", str(home.path), "--port", "0"]
+    command = [
+        sys.executable,
+        "-c",
+        "from privet.cli import main; main()",
+        "curator",
+        "serve",
+        "--home",
+        str(home.path),
+        "--port",
+        "0",
+    ]
     command += ["--cert", str(certificates / "cert.pem"), "--key", str(certificates / "key.pem")]
     server = subprocess.Popen(command, stderr=subprocess.PIPE, text=True, env=dict(os.environ))
     try:

@@ -24,10 +24,17 @@ def test_two_services_share_one_account(tmp_path):
 
     try:
         with ThreadPoolExecutor(4) as threads:
-            receipts = [one for many in threads.map(ask, services * 2, ("ada", "ada", "bob", "bob")) for one in many]
+            receipts = [
+                one
+                for many in threads.map(ask, services * 2, ("ada", "ada", "bob", "bob"))
+                for one in many
+            ]
         assert len(set(receipts)) == 60
         assert there.home.ledger.spent("people").epsilon == Fraction(60, 10)
-        assert verify(there.home.ledger, there.home.witness, [Receipt.read(text) for text in receipts]) == []
+        assert (
+            verify(there.home.ledger, there.home.witness, [Receipt.read(text) for text in receipts])
+            == []
+        )
         assert [service.complaints for service in services] == ["", ""]
     finally:
         assert [service.stop() for service in services] == [0, 0]

@@ -1,4 +1,6 @@
-"""Analysts who ask all kinds of questions, hang up, send again, and remember what they sent and got."""
+"""Analysts who ask all kinds of questions, hang up, send again, and remember what they sent and
+got.
+"""
 
 from __future__ import annotations
 
@@ -13,13 +15,23 @@ from privet.ledger import Receipt
 from tests.service.running import Answer, Client, Lost
 
 COSTS = ("1/7", "0.1", "1/3", "0.05", "1/8")
-SPLITS = [{"attribute": "colour", "branch": [0, 1, 2]}, {"attribute": "age", "branch": [0, 0, 1, 1]}]
+SPLITS = [
+    {"attribute": "colour", "branch": [0, 1, 2]},
+    {"attribute": "age", "branch": [0, 0, 1, 1]},
+]
 QUESTIONS = {
     "size": {},
-    "count": {"cells": [[{"colour": ["red"]}, {"colour": ["green", "blue"], "smokes": ["yes"]}]], "partitions": [{"by": "age"}, {}]},
+    "count": {
+        "cells": [[{"colour": ["red"]}, {"colour": ["green", "blue"], "smokes": ["yes"]}]],
+        "partitions": [{"by": "age"}, {}],
+    },
     "sums": {"score": [0, 3], "cells": [{"age": [0, 1]}, {"age": [2, 3]}]},
     "choose": {"splits": SPLITS, "cells": [{"smokes": ["no"]}, {"smokes": ["yes"]}]},
-    "choose-partition": {"cells": [[{"colour": ["red"]}], [{}]], "expected": [[9, 9], [50, 50]], "handicaps": [1, 2]},
+    "choose-partition": {
+        "cells": [[{"colour": ["red"]}], [{}]],
+        "expected": [[9, 9], [50, 50]],
+        "handicaps": [1, 2],
+    },
     "quantile": {"attribute": "age", "q": "0.9"},
     "draw-tree": {"space": {"depth": 1}},
 }
@@ -36,7 +48,9 @@ class Sent:
 
 @dataclass
 class Analyst:
-    """One analyst with connections of their own. What is said here is later held against the ledger."""
+    """One analyst with connections of their own. What is said here is later held against the
+    ledger.
+    """
 
     name: str
     token: str
@@ -55,7 +69,15 @@ class Analyst:
 
     def work(self, steps: int | None, begun: list[float] | None = None) -> None:
         """Take steps until they are done, or (None) until the service is gone."""
-        kinds = {self.new: 52, self.replay: 14, self.hang_up: 12, self.twins: 6, self.free: 8, self.other_body: 3, self.divide: 5}
+        kinds = {
+            self.new: 52,
+            self.replay: 14,
+            self.hang_up: 12,
+            self.twins: 6,
+            self.free: 8,
+            self.other_body: 3,
+            self.divide: 5,
+        }
         with Client(self.port, self.token) as client:
             try:
                 while steps is None or steps > 0:
@@ -69,7 +91,7 @@ class Analyst:
             except AssertionError as error:
                 self.odd.append(str(error)[:500])
 
-    # -- steps ---------------------------------------------------------------------------------------------------------
+    # -- steps -------------------------------------------------------------------------------------
 
     def question(self, **more) -> tuple[str, Sent]:
         question = self.rng.choice(self.questions)
@@ -110,9 +132,13 @@ class Analyst:
 
     def free(self, client: Client) -> None:
         """What charges nothing."""
-        history = f"datasets/people/history?after={self.rng.randrange(50)}&limit={self.rng.randrange(1, 20)}"
+        history = f"datasets/people/history?after={self.rng.randrange(50)}&limit={self.rng.randrange(1, 20)}"  # noqa: E501
         path = self.rng.choice(("datasets", "datasets/people", history, "preview"))
-        answer = client.ask("preview", {"plan": [{"epsilon": "1/3"}] * 3}) if path == "preview" else self.patiently(client, path)
+        answer = (
+            client.ask("preview", {"plan": [{"epsilon": "1/3"}] * 3})
+            if path == "preview"
+            else self.patiently(client, path)
+        )
         self.statuses[answer.status] += 1
         if answer.status != 200:
             self.odd.append(f"{path} got {answer.status}: {answer.body[:200]!r}")
@@ -148,18 +174,26 @@ class Analyst:
             self.send(client, key, self.sent[key])
 
     def group(self, client: Client, snapshot: str, division: int, number: int) -> None:
-        body = json.dumps({"epsilon": "1/8", "snapshot": snapshot, "part": {"division": division, "number": number}}).encode()
+        body = json.dumps(
+            {
+                "epsilon": "1/8",
+                "snapshot": snapshot,
+                "part": {"division": division, "number": number},
+            }
+        ).encode()
         for turn in range(3):
             key = f"{self.name}-{self.seed}-{division}-{number}-{turn}"
             for _ in range(2):
                 answer = client.ask("size", body, key)
                 self.statuses[answer.status] += 1
                 if answer.status != (200 if turn < 2 else 403):
-                    self.odd.append(f"question {turn} of a group got {answer.status}: {answer.body[:200]!r}")
+                    self.odd.append(
+                        f"question {turn} of a group got {answer.status}: {answer.body[:200]!r}"
+                    )
                 elif turn < 2:
                     self.group_answers.setdefault(key, []).append(answer.body)
 
-    # -- sending ---------------------------------------------------------------------------------------------------------
+    # -- sending -----------------------------------------------------------------------------------
 
     @staticmethod
     def patiently(client: Client, path: str) -> Answer:
@@ -188,7 +222,7 @@ class Analyst:
         if answer.status != 429:
             self.open_keys.discard(key)
 
-    # -- afterwards ------------------------------------------------------------------------------------------------------
+    # -- afterwards --------------------------------------------------------------------------------
 
     @property
     def receipts(self) -> list[Receipt]:
@@ -198,4 +232,9 @@ class Analyst:
     @property
     def changed(self) -> list[str]:
         """The keys whose answer was not the same each time."""
-        return [key for kept in (self.answers, self.group_answers) for key, bodies in kept.items() if len(set(bodies)) > 1]
+        return [
+            key
+            for kept in (self.answers, self.group_answers)
+            for key, bodies in kept.items()
+            if len(set(bodies)) > 1
+        ]

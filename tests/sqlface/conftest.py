@@ -1,4 +1,6 @@
-"""A database with a ledger, the SQL functions, a table, and roles of analysts. Its owner is no superuser."""
+"""A database with a ledger, the SQL functions, a table, and roles of analysts. Its owner is no
+superuser.
+"""
 
 from __future__ import annotations
 
@@ -14,7 +16,11 @@ from privet.budget import Budget
 from privet.ledger import PostgresLedger
 from privet.sqlface import SQLFunctions
 
-SCHEMA = Schema({"color": Categorical(["red", "green", "blue"]), "age": Numeric(0, 100, bins=10)}, target="class", classes=["no", "yes"])
+SCHEMA = Schema(
+    {"color": Categorical(["red", "green", "blue"]), "age": Numeric(0, 100, bins=10)},
+    target="class",
+    classes=["no", "yes"],
+)
 
 
 @dataclass
@@ -28,7 +34,9 @@ class Place:
     def connect(self, role=None, **options):
         import psycopg
 
-        return psycopg.connect(as_role(self.url, role) if role else self.url, autocommit=True, **options)
+        return psycopg.connect(
+            as_role(self.url, role) if role else self.url, autocommit=True, **options
+        )
 
     def sql(self, *statement):
         """As a superuser."""
@@ -61,7 +69,8 @@ def place_on(server):
     with psycopg.connect(as_role(url, owner), autocommit=True) as connection:
         connection.execute("CREATE TABLE people (color text, age integer, class text)")
         connection.execute(
-            "INSERT INTO people SELECT (ARRAY['red', 'green', 'blue'])[1 + i % 3], i % 100, (ARRAY['no', 'yes'])[1 + i % 2] "
+            "INSERT INTO people SELECT (ARRAY['red', 'green', 'blue'])[1 + i % 3], i % 100, "
+            "(ARRAY['no', 'yes'])[1 + i % 2] "
             "FROM generate_series(1, 3000) AS i"
         )
     return Place(url, ledger, SQLFunctions(ledger))
@@ -106,7 +115,9 @@ def session(place, role):
 
 
 def ask(connection, dataset, condition=None, epsilon="0.5"):
-    return connection.execute("SELECT privet.ask(%s, %s, %s)", (dataset, json.dumps(condition or {}), epsilon)).fetchone()[0]
+    return connection.execute(
+        "SELECT privet.ask(%s, %s, %s)", (dataset, json.dumps(condition or {}), epsilon)
+    ).fetchone()[0]
 
 
 def answer(connection, ticket):

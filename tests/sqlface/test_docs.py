@@ -16,7 +16,11 @@ PAGE = Path(__file__).parent.parent.parent / "docs" / "how-to" / "ask-from-sql.m
 
 
 def blocks(language):
-    return re.findall(rf"^```{language}\n(.*?)^```", PAGE.read_text(encoding="utf-8"), flags=re.MULTILINE | re.DOTALL)
+    return re.findall(
+        rf"^```{language}\n(.*?)^```",
+        PAGE.read_text(encoding="utf-8"),
+        flags=re.MULTILINE | re.DOTALL,
+    )
 
 
 def test_the_examples_run(postgres):
@@ -35,7 +39,9 @@ def test_the_examples_run(postgres):
                     said[statement.split("(")[0]] = rows = cursor.fetchall()
                     variables |= {"ticket": rows[0][0]} if "privet.ask" in statement else {}
     assert abs(said["SELECT privet.answer"][0][0] - 3000) < 400
-    assert [row[:2] for row in said["SELECT account, unit, remaining, exactly FROM privet.budget"]] == [
+    assert [
+        row[:2] for row in said["SELECT account, unit, remaining, exactly FROM privet.budget"]
+    ] == [
         ("data set", "epsilon"),
         ("analyst", "epsilon"),
     ]
@@ -47,7 +53,10 @@ def test_the_examples_run(postgres):
 
 
 def test_the_page_lists_every_refusal():
-    scripts = "".join(path.read_text() for path in (PAGE.parent.parent.parent / "src" / "privet").rglob("sql/*.sql"))
+    scripts = "".join(
+        path.read_text()
+        for path in (PAGE.parent.parent.parent / "src" / "privet").rglob("sql/*.sql")
+    )
     codes = set(re.findall(r"PV00\d", scripts))
     assert len(codes) == 7
     assert codes == set(re.findall(r"PV00\d", PAGE.read_text(encoding="utf-8")))
@@ -58,6 +67,8 @@ def test_what_the_page_says_remains(postgres):
     place = place_on(postgres)
     with place.connect(place.role()) as session:
         session.execute("SELECT pg_stat_force_next_flush()")
-        (inserted,) = session.execute("SELECT n_tup_ins FROM pg_stat_user_tables WHERE relname = 'people'").fetchone()
+        (inserted,) = session.execute(
+            "SELECT n_tup_ins FROM pg_stat_user_tables WHERE relname = 'people'"
+        ).fetchone()
     assert inserted == 3000
     place.ledger.close()

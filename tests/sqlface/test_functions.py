@@ -13,7 +13,14 @@ import pytest
 
 from privet import Categorical, Schema
 from privet.budget import Budget, Cost
-from privet.errors import AccessError, BudgetExceeded, ParameterError, PrivacyError, SchemaMismatch, TableError
+from privet.errors import (
+    AccessError,
+    BudgetExceeded,
+    ParameterError,
+    PrivacyError,
+    SchemaMismatch,
+    TableError,
+)
 from privet.ledger import Receipt, left, verify
 from privet.sqlface import SQLFunctions
 from tests.sqlface.conftest import SCHEMA, answer, as_role, ask, new_dataset, place_on
@@ -29,7 +36,9 @@ from psycopg.errors import (  # noqa: E402
 
 def refused(code, message=""):
     """An error of ours with this SQLSTATE."""
-    return pytest.raises(DatabaseError, check=lambda error: error.sqlstate == code and message in str(error))
+    return pytest.raises(
+        DatabaseError, check=lambda error: error.sqlstate == code and message in str(error)
+    )
 
 
 def kept(place, entry):
@@ -37,7 +46,7 @@ def kept(place, entry):
     return place.sql("SELECT privet.unsealed(%s)", (place.ledger.answer(entry.number),))[0][0]
 
 
-# -- asking ----------------------------------------------------------------------------------------------------------
+# -- asking ----------------------------------------------------------------------------------------
 
 
 def test_an_answer_is_charged_recorded_and_given_again(place, session, role, dataset, analyst):
@@ -48,28 +57,44 @@ def test_an_answer_is_charged_recorded_and_given_again(place, session, role, dat
     with place.connect(role) as another:
         assert answer(another, ticket) == given
     (entry,) = place.ledger.entries(dataset)
-    assert (entry.analyst, entry.what, entry.cost, entry.key) == (analyst, "SQL: noisy count, 2 conditions", Cost.pure(5), str(ticket))
+    assert (entry.analyst, entry.what, entry.cost, entry.key) == (
+        analyst,
+        "SQL: noisy count, 2 conditions",
+        Cost.pure(5),
+        str(ticket),
+    )
     assert kept(place, entry) == given
     assert entry.number not in place.ledger.unanswered()
     assert verify(place.ledger) == []
 
 
 def test_its_receipt_proves_the_line(place, session, dataset):
-    receipt = Receipt.read(session.execute("SELECT privet.receipt(%s)", (ask(session, dataset),)).fetchone()[0])
+    receipt = Receipt.read(
+        session.execute("SELECT privet.receipt(%s)", (ask(session, dataset),)).fetchone()[0]
+    )
     assert verify(place.ledger, receipts=[receipt]) == []
     forged = Receipt(receipt.ledger, receipt.number, receipt.hash, "0" * 64)
-    assert verify(place.ledger, receipts=[forged]) == [f"the answer of line {receipt.number} was changed"]
+    assert verify(place.ledger, receipts=[forged]) == [
+        f"the answer of line {receipt.number} was changed"
+    ]
 
 
 def test_the_empty_condition_counts_all_and_an_empty_list_nothing(session, dataset):
     assert abs(answer(session, ask(session, dataset, {}, 4)) - 3000) < 25
     assert abs(answer(session, ask(session, dataset, {"color": []}, 4))) < 25
-    assert abs(answer(session, ask(session, dataset, {"age": ["[0, 10)", "[90, 100]"]}, 2)) - 600) < 50
+    assert (
+        abs(answer(session, ask(session, dataset, {"age": ["[0, 10)", "[90, 100]"]}, 2)) - 600) < 50
+    )
 
 
 @pytest.mark.parametrize(
     ("facts", "factor"),
-    [({}, 1), ({"rows_per_person": 3}, 3), ({"neighbours": "replace"}, 2), ({"rows_per_person": 3, "neighbours": "replace"}, 6)],
+    [
+        ({}, 1),
+        ({"rows_per_person": 3}, 3),
+        ({"neighbours": "replace"}, 2),
+        ({"rows_per_person": 3, "neighbours": "replace"}, 6),
+    ],
 )
 def test_what_is_charged_is_the_cost_for_the_neighbours_of_the_schema(place, facts, factor):
     schema = SCHEMA.declare(**facts)
@@ -118,10 +143,12 @@ def test_a_budget_in_rho_counts_rho(place):
         ask(session, dataset, {}, "0.8")
         with refused("PV001"):
             ask(session, dataset, {}, "0.7")
-        assert session.execute("SELECT unit, exactly FROM privet.budget(%s)", (dataset,)).fetchall() == [("rho", "9/50")]
+        assert session.execute(
+            "SELECT unit, exactly FROM privet.budget(%s)", (dataset,)
+        ).fetchall() == [("rho", "9/50")]
 
 
-# -- no answer without its charge ------------------------------------------------------------------------------------
+# -- no answer without its charge ------------------------------------------------------------------
 
 
 def spent(place, dataset):
@@ -177,7 +204,8 @@ def test_a_savepoint_takes_charge_and_answer_back_together(place, session, datas
 def test_a_block_that_catches_its_error_gets_nothing(place, session, dataset):
     session.execute(
         "DO $$ DECLARE seen bigint; BEGIN BEGIN "
-        f"seen := privet.answer(privet.ask('{dataset}', '{{}}', 0.5)); RAISE EXCEPTION 'seen: %', seen; "
+        f"seen := privet.answer(privet.ask('{dataset}', '{{}}', 0.5)); RAISE EXCEPTION 'seen: %', "
+        "seen; "
         "EXCEPTION WHEN SQLSTATE 'PV007' THEN NULL; END; END $$"
     )
     assert spent(place, dataset) == 0
@@ -222,13 +250,19 @@ def test_what_is_interrupted_is_not_charged(place, role, dataset, how):
 
 
 def test_a_crash_never_loses_the_charge_of_an_answer_that_was_seen(own_postgres):
-    """Also with synchronous_commit off and a server that writes its log rarely; and prepared transactions."""
+    """Also with synchronous_commit off and a server that writes its log rarely; and prepared
+    transactions.
+    """
     place = place_on(own_postgres)
     try:
         dataset = new_dataset(place)
         place.functions.allow(dataset, "ada")
         role = place.role("ada")
-        for setting in ("wal_writer_delay = '10s'", "max_prepared_transactions = 5", "autovacuum = off"):
+        for setting in (
+            "wal_writer_delay = '10s'",
+            "max_prepared_transactions = 5",
+            "autovacuum = off",
+        ):
             place.sql(f"ALTER SYSTEM SET {setting}")
         place.ledger.close()
         own_postgres.crash()
@@ -304,7 +338,9 @@ def test_sql_and_the_service_share_one_account(place, dataset):
             except DatabaseError as error:
                 over.append(error.sqlstate)
 
-    threads = [threading.Thread(target=charge)] + [threading.Thread(target=asks, args=(role,)) for role in roles]
+    threads = [threading.Thread(target=charge)] + [
+        threading.Thread(target=asks, args=(role,)) for role in roles
+    ]
     for thread in threads:
         thread.start()
     for thread in threads:
@@ -317,7 +353,7 @@ def test_sql_and_the_service_share_one_account(place, dataset):
     assert verify(place.ledger) == []
 
 
-# -- who may ask -----------------------------------------------------------------------------------------------------
+# -- who may ask -----------------------------------------------------------------------------------
 
 
 def test_tickets_of_others_look_like_unknown_ones(place, session, dataset):
@@ -330,7 +366,9 @@ def test_tickets_of_others_look_like_unknown_ones(place, session, dataset):
                 with pytest.raises(DatabaseError) as caught:
                     other.execute(f"SELECT privet.{call}(%s)", (each,))
                 errors.append((caught.value.sqlstate, caught.value.diag.message_primary))
-    assert set(errors) == {("PV007", "you have no such ticket, or its transaction has not committed")}
+    assert set(errors) == {
+        ("PV007", "you have no such ticket, or its transaction has not committed")
+    }
 
 
 def test_data_sets_are_asked_by_grant_only(place, session, dataset, analyst):
@@ -379,7 +417,9 @@ def test_a_transaction_held_open_does_not_outlive_a_grant(place, session, datase
 
 
 def test_the_analyst_is_who_logged_in(place, session, role, dataset, analyst):
-    """SET ROLE to a role of another analyst spends one's own budget; a superuser who sets a role is nobody."""
+    """SET ROLE to a role of another analyst spends one's own budget; a superuser who sets a role is
+    nobody.
+    """
     place.functions.allow(dataset, "bob")
     bob = place.role("bob")
     place.sql(f"GRANT {bob} TO {role}")
@@ -403,7 +443,9 @@ def test_a_role_that_was_revoked_can_call_nothing(place, session, role, dataset)
         place.functions.revoke_role(role)
 
 
-@pytest.mark.parametrize("role", ["public", "PUBLIC", "no such role", "pg_monitor", 'x"; DROP SCHEMA privet CASCADE; --'])
+@pytest.mark.parametrize(
+    "role", ["public", "PUBLIC", "no such role", "pg_monitor", 'x"; DROP SCHEMA privet CASCADE; --']
+)
 def test_only_roles_that_log_in_become_analysts(place, role):
     with pytest.raises(AccessError, match="no role"):
         place.functions.grant_role(role, "ada")
@@ -425,7 +467,10 @@ def test_only_roles_that_log_in_become_analysts(place, role):
         "GRANT UPDATE (amount) ON privet.caps TO {role}",
         "GRANT CREATE ON SCHEMA privet TO {role}",
         "ALTER ROLE {role} BYPASSRLS",
-        *(f"GRANT {right} ON people TO {{role}}" for right in ("INSERT", "UPDATE", "DELETE", "TRUNCATE", "REFERENCES", "TRIGGER")),
+        *(
+            f"GRANT {right} ON people TO {{role}}"
+            for right in ("INSERT", "UPDATE", "DELETE", "TRUNCATE", "REFERENCES", "TRIGGER")
+        ),
         "GRANT REFERENCES (age) ON people TO {role}",
     ],
 )
@@ -436,37 +481,80 @@ def test_roles_that_could_read_the_rows_by_themselves_are_refused(place, dataset
     with pytest.raises(PrivacyError, match=role):
         place.functions.grant_role(role, "ada")
     assert place.sql("SELECT 1 FROM privet.roles WHERE role = %s", (role,)) == []
-    place.sql(f"ALTER ROLE {role} NOSUPERUSER NOREPLICATION NOCREATEROLE NOBYPASSRLS; DROP OWNED BY {role}; DROP ROLE {role}")
+    place.sql(
+        f"ALTER ROLE {role} NOSUPERUSER NOREPLICATION NOCREATEROLE NOBYPASSRLS; DROP OWNED BY "
+        f"{role}; DROP ROLE {role}"
+    )
 
 
 @pytest.mark.parametrize(
-    "might", ["GRANT SELECT ON people TO {group}", "GRANT pg_read_all_data TO {group}", "ALTER ROLE {group} SUPERUSER"]
+    "might",
+    [
+        "GRANT SELECT ON people TO {group}",
+        "GRANT pg_read_all_data TO {group}",
+        "ALTER ROLE {group} SUPERUSER",
+    ],
 )
 def test_roles_that_could_become_one_that_reads_the_rows_are_refused(place, dataset, might):
     role, middle, group = (place.role() for _ in range(3))
-    place.sql(f"ALTER ROLE {role} NOINHERIT; ALTER ROLE {middle} NOINHERIT; GRANT {middle} TO {role}; GRANT {group} TO {middle}")
+    place.sql(
+        f"ALTER ROLE {role} NOINHERIT; ALTER ROLE {middle} NOINHERIT; GRANT {middle} TO "
+        f"{role}; "
+        f"GRANT {group} TO {middle}"
+    )
     place.functions.grant_role(role, "ada")
     place.functions.revoke_role(role)
     place.sql(might.format(group=group))
     with pytest.raises(PrivacyError, match=f"{role}.* can become"):
         place.functions.grant_role(role, "ada")
-    place.sql(f"ALTER ROLE {group} NOSUPERUSER; DROP OWNED BY {role}, {group}; DROP ROLE {role}, {middle}, {group}")
+    place.sql(
+        f"ALTER ROLE {group} NOSUPERUSER; DROP OWNED BY {role}, {group}; DROP ROLE {role}, "
+        f"{middle}, {group}"
+    )
 
 
 # What a role has rights on, and the relation that is asked.
 RELATED = {
     "the table of a view": ("CREATE VIEW shown AS TABLE base", "base", "shown"),
-    "the table of a view of a view": ("CREATE VIEW inner_ AS TABLE base; CREATE VIEW shown AS TABLE inner_", "base", "shown"),
-    "the table of a materialized view": ("CREATE MATERIALIZED VIEW shown AS TABLE base", "base", "shown"),
-    "a table in a subquery": ("CREATE VIEW shown AS SELECT * FROM people WHERE age IN (SELECT age FROM base)", "base", "shown"),
+    "the table of a view of a view": (
+        "CREATE VIEW inner_ AS TABLE base; CREATE VIEW shown AS TABLE inner_",
+        "base",
+        "shown",
+    ),
+    "the table of a materialized view": (
+        "CREATE MATERIALIZED VIEW shown AS TABLE base",
+        "base",
+        "shown",
+    ),
+    "a table in a subquery": (
+        "CREATE VIEW shown AS SELECT * FROM people WHERE age IN (SELECT age FROM base)",
+        "base",
+        "shown",
+    ),
     "another view": ("CREATE VIEW shown AS TABLE base", "shown", "base"),
-    "another view of the table of a view": ("CREATE VIEW shown AS TABLE base; CREATE VIEW other AS TABLE base", "other", "shown"),
+    "another view of the table of a view": (
+        "CREATE VIEW shown AS TABLE base; CREATE VIEW other AS TABLE base",
+        "other",
+        "shown",
+    ),
     "a parent": ("CREATE TABLE heir () INHERITS (base)", "base", "heir"),
     "an heir": ("CREATE TABLE heir () INHERITS (base)", "heir", "base"),
-    "a view of a parent": ("CREATE TABLE heir () INHERITS (base); CREATE VIEW shown AS TABLE base", "shown", "heir"),
+    "a view of a parent": (
+        "CREATE TABLE heir () INHERITS (base); CREATE VIEW shown AS TABLE base",
+        "shown",
+        "heir",
+    ),
     "a partition": (
-        "CREATE TABLE parted (LIKE base) PARTITION BY LIST (color); CREATE TABLE part PARTITION OF parted DEFAULT", "part", "parted"),
-}  # fmt: skip
+        (
+            "CREATE TABLE parted (LIKE base) PARTITION BY LIST (color); CREATE TABLE part "
+            "PARTITION "
+            "OF "
+            "parted DEFAULT"
+        ),
+        "part",
+        "parted",
+    ),
+}
 
 
 @pytest.mark.parametrize("grantee", ["role", "PUBLIC"])
@@ -481,7 +569,9 @@ def test_rights_on_what_holds_the_same_rows_are_rights(place, made, granted, ask
             session.execute(made)
         dataset = new_dataset(place, table=f"rel.{asked}")
         place.functions.remove_dataset(dataset)
-        place.sql(f"GRANT SELECT (color) ON rel.{granted} TO {role if grantee == 'role' else grantee}")
+        place.sql(
+            f"GRANT SELECT (color) ON rel.{granted} TO {role if grantee == 'role' else grantee}"
+        )
         with pytest.raises(PrivacyError, match=f"has rights on columns of rel.{granted}"):
             place.functions.add_dataset(dataset, f"rel.{asked}", SCHEMA)
     finally:
@@ -490,14 +580,20 @@ def test_rights_on_what_holds_the_same_rows_are_rights(place, made, granted, ask
 
 
 def test_rights_on_what_holds_other_rows_are_none_of_our_business(place):
-    """Such as those that everybody has on the server's catalog, or on a sibling of the table that is asked."""
+    """Such as those that everybody has on the server's catalog, or on a sibling of the table that
+    is asked.
+    """
     role = place.role("ada")
     (owner,) = place.sql("SELECT nspowner::regrole FROM pg_namespace WHERE nspname = 'privet'")[0]
     place.sql(f"CREATE SCHEMA rel AUTHORIZATION {owner}")
     with place.connect(owner) as session:
         session.execute("SET search_path = rel, public; CREATE TABLE base (LIKE people)")
-        session.execute("CREATE VIEW shown AS SELECT * FROM people WHERE age < (SELECT count(*) FROM pg_class)")
-        session.execute("CREATE TABLE heir () INHERITS (base); CREATE TABLE sibling () INHERITS (base)")
+        session.execute(
+            "CREATE VIEW shown AS SELECT * FROM people WHERE age < (SELECT count(*) FROM pg_class)"
+        )
+        session.execute(
+            "CREATE TABLE heir () INHERITS (base); CREATE TABLE sibling () INHERITS (base)"
+        )
         session.execute(f"GRANT SELECT ON sibling TO {role}; GRANT USAGE ON SCHEMA rel TO {role}")
     for table in ("rel.shown", "rel.heir"):
         place.functions.remove_dataset(new_dataset(place, table=table))
@@ -514,11 +610,25 @@ def test_a_table_that_an_analyst_can_read_is_refused(place):
 
 
 def test_tables_and_inner_functions_are_closed(place, session, dataset):
-    tables = [row[0] for row in place.sql("SELECT relname FROM pg_class WHERE relnamespace = 'privet'::regnamespace AND relkind = 'r'")]
+    tables = [
+        row[0]
+        for row in place.sql(
+            "SELECT relname FROM pg_class WHERE relnamespace = 'privet'::regnamespace AND "
+            "relkind "
+            "= 'r'"
+        )
+    ]
     assert len(tables) == 11
     for table in (*(f"privet.{table}" for table in tables), "public.people"):
-        for statement in (f"TABLE {table}", f"DELETE FROM {table}", f"INSERT INTO {table} DEFAULT VALUES", f"TRUNCATE {table}",
-                          f"LOCK TABLE {table}", f"COPY {table} TO STDOUT", f"SELECT count(*) FROM {table}"):  # fmt: skip
+        for statement in (
+            f"TABLE {table}",
+            f"DELETE FROM {table}",
+            f"INSERT INTO {table} DEFAULT VALUES",
+            f"TRUNCATE {table}",
+            f"LOCK TABLE {table}",
+            f"COPY {table} TO STDOUT",
+            f"SELECT count(*) FROM {table}",
+        ):
             with pytest.raises(InsufficientPrivilege), session.transaction():
                 session.execute(statement)
     calls = place.sql(
@@ -527,7 +637,11 @@ def test_tables_and_inner_functions_are_closed(place, session, dataset):
     )
     assert len(calls) > 20
     opened = {
-        name for name, _, oid, _ in calls if session.execute("SELECT has_function_privilege(%s::oid, 'EXECUTE')", (oid,)).fetchone()[0]
+        name
+        for name, _, oid, _ in calls
+        if session.execute("SELECT has_function_privilege(%s::oid, 'EXECUTE')", (oid,)).fetchone()[
+            0
+        ]
     }
     assert opened == {"ask", "answer", "receipt", "budget"}
     for name, arguments, _, strict in calls:
@@ -538,42 +652,88 @@ def test_tables_and_inner_functions_are_closed(place, session, dataset):
         session.execute("CREATE TABLE privet.mine ()")
 
 
-# -- hostile surroundings --------------------------------------------------------------------------------------------
+# -- hostile surroundings --------------------------------------------------------------------------
 
 SPRUNG = {
-    "sha256(bytea)": "bytea", "encode(bytea, text)": "text", "gen_random_uuid()": "uuid", "jsonb_object_keys(jsonb)": "SETOF text",
-    "jsonb_each(jsonb, OUT key text, OUT value jsonb)": "SETOF record", "width_bucket(text, text[])": "integer",
-    "clock_timestamp()": "timestamptz", "pg_current_xact_id()": "xid8", "pg_current_xact_id_if_assigned()": "xid8",
-    "pg_sleep(double precision)": "void", "add(numeric, numeric)": "numeric", "equal(text, text)": "boolean",
-    "less(numeric, numeric)": "boolean", "step(bigint)": "bigint",
-}  # fmt: skip
+    "sha256(bytea)": "bytea",
+    "encode(bytea, text)": "text",
+    "gen_random_uuid()": "uuid",
+    "jsonb_object_keys(jsonb)": "SETOF text",
+    "jsonb_each(jsonb, OUT key text, OUT value jsonb)": "SETOF record",
+    "width_bucket(text, text[])": "integer",
+    "clock_timestamp()": "timestamptz",
+    "pg_current_xact_id()": "xid8",
+    "pg_current_xact_id_if_assigned()": "xid8",
+    "pg_sleep(double precision)": "void",
+    "add(numeric, numeric)": "numeric",
+    "equal(text, text)": "boolean",
+    "less(numeric, numeric)": "boolean",
+    "step(bigint)": "bigint",
+}
 BODY = "LANGUAGE plpgsql AS $$ BEGIN RAISE EXCEPTION 'sprung'; END $$"
 TRAPS = [
-    *(f"CREATE FUNCTION trap.{call} RETURNS {returned} {BODY}" for call, returned in SPRUNG.items()),
-    *(f"CREATE OPERATOR trap.{name} (FUNCTION = trap.add, LEFTARG = numeric, RIGHTARG = numeric)" for name in ("+", "*")),
-    *(f"CREATE OPERATOR trap.{name} (FUNCTION = trap.less, LEFTARG = numeric, RIGHTARG = numeric)" for name in ("<", "<=")),
+    *(
+        f"CREATE FUNCTION trap.{call} RETURNS {returned} {BODY}"
+        for call, returned in SPRUNG.items()
+    ),
+    *(
+        f"CREATE OPERATOR trap.{name} (FUNCTION = trap.add, LEFTARG = numeric, RIGHTARG = numeric)"
+        for name in ("+", "*")
+    ),
+    *(
+        f"CREATE OPERATOR trap.{name} (FUNCTION = trap.less, LEFTARG = numeric, RIGHTARG = numeric)"
+        for name in ("<", "<=")
+    ),
     "CREATE OPERATOR trap.= (FUNCTION = trap.equal, LEFTARG = text, RIGHTARG = text)",
     "CREATE AGGREGATE trap.count(*) (SFUNC = trap.step, STYPE = bigint, INITCOND = '0')",
 ]
-SHADOWS = ("ledger", "journal", "caps", "spent", "answers", "asked", "roles", "grants", "datasets", "attributes", "people", "pg_class")
+SHADOWS = (
+    "ledger",
+    "journal",
+    "caps",
+    "spent",
+    "answers",
+    "asked",
+    "roles",
+    "grants",
+    "datasets",
+    "attributes",
+    "people",
+    "pg_class",
+)
 
 
 def test_nothing_of_the_callers_schemas_is_used(place, session, role, dataset):
-    place.sql(f"CREATE SCHEMA trap; GRANT ALL ON SCHEMA trap, public TO {role}; GRANT USAGE ON SCHEMA trap TO PUBLIC")  # also for the owner
+    # also for the owner
+    place.sql(
+        f"CREATE SCHEMA trap; GRANT ALL ON SCHEMA trap, public TO {role}; GRANT USAGE ON "
+        "SCHEMA "
+        "trap TO PUBLIC"
+    )
     try:
         for trap in TRAPS:
             session.execute(trap)
         for table in SHADOWS:
-            session.execute(f"CREATE TEMP TABLE {table} (dataset text, role text, analyst text, number bigint)")
+            session.execute(
+                f"CREATE TEMP TABLE {table} (dataset text, role text, analyst text, number bigint)"
+            )
         session.execute(f"CREATE FUNCTION pg_temp.sha256(bytea) RETURNS bytea {BODY}")
         session.execute("SET search_path = trap, pg_temp, public, pg_catalog")
-        for trap in ("sha256('')", "1.0 + 1.0", "'a'::text = 'b'::text", "count(*)", "gen_random_uuid()"):
+        for trap in (
+            "sha256('')",
+            "1.0 + 1.0",
+            "'a'::text = 'b'::text",
+            "count(*)",
+            "gen_random_uuid()",
+        ):
             with pytest.raises(DatabaseError, match="sprung"):  # the traps are set
                 session.execute(f"SELECT {trap}")
         ticket = ask(session, dataset, {"color": ["red"]}, 4)
         assert abs(answer(session, ticket) - 1000) < 25
         session.execute("SELECT privet.receipt(%s)", (ticket,))
-        assert session.execute("SELECT exactly FROM privet.budget(%s)", (dataset,)).fetchall() == [("6",)]
+        assert session.execute("SELECT exactly FROM privet.budget(%s)", (dataset,)).fetchall() == [
+            ("6",)
+        ]
         with session.transaction(), refused("PV007"), session.transaction():
             answer(session, ask(session, dataset))
         assert verify(place.ledger) == []
@@ -583,12 +743,27 @@ def test_nothing_of_the_callers_schemas_is_used(place, session, role, dataset):
 
 def test_no_setting_of_the_callers_matters(place, session, dataset):
     settings = {
-        "TimeZone": "Asia/Kolkata", "DateStyle": "German", "IntervalStyle": "iso_8601", "extra_float_digits": "-15",
-        "bytea_output": "escape", "standard_conforming_strings": "off", "row_security": "on", "transform_null_equals": "on",
-        "array_nulls": "off", "client_encoding": "SQL_ASCII", "quote_all_identifiers": "on", "backslash_quote": "on",
-        "enable_seqscan": "off", "debug_parallel_query": "on", "lc_numeric": "C", "lc_time": "C", "work_mem": "64kB",
-        "plpgsql.variable_conflict": "use_column", "plpgsql.extra_errors": "all", "plpgsql.check_asserts": "off",
-    }  # fmt: skip
+        "TimeZone": "Asia/Kolkata",
+        "DateStyle": "German",
+        "IntervalStyle": "iso_8601",
+        "extra_float_digits": "-15",
+        "bytea_output": "escape",
+        "standard_conforming_strings": "off",
+        "row_security": "on",
+        "transform_null_equals": "on",
+        "array_nulls": "off",
+        "client_encoding": "SQL_ASCII",
+        "quote_all_identifiers": "on",
+        "backslash_quote": "on",
+        "enable_seqscan": "off",
+        "debug_parallel_query": "on",
+        "lc_numeric": "C",
+        "lc_time": "C",
+        "work_mem": "64kB",
+        "plpgsql.variable_conflict": "use_column",
+        "plpgsql.extra_errors": "all",
+        "plpgsql.check_asserts": "off",
+    }
     set_ = []
     for name, value in settings.items():
         try:
@@ -624,11 +799,23 @@ def test_plans_and_notices_from_inside_stay_inside(session, dataset):
 
 
 def test_errors_tell_nothing_about_rows(place):
-    """What fails because of a row is charged and answered like anything else; what fails without looking at rows is not charged."""
-    place.sql("CREATE TABLE odd (color text, age integer, class text); INSERT INTO odd SELECT 'red', 0, 'no' FROM generate_series(1, 9)")
-    place.sql("CREATE VIEW quotients AS SELECT color, 100 / age AS age, class FROM odd; GRANT SELECT ON quotients, odd TO PUBLIC")
+    """What fails because of a row is charged and answered like anything else; what fails without
+    looking at rows is not charged.
+    """
+    place.sql(
+        "CREATE TABLE odd (color text, age integer, class text); INSERT INTO odd SELECT 'red', "
+        "0, "
+        "'no' FROM generate_series(1, 9)"
+    )
+    place.sql(
+        "CREATE VIEW quotients AS SELECT color, 100 / age AS age, class FROM odd; GRANT SELECT "
+        "ON "
+        "quotients, odd TO PUBLIC"
+    )
     (owner,) = place.sql("SELECT nspowner::regrole FROM pg_namespace WHERE nspname = 'privet'")[0]
-    place.sql(f"REVOKE ALL ON quotients, odd FROM PUBLIC; GRANT SELECT ON quotients, odd TO {owner}")
+    place.sql(
+        f"REVOKE ALL ON quotients, odd FROM PUBLIC; GRANT SELECT ON quotients, odd TO {owner}"
+    )
     dataset = new_dataset(place, table="quotients")
     place.functions.allow(dataset, "ada")
     with place.connect(place.role("ada")) as session:
@@ -642,13 +829,18 @@ def test_errors_tell_nothing_about_rows(place):
         place.sql("DROP VIEW quotients")
         with pytest.raises(DatabaseError) as caught:
             ask(session, dataset)
-        assert caught.value.diag.message_primary == "the table of the data set cannot be read now; nothing is charged"
+        assert (
+            caught.value.diag.message_primary
+            == "the table of the data set cannot be read now; nothing is charged"
+        )
         assert spent(place, dataset) == F(1, 2)
     place.functions.remove_dataset(dataset)
 
 
 def test_row_security_of_the_table_cannot_choose_rows_by_the_callers_settings(place):
-    """A policy that applies to the owner makes the count fail instead of counting what the caller's settings choose."""
+    """A policy that applies to the owner makes the count fail instead of counting what the caller's
+    settings choose.
+    """
     (owner,) = place.sql("SELECT nspowner::regrole FROM pg_namespace WHERE nspname = 'privet'")[0]
     place.sql(
         "CREATE TABLE guarded AS TABLE people; ALTER TABLE guarded ENABLE ROW LEVEL SECURITY; "
@@ -676,10 +868,17 @@ def test_answers_are_written_alike_whatever_they_are(place, session, dataset):
 
 @pytest.mark.parametrize("number", [0, 1, -1, 3000, 2**63 - 1, 1 - 2**63, None])
 def test_the_record_of_an_answer_looks_random(place, number):
-    """Its SHA-256 is in a receipt and the log may be compressed: what is recorded twice must have nothing in common."""
-    records = [row[0] for row in place.sql("SELECT privet.sealed(%s) FROM generate_series(1, 400)", (number,))]
+    """Its SHA-256 is in a receipt and the log may be compressed: what is recorded twice must have
+    nothing in common.
+    """
+    records = [
+        row[0]
+        for row in place.sql("SELECT privet.sealed(%s) FROM generate_series(1, 400)", (number,))
+    ]
     assert {len(record) for record in records} == {24}
-    assert {place.sql("SELECT privet.unsealed(%s)", (record,))[0][0] for record in records[:5]} == {number}
+    assert {place.sql("SELECT privet.unsealed(%s)", (record,))[0][0] for record in records[:5]} == {
+        number
+    }
     for part in (slice(16), slice(16, 24)):
         assert len({record[part] for record in records}) == 400
     ones = sum(int.from_bytes(record[16:], "big").bit_count() for record in records)
@@ -687,7 +886,7 @@ def test_the_record_of_an_answer_looks_random(place, number):
     assert len(zlib.compress(b"".join(records))) > 400 * 23  # a UUID has 6 bits that are not random
 
 
-# -- what the server shows -------------------------------------------------------------------------------------------
+# -- what the server shows -------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize("tracked", ["pl", "all"])
@@ -700,7 +899,9 @@ def test_a_server_that_counts_calls_is_refused(place, role, dataset, tracked):
         session.execute("BEGIN")
         with pytest.raises(DatabaseError), session.transaction():
             ask(session, dataset)
-        called = session.execute("SELECT funcname FROM pg_stat_xact_user_functions WHERE schemaname = 'privet'").fetchall()
+        called = session.execute(
+            "SELECT funcname FROM pg_stat_xact_user_functions WHERE schemaname = 'privet'"
+        ).fetchall()
         assert ("noise",) in called
         assert not {("discrete_laplace",), ("exact_count",), ("random_bits",)} & set(called)
         session.execute("ROLLBACK")
@@ -711,15 +912,27 @@ def test_no_setting_of_the_callers_sends_a_sort_to_disk(place):
     """EXPLAIN (ANALYZE, BUFFERS) counts its blocks, and so the rows that the schema keeps."""
     (owner,) = place.sql("SELECT nspowner::regrole FROM pg_namespace WHERE nspname = 'privet'")[0]
     place.sql(
-        "CREATE TABLE visits AS SELECT 'person ' || i AS who, 'red' AS color, 'no' AS class FROM generate_series(1, 20000) AS i; "
+        "CREATE TABLE visits AS SELECT 'person ' || i AS who, 'red' AS color, 'no' AS class FROM "
+        "generate_series(1, 20000) AS i; "
         f"GRANT SELECT ON visits TO {owner}"
     )
-    schema = Schema({"color": Categorical(["red"])}, target="class", classes=["no", "yes"], person="who", rows_per_person=1)
+    schema = Schema(
+        {"color": Categorical(["red"])},
+        target="class",
+        classes=["no", "yes"],
+        person="who",
+        rows_per_person=1,
+    )
     dataset = new_dataset(place, table="visits", schema=schema)
     place.functions.allow(dataset, "ada")
     with place.connect(place.role("ada")) as session:
-        session.execute("SET work_mem = '64kB'; SET hash_mem_multiplier = 1; SET debug_parallel_query = on")
-        sort = "SELECT max(n) FROM (SELECT row_number() OVER (ORDER BY i::text) AS n FROM generate_series(1, 20000) AS i) AS s"
+        session.execute(
+            "SET work_mem = '64kB'; SET hash_mem_multiplier = 1; SET debug_parallel_query = on"
+        )
+        sort = (
+            "SELECT max(n) FROM (SELECT row_number() OVER (ORDER BY i::text) AS n FROM "
+            "generate_series(1, 20000) AS i) AS s"
+        )
         assert temporary_blocks(session, sort) > 0  # it is seen
         assert temporary_blocks(session, f"SELECT privet.ask('{dataset}', '{{}}', 0.5)") == 0
 
@@ -737,7 +950,12 @@ def test_nobody_sees_when_the_noise_is_drawn(place, session, role, dataset):
 
         def watch():
             while not done.is_set():
-                seen.update(watching.execute("SELECT wait_event FROM pg_stat_activity WHERE pid = %s", (session.info.backend_pid,)))
+                seen.update(
+                    watching.execute(
+                        "SELECT wait_event FROM pg_stat_activity WHERE pid = %s",
+                        (session.info.backend_pid,),
+                    )
+                )
 
         thread = threading.Thread(target=watch)
         thread.start()
@@ -749,7 +967,7 @@ def test_nobody_sees_when_the_noise_is_drawn(place, session, role, dataset):
     assert ("PgSleep",) not in seen
 
 
-# -- questions -------------------------------------------------------------------------------------------------------
+# -- questions -------------------------------------------------------------------------------------
 
 BAD = [
     ("[]", "must be an object"),
@@ -775,29 +993,57 @@ BAD = [
 
 
 @pytest.mark.parametrize(("condition", "message"), BAD)
-def test_a_condition_that_cannot_be_is_refused_and_not_charged(place, session, dataset, condition, message):
+def test_a_condition_that_cannot_be_is_refused_and_not_charged(
+    place, session, dataset, condition, message
+):
     with refused("PV006", message) as caught:
         session.execute("SELECT privet.ask(%s, %s, 0.5)", (dataset, condition))
     assert len(caught.value.diag.message_primary) < 3000
     assert spent(place, dataset) == 0
 
 
-@pytest.mark.parametrize("epsilon", [
-    "NaN", "Infinity", "-Infinity", "0", "-1", "0." + "1" * 60, "1" * 61, "1e-13", "0.0000000000009", "1e100000", "1e-16000", None,
-])  # fmt: skip
+@pytest.mark.parametrize(
+    "epsilon",
+    [
+        "NaN",
+        "Infinity",
+        "-Infinity",
+        "0",
+        "-1",
+        "0." + "1" * 60,
+        "1" * 61,
+        "1e-13",
+        "0.0000000000009",
+        "1e100000",
+        "1e-16000",
+        None,
+    ],
+)
 def test_an_epsilon_that_cannot_be_is_refused_and_not_charged(place, session, dataset, epsilon):
     with refused("PV006", "epsilon must be"):
         session.execute("SELECT privet.ask(%s, '{}', %s::numeric)", (dataset, epsilon))
     assert spent(place, dataset) == 0
 
 
-@pytest.mark.parametrize("epsilon", ["0.000000000001", "1.50000", "0.1234567890123456789012345678901234567890", "9"])
+@pytest.mark.parametrize(
+    "epsilon", ["0.000000000001", "1.50000", "0.1234567890123456789012345678901234567890", "9"]
+)
 def test_an_epsilon_is_charged_as_it_is_written(place, session, dataset, epsilon):
     answer(session, ask(session, dataset, {}, epsilon))
     assert place.ledger.spent(dataset) == Cost.pure(epsilon)
 
 
-@pytest.mark.parametrize("name", ["people'; DROP SCHEMA privet CASCADE; --", "$1", "%s %I", "a" * 100_000, "\N{DECIDUOUS TREE}", ""])
+@pytest.mark.parametrize(
+    "name",
+    [
+        "people'; DROP SCHEMA privet CASCADE; --",
+        "$1",
+        "%s %I",
+        "a" * 100_000,
+        "\N{DECIDUOUS TREE}",
+        "",
+    ],
+)
 def test_a_data_set_of_any_name_is_just_a_name(place, session, name):
     with refused("PV005", "is unknown, or not granted"):
         ask(session, name)
@@ -805,22 +1051,41 @@ def test_a_data_set_of_any_name_is_just_a_name(place, session, name):
 
 def test_odd_names_and_values_are_quoted_and_bound(place):
     odd = "a\"b'; DROP TABLE people; --%s $1"
-    values = ["'); DROP TABLE people; --", '"', "\\", "$1", "%s", "NULL", "\N{DECIDUOUS TREE}", " red", "red"]
+    values = [
+        "'); DROP TABLE people; --",
+        '"',
+        "\\",
+        "$1",
+        "%s",
+        "NULL",
+        "\N{DECIDUOUS TREE}",
+        " red",
+        "red",
+    ]
     quoted = '"' + odd.replace('"', '""') + '"'
     with place.connect() as connection:
-        connection.execute(f"CREATE TABLE {quoted} ({quoted} text, class boolean)".replace("%", "%"))
+        connection.execute(
+            f"CREATE TABLE {quoted} ({quoted} text, class boolean)".replace("%", "%")
+        )
         for i, value in enumerate(values):
-            connection.cursor().executemany(f"INSERT INTO {quoted.replace('%', '%%')} VALUES (%s, %s)", [(value, True)] * (i + 1))
-        (owner,) = connection.execute("SELECT nspowner::regrole FROM pg_namespace WHERE nspname = 'privet'").fetchone()
+            connection.cursor().executemany(
+                f"INSERT INTO {quoted.replace('%', '%%')} VALUES (%s, %s)",
+                [(value, True)] * (i + 1),
+            )
+        (owner,) = connection.execute(
+            "SELECT nspowner::regrole FROM pg_namespace WHERE nspname = 'privet'"
+        ).fetchone()
         connection.execute(f"GRANT SELECT ON {quoted} TO {owner}")
     schema = Schema({odd: Categorical(values)}, target="class", classes=[False, True])
     dataset = new_dataset(place, table=odd, schema=schema)
     for i, value in enumerate(values):
         condition = json.dumps({odd: [value], "class": [True]})
-        assert place.sql("SELECT privet.exact_count(%s, privet.mask(%s, %s))", (dataset, dataset, condition)) == [(i + 1,)]
+        assert place.sql(
+            "SELECT privet.exact_count(%s, privet.mask(%s, %s))", (dataset, dataset, condition)
+        ) == [(i + 1,)]
 
 
-# -- data sets -------------------------------------------------------------------------------------------------------
+# -- data sets -------------------------------------------------------------------------------------
 
 
 def test_a_table_that_does_not_fit_is_refused(place):
@@ -829,7 +1094,10 @@ def test_a_table_that_does_not_fit_is_refused(place):
     with pytest.raises(TableError, match="no table"):
         new_dataset(place, table="people; DROP TABLE people")
     with pytest.raises(SchemaMismatch, match="'size'"):
-        new_dataset(place, schema=Schema({"size": Categorical(["s", "m"])}, target="class", classes=["no", "yes"]))
+        new_dataset(
+            place,
+            schema=Schema({"size": Categorical(["s", "m"])}, target="class", classes=["no", "yes"]),
+        )
 
 
 def test_a_data_set_can_be_replaced(place, session, dataset):
@@ -842,7 +1110,9 @@ def test_a_data_set_can_be_replaced(place, session, dataset):
 
 
 @pytest.mark.parametrize("served", [True, False])
-def test_a_data_set_that_is_added_again_is_granted_to_nobody(place, session, dataset, analyst, served):
+def test_a_data_set_that_is_added_again_is_granted_to_nobody(
+    place, session, dataset, analyst, served
+):
     """Also where its grants outlived it, or were made while only the service had it."""
     if not served:
         place.functions.remove_dataset(dataset)

@@ -14,7 +14,8 @@ from scipy import stats
 pytest.importorskip("psycopg", reason="needs pip install 'privet[postgres]'")
 
 
-#: The bits are those of the server, and not ours to choose: a right sampler fails one of these 17 tests in one run of six million.
+#: The bits are those of the server, and not ours to choose: a right sampler fails one of these 17
+#: tests in one run of six million.
 ALPHA = 1e-8
 
 
@@ -22,7 +23,10 @@ ALPHA = 1e-8
 def inside(place):
     """A column of values from one of the inner functions."""
     with place.connect() as connection:
-        yield lambda call, count: [row[0] for row in connection.execute(f"SELECT privet.{call} FROM generate_series(1, {count})")]
+        yield lambda call, count: [
+            row[0]
+            for row in connection.execute(f"SELECT privet.{call} FROM generate_series(1, {count})")
+        ]
 
 
 def law(k, scale):
@@ -43,7 +47,8 @@ def fits(draws, scale):
 
 @pytest.mark.parametrize("epsilon", ["1/2", "1", "3/2", "7/40", "4"])
 def test_the_law_is_discrete_laplace_and_none_that_is_30_percent_off(inside, epsilon):
-    draws = inside(f"discrete_laplace('{epsilon}')", 6_000)  # of a scale 30% off, the statistic is 7 deviations above what rejects it
+    # of a scale 30% off, the statistic is 7 deviations above what rejects it
+    draws = inside(f"discrete_laplace('{epsilon}')", 6_000)
     scale = 1 / F(epsilon)
     assert fits(draws, scale) > ALPHA
     assert fits(draws, scale * F(13, 10)) < ALPHA
@@ -54,7 +59,10 @@ def test_large_scales_have_the_right_spread(inside):
     """With a small epsilon of many digits: |k| epsilon is about exponential."""
     epsilon = F("0.00000123456789012345678901234567890123456789")
     draws = np.array(
-        [float(draw * epsilon.numerator / epsilon.denominator) for draw in map(int, inside(f"discrete_laplace('{epsilon}')", 3000))]
+        [
+            float(draw * epsilon.numerator / epsilon.denominator)
+            for draw in map(int, inside(f"discrete_laplace('{epsilon}')", 3000))
+        ]
     )
     assert stats.kstest(np.abs(draws), stats.expon.cdf).pvalue > ALPHA
     assert stats.kstest(np.abs(draws) * 1.3, stats.expon.cdf).pvalue < ALPHA
@@ -65,7 +73,8 @@ def test_all_random_bits_are_random(inside):
     words = [int(word) for word in inside("random_bits()", 4000)]
     ones = np.array([[word >> bit & 1 for bit in range(104)] for word in words]).sum(axis=0)
     assert max(words) < 2**104
-    assert (np.abs(ones - 2000) < 6 * math.sqrt(1000)).all()  # a fixed bit of the UUID would be all or nothing
+    # a fixed bit of the UUID would be all or nothing
+    assert (np.abs(ones - 2000) < 6 * math.sqrt(1000)).all()
     assert len(set(words)) == len(words)
 
 
@@ -79,7 +88,9 @@ def test_small_integers_are_uniform(inside, n):
 
 @pytest.mark.parametrize("n", [2**104, 2**104 + 1, 10**60, 3 * 2**102])
 def test_large_integers_are_uniform(inside, n):
-    """Three quarters of 2**104 shows a missing rejection: the lower half would come twice as often."""
+    """Three quarters of 2**104 shows a missing rejection: the lower half would come twice as
+    often.
+    """
     drawn = np.array([int(draw) / n for draw in inside(f"uniform_below({n})", 4000)])
     assert stats.kstest(drawn, stats.uniform.cdf).pvalue > ALPHA
 
@@ -98,16 +109,25 @@ def test_the_algorithm_follows_its_bits_as_the_paper_says(postgres):
     rng = np.random.default_rng(5)
     words = [int.from_bytes(rng.bytes(13), "big") for _ in range(6000)]
     with place.connect() as connection:
-        connection.execute("CREATE TABLE privet.words (place serial, word numeric); CREATE SEQUENCE privet.next_word")
-        connection.cursor().executemany("INSERT INTO privet.words (word) VALUES (%s)", [(word,) for word in words])
         connection.execute(
-            "CREATE OR REPLACE FUNCTION privet.random_bits() RETURNS numeric LANGUAGE plpgsql AS $$ DECLARE the bigint; BEGIN "
-            "the := nextval('privet.next_word'); RETURN (SELECT word FROM privet.words WHERE place = the); END $$"
+            "CREATE TABLE privet.words (place serial, word numeric); CREATE SEQUENCE "
+            "privet.next_word"
+        )
+        connection.cursor().executemany(
+            "INSERT INTO privet.words (word) VALUES (%s)", [(word,) for word in words]
+        )
+        connection.execute(
+            "CREATE OR REPLACE FUNCTION privet.random_bits() RETURNS numeric LANGUAGE plpgsql AS "
+            "$$ DECLARE the bigint; BEGIN "
+            "the := nextval('privet.next_word'); RETURN (SELECT word FROM privet.words WHERE place "
+            "= the); END $$"
         )
         source = iter(words)
         for epsilon in (F(1, 2), F(3, 7), F(5), F(1, 10**40 + 7)):
             for _ in range(60):
-                drawn = connection.execute("SELECT privet.discrete_laplace(%s)", (str(epsilon),)).fetchone()[0]
+                drawn = connection.execute(
+                    "SELECT privet.discrete_laplace(%s)", (str(epsilon),)
+                ).fetchone()[0]
                 assert int(drawn) == paper(source, epsilon.denominator, epsilon.numerator)
     place.ledger.close()
 

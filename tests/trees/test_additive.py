@@ -14,24 +14,42 @@ from privet.counts.scoring import UNIT
 from privet.curator import Curator
 from privet.curator.answers import Numbers
 from privet.schema import Categorical, Numeric, Schema
-from privet.trees.additive import FARTHEST, MAX_SMOOTHED, PRIOR, RANGE, SHARED, add_terms, newton_step
+from privet.trees.additive import (
+    FARTHEST,
+    MAX_SMOOTHED,
+    PRIOR,
+    RANGE,
+    SHARED,
+    add_terms,
+    newton_step,
+)
 
 
 def answer(first, second, *, noise: str = "none", spread: F = F(0)) -> Numbers:
     """Derivatives as a curator gives them, one line per value."""
     table = np.stack([np.array(first, dtype=float), np.array(second, dtype=float)], axis=1)
     table = table[:, :, None] if table.ndim == 2 else table
-    return Numbers(NOTHING, NOTHING, True, None, (np.round(table * UNIT).astype(np.int64),), noise, spread)
+    return Numbers(
+        NOTHING, NOTHING, True, None, (np.round(table * UNIT).astype(np.int64),), noise, spread
+    )
 
 
 def kernel(bins: int) -> np.ndarray:
     return np.array(
-        [[PRIOR * ((1 - SHARED) * (i == j) + SHARED * math.exp(-abs(i - j) / (RANGE * bins))) for j in range(bins)] for i in range(bins)]
+        [
+            [
+                PRIOR * ((1 - SHARED) * (i == j) + SHARED * math.exp(-abs(i - j) / (RANGE * bins)))
+                for j in range(bins)
+            ]
+            for i in range(bins)
+        ]
     )
 
 
 def posterior(prior: np.ndarray, first, second, variance: float) -> np.ndarray:
-    """The mean of a Gaussian posterior: each value's step is measured as g/h with precision h^2/(s^2 + h)."""
+    """The mean of a Gaussian posterior: each value's step is measured as g/h with precision
+    h^2/(s^2 + h).
+    """
     first, second = np.array(first, dtype=float), np.array(second, dtype=float)
     precision = second**2 / (variance + second)
     return np.linalg.inv(np.linalg.inv(prior) + np.diag(precision)) @ (precision * first / second)
@@ -46,31 +64,48 @@ FIRST, SECOND = [1.0, -2, 3, 0.5, -1, 2, 1, -3], [4.0, 8, 5, 3, 9, 6, 2, 7]
     [
         (Categorical(list(range(8))), PRIOR * np.eye(8)),
         (Numeric(0, 1, bins=8), kernel(8)),
-        (Numeric(0, 1, bins=7, missing="?"), np.block([[kernel(7), np.zeros((7, 1))], [np.zeros((1, 7)), PRIOR * np.eye(1)]])),
+        (
+            Numeric(0, 1, bins=7, missing="?"),
+            np.block([[kernel(7), np.zeros((7, 1))], [np.zeros((1, 7)), PRIOR * np.eye(1)]]),
+        ),
     ],
     ids=["categorical", "ordered", "ordered with missing"],
 )
 def test_a_step_is_the_mean_of_a_gaussian_posterior(attribute, prior, variance):
-    noisy = answer(FIRST, SECOND, noise="discrete-gaussian" if variance else "none", spread=F(variance) * UNIT**2)
+    noisy = answer(
+        FIRST,
+        SECOND,
+        noise="discrete-gaussian" if variance else "none",
+        spread=F(variance) * UNIT**2,
+    )
     found = newton_step(attribute, noisy)
-    np.testing.assert_allclose(found[:, 0], posterior(prior, FIRST, SECOND, variance), rtol=1e-3, atol=1e-5)
+    np.testing.assert_allclose(
+        found[:, 0], posterior(prior, FIRST, SECOND, variance), rtol=1e-3, atol=1e-5
+    )
 
 
 def test_without_noise_it_is_newtons_step_with_a_prior():
     found = newton_step(Categorical([0, 1]), answer([3.0, -1.0], [10.0, 20.0]))
-    np.testing.assert_allclose(found[:, 0], [3 / (10 + 1 / PRIOR), -1 / (20 + 1 / PRIOR)], rtol=1e-4)
+    np.testing.assert_allclose(
+        found[:, 0], [3 / (10 + 1 / PRIOR), -1 / (20 + 1 / PRIOR)], rtol=1e-4
+    )
     many = newton_step(Categorical([0, 1]), answer([3e6, -1e6], [1e7, 2e7]))
     np.testing.assert_allclose(many[:, 0], [0.3, -0.05], rtol=1e-4)  # the prior is forgotten
 
 
 def test_infinite_noise_says_nothing():
     for attribute in (Categorical(list(range(8))), Numeric(0, 1, bins=8)):
-        found = newton_step(attribute, answer(FIRST, SECOND, noise="discrete-gaussian", spread=F(10) ** 24))
+        found = newton_step(
+            attribute, answer(FIRST, SECOND, noise="discrete-gaussian", spread=F(10) ** 24)
+        )
         np.testing.assert_allclose(found, 0, atol=1e-6)
 
 
 def test_a_curvature_below_zero_says_nothing():
-    found = newton_step(Categorical([0, 1]), answer([5.0, 5.0], [-1.0, 0.0], noise="discrete-gaussian", spread=F(UNIT**2)))
+    found = newton_step(
+        Categorical([0, 1]),
+        answer([5.0, 5.0], [-1.0, 0.0], noise="discrete-gaussian", spread=F(UNIT**2)),
+    )
     np.testing.assert_array_equal(found, 0)
     assert np.isfinite(newton_step(Categorical([0, 1]), answer([5.0, 5.0], [-1.0, 0.0]))).all()
 
@@ -92,15 +127,34 @@ def test_each_class_by_itself_and_never_too_far():
     np.testing.assert_allclose(found, [[FARTHEST, -FARTHEST, 0]] * 2)
 
 
-@pytest.mark.parametrize("attribute", [Categorical(list(range(30_000))), Numeric(0, 1, bins=30_000)], ids=["categorical", "ordered"])
+@pytest.mark.parametrize(
+    "attribute",
+    [Categorical(list(range(30_000))), Numeric(0, 1, bins=30_000)],
+    ids=["categorical", "ordered"],
+)
 def test_very_many_values_need_no_matrix_of_their_square(attribute):
     assert attribute.size > MAX_SMOOTHED
     n = attribute.size
-    np.testing.assert_allclose(newton_step(attribute, answer(np.ones(n), np.full(n, 10.0)))[:, 0], 1 / (10 + 1 / PRIOR), rtol=1e-3)
+    np.testing.assert_allclose(
+        newton_step(attribute, answer(np.ones(n), np.full(n, 10.0)))[:, 0],
+        1 / (10 + 1 / PRIOR),
+        rtol=1e-3,
+    )
 
 
-SCHEMA = Schema({"a": Categorical(["x", "y"]), "b": Categorical(["x", "y"]), "n": Numeric(0, 1, bins=6)}, "c", ["n", "p"])
-ROWS = pd.DataFrame({"a": list("xxxy") * 500, "b": ["x"] * 2000, "n": np.linspace(0, 1, 2000), "c": list("nnnp") * 500})
+SCHEMA = Schema(
+    {"a": Categorical(["x", "y"]), "b": Categorical(["x", "y"]), "n": Numeric(0, 1, bins=6)},
+    "c",
+    ["n", "p"],
+)
+ROWS = pd.DataFrame(
+    {
+        "a": list("xxxy") * 500,
+        "b": ["x"] * 2000,
+        "n": np.linspace(0, 1, 2000),
+        "c": list("nnnp") * 500,
+    }
+)
 
 
 @pytest.mark.parametrize("amount", [F(1), 1, 1.0, "1"])

@@ -17,14 +17,18 @@ from privet.space import TreeSpace
 from privet.tree import Tree
 from privet.trees.gibbs import calibrated, draw_boosted
 
-SCHEMA = Schema({"a": Categorical(["x", "y", "z"]), "b": Categorical(["x", "y"])}, "c", ["n", "p", "q"])
+SCHEMA = Schema(
+    {"a": Categorical(["x", "y", "z"]), "b": Categorical(["x", "y"])}, "c", ["n", "p", "q"]
+)
 
 
 def rows(n: int = 3000) -> pd.DataFrame:
     rng = np.random.default_rng(0)
     a, b = rng.integers(0, 3, n), rng.integers(0, 2, n)
     c = np.where(rng.random(n) < 0.7, a, rng.integers(0, 3, n))
-    return pd.DataFrame({"a": np.array(list("xyz"))[a], "b": np.array(list("xy"))[b], "c": np.array(list("npq"))[c]})
+    return pd.DataFrame(
+        {"a": np.array(list("xyz"))[a], "b": np.array(list("xy"))[b], "c": np.array(list("npq"))[c]}
+    )
 
 
 ROWS = rows()
@@ -42,17 +46,28 @@ def test_calibration_keeps_predictions(labels, epsilon):
         tree, charge = calibrated(Curator(ROWS, SCHEMA, Budget(100)), labelled(labels), epsilon)
         assert tree.counts.argmax(axis=1).tolist() == labels
         assert charge.cost.epsilon == F(str(epsilon))
-        assert (np.sort(tree.counts, axis=1)[:, -1] - np.sort(tree.counts, axis=1)[:, -2] > 0.05).all()
+        assert (
+            np.sort(tree.counts, axis=1)[:, -1] - np.sort(tree.counts, axis=1)[:, -2] > 0.05
+        ).all()
 
 
 def test_calibrated_probabilities_are_the_frequencies_of_those_who_get_the_answer():
     tree, _ = calibrated(Curator(ROWS, SCHEMA, Budget(1000)), labelled([0, 0, 1, 1]), 1000)
     p = np.exp(tree.counts) / np.exp(tree.counts).sum(axis=1, keepdims=True)
     for label, values in ((0, "x"), (1, "yz")):
-        shares = ROWS[ROWS["a"].isin(list(values))]["c"].value_counts(normalize=True).reindex(list("npq")).to_numpy()
+        shares = (
+            ROWS[ROWS["a"].isin(list(values))]["c"]
+            .value_counts(normalize=True)
+            .reindex(list("npq"))
+            .to_numpy()
+        )
         if shares.argmax() == label:
-            np.testing.assert_allclose(p[np.array([0, 0, 1, 1]) == label], np.tile(shares, (2, 1)), atol=0.01)
-    shares = ROWS[ROWS["a"] == "x"]["c"].value_counts(normalize=True).reindex(list("npq")).to_numpy()
+            np.testing.assert_allclose(
+                p[np.array([0, 0, 1, 1]) == label], np.tile(shares, (2, 1)), atol=0.01
+            )
+    shares = (
+        ROWS[ROWS["a"] == "x"]["c"].value_counts(normalize=True).reindex(list("npq")).to_numpy()
+    )
     np.testing.assert_allclose(p[0], shares, atol=0.01)
     np.testing.assert_array_equal(p[0], p[1])
 
@@ -74,15 +89,23 @@ def test_each_round_pays_and_weighs_rows_by_the_rounds_before():
     trees, charges = draw_boosted(curator, TreeSpace(SCHEMA, 1), 4, F(1, 4), 0.5)
     assert curator.left == 0
     assert [charge.cost.epsilon for charge in charges] == [F(1, 4)] * 4
-    assert ["weighed" in entry.what for entry in curator.ledger.entries()] == [False, True, True, True]
-    assert trees[0].counts.max() > trees[1].counts.max() == 0.5  # of several classes: the first decides ties
+    assert ["weighed" in entry.what for entry in curator.ledger.entries()] == [
+        False,
+        True,
+        True,
+        True,
+    ]
+    # of several classes: the first decides ties
+    assert trees[0].counts.max() > trees[1].counts.max() == 0.5
     curator = Curator(ROWS, SCHEMA, Budget(1))
     draw_boosted(curator, TreeSpace(SCHEMA, 1), 1, F(1, 4), 0.5, before=trees)
     assert "weighed" in curator.ledger.entries()[0].what
 
 
 def test_a_later_round_looks_at_what_is_still_in_doubt():
-    """Nine rows in ten follow a; b tells about the rest. When a is settled, b is drawn: it gets 342 right, a and no split 229."""
+    """Nine rows in ten follow a; b tells about the rest. When a is settled, b is drawn: it gets 342
+    right, a and no split 229.
+    """
     schema = Schema({"a": Categorical(["x", "y"]), "b": Categorical(["x", "y"])}, "c", ["n", "p"])
     lines = [("x", "x", "n")] * 1500 + [("y", "x", "p")] * 300 + [("x", "y", "p")] * 200
     table = pd.DataFrame(lines, columns=["a", "b", "c"])

@@ -1,4 +1,6 @@
-"""Greedy trees and noisy ID3: what they ask, what it costs, and that noise-free they do the right thing."""
+"""Greedy trees and noisy ID3: what they ask, what it costs, and that noise-free they do the right
+thing.
+"""
 
 from __future__ import annotations
 
@@ -82,14 +84,19 @@ def test_the_thesis_schedule_counts_every_level():
 
 def test_stopping_rules_look_at_noisy_counts():
     """A node that is too small, or of one class, is not split; its level is not asked about it."""
-    pure = pd.DataFrame({"a": ["x", "y"] * 300, "b": ["u", "u", "v", "v"] * 150, "c": ["n", "p"] * 300})
-    schema = Schema({"a": Categorical(["x", "y"]), "b": Categorical(["u", "v"])}, "c", ["n", "p"], n_rows=600)
+    pure = pd.DataFrame(
+        {"a": ["x", "y"] * 300, "b": ["u", "u", "v", "v"] * 150, "c": ["n", "p"] * 300}
+    )
+    schema = Schema(
+        {"a": Categorical(["x", "y"]), "b": Categorical(["u", "v"])}, "c", ["n", "p"], n_rows=600
+    )
     exact = Curator(pure, schema, Budget(1), public=True)
     grown = grow_greedy(exact, "max", shares("thesis", None, 2))
     assert len(grown.cells) == 2  # a tells everything: both children are pure
     small = Curator(pure, schema, Budget(1), public=True)
     assert len(grow_greedy(small, "max", shares("thesis", None, 2), min_rows=600).cells) == 1
-    assert len(grow_greedy(small, "max", shares("even", None, 2), min_rows=600).cells) == 4  # no counts, no such rule
+    # no counts, no such rule
+    assert len(grow_greedy(small, "max", shares("even", None, 2), min_rows=600).cells) == 4
 
 
 def test_stopping_rules_look_at_nothing_else():
@@ -113,20 +120,45 @@ def test_stopping_rules_look_at_nothing_else():
 
 
 def test_candidates_are_all_splits_that_separate_what_is_still_possible():
-    schema = Schema({"a": Categorical(["x", "y", "z"]), "n": Numeric(0, 4, bins=4), "b": Categorical(["u", "v"])}, "c", ["n", "p"])
+    schema = Schema(
+        {
+            "a": Categorical(["x", "y", "z"]),
+            "n": Numeric(0, 4, bins=4),
+            "b": Categorical(["u", "v"]),
+        },
+        "c",
+        ["n", "p"],
+    )
     everything = tuple(frozenset(range(size)) for size in schema.sizes)
-    found = [(split.attribute, split.branch) for split in split_candidates(schema, everything, "binary")]
+    found = [
+        (split.attribute, split.branch) for split in split_candidates(schema, everything, "binary")
+    ]
     assert found[:3] == [("a", (1, 0, 0)), ("a", (0, 1, 0)), ("a", (0, 0, 1))]
-    assert found[3:] == [("n", (0, 1, 1, 1)), ("n", (0, 0, 1, 1)), ("n", (0, 0, 0, 1)), ("b", (0, 1))]
+    assert found[3:] == [
+        ("n", (0, 1, 1, 1)),
+        ("n", (0, 0, 1, 1)),
+        ("n", (0, 0, 0, 1)),
+        ("b", (0, 1)),
+    ]
     narrowed = (frozenset({0, 2}), frozenset({1, 2}), frozenset({1}))
-    found = [(split.attribute, split.branch) for split in split_candidates(schema, narrowed, "binary")]
+    found = [
+        (split.attribute, split.branch) for split in split_candidates(schema, narrowed, "binary")
+    ]
     assert found == [("a", (0, 0, 1)), ("n", (0, 0, 1, 1))]
-    assert [s.attribute for s in split_candidates(schema, everything, "multiway")] == ["a", "n", "n", "n", "b"]
+    assert [s.attribute for s in split_candidates(schema, everything, "multiway")] == [
+        "a",
+        "n",
+        "n",
+        "n",
+        "b",
+    ]
 
 
 def test_a_greedy_tree_without_noise_finds_the_rule():
     monks = datasets.load("monks1")
-    learner = GreedyTreeClassifier(math.inf, monks.schema.declare(n_rows=432), criterion="gini", max_depth=6, shrink=0)
+    learner = GreedyTreeClassifier(
+        math.inf, monks.schema.declare(n_rows=432), criterion="gini", max_depth=6, shrink=0
+    )
     assert (learner.fit(monks.X, monks.y).predict(monks.X) == monks.y).mean() > 0.85
     exact = NoisyID3Classifier(math.inf, monks.schema)
     assert (exact.fit(monks.X, monks.y).predict(monks.X) == monks.y).mean() == 1

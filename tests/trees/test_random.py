@@ -34,7 +34,14 @@ def bits():
 
 
 @pytest.mark.parametrize(
-    ("name", "rows", "height"), [("nursery", 12960, 4), ("car", 1728, 3), ("tic_tac_toe", 958, 4), ("monks1", 10, 1), ("nursery", 1, 1)]
+    ("name", "rows", "height"),
+    [
+        ("nursery", 12960, 4),
+        ("car", 1728, 3),
+        ("tic_tac_toe", 958, 4),
+        ("monks1", 10, 1),
+        ("nursery", 1, 1),
+    ],
 )
 def test_the_height_formula(name, rows, height):
     """min(floor(k/2), floor(log_b n) - 1), at least 1."""
@@ -76,6 +83,8 @@ def test_trees_of_a_forest_differ(bits):
 
 
 def test_a_structure_that_would_not_fit_is_refused():
-    wide = Schema({f"a{i}": Categorical([str(v) for v in range(50)]) for i in range(6)}, "class", ["n", "p"])
+    wide = Schema(
+        {f"a{i}": Categorical([str(v) for v in range(50)]) for i in range(6)}, "class", ["n", "p"]
+    )
     with pytest.raises(ParameterError, match="leaves"):
         draw_tree(wide, 5, SystemBits())

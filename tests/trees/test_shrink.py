@@ -17,7 +17,11 @@ from privet.trees.schedule import shares
 from privet.trees.shrink import shrunk
 
 SCHEMA = Schema({"a": Categorical(["x", "y"]), "b": Categorical(["u", "v"])}, "class", ["n", "p"])
-CELLS = Cells.everything(SCHEMA).refine({0: Split.multiway(SCHEMA, "a")}).refine({1: Split.multiway(SCHEMA, "b")})
+CELLS = (
+    Cells.everything(SCHEMA)
+    .refine({0: Split.multiway(SCHEMA, "a")})
+    .refine({1: Split.multiway(SCHEMA, "b")})
+)
 
 
 def shares_of(tree) -> np.ndarray:
@@ -31,7 +35,9 @@ def test_thin_leaves_take_after_their_parents_and_full_ones_do_not():
     assert leaf[0][0] == pytest.approx(0.9, abs=0.01)
     parent = shares_of(tree)[2]
     assert abs(leaf[1][1] - parent[1]) < 0.2  # three rows against noise of 20: mostly the parent
-    assert shares_of(shrunk(CELLS, counts, 20.0, 0.0))[tree.leaves[1]][1] == pytest.approx(1, abs=1e-6)
+    assert shares_of(shrunk(CELLS, counts, 20.0, 0.0))[tree.leaves[1]][1] == pytest.approx(
+        1, abs=1e-6
+    )
 
 
 def test_negative_counts_never_come_out():
@@ -40,7 +46,11 @@ def test_negative_counts_never_come_out():
     np.testing.assert_allclose(shares_of(tree).sum(axis=1), 1)
 
 
-@given(st.sampled_from(["thesis", "even", "deep"]), st.integers(0, 8), st.fractions(F(1, 9), 9, max_denominator=9))
+@given(
+    st.sampled_from(["thesis", "even", "deep"]),
+    st.integers(0, 8),
+    st.fractions(F(1, 9), 9, max_denominator=9),
+)
 def test_a_schedule_spends_epsilon_exactly(schedule, depth, epsilon):
     plan = shares(schedule, epsilon, depth)
     assert len(plan.splits) == depth

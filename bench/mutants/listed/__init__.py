@@ -1,6 +1,14 @@
 """All mutants, by the part of the package that they are in."""
 
-from bench.mutants.listed import asking, chance, counting, handing_out, money, outsourcing, publishing
+from bench.mutants.listed import (
+    asking,
+    chance,
+    counting,
+    handing_out,
+    money,
+    outsourcing,
+    publishing,
+)
 
 MUTANTS = (
     *chance.MUTANTS,

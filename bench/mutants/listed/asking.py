@@ -13,7 +13,10 @@ MUTANTS = (
         "        entry = self._charge(cost, what)\n        tables = self._inside(measure)\n",
         "        tables = self._inside(measure)\n        entry = self._charge(cost, what)\n",
         "a crash between the two leaves an answer that nobody paid for",
-        (f"{_EVERY}::test_is_charged_before_the_data_is_touched[count]", f"{_EVERY}::test_that_does_not_fit_never_touches_the_data[count]"),
+        (
+            f"{_EVERY}::test_is_charged_before_the_data_is_touched[count]",
+            f"{_EVERY}::test_that_does_not_fit_never_touches_the_data[count]",
+        ),
     ),
     Mutant(
         "selections are not charged",
@@ -109,7 +112,9 @@ MUTANTS = (
         '        self._charge(Cost.pure(amount), f"{n_parts} disjoint groups of people")\n',
         "",
         "a forest of groups costs nothing",
-        ("curator/test_curator.py::TestModelsAndParts::test_disjoint_groups_cost_epsilon_once[memory]",),
+        (
+            "curator/test_curator.py::TestModelsAndParts::test_disjoint_groups_cost_epsilon_once[memory]",
+        ),
     ),
     Mutant(
         "a question may be of a kind of its own",
@@ -117,6 +122,8 @@ MUTANTS = (
         "plain = type(model) is Model and _plain_statement(model.privacy)",
         "plain = True",
         "a model that an analyst wrote looks at rows when it is evaluated",
-        ("curator/test_curator.py::TestModelsAndParts::test_models_that_could_look_at_rows_are_refused_before_a_charge",),
+        (
+            "curator/test_curator.py::TestModelsAndParts::test_models_that_could_look_at_rows_are_refused_before_a_charge",
+        ),
     ),
 )

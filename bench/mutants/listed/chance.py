@@ -38,7 +38,10 @@ MUTANTS = (
         "out[open_[keep]] = np.where(negative, -magnitude, magnitude)[keep]",
         "out[open_[keep]] = magnitude[keep]",
         "a count below the true one cannot come out, so that a small one proves who is not there",
-        ("exact/test_noise.py::test_discrete_laplace_is_what_it_says[1/2]", "conformance/test_mechanisms.py::test_discrete_laplace"),
+        (
+            "exact/test_noise.py::test_discrete_laplace_is_what_it_says[1/2]",
+            "conformance/test_mechanisms.py::test_discrete_laplace",
+        ),
         (Audited("count", 500),),
     ),
     Mutant(
@@ -63,7 +66,10 @@ MUTANTS = (
         "open_ = open_[drawn == len(ascending)]",
         "open_ = open_[:0]",
         "a count farther off than that proves that somebody is missing",
-        ("mechanisms/test_geometric.py::test_draws_go_beyond_the_table", "exact/test_noise.py::test_magnitudes_go_on_beyond_the_table"),
+        (
+            "mechanisms/test_geometric.py::test_draws_go_beyond_the_table",
+            "exact/test_noise.py::test_magnitudes_go_on_beyond_the_table",
+        ),
     ),
     Mutant(
         "Gaussian noise of half the variance",
@@ -134,7 +140,9 @@ MUTANTS = (
         "return math.log2(self.max_rows) + 1 / math.log(2)",
         "return 1 / math.log(2)",
         "in a large table a chosen split tells many times what was paid for",
-        ("mechanisms/test_exact_ratios.py::test_the_range_bounds_every_pair_of_candidates[InformationGain]",),
+        (
+            "mechanisms/test_exact_ratios.py::test_the_range_bounds_every_pair_of_candidates[InformationGain]",
+        ),
     ),
     Mutant(
         "a whole tree drawn with four times the epsilon",
@@ -156,8 +164,14 @@ MUTANTS = (
     Mutant(
         "labels where nobody is are not drawn",
         "mechanisms/gibbs/draw.py",
-        "index = exact_draw(bits, choices.whole.reshape(-1), self._law.unit, choices.rest.reshape(-1))",
-        "index = exact_draw(bits, choices.whole.reshape(-1), self._law.unit, choices.rest.reshape(-1)) if choices.whole.any() else 0",
+        (
+            "index = exact_draw(bits, choices.whole.reshape(-1), self._law.unit, "
+            "choices.rest.reshape(-1))"
+        ),
+        (
+            "index = exact_draw(bits, choices.whole.reshape(-1), self._law.unit, "
+            "choices.rest.reshape(-1)) if choices.whole.any() else 0"
+        ),
         "a label other than the first proves that somebody is there",
         ("exact/test_gibbs.py::test_trees_of_depth_one_of_all_tiny_tables",),
     ),
@@ -175,7 +189,10 @@ MUTANTS = (
         "context.multiply(Decimal(size - 1), weight)",
         "context.multiply(Decimal(1), weight)",
         "a report is the truth more often than its owner was told",
-        ("conformance/test_mechanisms.py::test_randomized_response", "exact/test_response.py::test_a_response_of_every_size[1-3]"),
+        (
+            "conformance/test_mechanisms.py::test_randomized_response",
+            "exact/test_response.py::test_a_response_of_every_size[1-3]",
+        ),
         (Audited("randomizer-sample", 1200),),
     ),
     Mutant(

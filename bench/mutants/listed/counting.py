@@ -11,7 +11,9 @@ MUTANTS = (
         "        _keep_rows_of_each_person(encoded, keep, schema.rows_per_person)",
         "        pass",
         "who has a thousand rows is protected as if they had one",
-        ("counts/test_memory_rows.py::test_the_first_rows_of_each_person_in_the_order_of_their_codes",),
+        (
+            "counts/test_memory_rows.py::test_the_first_rows_of_each_person_in_the_order_of_their_codes",
+        ),
         (Audited("count-person", 1200),),
     ),
     Mutant(
@@ -20,7 +22,9 @@ MUTANTS = (
         "np.arange(len(order)) - first >= most",
         "np.arange(len(order)) - first > most",
         "a person gives away one row more than was paid for",
-        ("counts/test_memory_rows.py::test_the_first_rows_of_each_person_in_the_order_of_their_codes",),
+        (
+            "counts/test_memory_rows.py::test_the_first_rows_of_each_person_in_the_order_of_their_codes",
+        ),
     ),
     Mutant(
         "groups of people by position",

@@ -44,9 +44,14 @@ MUTANTS = (
         "parties add the noise of more than are honest",
         "federation/flower/party.py",
         "share = curator.share(Question.forest(plan.forest), terms.epsilon, parties=terms.honest)",
-        "share = curator.share(Question.forest(plan.forest), terms.epsilon, parties=10 * terms.honest)",
+        (
+            "share = curator.share(Question.forest(plan.forest), terms.epsilon, parties=10 * "
+            "terms.honest)"
+        ),
         "the sum has a tenth of the noise that people were promised",
-        ("federation/flower/test_rounds.py::test_a_round_gives_the_sum_with_the_noise_of_one_curator",),
+        (
+            "federation/flower/test_rounds.py::test_a_round_gives_the_sum_with_the_noise_of_one_curator",
+        ),
     ),
     Mutant(
         "the masks of a secure sum are left out",
@@ -65,29 +70,52 @@ MUTANTS = (
         "    if len(active) < round_.threshold:",
         "    if False:",
         "a server that drops all but one sees that one's counts",
-        ("federation/flower/test_rounds.py::TestNothingLeavesUnmasked::test_no_keys_for_a_sum_of_too_few",),
+        (
+            "federation/flower/test_rounds.py::TestNothingLeavesUnmasked::test_no_keys_for_a_sum_of_too_few",
+        ),
     ),
     Mutant(
         "a party answers without secure aggregation",
         "federation/flower/guard.py",
-        "    if message.metadata.message_type != MessageType.TRAIN or configs is None:\n        raise",
-        "    if configs is None:\n        return call_next(message, context)\n    if False:\n        raise",
+        (
+            "    if message.metadata.message_type != MessageType.TRAIN or configs is None:\n       "
+            " "
+            "raise"
+        ),
+        (
+            "    if configs is None:\n        return call_next(message, context)\n    if False:\n  "
+            "    "
+            "  raise"
+        ),
         "a share, which promises nothing alone, leaves as it is",
-        ("federation/flower/test_rounds.py::TestNothingLeavesUnmasked::test_a_server_without_secure_aggregation_gets_nothing",),
+        (
+            "federation/flower/test_rounds.py::TestNothingLeavesUnmasked::test_a_server_without_secure_aggregation_gets_nothing",
+        ),
     ),
     Mutant(
         "with a test seed, every batch has the same noise",
         "learners/base.py",
-        "else SeededBits(self.random_state if batch == 0 else int(self.random_state) + (batch << 64))",
+        (
+            "else SeededBits(self.random_state if batch == 0 else int(self.random_state) + (batch "
+            "<< "
+            "64))"
+        ),
         "else SeededBits(self.random_state)",
-        "what is tested is not what is used, and a seed that gets out gives away the difference of two batches",
+        (
+            "what is tested is not what is used, and a seed that gets out gives away the "
+            "difference of "
+            "two batches"
+        ),
         ("federation/test_update.py::test_batches_of_a_test_seed_differ",),
     ),
     Mutant(
         "an update without noise",
         "trees/batches.py",
         "    return Batch(answer.tables, answer.deviation), answer.row_cost",
-        "    return Batch(tuple(curator._exact(Question.forest(forest))), answer.deviation), answer.row_cost",
+        (
+            "    return Batch(tuple(curator._exact(Question.forest(forest))), answer.deviation), "
+            "answer.row_cost"
+        ),
         "the counts of whoever came later are exact",
         ("federation/test_update.py::test_each_batch_has_fresh_noise_of_its_own_scale",),
         (Audited("update-disjoint", 150),),
@@ -95,7 +123,11 @@ MUTANTS = (
     Mutant(
         "updates are not stated",
         "trees/batches.py",
-        "    statement = PrivacyStatement.together([model.privacy for model in models], people)\n    batches",
+        (
+            "    statement = PrivacyStatement.together([model.privacy for model in models], "
+            "people)\n  "
+            "  batches"
+        ),
         "    statement = models[0].privacy\n    batches",
         "whoever is in a later batch is promised what was paid for the first",
         ("federation/test_update.py::test_what_a_person_loses",),
@@ -106,7 +138,13 @@ MUTANTS = (
         "        self.left -= amount\n        return amount",
         "        return amount",
         "a fit costs more than its epsilon",
-        ("conformance/test_learners.py::test_learner[random trees-pays for the number of rows where it is not declared]",),
+        (
+            (
+                "conformance/test_learners.py::test_learner[random trees-pays for the number of "
+                "rows "
+                "where it is not declared]"
+            ),
+        ),
     ),
     Mutant(
         "tuning states the cost of the winner alone",
@@ -119,17 +157,28 @@ MUTANTS = (
     Mutant(
         "the number of rows is looked up, not asked for",
         "learners/base.py",
-        '    answer = curator.size(**{purse.unit: purse.take(SIZE_SHARE)})\n    purse.paid("number of rows", answer.row_cost)\n',
+        (
+            "    answer = curator.size(**{purse.unit: purse.take(SIZE_SHARE)})\n    "
+            'purse.paid("number '
+            'of rows", answer.row_cost)\n'
+        ),
         "    return float(sum(len(block[1]) for block in curator._source.rows()))\n",
         "the shape of the trees tells how many people there are, unpaid",
-        ("conformance/test_learners.py::test_learner[random trees-pays for the number of rows where it is not declared]",),
+        (
+            (
+                "conformance/test_learners.py::test_learner[random trees-pays for the number of "
+                "rows "
+                "where it is not declared]"
+            ),
+        ),
     ),
     Mutant(
         "a tree stops growing by exact counts",
         "trees/greedy.py",
         "            noisy = curator.count(cells, shares.counts[depth])\n",
         "            noisy = curator.count(cells, shares.counts[depth])\n"
-        "            noisy.tables[0][:] = curator._exact(__import__('privet').Question.of(cells))[0]\n",
+        "            noisy.tables[0][:] = "
+        "curator._exact(__import__('privet').Question.of(cells))[0]\n",
         "that a leaf was split tells that enough people are in it",
         ("trees/test_growers.py::test_stopping_rules_look_at_nothing_else",),
     ),
@@ -137,16 +186,23 @@ MUTANTS = (
         "the seed is in the file",
         "learners/random_trees.py",
         '_public_settings: ClassVar[tuple[str, ...]] = ("n_trees", "combine", "shrink")',
-        '_public_settings: ClassVar[tuple[str, ...]] = ("n_trees", "combine", "shrink", "random_state")',
+        (
+            '_public_settings: ClassVar[tuple[str, ...]] = ("n_trees", "combine", "shrink", '
+            '"random_state")'
+        ),
         "whoever has the file draws the same noise, and takes it off",
         ("conformance/test_learners.py::test_learner[random trees-releases no exact count]",),
     ),
     Mutant(
         "the exact number of rows is in the file",
         "learners/random_trees.py",
-        'return Growth(trees_from(forest, evidence), self.combine, {"height": height}, batch.deviation, evidence)',
+        (
+            'return Growth(trees_from(forest, evidence), self.combine, {"height": height}, '
+            "batch.deviation, evidence)"
+        ),
         "counted = sum(len(block[1]) for block in curator._source.rows())\n"
-        '        return Growth(trees_from(forest, evidence), self.combine, {"height": height, "rows": counted}, batch.deviation, evidence)',
+        '        return Growth(trees_from(forest, evidence), self.combine, {"height": height, '
+        '"rows": counted}, batch.deviation, evidence)',
         "that somebody is in the table can be counted",
         (),
         (Audited("random-trees", 150),),
@@ -154,11 +210,16 @@ MUTANTS = (
     Mutant(
         "leaves that nobody is in are left out",
         "learners/random_trees.py",
-        'return Growth(trees_from(forest, evidence), self.combine, {"height": height}, batch.deviation, evidence)',
+        (
+            'return Growth(trees_from(forest, evidence), self.combine, {"height": height}, '
+            "batch.deviation, evidence)"
+        ),
         "exact = curator._exact(__import__('privet').Question.forest(forest))\n"
-        "        batch = type(batch)(tuple(a * (b > 0) for a, b in zip(batch.tables, exact)), batch.deviation)\n"
+        "        batch = type(batch)(tuple(a * (b > 0) for a, b in zip(batch.tables, exact)), "
+        "batch.deviation)\n"
         "        evidence = weighed([batch], self.shrink)\n"
-        '        return Growth(trees_from(forest, evidence), self.combine, {"height": height}, batch.deviation, evidence)',
+        '        return Growth(trees_from(forest, evidence), self.combine, {"height": height}, '
+        "batch.deviation, evidence)",
         "a leaf that has a count proves that somebody is in it",
         (),
         (Audited("random-trees", 250),),
@@ -166,7 +227,11 @@ MUTANTS = (
     Mutant(
         "a file may promise what it likes",
         "release/privacy.py",
-        '    require(canonical(statement.to_json()) == canonical(data), "its privacy statement is not as Privet writes it")\n',
+        (
+            '    require(canonical(statement.to_json()) == canonical(data), "its privacy statement '
+            "is "
+            'not as Privet writes it")\n'
+        ),
         "",
         "a statement that was edited by hand is shown as if it had been paid for",
         ("release/test_file_damaged.py::test_sealed_but_wrong",),
@@ -174,7 +239,11 @@ MUTANTS = (
     Mutant(
         "a file that was changed is read",
         "release/file.py",
-        '    require(sealed, "its checksum does not fit: it was changed or damaged after it was written")\n',
+        (
+            '    require(sealed, "its checksum does not fit: it was changed or damaged after it '
+            "was "
+            'written")\n'
+        ),
         "",
         "a model that is not the one that was released answers in its name",
         ("release/test_file_damaged.py::test_a_file_with_any_byte_changed",),

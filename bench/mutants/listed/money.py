@@ -74,16 +74,30 @@ MUTANTS = (
     Mutant(
         "a request with a key never pays",
         "ledger/keyed.py",
-        "self.entry = self._ledger.charge(dataset, analyst, cost, what, key=self._key, request=self._request)",
-        "self.entry = self._ledger.charge(dataset, analyst, Cost.pure(cost.epsilon / 2**40), what, key=self._key, request=self._request)",
+        (
+            "self.entry = self._ledger.charge(dataset, analyst, cost, what, key=self._key, "
+            "request=self._request)"
+        ),
+        (
+            "self.entry = self._ledger.charge(dataset, analyst, Cost.pure(cost.epsilon / 2**40), "
+            "what, "
+            "key=self._key, request=self._request)"
+        ),
         "all questions over HTTP are as good as free",
         (f"{_APP}::test_colluding_analysts_together_cannot_pass_the_data_sets_cap",),
     ),
     Mutant(
         "keys are everybody's",
         "ledger/sqlite.py",
-        "FROM journal WHERE analyst = ? AND key = ? AND key <> ''\",  # noqa: S608 - a constant\n            (analyst, key),",
-        "FROM journal WHERE key = ? AND key <> ''\",  # noqa: S608 - a constant\n            (key,),",
+        (
+            "FROM journal WHERE analyst = ? AND key = ? AND key <> ''\",  # noqa: S608 - a "
+            "constant\n  "
+            "          (analyst, key),"
+        ),
+        (
+            "FROM journal WHERE key = ? AND key <> ''\",  # noqa: S608 - a constant\n            "
+            "(key,),"
+        ),
         "an analyst is given an answer that another one paid for",
         (f"{_APP}::test_keys_are_each_analysts_own",),
     ),
@@ -100,7 +114,11 @@ MUTANTS = (
         "service/desk.py",
         "    kept = book.record(keyed.entry.number, body)",
         "    kept = body",
-        "a request that is sent again gets fresh noise for the same charge: the mean of many is exact",
+        (
+            "a request that is sent again gets fresh noise for the same charge: the mean of many "
+            "is "
+            "exact"
+        ),
         (f"{_APP}::test_the_same_key_and_body_get_the_same_answer_for_one_charge",),
     ),
     Mutant(

@@ -29,7 +29,10 @@ MUTANTS = (
         'return json.dumps(place, separators=(",", ":"), ensure_ascii=True).encode()',
         'return b""',
         "a server moves a value to another person and watches whether the client minds",
-        (f"{_SEALING}::test_at_another_place_it_does_not", "outsource/test_split.py::TestTampering::test_exchanged_numbers_within_a_group"),
+        (
+            f"{_SEALING}::test_at_another_place_it_does_not",
+            "outsource/test_split.py::TestTampering::test_exchanged_numbers_within_a_group",
+        ),
     ),
     Mutant(
         "the key of a passphrase needs no work",

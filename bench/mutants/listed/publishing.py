@@ -54,9 +54,15 @@ MUTANTS = (
     Mutant(
         "an unknown value is always the first",
         "publish/local/values.py",
-        "filled[unknown] = uniform_below(bits, np.full(len(unknown), size, dtype=np.uint64)).astype(np.int64)",
+        (
+            "filled[unknown] = uniform_below(bits, np.full(len(unknown), size, "
+            "dtype=np.uint64)).astype(np.int64)"
+        ),
         "filled[unknown] = 0",
-        "whoever has an unusual value is counted with others, and every tree learns something false of them",
+        (
+            "whoever has an unusual value is counted with others, and every tree learns something "
+            "false of them"
+        ),
         ("publish/local/test_randomizer.py::test_an_unknown_value_is_drawn_uniformly",),
     ),
     Mutant(
@@ -73,15 +79,25 @@ MUTANTS = (
         "    if encoded.person is not None:\n        kept =",
         "    if False:\n        kept =",
         "who has a thousand records gives away a thousand times epsilon",
-        ("publish/local/test_randomizer.py::test_at_most_so_many_rows_of_a_person_are_reported_whatever_they_hold",),
+        (
+            "publish/local/test_randomizer.py::test_at_most_so_many_rows_of_a_person_are_reported_whatever_they_hold",
+        ),
     ),
     Mutant(
         "the selections of a synthetic table are not stated",
         "publish/synthetic/synthesize.py",
-        'purse.paid(f"which pairs of attributes to measure, in {len(chosen)} selections", sequential(chosen))',
+        (
+            'purse.paid(f"which pairs of attributes to measure, in {len(chosen)} selections", '
+            "sequential(chosen))"
+        ),
         "pass",
         "the statement promises more privacy than the ledger has paid for",
-        ("publish/synthetic/test_synthesize.py::TestAccounting::test_all_of_epsilon_is_charged_and_no_more[all pairs-facts0-1]",),
+        (
+            (
+                "publish/synthetic/test_synthesize.py::TestAccounting::test_all_of_epsilon_is_charged_and_no_more[all "  # noqa: E501
+                "pairs-facts0-1]"
+            ),
+        ),
     ),
     Mutant(
         "the selections of a synthetic table are not taken off",
@@ -89,14 +105,24 @@ MUTANTS = (
         "            purse.left = (purse.left or Fraction(0)) - each\n",
         "            pass\n",
         "a table costs more than its epsilon",
-        ("publish/synthetic/test_synthesize.py::TestAccounting::test_all_of_epsilon_is_charged_and_no_more[all pairs-facts0-1]",),
+        (
+            (
+                "publish/synthetic/test_synthesize.py::TestAccounting::test_all_of_epsilon_is_charged_and_no_more[all "  # noqa: E501
+                "pairs-facts0-1]"
+            ),
+        ),
     ),
     Mutant(
         "a synthetic table has as many rows as the table, exactly",
         "publish/synthetic/synthesize.py",
-        "total = counted.total if curator.schema.n_rows is None else max(1.0, float(curator.schema.n_rows))",
+        (
+            "total = counted.total if curator.schema.n_rows is None else max(1.0, "
+            "float(curator.schema.n_rows))"
+        ),
         "total = float(sum(len(block[1]) for block in curator._source.rows()))",
         "that somebody is in the table can be counted",
-        ("publish/synthetic/test_synthesize.py::TestRows::test_how_many_there_are_is_not_told_exactly",),
+        (
+            "publish/synthetic/test_synthesize.py::TestRows::test_how_many_there_are_is_not_told_exactly",
+        ),
     ),
 )

@@ -17,8 +17,8 @@ Integers = npt.NDArray[np.int64]
 class Groups:
     """Groups of rows and the values that occur in them, as flat arrays.
 
-    The entries of group ``g`` are ``starts[g]`` to ``starts[g + 1]`` of ``values`` and ``counts``, with each value once, in
-    ascending order. Build it with :meth:`of`.
+    The entries of group ``g`` are ``starts[g]`` to ``starts[g + 1]`` of ``values`` and ``counts``,
+    with each value once, in ascending order. Build it with :meth:`of`.
 
     Attributes:
         ids: what each group was called, ascending.
@@ -36,13 +36,17 @@ class Groups:
 
     @classmethod
     def of(
-        cls, group_ids: npt.NDArray[np.integer], value_codes: npt.NDArray[np.integer], rows: npt.NDArray[np.integer] | None = None
+        cls,
+        group_ids: npt.NDArray[np.integer],
+        value_codes: npt.NDArray[np.integer],
+        rows: npt.NDArray[np.integer] | None = None,
     ) -> Groups:
         """Count the values in each group.
 
         Args:
             group_ids: the group of each row, any whole numbers.
-            value_codes: the sensitive value of each row, any whole numbers. Where the order of values matters, it is theirs.
+            value_codes: the sensitive value of each row, any whole numbers. Where the order of
+                values matters, it is theirs.
             rows: how many rows each entry stands for; by default one.
         """
         ids, group = np.unique(_whole("group_ids", group_ids), return_inverse=True)
@@ -50,7 +54,8 @@ class Groups:
         weights = np.ones(len(group), dtype=np.int64) if rows is None else _whole("rows", rows)
         if not len(group) == len(value) == len(weights):
             raise ParameterError(
-                f"group_ids, value_codes and rows must have the same length, got {len(group)}, {len(value)}, {len(weights)}"
+                f"group_ids, value_codes and rows must have the same length, got {len(group)}, "
+                f"{len(value)}, {len(weights)}"
             )
         if not len(group):
             raise ParameterError("group_ids must hold at least one row, got none")
@@ -59,7 +64,9 @@ class Groups:
         pairs, entry = np.unique(group * np.int64(len(codes)) + value, return_inverse=True)
         counts = np.zeros(len(pairs), dtype=np.int64)
         np.add.at(counts, entry, weights)
-        starts = np.searchsorted(pairs, np.arange(len(ids) + 1, dtype=np.int64) * len(codes)).astype(np.int64)
+        starts = np.searchsorted(
+            pairs, np.arange(len(ids) + 1, dtype=np.int64) * len(codes)
+        ).astype(np.int64)
         return cls(ids, codes, starts, (pairs % len(codes)).astype(np.int64), counts)
 
     @property
@@ -104,7 +111,10 @@ class Groups:
 def _whole(name: str, numbers: npt.NDArray[np.integer]) -> Integers:
     array = np.asarray(numbers)
     if array.ndim != 1 or (array.size and array.dtype.kind not in "iu"):
-        raise ParameterError(f"{name} must be whole numbers in one row, got {array.dtype} in {array.ndim} dimension(s)")
+        raise ParameterError(
+            f"{name} must be whole numbers in one row, got {array.dtype} in {array.ndim} "
+            "dimension(s)"
+        )
     if array.size and int(array.max()) > np.iinfo(np.int64).max:
         raise ParameterError(f"{name} must fit 64 bits with a sign, got {array.max()}")
     return array.astype(np.int64)

@@ -1,14 +1,18 @@
-"""k-anonymity, l-diversity and t-closeness of groups: for each group, and for the whole table, which is as good as its worst group.
+"""k-anonymity, l-diversity and t-closeness of groups: for each group, and for the whole table,
+which is as good as its worst group.
 
 With r_1 >= r_2 >= ... >= r_m the counts of the values in a group of n rows, p_i = r_i / n:
 
 - distinct l: m;
-- entropy l: exp(-sum p_i ln p_i), so that the entropy is at least ln l (Machanavajjhala et al. 2006);
-- frequency l: n / r_1, so that no value takes more than a share of 1/l (the form that Anatomy ensures; Xiao and Tao 2006);
+- entropy l: exp(-sum p_i ln p_i), so that the entropy is at least ln l (Machanavajjhala et al.
+  2006);
+- frequency l: n / r_1, so that no value takes more than a share of 1/l (the form that Anatomy
+  ensures; Xiao and Tao 2006);
 - recursive (c, l): the largest l with r_1 < c (r_l + ... + r_m) (Machanavajjhala et al. 2006);
 - t: the Earth Mover's Distance of p to the whole table (Li, Li and Venkatasubramanian 2007).
 
-The first three are the Hill numbers of order zero, one and infinity, so that frequency l <= entropy l <= distinct l.
+The first three are the Hill numbers of order zero, one and infinity, so that frequency l <= entropy
+l <= distinct l.
 """
 
 from __future__ import annotations
@@ -58,7 +62,8 @@ def entropy_l_per_group(groups: Groups) -> Floats:
     """For each group, exp of the entropy of its values."""
     logs = np.add.reduceat(groups.counts * np.log(groups.counts), groups.starts[:-1])
     found = np.exp(np.log(groups.sizes) - logs / groups.sizes)
-    # It lies between the other two. That makes it exact where they meet: one value only, or all values equally often.
+    # It lies between the other two. That makes it exact where they meet: one value only, or all
+    # values equally often.
     return np.clip(found, frequency_l_per_group(groups), distinct_l_per_group(groups))
 
 
@@ -68,9 +73,11 @@ def recursive_l(groups: Groups, c: Number) -> int:
 
 
 def recursive_l_per_group(groups: Groups, c: Number) -> Integers:
-    """For each group, the largest l for which it is recursively (c, l)-diverse; 0 where there is none.
+    """For each group, the largest l for which it is recursively (c, l)-diverse; 0 where there is
+    none.
 
-    A group is (c, 1)-diverse for every c above 1, and never (c, l)-diverse for an l above its number of values.
+    A group is (c, 1)-diverse for every c above 1, and never (c, l)-diverse for an l above its
+    number of values.
 
     Args:
         groups: the groups.
@@ -83,13 +90,18 @@ def recursive_l_per_group(groups: Groups, c: Number) -> Integers:
     ends = np.repeat(through[groups.starts[1:] - 1], np.diff(groups.starts))
     tails = ends - through + descending  # r_l + ... + r_m, at the place of r_l
     needed = _more_than(groups.largest, bound, groups.n_rows)[groups.group_of_entry]
-    return np.add.reduceat((tails >= needed).astype(np.int64), groups.starts[:-1])  # it falls with l, so that all up to the largest hold
+    # it falls with l, so that all up to the largest hold
+    return np.add.reduceat((tails >= needed).astype(np.int64), groups.starts[:-1])
 
 
 def _more_than(largest: Integers, c: Fraction, beyond: int) -> Integers:
-    """The least whole number above r_1 / c, exactly. Different r_1 are few: a table of n rows has room for less than sqrt(2 n)."""
+    """The least whole number above r_1 / c, exactly. Different r_1 are few: a table of n rows has
+    room for less than sqrt(2 n).
+    """
     different, which = np.unique(largest, return_inverse=True)
-    least = [min(int(count) * c.denominator // c.numerator, beyond) + 1 for count in different.tolist()]
+    least = [
+        min(int(count) * c.denominator // c.numerator, beyond) + 1 for count in different.tolist()
+    ]
     return np.array(least, dtype=np.int64)[which]
 
 
@@ -99,28 +111,36 @@ def t_closeness(groups: Groups, *, ordered: bool = False) -> float:
 
 
 def t_closeness_per_group(groups: Groups, *, ordered: bool = False) -> Floats:
-    """The Earth Mover's Distance between the values of each group and those of all rows, from 0 to 1.
+    """The Earth Mover's Distance between the values of each group and those of all rows, from 0 to
+    1.
 
     Args:
         groups: the groups.
-        ordered: False for the equal distance, where all values are as far apart: half the sum of absolute differences. True for
-            the ordered distance, where the i-th and j-th of m values are ``|i - j| / (m - 1)`` apart.
+        ordered: False for the equal distance, where all values are as far apart: half the sum of
+            absolute differences. True for the ordered distance, where the i-th and j-th of m values
+            are ``|i - j| / (m - 1)`` apart.
     """
     distance = _ordered_distance(groups) if ordered else _equal_distance(groups)
     return np.clip(distance, 0.0, 1.0)
 
 
 def _equal_distance(groups: Groups) -> Floats:
-    """What the group has too much of, which is what it has too little of: values that are not in it need not be looked at."""
+    """What the group has too much of, which is what it has too little of: values that are not in it
+    need not be looked at.
+    """
     share = groups.counts / groups.sizes[groups.group_of_entry]
-    return np.add.reduceat(np.maximum(share - (groups.totals / groups.n_rows)[groups.values], 0.0), groups.starts[:-1])
+    return np.add.reduceat(
+        np.maximum(share - (groups.totals / groups.n_rows)[groups.values], 0.0), groups.starts[:-1]
+    )
 
 
 def _ordered_distance(groups: Groups) -> Floats:
-    """The sum of abs(P(i) - Q(i)) / (m - 1) over all i, P and Q the cumulative shares in the group and in all rows.
+    """The sum of abs(P(i) - Q(i)) / (m - 1) over all i, P and Q the cumulative shares in the group
+    and in all rows.
 
-    P is constant from one value of the group to the next. Q rises, so that it crosses that constant once at most, and prefix sums of Q
-    give what lies on either side. A group costs as much as it has values, however many the table has.
+    P is constant from one value of the group to the next. Q rises, so that it crosses that constant
+    once at most, and prefix sums of Q give what lies on either side. A group costs as much as it
+    has values, however many the table has.
     """
     m, n = len(groups.codes), groups.n_rows
     if m == 1:
@@ -137,5 +157,6 @@ def _ordered_distance(groups: Groups) -> Floats:
     cross = np.clip(np.searchsorted(below / n, level, side="right"), low, high)
     above = level * (cross - low) - (prefix[cross] - prefix[low]) / n
     under = (prefix[high] - prefix[cross]) / n - level * (high - cross)
-    first = prefix[groups.values[groups.starts[:-1]]] / n  # up to the first value of the group, P is zero
+    # up to the first value of the group, P is zero
+    first = prefix[groups.values[groups.starts[:-1]]] / n
     return (first + np.add.reduceat(above + under, groups.starts[:-1])) / (m - 1)

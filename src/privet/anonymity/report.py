@@ -1,4 +1,6 @@
-"""``examine`` a table, and ``Report``: all measures, and the classes that are worst by them. Exact, for the owner alone."""
+"""``examine`` a table, and ``Report``: all measures, and the classes that are worst by them. Exact,
+for the owner alone.
+"""
 
 from __future__ import annotations
 
@@ -20,7 +22,10 @@ from privet.errors import ParameterError
 MEASURES = ("size", "distinct l", "entropy l", "recursive l", "frequency l", "t")
 _TOLERANCE = 1e-9  # an entropy that is ln l, but for rounding, is enough
 
-WARNING = "Exact numbers about the rows, NOT differentially private: for the owner of the table, not for release."
+WARNING = (
+    "Exact numbers about the rows, NOT differentially private: for the owner of the table, not for "
+    "release."
+)
 
 
 @dataclass(frozen=True)
@@ -81,7 +86,9 @@ class Report:
 
     def shortfall(self, measure: str) -> Shortfall:
         """What does not reach the l that was asked for, by one of its kinds."""
-        short = self.by_measure[measure] < self.asked_l - (_TOLERANCE if measure == "entropy l" else 0)
+        short = self.by_measure[measure] < self.asked_l - (
+            _TOLERANCE if measure == "entropy l" else 0
+        )
         return Shortfall(int(short.sum()), int(self.groups.sizes[short].sum()))
 
     def to_json(self) -> dict[str, Any]:
@@ -103,7 +110,9 @@ class Report:
             "t": self.overall("t"),
             "distance": "ordered" if self.ordered else "equal",
             "asked_l": self.asked_l,
-            "below_asked_l": {_key(measure): vars(self.shortfall(measure)) for measure in diversity},
+            "below_asked_l": {
+                _key(measure): vars(self.shortfall(measure)) for measure in diversity
+            },
             "worst": [
                 {
                     "quasi": dict(zip(self.quasi, one.quasi, strict=True)),
@@ -118,9 +127,17 @@ class Report:
 
 
 def examine(
-    table: object, quasi: Sequence[str], sensitive: str, *, c: Number = 3, asked_l: int = 2, worst: int = 10, ordered: bool | None = None
+    table: object,
+    quasi: Sequence[str],
+    sensitive: str,
+    *,
+    c: Number = 3,
+    asked_l: int = 2,
+    worst: int = 10,
+    ordered: bool | None = None,
 ) -> Report:
-    """Group a table by its quasi-identifiers and measure every class. Null is a value of its own, in every column.
+    """Group a table by its quasi-identifiers and measure every class. Null is a value of its own,
+    in every column.
 
     Args:
         table: where the rows are, as for :func:`privet.open_table`.
@@ -129,7 +146,8 @@ def examine(
         c: of recursive (c, l)-diversity.
         asked_l: the l that is wanted: the report counts the classes that do not reach it.
         worst: how many classes to name by each measure.
-        ordered: whether t is measured along the order of numbers. By default if the column is a number, which in a CSV file none is.
+        ordered: whether t is measured along the order of numbers. By default if the column is a
+            number, which in a CSV file none is.
     """
     bound = exact("c", c)
     if asked_l < 1:
@@ -147,16 +165,33 @@ def examine(
             "t": measures.t_closeness_per_group(groups, ordered=classes.ordered),
         }
         named = _worst(classes, groups, found, worst)
-        return Report(classes.name, classes.quasi, sensitive, classes.ordered, bound, asked_l, groups, found, named)
+        return Report(
+            classes.name,
+            classes.quasi,
+            sensitive,
+            classes.ordered,
+            bound,
+            asked_l,
+            groups,
+            found,
+            named,
+        )
 
 
-def _worst(classes: EquivalenceClasses, groups: Groups, found: dict[str, npt.NDArray[Any]], number: int) -> tuple[WorstClass, ...]:
-    """The worst classes by each measure, each class once: the smallest first, then those that another measure adds."""
+def _worst(
+    classes: EquivalenceClasses, groups: Groups, found: dict[str, npt.NDArray[Any]], number: int
+) -> tuple[WorstClass, ...]:
+    """The worst classes by each measure, each class once: the smallest first, then those that
+    another measure adds.
+    """
     ranks: dict[int, dict[str, int]] = {}
     for measure in MEASURES:
         badness = -found[measure] if measure == "t" else found[measure]
-        # Of equally small classes those that tell most, and else of equally bad classes those that concern most rows.
-        order = np.lexsort((found["frequency l"] if measure == "size" else -groups.sizes, badness))[:number]
+        # Of equally small classes those that tell most, and else of equally bad classes those that
+        # concern most rows.
+        order = np.lexsort((found["frequency l"] if measure == "size" else -groups.sizes, badness))[
+            :number
+        ]
         for rank, group in enumerate(order.tolist(), start=1):
             ranks.setdefault(group, {})[measure] = rank
     chosen = list(ranks)

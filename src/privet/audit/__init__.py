@@ -1,4 +1,5 @@
-"""Is the claimed epsilon true? Tests of whole fitted models in two worlds that differ in one person.
+"""Is the claimed epsilon true? Tests of whole fitted models in two worlds that differ in one
+person.
 
 - :mod:`~privet.audit.worlds`: small neighbouring tables that are the worst case for trees
 - :mod:`~privet.audit.own_worlds`: such tables from rows of one's own
@@ -9,8 +10,10 @@
 - :mod:`~privet.audit.reach`: what a perfect test could show in so many runs
 - :mod:`~privet.audit.result`: what was found, of one claim or of many that are judged together
 - :mod:`~privet.audit.two_worlds`: ``audit``, all of it in one call, for anything that can be run
-- :mod:`~privet.audit.fitted`, :mod:`~privet.audit.estimators`: ``audit_estimator``, for anybody's object with fit
-- :mod:`~privet.audit.releases`, :mod:`~privet.audit.local_releases`: what is released about a world, and what is promised for it
+- :mod:`~privet.audit.fitted`, :mod:`~privet.audit.estimators`: ``audit_estimator``, for anybody's
+  object with fit
+- :mod:`~privet.audit.releases`, :mod:`~privet.audit.local_releases`: what is released about a
+  world, and what is promised for it
 - :mod:`~privet.audit.subjects`: everything in Privet that promises an epsilon, by name
 - :mod:`~privet.audit.table`, :mod:`~privet.audit.report`: all of it in one table, and as a page
 """

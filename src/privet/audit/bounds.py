@@ -1,4 +1,6 @@
-"""How large epsilon must be, from how often an event was seen in two worlds: exact binomial bounds, and nothing that is only asymptotic."""
+"""How large epsilon must be, from how often an event was seen in two worlds: exact binomial bounds,
+and nothing that is only asymptotic.
+"""
 
 from __future__ import annotations
 
@@ -17,9 +19,11 @@ _STEPS = 60  # of bisection: the ends are then closer than floating point tells 
 
 
 def share_at_least(hits: int, runs: int, error: float) -> float:
-    """A number that the chance of an event is below with probability ``error`` at most (Clopper and Pearson 1934).
+    """A number that the chance of an event is below with probability ``error`` at most (Clopper and
+    Pearson 1934).
 
-    It is the chance with which so many hits or more have probability ``error``; rounded to its safe side, which is down.
+    It is the chance with which so many hits or more have probability ``error``; rounded to its safe
+    side, which is down.
     """
     _check(hits, runs, error)
     if hits == 0:
@@ -28,7 +32,9 @@ def share_at_least(hits: int, runs: int, error: float) -> float:
 
 
 def share_at_most(hits: int, runs: int, error: float) -> float:
-    """A number that the chance of an event is above with probability ``error`` at most: that of not happening, turned round."""
+    """A number that the chance of an event is above with probability ``error`` at most: that of not
+    happening, turned round.
+    """
     _check(hits, runs, error)
     if hits == runs:
         return 1.0
@@ -36,31 +42,56 @@ def share_at_most(hits: int, runs: int, error: float) -> float:
 
 
 def epsilon_at_least(
-    hits: int, runs: int, other_hits: int, other_runs: int, *, delta: float = 0.0, confidence: float = CONFIDENCE
+    hits: int,
+    runs: int,
+    other_hits: int,
+    other_runs: int,
+    *,
+    delta: float = 0.0,
+    confidence: float = CONFIDENCE,
 ) -> float:
     """A bound below epsilon from an event that is the likelier one in the first world.
 
-    (epsilon, delta)-differential privacy says p <= e^epsilon q + delta, so epsilon is at least ln((p - delta) / q). Below p and above q
-    there is a Clopper-Pearson bound each, with half of the error: both hold together with the confidence. Which event, and which world
-    comes first, must have been chosen without looking at these runs; :func:`epsilon_either_way` is for a choice that was not.
+    (epsilon, delta)-differential privacy says p <= e^epsilon q + delta, so epsilon is at least
+    ln((p - delta) / q). Below p and above q there is a Clopper-Pearson bound each, with half of the
+    error: both hold together with the confidence. Which event, and which world comes first, must
+    have been chosen without looking at these runs; :func:`epsilon_either_way` is for a choice that
+    was not.
     """
     check_claim(delta, confidence)
     error = (1 - confidence) / 2
-    return _log_ratio(share_at_least(hits, runs, error), share_at_most(other_hits, other_runs, error), delta)
+    return _log_ratio(
+        share_at_least(hits, runs, error), share_at_most(other_hits, other_runs, error), delta
+    )
 
 
 def epsilon_either_way(
-    hits: int, runs: int, other_hits: int, other_runs: int, *, delta: float = 0.0, confidence: float = CONFIDENCE
+    hits: int,
+    runs: int,
+    other_hits: int,
+    other_runs: int,
+    *,
+    delta: float = 0.0,
+    confidence: float = CONFIDENCE,
 ) -> float:
     """A bound below epsilon from an event or its complement, whichever world it is likelier in.
 
-    All four bounds follow from one above and one below each of the two chances, so a quarter of the error for each is enough.
+    All four bounds follow from one above and one below each of the two chances, so a quarter of the
+    error for each is enough.
     """
     check_claim(delta, confidence)
     error = (1 - confidence) / 4
     low, high = share_at_least(hits, runs, error), share_at_most(hits, runs, error)
-    other_low, other_high = share_at_least(other_hits, other_runs, error), share_at_most(other_hits, other_runs, error)
-    ratios = ((low, other_high), (other_low, high), (1 - high, 1 - other_low), (1 - other_high, 1 - low))
+    other_low, other_high = (
+        share_at_least(other_hits, other_runs, error),
+        share_at_most(other_hits, other_runs, error),
+    )
+    ratios = (
+        (low, other_high),
+        (other_low, high),
+        (1 - high, 1 - other_low),
+        (1 - other_high, 1 - low),
+    )
     return max(_log_ratio(above, below, delta) for above, below in ratios)
 
 
@@ -73,7 +104,9 @@ def _log_ratio(above: float, below: float, delta: float) -> float:
 
 @lru_cache(maxsize=10_000)
 def _crossing(hits: int, runs: int, error: float) -> float:
-    """Just below the chance whose tail from ``hits`` on is ``error``, by bisection on the exact tail."""
+    """Just below the chance whose tail from ``hits`` on is ``error``, by bisection on the exact
+    tail.
+    """
     log_ways = _log_ways(runs)[hits:]
     successes = np.arange(hits, runs + 1, dtype=np.float64)
     low, high = 0.0, 1.0

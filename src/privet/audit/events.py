@@ -1,7 +1,8 @@
 """Which event tells two worlds apart: looked for in some runs, to be counted in others.
 
-An event that was chosen because it was frequent is frequent in the runs that it was chosen on. So an :class:`Event` is a fixed rule,
-found by :func:`choose_event` from one half of the runs; only its counts in the other half are evidence.
+An event that was chosen because it was frequent is frequent in the runs that it was chosen on. So
+an :class:`Event` is a fixed rule, found by :func:`choose_event` from one half of the runs; only its
+counts in the other half are evidence.
 """
 
 from __future__ import annotations
@@ -24,8 +25,8 @@ Floats = npt.NDArray[np.float64]
 Runs = Sequence[Features]
 #: So many thresholds of a number are tried at most.
 THRESHOLDS = 64
-#: Events are compared with their shares so many standard deviations off, first since the best of many is lucky, and then since a bound
-#: that holds will be so far off when the event is counted.
+#: Events are compared with their shares so many standard deviations off, first since the best of
+#: many is lucky, and then since a bound that holds will be so far off when the event is counted.
 LUCK, BOUND = 1.5, 3.3
 
 
@@ -92,7 +93,9 @@ class Likely:
 
 @dataclass(frozen=True)
 class Event:
-    """A rule, and in which of the two worlds it is likelier. ``promise`` is how far apart the worlds seemed, for comparing events."""
+    """A rule, and in which of the two worlds it is likelier. ``promise`` is how far apart the
+    worlds seemed, for comparing events.
+    """
 
     rule: Rule
     likelier_in_other: bool
@@ -101,7 +104,10 @@ class Event:
     @property
     def words(self) -> str:
         """For people."""
-        return f"{self.rule.words} (likelier {'with' if self.likelier_in_other else 'without'} the row)"
+        return (
+            f"{self.rule.words} (likelier {'with' if self.likelier_in_other else 'without'} the "
+            "row)"
+        )
 
     def hits(self, one: Runs, other: Runs) -> tuple[int, int]:
         """How often it holds where it is likelier, and where it is not."""
@@ -114,9 +120,11 @@ Guess = Callable[[Rule, int, int, int, int], Event]
 
 
 def choose_event(one: Runs, other: Runs, counted: int, delta: float = 0.0) -> Event:
-    """The most telling event, from runs in the two worlds that will not be counted, for a number of runs in which it will be.
+    """The most telling event, from runs in the two worlds that will not be counted, for a number of
+    runs in which it will be.
 
-    Likelihoods are fitted to the first half of these runs; they, every number and every word are then compared on the second.
+    Likelihoods are fitted to the first half of these runs; they, every number and every word are
+    then compared on the second.
     """
     middle, other_middle = len(one) // 2, len(other) // 2
     scores = fit_likelihoods(one[:middle], other[:other_middle])
@@ -125,25 +133,40 @@ def choose_event(one: Runs, other: Runs, counted: int, delta: float = 0.0) -> Ev
     found: list[Event] = []
     for name in dict.fromkeys(name for run in (*one, *other) for name in run):
         found += _words(name, one, other, guess)
-        found += _thresholds(partial(Threshold, name), numbers_of(one, name), numbers_of(other, name), guess)
+        found += _thresholds(
+            partial(Threshold, name), numbers_of(one, name), numbers_of(other, name), guess
+        )
     for score in scores:
         found += _thresholds(partial(Likely, score), score.of(one), score.of(other), guess)
-    return max(found, key=lambda event: event.promise, default=Event(Says("nothing", "seen"), True, -math.inf))
+    return max(
+        found,
+        key=lambda event: event.promise,
+        default=Event(Says("nothing", "seen"), True, -math.inf),
+    )
 
 
 def numbers_of(runs: Runs, feature: str) -> Floats:
     """A feature as numbers; NaN where it is a word, or not there."""
     found = (run.get(feature, math.nan) for run in runs)
-    return np.array([math.nan if isinstance(value, str) else value for value in found], dtype=np.float64)
+    return np.array(
+        [math.nan if isinstance(value, str) else value for value in found], dtype=np.float64
+    )
 
 
 def _words(name: str, one: Runs, other: Runs, guess: Guess) -> list[Event]:
-    first, second = (Counter(word for run in runs if isinstance(word := run.get(name), str)) for runs in (one, other))
+    first, second = (
+        Counter(word for run in runs if isinstance(word := run.get(name), str))
+        for runs in (one, other)
+    )
     often = [word for word, times in (first + second).most_common(THRESHOLDS) if times >= RARE]
-    return [guess(Says(name, word), first[word], len(one), second[word], len(other)) for word in often]
+    return [
+        guess(Says(name, word), first[word], len(one), second[word], len(other)) for word in often
+    ]
 
 
-def _thresholds(rule: Callable[[bool, float], Rule], one: Floats, other: Floats, guess: Guess) -> list[Event]:
+def _thresholds(
+    rule: Callable[[bool, float], Rule], one: Floats, other: Floats, guess: Guess
+) -> list[Event]:
     """All thresholds of a number or a score; of many, as many as there may be."""
     values = np.concatenate([one, other])
     values = values[np.isfinite(values)]
@@ -152,24 +175,46 @@ def _thresholds(rule: Callable[[bool, float], Rule], one: Floats, other: Floats,
         cuts = np.unique(np.quantile(values, np.linspace(0, 1, THRESHOLDS), method="nearest"))
     sides = ((True, np.greater_equal), (False, np.less_equal))
     return [
-        guess(rule(above, float(at)), int(holds(one, at).sum()), len(one), int(holds(other, at).sum()), len(other))
+        guess(
+            rule(above, float(at)),
+            int(holds(one, at).sum()),
+            len(one),
+            int(holds(other, at).sum()),
+            len(other),
+        )
         for at in cuts
         for above, holds in sides
     ]
 
 
-def _event(rule: Rule, hits: int, runs: int, other_hits: int, other_runs: int, *, counted: int, delta: float) -> Event:
-    """An event with about the bound that it promises, whichever world it is likelier in. It guides the choice, and proves nothing."""
+def _event(
+    rule: Rule,
+    hits: int,
+    runs: int,
+    other_hits: int,
+    other_runs: int,
+    *,
+    counted: int,
+    delta: float,
+) -> Event:
+    """An event with about the bound that it promises, whichever world it is likelier in. It guides
+    the choice, and proves nothing.
+    """
     turned = other_hits * runs > hits * other_runs
     if turned:
         hits, runs, other_hits, other_runs = other_hits, other_runs, hits, runs
-    above, below = _wilson(hits / runs, runs, -LUCK), _wilson(other_hits / other_runs, other_runs, LUCK)
+    above, below = (
+        _wilson(hits / runs, runs, -LUCK),
+        _wilson(other_hits / other_runs, other_runs, LUCK),
+    )
     above, below = _wilson(above, counted, -BOUND) - delta, _wilson(below, counted, BOUND)
     return Event(rule, turned, math.log(above / below) if above > 0 else -math.inf)
 
 
 def _wilson(share: float, runs: int, deviations: float) -> float:
-    """So many standard deviations above or below a share (Wilson 1927): good enough to compare, and quick."""
+    """So many standard deviations above or below a share (Wilson 1927): good enough to compare, and
+    quick.
+    """
     square = deviations**2
     half = deviations * math.sqrt(max(share * (1 - share), 0.0) / runs + square / (4 * runs**2))
     return (share + square / (2 * runs) + half) / (1 + square / runs)

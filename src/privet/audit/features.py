@@ -1,7 +1,9 @@
-"""What can be seen of something released, as named numbers and words: the same names whatever the run, so that runs can be compared.
+"""What can be seen of something released, as named numbers and words: the same names whatever the
+run, so that runs can be compared.
 
-An attacker knows both worlds, so what a model says about the row in question is looked at first; but all of it is released, and all
-of it is looked at: structure, counts, scores, settings, what was charged.
+An attacker knows both worlds, so what a model says about the row in question is looked at first;
+but all of it is released, and all of it is looked at: structure, counts, scores, settings, what was
+charged.
 """
 
 from __future__ import annotations
@@ -34,8 +36,9 @@ FEW = 4
 def observed(released: Any, probed: World) -> Features:
     """The features of anything that a run may give back.
 
-    That is a model or a fitted estimator (anything with ``predict_proba`` or ``predict``), an answer of a curator, a data frame, a number,
-    a word, an array; a mapping of these by name, or a list. What is not known is refused: an audit that sees nothing finds nothing.
+    That is a model or a fitted estimator (anything with ``predict_proba`` or ``predict``), an
+    answer of a curator, a data frame, a number, a word, an array; a mapping of these by name, or a
+    list. What is not known is refused: an audit that sees nothing finds nothing.
     """
     for kind, look in _LOOKS:
         if isinstance(released, kind):
@@ -47,7 +50,11 @@ def observed(released: Any, probed: World) -> Features:
         return _fitted(Fitted(released, as_frame=True), probed)
     if type(released).__module__.partition(".")[0] == "pandas" and hasattr(released, "columns"):
         return _rows_of(released, probed)
-    raise ParameterError(f"an audit cannot look at a {type(released).__name__}: give back a model, numbers, words, or a list of these")
+    raise ParameterError(
+        f"an audit cannot look at a {type(released).__name__}: give back a model, numbers, "
+        "words, "
+        "or a list of these"
+    )
 
 
 def _model(model: Model, probed: World) -> Features:
@@ -67,34 +74,54 @@ def _model(model: Model, probed: World) -> Features:
                 found[f"{label} in tree {t} where {_who(r)} falls"] = float(tree.counts[node, c])
     for r in range(len(probed.rows)):
         for c, label in enumerate(classes):
-            there = [float(tree.counts[nodes[r], c]) for tree, nodes in zip(model.trees, reached, strict=True)]
+            there = [
+                float(tree.counts[nodes[r], c])
+                for tree, nodes in zip(model.trees, reached, strict=True)
+            ]
             found[f"{label} where {_who(r)} falls, in all trees"] = sum(there)
             found[f"{label} where {_who(r)} falls, in the tree with most"] = max(there)
     if model.evidence is not None:
-        # The order of batches is random, but for those that have a name: where there are several, the largest number is seen too.
+        # The order of batches is random, but for those that have a name: where there are several,
+        # the largest number is seen too.
         for t, (tree, nodes) in enumerate(zip(model.trees, reached, strict=True)):
-            cells, released = tree.cells.cell[nodes], [batch.tables[t] for batch in model.evidence.batches]
+            cells, released = (
+                tree.cells.cell[nodes],
+                [batch.tables[t] for batch in model.evidence.batches],
+            )
             for b, (leaf, table) in enumerate(zip(model.privacy.leaves, released, strict=True)):
-                found |= _leaf_table(f"{leaf.name or f'batch {b}'}, tree {t}", table, cells, classes)
+                found |= _leaf_table(
+                    f"{leaf.name or f'batch {b}'}, tree {t}", table, cells, classes
+                )
             if len(released) > 1:
-                found |= _leaf_table(f"the largest batch, tree {t}", np.max(released, axis=0), cells, classes)
+                found |= _leaf_table(
+                    f"the largest batch, tree {t}", np.max(released, axis=0), cells, classes
+                )
     for name, value in model.settings.items():
         found[f"setting {name}"] = _plain(value)
-        if number := re.search(r"\d+(\.\d+)?(e[+-]?\d+)?", str(value)):  # a reason may tell a noisy number
+        # a reason may tell a noisy number
+        if number := re.search(r"\d+(\.\d+)?(e[+-]?\d+)?", str(value)):
             found[f"first number in setting {name}"] = float(number[0])
     statements = model.privacy.leaves
-    found["charges"] = "; ".join(f"{charge.what} {charge.cost}" for one in statements for charge in one.charges)
+    found["charges"] = "; ".join(
+        f"{charge.what} {charge.cost}" for one in statements for charge in one.charges
+    )
     return found
 
 
-def _leaf_table(where: str, table: npt.NDArray[Any], cells: npt.NDArray[Any], classes: Sequence[str]) -> Features:
-    """The leaf vector as it was released: the leaf of the row in question, and all others together."""
+def _leaf_table(
+    where: str, table: npt.NDArray[Any], cells: npt.NDArray[Any], classes: Sequence[str]
+) -> Features:
+    """The leaf vector as it was released: the leaf of the row in question, and all others
+    together.
+    """
     found: Features = {}
     for c, label in enumerate(classes):
         for r, cell in enumerate(cells):
             if cell >= 0:
                 found[f"released {label} of {where} where {_who(r)} falls"] = float(table[cell, c])
-                found[f"released {label} of {where} elsewhere than {_who(r)}"] = float(table[:, c].sum() - table[cell, c])
+                found[f"released {label} of {where} elsewhere than {_who(r)}"] = float(
+                    table[:, c].sum() - table[cell, c]
+                )
     return found
 
 
@@ -130,10 +157,14 @@ def _synthetic(table: SyntheticTable, probed: World) -> Features:
 
 
 def _rows_of(frame: Any, probed: World) -> Features:
-    """Released rows: each of a few as a word; of many, how many are like the row in question, and how many have each value."""
+    """Released rows: each of a few as a word; of many, how many are like the row in question, and
+    how many have each value.
+    """
     found: Features = {"rows": float(len(frame))}
     if len(frame) <= 2 or not {*probed.schema.names, probed.schema.target} <= set(frame.columns):
-        return found | {f"row {r}": str(tuple(row)) for r, row in enumerate(frame.itertuples(index=False))}
+        return found | {
+            f"row {r}": str(tuple(row)) for r, row in enumerate(frame.itertuples(index=False))
+        }
     schema = probed.schema.declare(person=None)
     rows, asked = encode(schema, frame), encode(schema, probed.table)
     assert rows.classes is not None
@@ -156,7 +187,10 @@ def _array(values: Any, _: World) -> Features:
         return {f"entry {i}": str(value) for i, value in enumerate(table.ravel()[:MANY])}
     found: Features = {"sum": float(table.sum()), "largest": float(table.max(initial=0))}
     if table.size <= MANY:
-        found |= {f"entry {', '.join(map(str, place))}": float(value) for place, value in np.ndenumerate(table)}
+        found |= {
+            f"entry {', '.join(map(str, place))}": float(value)
+            for place, value in np.ndenumerate(table)
+        }
     return found
 
 
@@ -167,7 +201,8 @@ def _named(parts: Mapping[Any, Any], probed: World) -> Features:
         found |= {f"{name}: {key}" if key else str(name): value for key, value in looked.items()}
     if 1 < len(parts) <= FEW and all(_is_plain(part) for part in parts.values()):
         found["all together"] = str(tuple(parts.values()))
-        if {*probed.schema.names, probed.schema.target} == set(parts):  # somebody's record: what it tells, against the row in question
+        # somebody's record: what it tells, against the row in question
+        if {*probed.schema.names, probed.schema.target} == set(parts):
             for r, row in enumerate(probed.rows):
                 alike = [part == row[name] for name, part in parts.items() if part is not None]
                 found[f"told like {_who(r)}"] = float(sum(alike))
@@ -184,7 +219,11 @@ def _listed(parts: Sequence[Any], probed: World) -> Features:
 
 
 def _plain(value: Any) -> Feature:
-    return float(value) if isinstance(value, int | float | np.number) and not isinstance(value, bool) else str(value)
+    return (
+        float(value)
+        if isinstance(value, int | float | np.number) and not isinstance(value, bool)
+        else str(value)
+    )
 
 
 def _who(number: int) -> str:
@@ -194,7 +233,12 @@ def _who(number: int) -> str:
 _LOOKS: tuple[tuple[Any, Callable[[Any, World], Features]], ...] = (
     (Model, _model),
     (Numbers, _numbers),
-    (Choices, lambda answer, _: {f"split of cell {c}": f"{s.attribute} {s.branch}" for c, s in enumerate(answer.splits)}),
+    (
+        Choices,
+        lambda answer, _: {
+            f"split of cell {c}": f"{s.attribute} {s.branch}" for c, s in enumerate(answer.splits)
+        },
+    ),
     (Choice, lambda answer, _: {"chosen": str(answer.index)}),
     (Drawn, _drawn),
     (SyntheticTable, _synthetic),

@@ -1,4 +1,6 @@
-"""What can be seen of anybody's fitted estimator: what it predicts, and what it keeps in public, by the customs of scikit-learn."""
+"""What can be seen of anybody's fitted estimator: what it predicts, and what it keeps in public, by
+the customs of scikit-learn.
+"""
 
 from __future__ import annotations
 
@@ -38,15 +40,19 @@ class Fitted:
         found |= kept(self.estimator, X) if self.look == "all" else {}
         if not found:  # an audit that sees nothing finds nothing
             raise ParameterError(
-                f"nothing can be seen of a fitted {type(self.estimator).__name__}: it predicts nothing, and keeps no numbers or words "
-                "in attributes that end in an underscore; give look a function of it that gives them back"
+                f"nothing can be seen of a fitted {type(self.estimator).__name__}: it predicts "
+                "nothing, and keeps no numbers or words "
+                "in attributes that end in an underscore; give look a function of it that gives "
+                "them back"
             )
         return found
 
 
 @dataclass(frozen=True)
 class EstimatorRun:
-    """A run that fits a fresh estimator to a world; it can be sent to another process if what makes the estimator can."""
+    """A run that fits a fresh estimator to a world; it can be sent to another process if what makes
+    the estimator can.
+    """
 
     make: Any
     as_frame: bool = False
@@ -60,9 +66,17 @@ class EstimatorRun:
 
     def fresh(self) -> Any:
         """An estimator that was not fitted yet."""
-        made = _made(self.make) if isinstance(self.make, type) or not hasattr(self.make, "fit") else _copied(self.make)
+        made = (
+            _made(self.make)
+            if isinstance(self.make, type) or not hasattr(self.make, "fit")
+            else _copied(self.make)
+        )
         if getattr(made, "random_state", None) is not None:
-            raise ParameterError("random_state must be None: with a seed all runs would be the same, and an audit would find that")
+            raise ParameterError(
+                "random_state must be None: with a seed all runs would be the same, and an "
+                "audit "
+                "would find that"
+            )
         return made
 
 
@@ -70,11 +84,16 @@ def _made(make: Callable[[], Any]) -> Any:
     try:
         return make()
     except TypeError as error:
-        raise ParameterError(f"estimator must be made without arguments, such as lambda: Estimator(epsilon=1): {error}") from error
+        raise ParameterError(
+            "estimator must be made without arguments, such as lambda: Estimator(epsilon=1): "
+            f"{error}"
+        ) from error
 
 
 def _copied(estimator: Any) -> Any:
-    """A copy, unless it would have the state of the estimator's own generator of random numbers: all runs would begin with it."""
+    """A copy, unless it would have the state of the estimator's own generator of random numbers:
+    all runs would begin with it.
+    """
     if hasattr(estimator, "get_params"):
         from sklearn.base import clone
 
@@ -84,7 +103,8 @@ def _copied(estimator: Any) -> Any:
     for name, value in vars(made).items() if hasattr(made, "__dict__") else ():
         if name != "random_state" and _draws(value):
             raise ParameterError(
-                f"the estimator keeps a generator of random numbers in {name!r}, and every run would begin with its state; "
+                f"the estimator keeps a generator of random numbers in {name!r}, and every run "
+                "would begin with its state; "
                 "give a class or a function that makes a new estimator each time"
             )
     return made
@@ -100,23 +120,36 @@ def _draws(value: Any) -> bool:
         return True
     if isinstance(value, random.Random):
         return not isinstance(value, random.SystemRandom)
-    return hasattr(value, "fit") and not isinstance(value, type) and any(map(_draws, getattr(value, "__dict__", {}).values()))
+    return (
+        hasattr(value, "fit")
+        and not isinstance(value, type)
+        and any(map(_draws, getattr(value, "__dict__", {}).values()))
+    )
 
 
 def predictions(estimator: Any, X: Any) -> dict[str, Any]:  # noqa: N803
     """What it says about these rows."""
-    return {name: np.asarray(getattr(estimator, name)(X.copy())) for name in _ASKED if hasattr(estimator, name)}
+    return {
+        name: np.asarray(getattr(estimator, name)(X.copy()))
+        for name in _ASKED
+        if hasattr(estimator, name)
+    }
 
 
 def kept(estimator: Any, X: Any) -> dict[str, Any]:  # noqa: N803
-    """The attributes that end in an underscore, trees where these rows fall, and the first members of an ensemble."""
+    """The attributes that end in an underscore, trees where these rows fall, and the first members
+    of an ensemble.
+    """
     found: dict[str, Any] = {}
     for name, value in vars(estimator).items() if hasattr(estimator, "__dict__") else ():
         if not name.endswith("_") or name.startswith("_"):
             continue
         if name == "estimators_":
             for m, member in enumerate(np.ravel(np.asarray(value, dtype=object))[:MEMBERS]):
-                found |= {f"member {m}: {key}": part for key, part in {**predictions(member, X), **kept(member, X)}.items()}
+                found |= {
+                    f"member {m}: {key}": part
+                    for key, part in {**predictions(member, X), **kept(member, X)}.items()
+                }
         elif hasattr(value, "children_left") and hasattr(estimator, "apply"):
             found |= _tree(value, np.asarray(estimator.apply(X)))
         elif _shown(value):
@@ -125,8 +158,14 @@ def kept(estimator: Any, X: Any) -> dict[str, Any]:  # noqa: N803
 
 
 def _tree(tree: Any, leaves: npt.NDArray[Any]) -> dict[str, Any]:
-    """A tree of scikit-learn's: its tests as a word, what it has in the leaves of the rows, and in all."""
-    tests = [f"{feature}<{threshold:.4g}" for feature, threshold in zip(tree.feature, tree.threshold, strict=True) if feature >= 0]
+    """A tree of scikit-learn's: its tests as a word, what it has in the leaves of the rows, and in
+    all.
+    """
+    tests = [
+        f"{feature}<{threshold:.4g}"
+        for feature, threshold in zip(tree.feature, tree.threshold, strict=True)
+        if feature >= 0
+    ]
     return {
         "tests": " ".join(tests) or "none",
         "nodes": len(tree.feature),
@@ -142,5 +181,7 @@ def _shown(value: Any) -> bool:
     if isinstance(value, list | tuple):
         return all(_shown(part) for part in value)
     if isinstance(value, np.ndarray):
-        return value.dtype.kind in "biufUS" or (value.dtype.kind == "O" and all(_shown(part) for part in value.flat))
+        return value.dtype.kind in "biufUS" or (
+            value.dtype.kind == "O" and all(_shown(part) for part in value.flat)
+        )
     return isinstance(value, str | int | float | np.number)

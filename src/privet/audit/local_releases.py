@@ -1,4 +1,6 @@
-"""What a person releases on their own side, or an owner for them, and what is promised for it: for one row replaced by another."""
+"""What a person releases on their own side, or an owner for them, and what is promised for it: for
+one row replaced by another.
+"""
 
 from __future__ import annotations
 
@@ -29,7 +31,10 @@ def randomized_table(world: World, epsilon: Fraction, bits: Bits) -> Released:
     randomizer = Randomizer(world.schema, epsilon, bits=bits)
     assert randomizer.cost.epsilon is not None
     reports = randomizer.many(world.table.sort_values(list(world.table.columns)))
-    return Released([" ".join(map(str, report)) for report in reports.itertuples(index=False, name=None)], randomizer.cost.epsilon)
+    return Released(
+        [" ".join(map(str, report)) for report in reports.itertuples(index=False, name=None)],
+        randomizer.cost.epsilon,
+    )
 
 
 def randomized_leaf(world: World, epsilon: Fraction, bits: Bits) -> Released:
@@ -39,4 +44,6 @@ def randomized_leaf(world: World, epsilon: Fraction, bits: Bits) -> Released:
     randomizer = LeafRandomizer(draw_plan(world.schema, 2, height=1, bits=bits), epsilon, bits=bits)
     assert randomizer.cost.epsilon is not None
     report = randomizer.one(world.rows[0])
-    return Released([report, [cells.attribute for cells in randomizer.plan.forest]], randomizer.cost.epsilon)
+    return Released(
+        [report, [cells.attribute for cells in randomizer.plan.forest]], randomizer.cost.epsilon
+    )

@@ -1,6 +1,8 @@
-"""What is released about a world, and what is promised for it: one function for each thing that can be audited.
+"""What is released about a world, and what is promised for it: one function for each thing that can
+be audited.
 
-The promise is that of the released statement or of the ledger, not one that is worked out here: what is tested is what people are told.
+The promise is that of the released statement or of the ledger, not one that is worked out here:
+what is tested is what people are told.
 """
 
 from __future__ import annotations
@@ -17,16 +19,19 @@ from privet.ledger import MemoryLedger
 from privet.mechanisms.randomness import Bits
 from privet.privacy import People, PrivacyStatement
 
-#: The delta of what promises no pure epsilon: large, so that an audit of a few thousand runs has something to see.
+#: The delta of what promises no pure epsilon: large, so that an audit of a few thousand runs has
+#: something to see.
 DELTA = Fraction(1, 100)
 
 
 @dataclass(frozen=True)
 class Released:
-    """What a run gave out, and the (epsilon, delta) that was promised for it, for the neighbours that the schema declares.
+    """What a run gave out, and the (epsilon, delta) that was promised for it, for the neighbours
+    that the schema declares.
 
-    ``parts`` are the epsilons of the single answers that it is made of, or its ``rho`` where it has no pure epsilon: they tell what an
-    audit could show at best (:mod:`~privet.audit.reach`), and nothing else.
+    ``parts`` are the epsilons of the single answers that it is made of, or its ``rho`` where it has
+    no pure epsilon: they tell what an audit could show at best (:mod:`~privet.audit.reach`), and
+    nothing else.
     """
 
     what: Any
@@ -40,7 +45,7 @@ class Released:
 Release = Callable[[World, Fraction, Bits], Released]
 
 
-# -- through a curator -----------------------------------------------------------------------------------------------------------
+# -- through a curator -----------------------------------------------------------------------------
 
 
 def guarded(world: World, epsilon: Fraction, bits: Bits) -> Curator:
@@ -53,18 +58,30 @@ def _guarded_in_rho(world: World, rho: Fraction, bits: Bits) -> Curator:
 
 
 def _over(world: World, budget: Budget, bits: Bits) -> Curator:
-    return Curator.over(world.source, world.schema, budget, ledger=MemoryLedger(), dataset="world", analyst="auditor", bits=bits)
+    return Curator.over(
+        world.source,
+        world.schema,
+        budget,
+        ledger=MemoryLedger(),
+        dataset="world",
+        analyst="auditor",
+        bits=bits,
+    )
 
 
 def _spent(curator: Curator, what: Any, answers: int = 1) -> Released:
     """What the ledger says that an analyst has paid, for so many answers."""
     spent = curator.spent.epsilon
     if spent is None:
-        return Released(what, epsilon_for(curator.spent.rho, DELTA), DELTA, rho=float(curator.spent.rho))
+        return Released(
+            what, epsilon_for(curator.spent.rho, DELTA), DELTA, rho=float(curator.spent.rho)
+        )
     return Released(what, spent, parts=(float(spent) / answers,) * answers)
 
 
-def learner(kind: str, *, answers: int = 1, delta: Fraction | None = None, **settings: Any) -> Release:
+def learner(
+    kind: str, *, answers: int = 1, delta: Fraction | None = None, **settings: Any
+) -> Release:
     """A classifier; each thing that it is charged for has so many answers of equal shares."""
 
     def release(world: World, epsilon: Fraction, bits: Bits) -> Released:
@@ -90,15 +107,25 @@ def _stated(what: Any, statement: PrivacyStatement, answers: int = 1) -> Release
         return Released(what, statement.epsilon, statement.delta, rho=float(promised.rho))
     # Of several releases about different people one counts.
     leaves = statement.leaves if statement.people != "disjoint" else statement.leaves[:1]
-    costs = [charge.cost.for_neighbours(one.rows_per_person, one.neighbours) for one in leaves for charge in one.charges]
-    parts = [float(cost.epsilon) / answers for cost in costs if cost.epsilon for _ in range(answers)]
+    costs = [
+        charge.cost.for_neighbours(one.rows_per_person, one.neighbours)
+        for one in leaves
+        for charge in one.charges
+    ]
+    parts = [
+        float(cost.epsilon) / answers for cost in costs if cost.epsilon for _ in range(answers)
+    ]
     return Released(what, promised.epsilon, parts=tuple(parts))
 
 
 def tuned(world: World, epsilon: Fraction, bits: Bits) -> Released:
     from privet.learners import GibbsTreeClassifier, tune
 
-    best = tune([GibbsTreeClassifier(max_depth=0), GibbsTreeClassifier(max_depth=1)], guarded(world, epsilon, bits), epsilon)
+    best = tune(
+        [GibbsTreeClassifier(max_depth=0), GibbsTreeClassifier(max_depth=1)],
+        guarded(world, epsilon, bits),
+        epsilon,
+    )
     return _stated(best.model_, best.model_.privacy)
 
 
@@ -169,7 +196,9 @@ def quantile(q: str) -> Release:
 
 
 def choose_partition(world: World, epsilon: Fraction, bits: Bits) -> Released:
-    """The row in question takes one partition nearer to what is expected and the other farther; who replaces it, the other way round."""
+    """The row in question takes one partition nearer to what is expected and the other farther; who
+    replaces it, the other way round.
+    """
     import numpy as np
 
     from privet.cells import Cells
@@ -180,7 +209,9 @@ def choose_partition(world: World, epsilon: Fraction, bits: Bits) -> Released:
     expected[0][0, 0, 1] = expected[1][0, 3, 0] = 1  # ("x", "yes"), and ("b" in its last bin, "no")
     question = Question.level(Cells.everything(schema), schema.names)
     # With the row in question the two are even.
-    chosen = curator.choose_partition(question, expected, epsilon, handicaps=[0, 2], mechanism="permute-and-flip")
+    chosen = curator.choose_partition(
+        question, expected, epsilon, handicaps=[0, 2], mechanism="permute-and-flip"
+    )
     return _spent(curator, chosen)
 
 
@@ -190,18 +221,24 @@ def synthetic(delta: Fraction = Fraction(0)) -> Release:
     def release(world: World, epsilon: Fraction, bits: Bits) -> Released:
         from privet.publish import synthesize
 
-        curator = _guarded_in_rho(world, rho_for(epsilon, delta), bits) if delta else guarded(world, epsilon, bits)
+        curator = (
+            _guarded_in_rho(world, rho_for(epsilon, delta), bits)
+            if delta
+            else guarded(world, epsilon, bits)
+        )
         table = synthesize(curator, epsilon, rows=1000, delta=delta)
         return _stated(table, table.privacy)
 
     return release
 
 
-# -- several batches, parties, attributes ----------------------------------------------------------------------------------------
+# -- several batches, parties, attributes ----------------------------------------------------------
 
 
 def updated(people: People, row_in: Sequence[int]) -> Release:
-    """Two batches; the rows of the world are in those that are listed, and nobody in the others. Each batch costs epsilon / len(row_in)."""
+    """Two batches; the rows of the world are in those that are listed, and nobody in the others.
+    Each batch costs epsilon / len(row_in).
+    """
 
     def release(world: World, epsilon: Fraction, bits: Bits) -> Released:
         from privet.learners import RandomTreesClassifier
@@ -209,7 +246,9 @@ def updated(people: People, row_in: Sequence[int]) -> Release:
         share = epsilon / len(row_in)
         learner = RandomTreesClassifier(share, n_trees=1, height=1, people=people)
         for batch in range(2):
-            learner.partial_fit_from(guarded(world.uncounted if batch in row_in else world.emptied, share, bits))
+            learner.partial_fit_from(
+                guarded(world.uncounted if batch in row_in else world.emptied, share, bits)
+            )
         return _stated(learner.model_, learner.model_.privacy)
 
     return release
@@ -221,7 +260,13 @@ def merged(world: World, epsilon: Fraction, bits: Bits) -> Released:
 
     plan = draw_plan(world.schema, 1, height=1, bits=bits)
     tables = {"north": world.uncounted, "south": world.emptied}
-    model = merge([contribute(plan, guarded(one, epsilon, bits), epsilon, name) for name, one in tables.items()], "disjoint")
+    model = merge(
+        [
+            contribute(plan, guarded(one, epsilon, bits), epsilon, name)
+            for name, one in tables.items()
+        ],
+        "disjoint",
+    )
     return _stated(model, model.privacy)
 
 

@@ -7,7 +7,16 @@ from collections.abc import Sequence
 
 from privet.audit.result import AuditResult
 
-COLUMNS = ("subject", "neighbours", "claimed epsilon", "audited lower bound", "of the claim", "within reach", "runs", "verdict")
+COLUMNS = (
+    "subject",
+    "neighbours",
+    "claimed epsilon",
+    "audited lower bound",
+    "of the claim",
+    "within reach",
+    "runs",
+    "verdict",
+)
 
 
 def words_of(result: AuditResult) -> tuple[str, ...]:
@@ -27,11 +36,18 @@ def words_of(result: AuditResult) -> tuple[str, ...]:
 def summary(results: Sequence[AuditResult]) -> list[str]:
     """What is said below the table."""
     confidence = results[0].confidence if results else 0.0
-    violated, doubtful = ([one.subject for one in results if one.verdict == word] for word in ("violated", "in doubt"))
+    violated, doubtful = (
+        [one.subject for one in results if one.verdict == word] for word in ("violated", "in doubt")
+    )
     said = [
-        f"{len(results)} claims: {'all hold' if not violated else f'{len(violated)} violated'}, judged together with a confidence of "
+        f"{len(results)} claims: {'all hold' if not violated else f'{len(violated)} violated'}, "
+        "judged together with a confidence of "
         f"{confidence:.4g}. Each bound by itself holds with the same confidence.",
-        "A bound below the claim refutes nothing, and proves nothing. Within reach: about what a perfect test would show in so many runs.",
+        (
+            "A bound below the claim refutes nothing, and proves nothing. Within reach: about what "
+            "a "
+            "perfect test would show in so many runs."
+        ),
     ]
     if doubtful:
         said.append(f"In doubt, and to be run again alone: {', '.join(dict.fromkeys(doubtful))}.")
@@ -41,7 +57,8 @@ def summary(results: Sequence[AuditResult]) -> list[str]:
 def seen(result: AuditResult) -> str:
     """What the event was, and how often it was seen."""
     return (
-        f"{result.subject} ({result.neighbours}): in {result.hits[0]:,} of {result.counted:,} runs against {result.hits[1]:,}, "
+        f"{result.subject} ({result.neighbours}): in {result.hits[0]:,} of {result.counted:,} runs "
+        f"against {result.hits[1]:,}, "
         f"{result.event}; worlds: {result.pair}"
     )
 

@@ -14,9 +14,10 @@ from privet.audit.bounds import epsilon_at_least
 class AuditResult:
     """What an audit found.
 
-    ``hits`` are those of the event in the ``counted`` runs of each world, where it is likelier first. ``reach`` is about the bound that a
-    perfect test would have found in so many runs, where that is known. ``lines`` is how many claims are judged together: the more
-    there are, the more a single one takes to be called violated (:func:`judged_together`).
+    ``hits`` are those of the event in the ``counted`` runs of each world, where it is likelier
+    first. ``reach`` is about the bound that a perfect test would have found in so many runs, where
+    that is known. ``lines`` is how many claims are judged together: the more there are, the more a
+    single one takes to be called violated (:func:`judged_together`).
     """
 
     subject: str
@@ -34,25 +35,40 @@ class AuditResult:
 
     @property
     def bound(self) -> float:
-        """What epsilon is at least, with the ``confidence``. One below the claim does not prove it: it says how close the audit came."""
+        """What epsilon is at least, with the ``confidence``. One below the claim does not prove it:
+        it says how close the audit came.
+        """
         return self._bound(self.confidence)
 
     @property
     def sure_bound(self) -> float:
-        """What epsilon is at least, where the sure bounds of all ``lines`` hold at once with the ``confidence`` (Bonferroni)."""
+        """What epsilon is at least, where the sure bounds of all ``lines`` hold at once with the
+        ``confidence`` (Bonferroni).
+        """
         return self._bound(1 - (1 - self.confidence) / self.lines)
 
     def _bound(self, confidence: float) -> float:
-        return epsilon_at_least(self.hits[0], self.counted, self.hits[1], self.counted, delta=self.delta, confidence=confidence)
+        return epsilon_at_least(
+            self.hits[0],
+            self.counted,
+            self.hits[1],
+            self.counted,
+            delta=self.delta,
+            confidence=confidence,
+        )
 
     @property
     def holds(self) -> bool:
-        """Whether the claim stands: it is not refuted, with the ``confidence`` for all ``lines`` together."""
+        """Whether the claim stands: it is not refuted, with the ``confidence`` for all ``lines``
+        together.
+        """
         return self.sure_bound <= self.claimed
 
     @property
     def verdict(self) -> str:
-        """``holds``, ``violated``, or ``in doubt``: above the claim if it were judged alone, and not among so many."""
+        """``holds``, ``violated``, or ``in doubt``: above the claim if it were judged alone, and
+        not among so many.
+        """
         if not self.holds:
             return "violated"
         return "holds" if self.bound <= self.claimed else "in doubt"
@@ -85,5 +101,7 @@ class AuditResult:
 
 
 def judged_together(results: Sequence[AuditResult]) -> list[AuditResult]:
-    """The same results, judged as one table: if all claims are true, *none* is called violated, with the confidence."""
+    """The same results, judged as one table: if all claims are true, *none* is called violated,
+    with the confidence.
+    """
     return [replace(one, lines=len(results)) for one in results]

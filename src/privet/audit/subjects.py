@@ -1,4 +1,6 @@
-"""What is audited: everything in Privet that promises an epsilon, at settings small enough for one row to show."""
+"""What is audited: everything in Privet that promises an epsilon, at settings small enough for one
+row to show.
+"""
 
 from __future__ import annotations
 
@@ -17,7 +19,8 @@ from privet.errors import NoiseWarning, ParameterError
 from privet.mechanisms.randomness import Bits, SystemBits
 from privet.schema.schema import Neighbours
 
-#: What most claim in an audit: a large epsilon is refuted by few runs, and the code is that of a small one.
+#: What most claim in an audit: a large epsilon is refuted by few runs, and the code is that of a
+#: small one.
 CLAIM = Fraction(4)
 
 
@@ -25,9 +28,10 @@ CLAIM = Fraction(4)
 class Subject:
     """Something to audit.
 
-    ``families`` are the worlds in which one row shows best (:func:`~privet.audit.worlds.pairs_of`); ``only`` is the one neighbour relation
-    that it promises anything for, where it is one; ``claim`` is what it shall promise to a person unless another epsilon is asked for.
-    ``local``: people do it on their own side, and the promise is for one row replaced.
+    ``families`` are the worlds in which one row shows best (:func:`~privet.audit.worlds.pairs_of`);
+    ``only`` is the one neighbour relation that it promises anything for, where it is one; ``claim``
+    is what it shall promise to a person unless another epsilon is asked for. ``local``: people do
+    it on their own side, and the promise is for one row replaced.
     """
 
     name: str
@@ -49,11 +53,15 @@ class Subject:
 
     def pairs(self, asked: Neighbours) -> tuple[Pair, ...]:
         """The worlds that it is audited in."""
-        return pairs_of(self.neighbours(asked), families=self.families, rows_per_person=self.rows_per_person)
+        return pairs_of(
+            self.neighbours(asked), families=self.families, rows_per_person=self.rows_per_person
+        )
 
     def epsilon(self, asked: Neighbours) -> Fraction:
         """What it is given per row added or removed, for its claim."""
-        return self.claim / (self.rows_per_person * (2 if asked == "replace" and not self.local else 1))
+        return self.claim / (
+            self.rows_per_person * (2 if asked == "replace" and not self.local else 1)
+        )
 
 
 @dataclass(frozen=True)
@@ -85,13 +93,19 @@ def audit_subject(
 ) -> AuditResult:
     """Audit a ready subject: its promise for these neighbours against what it releases.
 
-    ``epsilon`` is what it is given per row added or removed, by default what its claim takes. Options are those of ``audit``.
+    ``epsilon`` is what it is given per row added or removed, by default what its claim takes.
+    Options are those of ``audit``.
     """
     if bits is not None and options.get("executor") is not None:
-        raise ParameterError("bits are for runs in this process: sent to several others, all would draw the same")
+        raise ParameterError(
+            "bits are for runs in this process: sent to several others, all would draw the same"
+        )
     subject = subject_named(name)
     asked = subject.neighbours(neighbours)
-    run, pairs = SubjectRun(name, subject.epsilon(asked) if epsilon is None else epsilon, bits), subject.pairs(asked)
+    run, pairs = (
+        SubjectRun(name, subject.epsilon(asked) if epsilon is None else epsilon, bits),
+        subject.pairs(asked),
+    )
     found = [run.released(world) for pair in pairs for world in (pair.one, pair.other)]
     promised = {(one.epsilon, one.delta) for one in found}
     if len(promised) > 1:
@@ -105,7 +119,9 @@ def audit_subject(
 def _reach(released: Released, result: AuditResult) -> float:
     if released.rho:
         return reach_of_gaussian(released.rho, result.counted, result.delta, result.confidence)
-    return reach_of_parts(released.parts or (float(released.epsilon),), result.counted, result.confidence)
+    return reach_of_parts(
+        released.parts or (float(released.epsilon),), result.counted, result.confidence
+    )
 
 
 _MANY = Fraction(6)  # for what is made of many answers
@@ -118,16 +134,43 @@ SUBJECTS: dict[str, Subject] = {
     one.name: one
     for one in (
         Subject("privet", releases.learner("PrivetClassifier"), _LABELS),
-        Subject("privet-delta", releases.learner("PrivetClassifier", delta=releases.DELTA), _LABELS),
-        Subject("gibbs-tree", releases.learner("GibbsTreeClassifier", max_depth=1), (*_LABELS, "outvoted by two")),
-        Subject("gibbs-boost", releases.learner("GibbsBoostClassifier", rounds=2, max_depth=1), _LABELS),
-        Subject("gibbs-boost-delta", releases.learner("GibbsBoostClassifier", rounds=2, max_depth=1, delta=releases.DELTA), _LABELS),
-        Subject("random-trees", releases.learner("RandomTreesClassifier", answers=2, n_trees=2, height=1)),
-        Subject("greedy-tree", releases.learner("GreedyTreeClassifier", max_depth=1, shrink=0, criterion="max"), _TIE),
-        Subject("greedy-tree-gini", releases.learner("GreedyTreeClassifier", max_depth=1, shrink=0), _TIE),
-        Subject("forest-budget", releases.learner("ForestClassifier", divide="budget", **_TWO), _TIE),
+        Subject(
+            "privet-delta", releases.learner("PrivetClassifier", delta=releases.DELTA), _LABELS
+        ),
+        Subject(
+            "gibbs-tree",
+            releases.learner("GibbsTreeClassifier", max_depth=1),
+            (*_LABELS, "outvoted by two"),
+        ),
+        Subject(
+            "gibbs-boost", releases.learner("GibbsBoostClassifier", rounds=2, max_depth=1), _LABELS
+        ),
+        Subject(
+            "gibbs-boost-delta",
+            releases.learner("GibbsBoostClassifier", rounds=2, max_depth=1, delta=releases.DELTA),
+            _LABELS,
+        ),
+        Subject(
+            "random-trees",
+            releases.learner("RandomTreesClassifier", answers=2, n_trees=2, height=1),
+        ),
+        Subject(
+            "greedy-tree",
+            releases.learner("GreedyTreeClassifier", max_depth=1, shrink=0, criterion="max"),
+            _TIE,
+        ),
+        Subject(
+            "greedy-tree-gini",
+            releases.learner("GreedyTreeClassifier", max_depth=1, shrink=0),
+            _TIE,
+        ),
+        Subject(
+            "forest-budget", releases.learner("ForestClassifier", divide="budget", **_TWO), _TIE
+        ),
         Subject("forest-people", releases.learner("ForestClassifier", divide="people", **_TWO)),
-        Subject("noisy-id3", releases.learner("NoisyID3Classifier", answers=2, max_depth=1), _CROWD),
+        Subject(
+            "noisy-id3", releases.learner("NoisyID3Classifier", answers=2, max_depth=1), _CROWD
+        ),
         Subject("additive", releases.learner("AdditiveClassifier", answers=2), _CROWD),
         Subject("tune", releases.tuned, _LABELS),
         Subject("update-disjoint", releases.updated("disjoint", (1,))),
@@ -145,8 +188,19 @@ SUBJECTS: dict[str, Subject] = {
         Subject("synthetic", releases.synthetic(), _CROWD, claim=_MANY),
         Subject("synthetic-delta", releases.synthetic(releases.DELTA), _CROWD, claim=_MANY),
         Subject("randomizer-sample", local_releases.randomized(), only="replace", local=True),
-        Subject("randomizer-split", local_releases.randomized(spread="split"), only="replace", local=True),
-        Subject("randomizer-table", local_releases.randomized_table, ("first of all in order",), only="replace", local=True),
+        Subject(
+            "randomizer-split",
+            local_releases.randomized(spread="split"),
+            only="replace",
+            local=True,
+        ),
+        Subject(
+            "randomizer-table",
+            local_releases.randomized_table,
+            ("first of all in order",),
+            only="replace",
+            local=True,
+        ),
         Subject("leaf-randomizer", local_releases.randomized_leaf, only="replace", local=True),
     )
 }

@@ -1,4 +1,6 @@
-"""Many audits in one table: which lines it has, and how they are worked off by several processes."""
+"""Many audits in one table: which lines it has, and how they are worked off by several
+processes.
+"""
 
 from __future__ import annotations
 
@@ -27,9 +29,13 @@ class Line(NamedTuple):
 
 
 def lines_of(subjects: Sequence[str] = (), neighbours: Relations = "both") -> list[Line]:
-    """The lines for these subjects, by default all; one that promises for one relation only has a line for that one."""
+    """The lines for these subjects, by default all; one that promises for one relation only has a
+    line for that one.
+    """
     if neighbours not in ("add-remove", "replace", "both"):
-        raise ParameterError(f"neighbours must be 'add-remove', 'replace' or 'both', got {neighbours!r}")
+        raise ParameterError(
+            f"neighbours must be 'add-remove', 'replace' or 'both', got {neighbours!r}"
+        )
     found = []
     for name in dict.fromkeys(subjects or SUBJECTS):
         subject = subject_named(name)
@@ -69,7 +75,12 @@ def audit_table(
 
 
 def _worked_off(
-    lines: Sequence[Line], order: Sequence[int], runs: int, epsilon: Fraction | None, confidence: float, jobs: int
+    lines: Sequence[Line],
+    order: Sequence[int],
+    runs: int,
+    epsilon: Fraction | None,
+    confidence: float,
+    jobs: int,
 ) -> Iterator[tuple[int, AuditResult]]:
     if jobs == 1:
         for place in order:
@@ -77,7 +88,9 @@ def _worked_off(
         return
     # Fresh processes: one that is forked off a process with threads may hang.
     with ProcessPoolExecutor(jobs, mp_context=get_context("spawn")) as pool:
-        waiting: dict[Future[AuditResult], int] = {pool.submit(_one, lines[place], runs, epsilon, confidence): place for place in order}
+        waiting: dict[Future[AuditResult], int] = {
+            pool.submit(_one, lines[place], runs, epsilon, confidence): place for place in order
+        }
         try:
             for future in as_completed(waiting):
                 yield waiting[future], future.result()
@@ -87,4 +100,6 @@ def _worked_off(
 
 
 def _one(line: Line, runs: int, epsilon: Fraction | None, confidence: float) -> AuditResult:
-    return audit_subject(line.subject, epsilon, runs, neighbours=line.neighbours, confidence=confidence)
+    return audit_subject(
+        line.subject, epsilon, runs, neighbours=line.neighbours, confidence=confidence
+    )

@@ -1,4 +1,6 @@
-"""The audit: many runs in two worlds, an event chosen on one half of them and counted on the other, and what that says about epsilon."""
+"""The audit: many runs in two worlds, an event chosen on one half of them and counted on the other,
+and what that says about epsilon.
+"""
 
 from __future__ import annotations
 
@@ -19,7 +21,8 @@ from privet.checks import checked_whole
 from privet.errors import ParameterError
 from privet.progress import tell
 
-#: Anything that releases something about a world: a fitted model, answers, rows. With fresh randomness each time.
+#: Anything that releases something about a world: a fitted model, answers, rows. With fresh
+#: randomness each time.
 Run = Callable[[World], Any]
 _CHUNK = 25  # runs that a process does at once
 #: What was seen of each run is kept until an event is chosen.
@@ -38,31 +41,45 @@ def audit(
     executor: Executor | None = None,
     observe_failures: bool = False,
 ) -> AuditResult:
-    """Test the claim that ``run`` is (epsilon, delta)-differentially private, for the neighbours that the pairs are.
+    """Test the claim that ``run`` is (epsilon, delta)-differentially private, for the neighbours
+    that the pairs are.
 
-    A quarter of the runs is shared by the pairs, and tells which of them to go on with. A second quarter, in this pair, tells which event.
-    The other half is done in this pair too, and the event is counted there, and there alone. So the bound is one test, and holds with
-    the confidence whatever was tried before: a true claim is called violated with probability 1 - ``confidence`` at most.
+    A quarter of the runs is shared by the pairs, and tells which of them to go on with. A second
+    quarter, in this pair, tells which event. The other half is done in this pair too, and the event
+    is counted there, and there alone. So the bound is one test, and holds with the confidence
+    whatever was tried before: a true claim is called violated with probability 1 - ``confidence``
+    at most.
 
     Args:
-        run: releases something about a world; whatever :func:`~privet.audit.features.observed` can look at. For an estimator of anybody's:
-            ``lambda world: Estimator(epsilon=1).fit(world.X, world.y)``. It must draw fresh randomness in every call.
+        run: releases something about a world; whatever :func:`~privet.audit.features.observed` can
+            look at. For an estimator of anybody's: ``lambda world:
+            Estimator(epsilon=1).fit(world.X, world.y)``. It must draw fresh randomness in every
+            call.
         pairs: neighbouring worlds, such as :func:`~privet.audit.worlds.pairs_of` makes.
         epsilon, delta: the claim.
         runs: how many there are in each world, in all.
         confidence: that of the bound.
         name: of what is audited, for the result.
-        executor: where runs are done, if not here; ``run`` must be picklable for processes, which should be spawned: forked ones begin
-            with one state of NumPy's and Python's generators, so that who draws from these repeats runs, and repeated runs prove nothing.
-        observe_failures: take an error that a run raises for what it released, since whether there is one can be seen. By default it is
-            raised here.
+        executor: where runs are done, if not here; ``run`` must be picklable for processes, which
+            should be spawned: forked ones begin with one state of NumPy's and Python's generators,
+            so that who draws from these repeats runs, and repeated runs prove nothing.
+        observe_failures: take an error that a run raises for what it released, since whether there
+            is one can be seen. By default it is raised here.
     """
     listed = (pairs,) if isinstance(pairs, Pair) else tuple(pairs)
     checked_whole("runs", runs, 16 * max(len(listed), 1), MOST_RUNS)
     if not listed or not all(isinstance(pair, Pair) for pair in listed):
-        raise ParameterError("pairs must be one or several pairs of worlds, such as pairs_of or pair_of makes")
-    if isinstance(epsilon, bool) or not isinstance(epsilon, int | float | Fraction) or not 0 < epsilon < math.inf:
-        raise ParameterError(f"epsilon must be the claimed number, above 0 and finite, got {epsilon!r}")
+        raise ParameterError(
+            "pairs must be one or several pairs of worlds, such as pairs_of or pair_of makes"
+        )
+    if (
+        isinstance(epsilon, bool)
+        or not isinstance(epsilon, int | float | Fraction)
+        or not 0 < epsilon < math.inf
+    ):
+        raise ParameterError(
+            f"epsilon must be the claimed number, above 0 and finite, got {epsilon!r}"
+        )
     check_claim(delta, confidence)
     if observe_failures:
         run = partial(_or_failure, run)
@@ -71,12 +88,26 @@ def audit(
     first = half // 2 // len(listed)
     more = half - first * len(listed)
     work = _Work(run, name, 2 * (first * len(listed) + more + counted), executor)
-    seen = [(pair, work.done(pair, pair.one, first), work.done(pair, pair.other, first)) for pair in listed]
-    pair, one, other = max(seen, key=lambda each: choose_event(each[1], each[2], counted, delta).promise) if len(seen) > 1 else seen[0]
-    event = choose_event(one + work.done(pair, pair.one, more), other + work.done(pair, pair.other, more), counted, delta)
+    seen = [
+        (pair, work.done(pair, pair.one, first), work.done(pair, pair.other, first))
+        for pair in listed
+    ]
+    pair, one, other = (
+        max(seen, key=lambda each: choose_event(each[1], each[2], counted, delta).promise)
+        if len(seen) > 1
+        else seen[0]
+    )
+    event = choose_event(
+        one + work.done(pair, pair.one, more),
+        other + work.done(pair, pair.other, more),
+        counted,
+        delta,
+    )
     # From here on nothing is chosen any more.
     hits = event.hits(work.done(pair, pair.one, counted), work.done(pair, pair.other, counted))
-    return AuditResult(name, float(epsilon), delta, confidence, runs, counted, hits, pair.name, event.words)
+    return AuditResult(
+        name, float(epsilon), delta, confidence, runs, counted, hits, pair.name, event.words
+    )
 
 
 @dataclass
@@ -103,7 +134,9 @@ class _Work:
         if self.executor is None:
             yield from (_some(self.run, world, pair.probed, size) for size in sizes)
             return
-        waiting: list[Future[list[Features]]] = [self.executor.submit(_some, self.run, world, pair.probed, size) for size in sizes]
+        waiting: list[Future[list[Features]]] = [
+            self.executor.submit(_some, self.run, world, pair.probed, size) for size in sizes
+        ]
         try:
             yield from (future.result() for future in as_completed(waiting))
         finally:

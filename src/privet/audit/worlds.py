@@ -1,4 +1,6 @@
-"""Two worlds: small tables that differ in one person, and are hard for trees to tell nothing about."""
+"""Two worlds: small tables that differ in one person, and are hard for trees to tell nothing
+about.
+"""
 
 from __future__ import annotations
 
@@ -36,10 +38,22 @@ class World:
         """All columns: attributes, class, and the person where the schema names one."""
         import pandas as pd
 
-        names = [*self.schema.names, self.schema.target, *([self.schema.person] if self.schema.person else [])]
+        names = [
+            *self.schema.names,
+            self.schema.target,
+            *([self.schema.person] if self.schema.person else []),
+        ]
         columns = {name: [row[name] for row in self.rows] for name in names}
-        kinds = {name: float if isinstance(attribute, Numeric) else object for name, attribute in self.schema.attributes.items()}
-        return pd.DataFrame({name: pd.Series(values, dtype=kinds.get(name, object)) for name, values in columns.items()})
+        kinds = {
+            name: float if isinstance(attribute, Numeric) else object
+            for name, attribute in self.schema.attributes.items()
+        }
+        return pd.DataFrame(
+            {
+                name: pd.Series(values, dtype=kinds.get(name, object))
+                for name, values in columns.items()
+            }
+        )
 
     @cached_property
     def source(self) -> CountSource:
@@ -53,12 +67,16 @@ class World:
         return {}
 
     def codes(self, schema: Schema, *, partial: bool = False) -> list[npt.NDArray[Any]]:
-        """The attributes as a model of this schema sees them; they are encoded once for all runs."""
+        """The attributes as a model of this schema sees them; they are encoded once for all
+        runs.
+        """
         from privet.schema.encode import encode
 
         known = self._codes
         if (schema.fingerprint, partial) not in known:
-            known[schema.fingerprint, partial] = encode(schema, self.X, target=False, partial=partial).codes
+            known[schema.fingerprint, partial] = encode(
+                schema, self.X, target=False, partial=partial
+            ).codes
         return known[schema.fingerprint, partial]
 
     @cached_property
@@ -74,10 +92,14 @@ class World:
     @cached_property
     def by_attribute(self) -> dict[str, World]:
         """For each attribute the same people, of whom nothing but it and the class is known."""
-        return {name: World(replace(self.schema, attributes={name: one}), self.rows) for name, one in self.schema.attributes.items()}
+        return {
+            name: World(replace(self.schema, attributes={name: one}), self.rows)
+            for name, one in self.schema.attributes.items()
+        }
 
     def __reduce__(self) -> tuple[Any, ...]:
-        return World, (self.schema, self.rows)  # what is kept beside them is made again in another process
+        # what is kept beside them is made again in another process
+        return World, (self.schema, self.rows)
 
     @property
     def X(self) -> pd.DataFrame:  # noqa: N802
@@ -91,7 +113,9 @@ class World:
 
     @property
     def numbers(self) -> tuple[npt.NDArray[np.float64], npt.NDArray[np.int64]]:
-        """Attributes and classes for those who know numbers only: a word is its place in the domain. They may be written into."""
+        """Attributes and classes for those who know numbers only: a word is its place in the
+        domain. They may be written into.
+        """
         X, y = self._numbers  # noqa: N806
         return X.copy(), y.copy()
 
@@ -99,14 +123,19 @@ class World:
     def _numbers(self) -> tuple[npt.NDArray[np.float64], npt.NDArray[np.int64]]:
         import numpy as np
 
-        columns = [_numbers(attribute, [row[name] for row in self.rows]) for name, attribute in self.schema.attributes.items()]
+        columns = [
+            _numbers(attribute, [row[name] for row in self.rows])
+            for name, attribute in self.schema.attributes.items()
+        ]
         classes = _numbers(self.schema.label, [row[self.schema.target] for row in self.rows])
         return np.column_stack(columns), classes.astype(np.int64)
 
 
 @dataclass(frozen=True)
 class Pair:
-    """Two neighbouring worlds. ``probes`` are the values that the two differ in: what an attacker asks a model about."""
+    """Two neighbouring worlds. ``probes`` are the values that the two differ in: what an attacker
+    asks a model about.
+    """
 
     name: str
     one: World
@@ -115,7 +144,10 @@ class Pair:
 
     def __post_init__(self) -> None:
         if self.one.schema != self.other.schema:
-            raise ParameterError("the two worlds of a pair must have the same schema: what is public does not depend on a person")
+            raise ParameterError(
+                "the two worlds of a pair must have the same schema: what is public does not "
+                "depend on a person"
+            )
 
     @property
     def schema(self) -> Schema:
@@ -131,24 +163,39 @@ class Pair:
 def _numbers(attribute: Attribute, values: Sequence[Any]) -> npt.NDArray[np.float64]:
     import numpy as np
 
-    places = None if isinstance(attribute, Numeric) else {value: place for place, value in enumerate(attribute.values)}
-    return np.array([value if places is None else places[value] for value in values], dtype=np.float64)
+    places = (
+        None
+        if isinstance(attribute, Numeric)
+        else {value: place for place, value in enumerate(attribute.values)}
+    )
+    return np.array(
+        [value if places is None else places[value] for value in values], dtype=np.float64
+    )
 
 
-DOMAIN = Schema({"a": Categorical(["x", "y"]), "b": Numeric(0, 4, bins=4)}, target="class", classes=["no", "yes"])
+DOMAIN = Schema(
+    {"a": Categorical(["x", "y"]), "b": Numeric(0, 4, bins=4)},
+    target="class",
+    classes=["no", "yes"],
+)
 
 
 def _row(a: str, b: float, label: str) -> Row:
     return {"a": a, "b": b, "class": label}
 
 
-#: What the others in the table are, who comes, and who is there instead where people are replaced. Each family is the worst case for
-#: some way to go wrong: a count that is not noised where it is zero, a domain that is read off the rows, or a leaf of a lone row; a
-#: label that follows one row; a split that one row decides; an order, of two or of many, in which all others move; a crowd that hides
-#: nobody.
+#: What the others in the table are, who comes, and who is there instead where people are replaced.
+#: Each family is the worst case for some way to go wrong: a count that is not noised where it is
+#: zero, a domain that is read off the rows, or a leaf of a lone row; a label that follows one row;
+#: a split that one row decides; an order, of two or of many, in which all others move; a crowd that
+#: hides nobody.
 _FAMILIES: Mapping[str, tuple[Sequence[Row], Row, Row]] = {
     "nobody else": ((), _row("x", 0.5, "yes"), _row("y", 3.5, "no")),
-    "a lone row in a leaf": ([_row("y", 3.5, "no")] * 3, _row("x", 0.5, "yes"), _row("y", 3.5, "no")),
+    "a lone row in a leaf": (
+        [_row("y", 3.5, "no")] * 3,
+        _row("x", 0.5, "yes"),
+        _row("y", 3.5, "no"),
+    ),
     "outvoted by two": ([_row("x", 0.5, "no")] * 2, _row("x", 0.5, "yes"), _row("x", 0.5, "no")),
     "a tie that one row breaks": (
         [_row("x", 0.5, "no"), _row("y", 3.5, "yes")] * 2,
@@ -158,11 +205,17 @@ _FAMILIES: Mapping[str, tuple[Sequence[Row], Row, Row]] = {
     "outvoted by one": ([_row("x", 0.5, "no")], _row("x", 0.5, "yes"), _row("x", 0.5, "no")),
     "below one other": ([_row("x", 1.5, "no")], _row("x", 0.5, "yes"), _row("x", 3.5, "yes")),
     "first of all in order": (
-        [_row(a, b, label) for a in "xy" for b in (0.5, 1.5, 2.5, 3.5) for label in ("no", "yes")][1:-1],
+        [_row(a, b, label) for a in "xy" for b in (0.5, 1.5, 2.5, 3.5) for label in ("no", "yes")][
+            1:-1
+        ],
         _row("x", 0.5, "no"),
         _row("y", 3.5, "yes"),
     ),
-    "the only one of its class": ([_row("x", 0.5, "no"), _row("y", 3.5, "yes")] * 30, _row("x", 0.5, "yes"), _row("y", 3.5, "no")),
+    "the only one of its class": (
+        [_row("x", 0.5, "no"), _row("y", 3.5, "yes")] * 30,
+        _row("x", 0.5, "yes"),
+        _row("y", 3.5, "no"),
+    ),
 }
 FAMILIES = tuple(_FAMILIES)
 #: Those that are tried where nobody says which.
@@ -184,9 +237,11 @@ def pairs_of(
     """Ready pairs for these neighbours.
 
     Args:
-        neighbours: ``"add-remove"``: one person more. ``"replace"``: the same person with other rows, and the number of rows is public.
+        neighbours: ``"add-remove"``: one person more. ``"replace"``: the same person with other
+            rows, and the number of rows is public.
         families: by name, some of ``FAMILIES``.
-        rows_per_person: above 1, a column says whose row it is, and the person has one row more than is allowed to count.
+        rows_per_person: above 1, a column says whose row it is, and the person has one row more
+            than is allowed to count.
         alone: only those in which nobody else is in the table, for what a person does on their own.
         crowd: six rows of both classes are in every table besides, for learners that refuse fewer.
     """
@@ -196,7 +251,9 @@ def pairs_of(
     if unknown := [name for name in families if name not in _FAMILIES]:
         raise ParameterError(f"families must be of {', '.join(FAMILIES)}, got {unknown[0]!r}")
     listed = [name for name in families if not (alone and _FAMILIES[name][0])]
-    return tuple(_pair(name, neighbours, rows_per_person, _CROWD if crowd else ()) for name in listed)
+    return tuple(
+        _pair(name, neighbours, rows_per_person, _CROWD if crowd else ()) for name in listed
+    )
 
 
 def _pair(name: str, neighbours: Neighbours, most: int, crowd: Sequence[Row]) -> Pair:
@@ -205,7 +262,11 @@ def _pair(name: str, neighbours: Neighbours, most: int, crowd: Sequence[Row]) ->
     there = [{**other, PERSON: f"p{number}"} for number, other in enumerate(others)]
     times = 1 if most == 1 else most + 1
     comes, replaced = ([{**one, PERSON: "somebody"}] * times for one in (row, instead))
-    facts: dict[str, Any] = {"neighbours": neighbours, "rows_per_person": most, "person": PERSON if most > 1 else None}
+    facts: dict[str, Any] = {
+        "neighbours": neighbours,
+        "rows_per_person": most,
+        "person": PERSON if most > 1 else None,
+    }
     if neighbours == "replace":
         facts["n_rows"] = len(there) + times
     schema = DOMAIN.declare(**facts)

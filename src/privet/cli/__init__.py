@@ -10,11 +10,14 @@ from privet.errors import PrivetError
 
 
 def main() -> None:
-    """Run the command. An error that Privet raises on purpose, or the system, is one message and exit code 2, never a traceback."""
+    """Run the command. An error that Privet raises on purpose, or the system, is one message and
+    exit code 2, never a traceback.
+    """
     from privet.cli.app import app
 
     if isinstance(sys.stdout, TextIOWrapper):
-        sys.stdout.reconfigure(errors="backslashreplace")  # the name of a file need not be text that can be printed
+        # the name of a file need not be text that can be printed
+        sys.stdout.reconfigure(errors="backslashreplace")
     try:
         app()
     except PrivetError as error:
@@ -26,5 +29,7 @@ def main() -> None:
 def _refuse(told: str) -> NoReturn:
     from rich.console import Console
 
-    Console(stderr=True, highlight=False, soft_wrap=True).print(f"privet: {told}", style="red", markup=False)
+    Console(stderr=True, highlight=False, soft_wrap=True).print(
+        f"privet: {told}", style="red", markup=False
+    )
     sys.exit(2)

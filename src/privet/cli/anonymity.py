@@ -14,32 +14,55 @@ if TYPE_CHECKING:
 
     from privet.anonymity import Report
 
-ROWS = typer.Argument(help="A .csv or .parquet file, duckdb:///FILE?table=NAME, or postgresql://...?table=NAME.")
+ROWS = typer.Argument(
+    help="A .csv or .parquet file, duckdb:///FILE?table=NAME, or postgresql://...?table=NAME."
+)
 
 
 def anonymity(
     table: str = ROWS,
     quasi: str = typer.Option(
-        ..., "--quasi", "-q", help="The columns that somebody may know of a person, separated by commas (a name with a comma in quotes)."
+        ...,
+        "--quasi",
+        "-q",
+        help=(
+            "The columns that somebody may know of a person, separated by commas (a name with a "
+            "comma in quotes)."
+        ),
     ),
-    sensitive: str = typer.Option(..., "--sensitive", "-s", help="The column that they should not learn."),
-    c: str = typer.Option("3", "--c", help="The c of recursive (c, l)-diversity, such as 3 or 1/2."),
-    asked_l: int = typer.Option(2, "--l", help="The l that is wanted; classes that do not reach it are counted."),
-    worst: int = typer.Option(10, "--worst", help="How many of the worst classes to show, by each measure."),
+    sensitive: str = typer.Option(
+        ..., "--sensitive", "-s", help="The column that they should not learn."
+    ),
+    c: str = typer.Option(
+        "3", "--c", help="The c of recursive (c, l)-diversity, such as 3 or 1/2."
+    ),
+    asked_l: int = typer.Option(
+        2, "--l", help="The l that is wanted; classes that do not reach it are counted."
+    ),
+    worst: int = typer.Option(
+        10, "--worst", help="How many of the worst classes to show, by each measure."
+    ),
     ordered: bool | None = typer.Option(
         None,
         "--ordered/--unordered",
-        help="Measure t along the order of numbers; by default if the column's type is a number (not in CSV).",
+        help=(
+            "Measure t along the order of numbers; by default if the column's type is a number "
+            "(not in CSV)."
+        ),
     ),
-    output: Path | None = typer.Option(None, "--output", "-o", help="Where to draw class sizes, l and t: .svg, .png or .pdf."),
+    output: Path | None = typer.Option(
+        None, "--output", "-o", help="Where to draw class sizes, l and t: .svg, .png or .pdf."
+    ),
     as_json: bool = JSON,
 ) -> None:
-    """How anonymous a table is: k-anonymity, l-diversity, t-closeness, and the worst classes. For the owner: exact, NOT private.
+    """How anonymous a table is: k-anonymity, l-diversity, t-closeness, and the worst classes. For
+    the owner: exact, NOT private.
 
-    What it prints are exact numbers and values of the rows. No noise is added and nothing is charged: it is not differentially
-    private, and not for release. Null is a value of its own.
+    What it prints are exact numbers and values of the rows. No noise is added and nothing is
+    charged: it is not differentially private, and not for release. Null is a value of its own.
 
-    Example: [bold]privet anonymity people.csv --quasi age,sex,zip --sensitive illness -o classes.svg[/bold]
+    Example: [bold]privet anonymity people.csv --quasi age,sex,zip --sensitive illness -o
+    classes.svg[/bold]
     """
     import csv
     import json
@@ -53,7 +76,9 @@ def anonymity(
         check_apart([output], table, None)
     columns = next(csv.reader([quasi], skipinitialspace=True), [])
     with working("grouping"):
-        report = examine(table, columns, sensitive, c=c, asked_l=asked_l, worst=worst, ordered=ordered)
+        report = examine(
+            table, columns, sensitive, c=c, asked_l=asked_l, worst=worst, ordered=ordered
+        )
     if output is not None:
         from privet.plots import draw_anonymity, save_figure
 
@@ -87,14 +112,21 @@ def _measures(report: Report) -> Table:
 
     groups = report.groups
     where = visible(f"{report.table}: {', '.join(report.quasi)}; sensitive: {report.sensitive}")
-    sizes = f"{groups.n_rows:,} rows in {groups.n_groups:,} classes, {len(groups.codes):,} sensitive values"
-    view = Table(title=Text(f"{where}\n{sizes}"), title_justify="left", box=box.SIMPLE_HEAD, pad_edge=False)
+    sizes = (
+        f"{groups.n_rows:,} rows in {groups.n_groups:,} classes, {len(groups.codes):,} sensitive "
+        "values"
+    )
+    view = Table(
+        title=Text(f"{where}\n{sizes}"), title_justify="left", box=box.SIMPLE_HEAD, pad_edge=False
+    )
     view.add_column("measure")
     view.add_column("table", justify="right")
     view.add_column("of its worst class")
     view.add_column(f"classes below l = {report.asked_l}", justify="right")
     view.add_column("rows in them", justify="right")
-    view.add_row("k", f"{report.k:,}", f"rows ({report.unique_rows:,} rows are alone in their class)", "", "")
+    view.add_row(
+        "k", f"{report.k:,}", f"rows ({report.unique_rows:,} rows are alone in their class)", "", ""
+    )
     said = {
         "distinct l": "different sensitive values",
         "entropy l": "exp of the entropy of the sensitive values",
@@ -103,9 +135,21 @@ def _measures(report: Report) -> Table:
     }
     for measure, meaning in said.items():
         short = report.shortfall(measure)
-        view.add_row(measure, _number(measure, report.overall(measure)), meaning, f"{short.classes:,}", f"{short.rows:,}")
+        view.add_row(
+            measure,
+            _number(measure, report.overall(measure)),
+            meaning,
+            f"{short.classes:,}",
+            f"{short.rows:,}",
+        )
     distance = "ordered" if report.ordered else "equal"
-    view.add_row("t", _number("t", report.overall("t")), f"{distance} distance to the whole table, 0 to 1", "", "")
+    view.add_row(
+        "t",
+        _number("t", report.overall("t")),
+        f"{distance} distance to the whole table, 0 to 1",
+        "",
+        "",
+    )
     return view
 
 
@@ -118,9 +162,15 @@ def _worst(report: Report) -> Table:
     from privet.release.labels import shortened, visible
 
     def text(value: str | None) -> Text:
-        return Text("null", style="italic dim") if value is None else Text(shortened(visible(value), 30))
+        return (
+            Text("null", style="italic dim")
+            if value is None
+            else Text(shortened(visible(value), 30))
+        )
 
-    view = Table(title="The worst classes", title_justify="left", box=box.SIMPLE_HEAD, pad_edge=False)
+    view = Table(
+        title="The worst classes", title_justify="left", box=box.SIMPLE_HEAD, pad_edge=False
+    )
     for column in report.quasi:
         view.add_column(text(column))
     for measure in MEASURES:
@@ -130,7 +180,9 @@ def _worst(report: Report) -> Table:
     firsts = [next(iter(one.rank)) for one in report.worst]  # the measure that a class is here for
     for one, here, after in zip(report.worst, firsts, [*firsts[1:], None], strict=True):
         numbers = [_number(measure, value) for measure, value in one.by_measure.items()]
-        value = text(one.most_frequent).append(f" ({one.most_frequent_rows / one.by_measure['size']:.0%})", style="none")
+        value = text(one.most_frequent).append(
+            f" ({one.most_frequent_rows / one.by_measure['size']:.0%})", style="none"
+        )
         by = ", ".join(one.rank).replace(", ".join(MEASURES[1:5]), "every l")
         view.add_row(*map(text, one.quasi), *numbers, value, by, end_section=here != after)
     return view

@@ -1,4 +1,6 @@
-"""What commands that touch private rows share: a curator (of a table with a ledger beside it, or at an address), and a sign of life."""
+"""What commands that touch private rows share: a curator (of a table with a ledger beside it, or at
+an address), and a sign of life.
+"""
 
 from __future__ import annotations
 
@@ -19,7 +21,14 @@ from privet.cli.places import check_no_table, ledger_beside
 from privet.cli.tables import budget_table, number
 from privet.counts.open import open_table
 from privet.curator import AnyCurator, Curator
-from privet.errors import AbsentWarning, NoiseWarning, ParameterError, PrivetError, SchemaError, TableError
+from privet.errors import (
+    AbsentWarning,
+    NoiseWarning,
+    ParameterError,
+    PrivetError,
+    SchemaError,
+    TableError,
+)
 from privet.ledger import SQLiteLedger
 from privet.schema import Schema
 from privet.whole_file import write_whole
@@ -76,9 +85,18 @@ class CuratorPlace:
     def _connected(self) -> RemoteCurator:
         from privet.remote.connect import connect
 
-        curator = connect(self.url, None if self.token_file is None else token_of(self.token_file), self.dataset)
-        if self.schema_file is not None and Schema.read(self.schema_file).fingerprint != curator.schema.fingerprint:
-            raise SchemaError(f"{self.schema_file} is not the schema of {curator.dataset!r}; leave it out to use the curator's")
+        curator = connect(
+            self.url, None if self.token_file is None else token_of(self.token_file), self.dataset
+        )
+        if (
+            self.schema_file is not None
+            and Schema.read(self.schema_file).fingerprint != curator.schema.fingerprint
+        ):
+            raise SchemaError(
+                f"{self.schema_file} is not the schema of {curator.dataset!r}; leave it out to "
+                "use "
+                "the curator's"
+            )
         return curator
 
     @property
@@ -100,15 +118,26 @@ def place_of(
     token_file: Path | None,
     known: Schema | None = None,
 ) -> Place:
-    """Where to ask, from the options of a command. ``known`` is the schema where no file is given."""
+    """Where to ask, from the options of a command. ``known`` is the schema where no file is
+    given.
+    """
     if table.startswith(("http://", "https://")):
         if budget is not None or ledger is not None or analyst is not None:
-            raise ParameterError("--budget, --ledger and --analyst are for a table; a curator at an address knows them by the token")
+            raise ParameterError(
+                "--budget, --ledger and --analyst are for a table; a curator at an address "
+                "knows "
+                "them by the token"
+            )
         return CuratorPlace(table, dataset, token_file, schema)
     if dataset is not None or token_file is not None:
-        raise ParameterError("--dataset and --token-file are for a curator at an address, such as https://curator.example")
+        raise ParameterError(
+            "--dataset and --token-file are for a curator at an address, such as "
+            "https://curator.example"
+        )
     if schema is None and known is None:
-        raise ParameterError("--schema is needed for a table: the file that says what is public about it")
+        raise ParameterError(
+            "--schema is needed for a table: the file that says what is public about it"
+        )
     public = known if schema is None else Schema.read(schema)
     assert public is not None
     return TablePlace(table, public, budget, ledger, "owner" if analyst is None else analyst)
@@ -127,13 +156,20 @@ def print_budget(console: Console, curator: AnyCurator) -> None:
     if isinstance(curator, Curator):
         console.print(budget_table(curator.ledger, [curator.dataset]))
     else:
-        console.print(f"left of your budget for {curator.dataset!r}: {curator.unit} {number(curator.left)}", highlight=False, markup=False)
+        console.print(
+            f"left of your budget for {curator.dataset!r}: {curator.unit} {number(curator.left)}",
+            highlight=False,
+            markup=False,
+        )
 
 
 def check_writable(path: Path) -> None:
     """Raise unless a file can be written there: nothing should be paid for and then lost."""
     if path.is_dir() or not path.parent.is_dir() or not os.access(path.parent, os.W_OK):
-        raise TableError(f"cannot write {path}: its folder must exist and be writable, and it must not be a folder itself")
+        raise TableError(
+            f"cannot write {path}: its folder must exist and be writable, and it must not be a "
+            "folder itself"
+        )
     check_no_table(path)
 
 
@@ -155,7 +191,9 @@ def saying_warnings() -> Iterator[None]:
             warnings.simplefilter("always", kind)
         yield
     for text in dict.fromkeys(str(warning.message) for warning in caught):
-        Console(stderr=True, soft_wrap=True, highlight=False).print(f"privet: {text}", style="yellow", markup=False)
+        Console(stderr=True, soft_wrap=True, highlight=False).print(
+            f"privet: {text}", style="yellow", markup=False
+        )
 
 
 @contextmanager

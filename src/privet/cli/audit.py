@@ -14,25 +14,42 @@ if TYPE_CHECKING:
 
 
 def audit(
-    subjects: list[str] = typer.Argument(None, metavar="[SUBJECT]...", help="What to audit; by default all that --list shows."),
+    subjects: list[str] = typer.Argument(
+        None, metavar="[SUBJECT]...", help="What to audit; by default all that --list shows."
+    ),
     epsilon: str = typer.Option(
         None,
         "--epsilon",
         "-e",
-        help="What each is given per row added or removed; by default what suits it, most often 4 for a person.",
+        help=(
+            "What each is given per row added or removed; by default what suits it, most often 4 "
+            "for a person."
+        ),
     ),
-    runs: int = typer.Option(4000, "--runs", "-n", help="How often each is run in each of the two worlds."),
-    neighbours: str = typer.Option("both", "--neighbours", help="How the worlds differ: add-remove or replace (one person), or both."),
-    confidence: float = typer.Option(0.999, "--confidence", help="That of each lower bound, and of all verdicts together."),
+    runs: int = typer.Option(
+        4000, "--runs", "-n", help="How often each is run in each of the two worlds."
+    ),
+    neighbours: str = typer.Option(
+        "both",
+        "--neighbours",
+        help="How the worlds differ: add-remove or replace (one person), or both.",
+    ),
+    confidence: float = typer.Option(
+        0.999, "--confidence", help="That of each lower bound, and of all verdicts together."
+    ),
     jobs: int = typer.Option(1, "--jobs", "-j", help="How many processes to use."),
-    output: Path = typer.Option(None, "--output", "-o", help="Write the table to this file too, as a .md page or as .json."),
+    output: Path = typer.Option(
+        None, "--output", "-o", help="Write the table to this file too, as a .md page or as .json."
+    ),
     listed: bool = typer.Option(False, "--list", help="Show what can be audited, and end."),
     as_json: bool = JSON,
 ) -> None:
-    """Two-world tests of whole fitted models: a lower bound on the epsilon that each really has, beside the one that it claims.
+    """Two-world tests of whole fitted models: a lower bound on the epsilon that each really has,
+    beside the one that it claims.
 
-    Each is run many times on two small made-up tables that differ in one person; no table of yours is read. An event is chosen on one
-    half of the runs and counted on the other. A bound above the claim refutes it, and the exit code is then 1.
+    Each is run many times on two small made-up tables that differ in one person; no table of yours
+    is read. An event is chosen on one half of the runs and counted on the other. A bound above the
+    claim refutes it, and the exit code is then 1.
 
     Example: [bold]privet audit random-trees gibbs-tree --runs 4000[/bold]
     """
@@ -60,10 +77,14 @@ def audit(
         raise ParameterError(f"confidence must be at least 0.5 and below 1, got {confidence!r}")
     if output is not None:
         if output.suffix not in (".md", ".json"):
-            raise ParameterError(f"output must be a file that ends in .md or .json, got {str(output)!r}")
+            raise ParameterError(
+                f"output must be a file that ends in .md or .json, got {str(output)!r}"
+            )
         check_writable(output)
     with work_bars("audit", remaining=True) as show:
-        found = audit_table(lines, runs, epsilon=amount, confidence=confidence, jobs=jobs, done=show)
+        found = audit_table(
+            lines, runs, epsilon=amount, confidence=confidence, jobs=jobs, done=show
+        )
     told = json.dumps([one.to_json() for one in found])
     if as_json:
         typer.echo(told)
@@ -71,7 +92,9 @@ def audit(
         _print(found)
     if output is not None:
         command = shlex.join(["privet", *sys.argv[1:]])
-        write_out(output, page(found, command) if output.suffix == ".md" else told + "\n", quiet=as_json)
+        write_out(
+            output, page(found, command) if output.suffix == ".md" else told + "\n", quiet=as_json
+        )
     if not all(one.holds for one in found):
         raise typer.Exit(1)
 
@@ -87,7 +110,9 @@ def _print(found: list[AuditResult]) -> None:
     view = Table(box=box.SIMPLE_HEAD, pad_edge=False)
     for column in COLUMNS:
         to_the_left = column in ("subject", "neighbours", "verdict")
-        view.add_column(column, justify="left" if to_the_left else "right", no_wrap=column == "subject")
+        view.add_column(
+            column, justify="left" if to_the_left else "right", no_wrap=column == "subject"
+        )
     for one in found:
         *words, verdict = words_of(one)
         view.add_row(*words, Text(verdict, style="" if one.verdict == "holds" else "bold red"))

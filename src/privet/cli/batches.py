@@ -16,18 +16,30 @@ OUTPUT = typer.Option(..., "--output", "-o", help="Where to write the model (JSO
 PEOPLE = typer.Option(
     "may-overlap",
     "--people",
-    help="'disjoint': you assert that nobody is in two of the tables, and epsilon is their largest; 'may-overlap': it is their sum.",
+    help=(
+        "'disjoint': you assert that nobody is in two of the tables, and epsilon is their largest; "
+        "'may-overlap': it is their sum."
+    ),
 )
-OWN_SCHEMA = typer.Option(None, "--schema", "-s", help="The public schema of this table, if its people or rows are declared differently.")
+OWN_SCHEMA = typer.Option(
+    None,
+    "--schema",
+    "-s",
+    help="The public schema of this table, if its people or rows are declared differently.",
+)
 
 
 def update(
     model: Path = typer.Argument(help="A model file of random-trees."),
     table: str = TABLE,
-    epsilon: str = typer.Option(..., "--epsilon", "-e", help="What counting the new rows may cost, such as 1, 0.1 or 1/3."),
+    epsilon: str = typer.Option(
+        ..., "--epsilon", "-e", help="What counting the new rows may cost, such as 1, 0.1 or 1/3."
+    ),
     output: Path = OUTPUT,
     people: str = PEOPLE,
-    name: str = typer.Option("", "--name", help="What the batch is called in the privacy statement; published."),
+    name: str = typer.Option(
+        "", "--name", help="What the batch is called in the privacy statement; published."
+    ),
     schema: Path | None = OWN_SCHEMA,
     budget: str | None = BUDGET,
     ledger: Path | None = LEDGER,
@@ -36,11 +48,14 @@ def update(
     token_file: Path | None = TOKEN_FILE,
     as_json: bool = JSON,
 ) -> None:
-    """Add new rows to a model: they are counted in its leaves, with fresh noise, and added to what was released.
+    """Add new rows to a model: they are counted in its leaves, with fresh noise, and added to what
+    was released.
 
-    The table holds the new rows only. Rows that the model has seen would be counted, and paid for, again.
+    The table holds the new rows only. Rows that the model has seen would be counted, and paid for,
+    again.
 
-    Example: [bold]privet update m.json new-people.csv --epsilon 1 --people disjoint -o m2.json[/bold]
+    Example: [bold]privet update m.json new-people.csv --epsilon 1 --people disjoint -o
+    m2.json[/bold]
     """
     from privet.cli.asking import check_writable, place_of, saying_warnings, working
     from privet.cli.places import check_apart
@@ -50,12 +65,15 @@ def update(
     from privet.trees.batches import update as with_update
 
     check_writable(output)
-    check_apart([output], table, ledger, schema)  # the model itself may be written over: all of it is in the new one
+    # the model itself may be written over: all of it is in the new one
+    check_apart([output], table, ledger, schema)
     checked_people(people)
     old = read_model(model)
     known = plan_of(old).schema.declare(n_rows=None)
     if schema is None and old.privacy.person and known.person is None:
-        raise ParameterError("--schema is needed: the tables of this model say in different columns whose row it is")
+        raise ParameterError(
+            "--schema is needed: the tables of this model say in different columns whose row it is"
+        )
     place = place_of(table, schema, budget, ledger, analyst, dataset, token_file, known)
     check_same_domain(plan_of(old), place.schema)
     curator = place.curator(epsilon)
@@ -66,15 +84,23 @@ def update(
 
 
 def merge(
-    models: list[Path] = typer.Argument(help="Model files: contributions to one plan, or models of one schema."),
+    models: list[Path] = typer.Argument(
+        help="Model files: contributions to one plan, or models of one schema."
+    ),
     output: Path = OUTPUT,
     people: str = PEOPLE,
     weights: str = typer.Option(
-        "by-noise", "--weights", help="'by-noise': contributions that are mostly noise weigh less; 'equal': all counts are added alike."
+        "by-noise",
+        "--weights",
+        help=(
+            "'by-noise': contributions that are mostly noise weigh less; 'equal': all counts are "
+            "added alike."
+        ),
     ),
     as_json: bool = JSON,
 ) -> None:
-    """One model from several parties with the same attributes and different rows. Any subset, in any order; charges nothing.
+    """One model from several parties with the same attributes and different rows. Any subset, in
+    any order; charges nothing.
 
     Contributions to one plan are added up, leaf by leaf. Models of other learners vote.
 
@@ -97,13 +123,17 @@ def merge(
 
 
 def join(
-    models: list[Path] = typer.Argument(help="Model files of tables with different attributes of the same people."),
+    models: list[Path] = typer.Argument(
+        help="Model files of tables with different attributes of the same people."
+    ),
     output: Path = OUTPUT,
     as_json: bool = JSON,
 ) -> None:
-    """One model from several parties with different attributes of the same people. Charges nothing; its epsilon is the sum.
+    """One model from several parties with different attributes of the same people. Charges nothing;
+    its epsilon is the sum.
 
-    All must predict the same classes. Attributes that are absent when it predicts are taken as unknown.
+    All must predict the same classes. Attributes that are absent when it predicts are taken as
+    unknown.
 
     Example: [bold]privet join hospital.json insurer.json -o m.json[/bold]
     """
@@ -132,7 +162,12 @@ def _say(model: Model, output: Path, as_json: bool) -> None:
             {"name": leaf.name, "id": leaf.id, "epsilon": finite(leaf.epsilon), "weight": weight}
             for leaf, weight in zip(leaves, weights, strict=True)
         ]
-        out = {"model": str(output), "private": statement.private, "epsilon": finite(statement.epsilon), "people": statement.people}
+        out = {
+            "model": str(output),
+            "private": statement.private,
+            "epsilon": finite(statement.epsilon),
+            "people": statement.people,
+        }
         typer.echo(json.dumps({**out, "batches": batches}))
         return
     from rich import box
@@ -142,12 +177,20 @@ def _say(model: Model, output: Path, as_json: bool) -> None:
     from privet.privacy import rounded_up
     from privet.release.labels import visible
 
-    view = Table(title=f"{output}: {model.learner}, {len(model.trees)} trees", title_justify="left", box=box.SIMPLE_HEAD, pad_edge=False)
+    view = Table(
+        title=f"{output}: {model.learner}, {len(model.trees)} trees",
+        title_justify="left",
+        box=box.SIMPLE_HEAD,
+        pad_edge=False,
+    )
     view.add_column("made of")
     for column in ("epsilon", "noise", "weight") if evidence is not None else ("epsilon",):
         view.add_column(column, justify="right")
     for place, (leaf, weight) in enumerate(zip(leaves, weights, strict=True)):
-        cells = [visible(leaf.name) or leaf.id[:12], rounded_up(leaf.epsilon) if leaf.private else "none"]
+        cells = [
+            visible(leaf.name) or leaf.id[:12],
+            rounded_up(leaf.epsilon) if leaf.private else "none",
+        ]
         if evidence is not None:
             cells += [f"{evidence.batches[place].deviation:.4g}", f"{weight:.3f}"]
         view.add_row(*cells)

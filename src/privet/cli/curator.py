@@ -16,13 +16,18 @@ if TYPE_CHECKING:
     from privet.service.home import Home
     from privet.sqlface import SQLFunctions
 
-app = typer.Typer(help="Let analysts ask about tables that they may not see: accounts, budgets, the service.", no_args_is_help=True)
+app = typer.Typer(
+    help="Let analysts ask about tables that they may not see: accounts, budgets, the service.",
+    no_args_is_help=True,
+)
 dataset_app = typer.Typer(help="The tables that may be asked about.", no_args_is_help=True)
 analyst_app = typer.Typer(help="Who may ask.", no_args_is_help=True)
 app.add_typer(dataset_app, name="dataset")
 app.add_typer(analyst_app, name="analyst")
 
-HOME = typer.Option(Path("curator"), "--home", envvar="PRIVET_CURATOR", help="The folder of the curator.")
+HOME = typer.Option(
+    Path("curator"), "--home", envvar="PRIVET_CURATOR", help="The folder of the curator."
+)
 EPSILON = typer.Option(None, "--epsilon", "-e", help="In epsilon, such as 1 or 1/3.")
 RHO = typer.Option(None, "--rho", help="In rho (zCDP), instead of epsilon.")
 DELTA = typer.Option(None, "--delta", help="With epsilon: as much rho as keeps (epsilon, delta).")
@@ -31,7 +36,9 @@ DELTA = typer.Option(None, "--delta", help="With epsilon: as much rho as keeps (
 @app.command("init")
 def init(
     home: Path = HOME,
-    ledger: str | None = typer.Option(None, help="A postgresql:// URL for the ledger; by default an SQLite file in the folder."),
+    ledger: str | None = typer.Option(
+        None, help="A postgresql:// URL for the ledger; by default an SQLite file in the folder."
+    ),
 ) -> None:
     """Make the folder of a curator, with accounts and a ledger.
 
@@ -47,17 +54,26 @@ def init(
 @dataset_app.command("add")
 def add_dataset(
     name: str = typer.Argument(help="What analysts call it."),
-    table: str = typer.Argument(help="duckdb:///FILE?table=NAME, postgresql://...?table=NAME, or a .parquet or .csv file."),
-    schema: Path = typer.Option(..., "--schema", "-s", help="The public schema of the table (JSON)."),
+    table: str = typer.Argument(
+        help="duckdb:///FILE?table=NAME, postgresql://...?table=NAME, or a .parquet or .csv file."
+    ),
+    schema: Path = typer.Option(
+        ..., "--schema", "-s", help="The public schema of the table (JSON)."
+    ),
     epsilon: str | None = EPSILON,
     rho: str | None = RHO,
     delta: str | None = DELTA,
-    sql: bool = typer.Option(False, "--sql", help="Let SQL clients ask too; table and ledger must be in one PostgreSQL database."),
+    sql: bool = typer.Option(
+        False,
+        "--sql",
+        help="Let SQL clients ask too; table and ledger must be in one PostgreSQL database.",
+    ),
     home: Path = HOME,
 ) -> None:
     """Register a table with its schema and the budget of all analysts together.
 
-    Example: [bold]privet curator dataset add people duckdb:///people.db?table=people --schema people.schema.json --epsilon 3[/bold]
+    Example: [bold]privet curator dataset add people duckdb:///people.db?table=people --schema
+    people.schema.json --epsilon 3[/bold]
     """
     from privet.counts.open import open_table
     from privet.errors import LedgerError
@@ -71,15 +87,29 @@ def add_dataset(
     opened.check_reachable()
     before = there.ledger.cap(name)
     if before is not None and before != budget:
-        raise LedgerError(f"the ledger knows data set {name!r} already, with a budget of {before}; use that, or another name")
+        raise LedgerError(
+            f"the ledger knows data set {name!r} already, with a budget of {before}; use that, "
+            "or "
+            "another name"
+        )
     there.accounts.check_new_dataset(name)
     if sql:
         _functions(there).add_dataset(name, opened.name, public)
     there.ledger.open_cap(name, budget)
     there.accounts.add_dataset(name, _absolute(table), public)
     if getattr(opened, "writable", lambda: False)():
-        typer.echo("warning: these credentials could change the table; give the curator a role that can only read it", err=True)
-    typer.echo(f"data set {name!r}: {opened.name}, {len(public.names)} attributes, {public.n_classes} classes, budget {budget}")
+        typer.echo(
+            (
+                "warning: these credentials could change the table; give the curator a role that "
+                "can "
+                "only read it"
+            ),
+            err=True,
+        )
+    typer.echo(
+        f"data set {name!r}: {opened.name}, {len(public.names)} attributes, {public.n_classes} "
+        f"classes, budget {budget}"
+    )
 
 
 @dataset_app.command("list")
@@ -93,7 +123,9 @@ def list_datasets(home: Path = HOME) -> None:
     from privet.cli.tables import budget_table
 
     there = _open(home)
-    Console().print(budget_table(there.ledger, [dataset.name for dataset in there.accounts.datasets()]))
+    Console().print(
+        budget_table(there.ledger, [dataset.name for dataset in there.accounts.datasets()])
+    )
 
 
 @dataset_app.command("remove")
@@ -143,7 +175,8 @@ def give_role(
     role: str = typer.Argument(help="Their login on the PostgreSQL server that has the ledger."),
     home: Path = HOME,
 ) -> None:
-    """Let a role of the database ask from SQL as an analyst, about the data sets that are granted to them.
+    """Let a role of the database ask from SQL as an analyst, about the data sets that are granted
+    to them.
 
     Example: [bold]privet curator analyst role ada ada_login[/bold]
     """
@@ -175,18 +208,25 @@ def grant(
     epsilon: str | None = EPSILON,
     rho: str | None = RHO,
     delta: str | None = DELTA,
-    until: str | None = typer.Option(None, help="When the grant ends: a date, an ISO time, or a span such as 30d or 12h."),
+    until: str | None = typer.Option(
+        None, help="When the grant ends: a date, an ISO time, or a span such as 30d or 12h."
+    ),
     home: Path = HOME,
 ) -> None:
-    """Let an analyst ask about a data set, up to a budget of their own in all. Granting again changes budget and end.
+    """Let an analyst ask about a data set, up to a budget of their own in all. Granting again
+    changes budget and end.
 
     Example: [bold]privet curator grant ada people --epsilon 1 --until 30d[/bold]
     """
     there = _open(home)
     budget = _budget(epsilon, rho, delta)
     ends = None if until is None else _end(until)
-    if dataset in {known.name for known in there.accounts.datasets()} and analyst in there.accounts.analysts():
-        there.ledger.set_cap(dataset, budget, analyst)  # the cap first: a grant without one would be bound by the data set's only
+    if (
+        dataset in {known.name for known in there.accounts.datasets()}
+        and analyst in there.accounts.analysts()
+    ):
+        # the cap first: a grant without one would be bound by the data set's only
+        there.ledger.set_cap(dataset, budget, analyst)
     there.accounts.grant(analyst, dataset, ends)
     functions = there.functions
     if functions is not None:
@@ -198,7 +238,9 @@ def grant(
 @app.command("revoke")
 def revoke(
     analyst: str = typer.Argument(help="Who may no longer ask."),
-    dataset: str | None = typer.Argument(None, help="About which data set; by default any, and the token ends."),
+    dataset: str | None = typer.Argument(
+        None, help="About which data set; by default any, and the token ends."
+    ),
     home: Path = HOME,
 ) -> None:
     """Take back a grant, or all grants of an analyst and their token. Acts at once.
@@ -212,7 +254,9 @@ def revoke(
         for one in names:
             functions.forbid(one, analyst)
     what = "nothing was granted" if not names else ", ".join(map(repr, names))
-    typer.echo(f"{analyst!r} may no longer ask ({what}){'' if dataset else '; the token has ended'}")
+    typer.echo(
+        f"{analyst!r} may no longer ask ({what}){'' if dataset else '; the token has ended'}"
+    )
 
 
 @app.command("ledger")
@@ -240,17 +284,26 @@ def ledger(
 
     console = Console()
     console.print(ledger_table(entries, unanswered))
-    console.print(budget_table(there.ledger, [name for name in there.ledger.datasets() if dataset in (None, name)]))
+    console.print(
+        budget_table(
+            there.ledger, [name for name in there.ledger.datasets() if dataset in (None, name)]
+        )
+    )
     console.print(grants_table(there.ledger, there.accounts.analysts(), there.accounts.grants()))
 
 
 @app.command("verify")
 def verify(
-    receipt: list[str] = typer.Option([], "--receipt", help="A receipt that an answer carried, or a file with one per line."),
-    witness: Path | None = typer.Option(None, help="Another witness file, such as one on another disk."),
+    receipt: list[str] = typer.Option(
+        [], "--receipt", help="A receipt that an answer carried, or a file with one per line."
+    ),
+    witness: Path | None = typer.Option(
+        None, help="Another witness file, such as one on another disk."
+    ),
     home: Path = HOME,
 ) -> None:
-    """Check that the ledger is what it was: nothing edited, removed, moved, cut off, or restored from a backup. Exit code 1 if it is not.
+    """Check that the ledger is what it was: nothing edited, removed, moved, cut off, or restored
+    from a backup. Exit code 1 if it is not.
 
     Example: [bold]privet curator verify --receipt receipts.txt[/bold]
     """
@@ -273,28 +326,39 @@ def verify(
 
 @app.command("serve")
 def serve(
-    host: str = typer.Option("127.0.0.1", help="The address to listen at; by default this machine only."),
+    host: str = typer.Option(
+        "127.0.0.1", help="The address to listen at; by default this machine only."
+    ),
     port: int = typer.Option(8000, help="The port; 0 takes a free one.", min=0, max=65535),
     cert: Path | None = typer.Option(None, help="The TLS certificate (PEM)."),
     key: Path | None = typer.Option(None, help="The private key of the certificate (PEM)."),
-    behind_tls: bool = typer.Option(False, "--behind-tls", help="Something in front does TLS: listen without it on any address."),
+    behind_tls: bool = typer.Option(
+        False, "--behind-tls", help="Something in front does TLS: listen without it on any address."
+    ),
     rate: float = typer.Option(50, help="Requests a second that one analyst may send.", min=0.01),
     home: Path = HOME,
 ) -> None:
-    """Serve the data sets over HTTP, and the page at /. A ledger that does not verify is not served.
+    """Serve the data sets over HTTP, and the page at /. A ledger that does not verify is not
+    served.
 
     Example: [bold]privet curator serve --port 8000[/bold]
     """
     from privet.service.limits import Limits
     from privet.service.serve import run
 
-    run(_open(home), Limits(rate=rate, burst=4 * rate), host, port, cert, key, behind_tls=behind_tls)
+    run(
+        _open(home), Limits(rate=rate, burst=4 * rate), host, port, cert, key, behind_tls=behind_tls
+    )
 
 
 def _functions(home: Home) -> SQLFunctions:
     functions = home.functions
     if functions is None:
-        raise ParameterError("SQL clients can ask where the ledger is in PostgreSQL: init the curator with --ledger postgresql://...")
+        raise ParameterError(
+            "SQL clients can ask where the ledger is in PostgreSQL: init the curator with "
+            "--ledger "
+            "postgresql://..."
+        )
     return functions
 
 
@@ -329,7 +393,9 @@ def _end(text: str) -> datetime:
             return datetime.now(UTC) + timedelta(**{spans[text[-1]]: int(text[:-1])})
         when = datetime.fromisoformat(text)
     except (ValueError, OverflowError, IndexError):
-        raise ParameterError(f"until must be a date, an ISO time, or a span such as 30d, 12h or 90m, got {text!r}") from None
+        raise ParameterError(
+            f"until must be a date, an ISO time, or a span such as 30d, 12h or 90m, got {text!r}"
+        ) from None
     return when if when.tzinfo is not None else when.replace(tzinfo=UTC)
 
 
@@ -338,6 +404,10 @@ def _lines(given: str) -> list[str]:
     if given.startswith("privet-receipt-"):
         return [given]
     try:
-        return [line for line in Path(given).read_text(encoding="utf-8").splitlines() if line.strip()]
+        return [
+            line for line in Path(given).read_text(encoding="utf-8").splitlines() if line.strip()
+        ]
     except (OSError, ValueError):
-        raise ParameterError(f"no file {given}, and no receipt either: one begins with privet-receipt-1.") from None
+        raise ParameterError(
+            f"no file {given}, and no receipt either: one begins with privet-receipt-1."
+        ) from None

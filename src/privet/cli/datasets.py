@@ -31,16 +31,24 @@ def list_(as_json: bool = typer.Option(False, "--json", help="Print JSON for mac
     table.add_column("here", no_wrap=True)
     table.add_column("what it is")
     for item in describe():
-        here = "generated" if item.origin == "generated" else "yes" if item.available else "to fetch"
-        table.add_row(item.name, f"{item.rows} x {item.attributes}", str(item.classes), here, item.summary)
+        here = (
+            "generated" if item.origin == "generated" else "yes" if item.available else "to fetch"
+        )
+        table.add_row(
+            item.name, f"{item.rows} x {item.attributes}", str(item.classes), here, item.summary
+        )
     Console().print(table)
 
 
 @app.command("get")
 def get(
     name: str = typer.Argument(help="The data set's name."),
-    folder: Path = typer.Option(Path(), "--output", "-o", help="The folder for NAME.csv and NAME.schema.json."),
-    target: str | None = typer.Option(None, help="The class column, where a data set offers several."),
+    folder: Path = typer.Option(
+        Path(), "--output", "-o", help="The folder for NAME.csv and NAME.schema.json."
+    ),
+    target: str | None = typer.Option(
+        None, help="The class column, where a data set offers several."
+    ),
     force: bool = typer.Option(False, "--force", help="Replace files that are there."),
 ) -> None:
     """Write a data set and its schema to a folder: NAME.csv and NAME.schema.json.
@@ -55,7 +63,9 @@ def get(
     files = folder / f"{name}.csv", folder / f"{name}.schema.json"
     for file in files:
         if file.exists() and not force:
-            raise DatasetError(f"{file} exists; replace it with --force, or name another folder with --output")
+            raise DatasetError(
+                f"{file} exists; replace it with --force, or name another folder with --output"
+            )
     try:
         folder.mkdir(parents=True, exist_ok=True)
         with whole_file(files[0]) as partial:

@@ -18,13 +18,22 @@ EPSILONS = ("0.1", "0.5", "1", "2", "5")
 def demo(
     epsilon: str = typer.Option("1", "--epsilon", "-e", help="What the fit may cost."),
     budget: str = typer.Option("2", help="The total epsilon that may be spent."),
-    output: Path = typer.Option(Path("demo-out"), "--output", "-o", help="The folder for the model, its card and the pictures."),
-    runs: int = typer.Option(4, help="Fits per epsilon for the picture of accuracy.", min=1, max=100),
+    output: Path = typer.Option(
+        Path("demo-out"),
+        "--output",
+        "-o",
+        help="The folder for the model, its card and the pictures.",
+    ),
+    runs: int = typer.Option(
+        4, help="Fits per epsilon for the picture of accuracy.", min=1, max=100
+    ),
     as_json: bool = typer.Option(False, "--json", help="Print JSON for machines."),
 ) -> None:
-    """Train the default learner on the nursery data; show the tree, its guarantee and the ledger; write model, card and pictures.
+    """Train the default learner on the nursery data; show the tree, its guarantee and the ledger;
+    write model, card and pictures.
 
-    The data is generated on the spot (12 960 rows); nothing is downloaded. A fifth of the rows is kept apart to test on.
+    The data is generated on the spot (12 960 rows); nothing is downloaded. A fifth of the rows is
+    kept apart to test on.
     """
     import json
 
@@ -52,15 +61,31 @@ def demo(
     write_out(output / "card.html", card_html(learner.model_), quiet=True)
     title = f"Who is recommended for nursery school? (epsilon {epsilon})"
     promise = learner.privacy_.describe()
-    save_figure(draw_tree(learner.model_.trees[0], title=title, footer=promise, scores=True), output / "tree.svg")
+    save_figure(
+        draw_tree(learner.model_.trees[0], title=title, footer=promise, scores=True),
+        output / "tree.svg",
+    )
     table = _accuracies(train, test, schema, runs)
     majority = float((test[schema.target] == test[schema.target].mode()[0]).mean())
-    figure = accuracy_over_epsilon(table, majority=majority, title="Nursery: accuracy on rows kept apart, by what people give away")
+    figure = accuracy_over_epsilon(
+        table,
+        majority=majority,
+        title="Nursery: accuracy on rows kept apart, by what people give away",
+    )
     save_figure(figure, output / "accuracy.svg")
     accuracy = float((learner.predict(test) == test[schema.target]).mean())
-    written = sorted(path.name for path in (output / name for name in ("model.json", "card.html", "tree.svg", "accuracy.svg")))
+    written = sorted(
+        path.name
+        for path in (
+            output / name for name in ("model.json", "card.html", "tree.svg", "accuracy.svg")
+        )
+    )
     if as_json:
-        spent = {"accuracy": accuracy, "spent": str(curator.spent.epsilon), "left": str(curator.left)}
+        spent = {
+            "accuracy": accuracy,
+            "spent": str(curator.spent.epsilon),
+            "left": str(curator.left),
+        }
         typer.echo(json.dumps({**spent, "folder": str(output), "written": written}))
         return
     from rich.console import Console
@@ -73,7 +98,8 @@ def demo(
     exact = table["accuracy"][table["learner"] != "privet"].mean()
     listed = ", ".join(f"{value:.3f} at {at:g}" for at, value in by_epsilon.items())
     console.print(
-        f"\nAccuracy on rows kept apart: {accuracy:.3f}. Over epsilon: {listed}; a tree without privacy: {exact:.3f}; "
+        f"\nAccuracy on rows kept apart: {accuracy:.3f}. Over epsilon: {listed}; a tree without "
+        f"privacy: {exact:.3f}; "
         f"always the majority class: {majority:.3f}.",
         soft_wrap=True,
         highlight=False,
@@ -82,7 +108,9 @@ def demo(
 
 
 def _accuracies(train: pd.DataFrame, test: pd.DataFrame, schema: Schema, runs: int) -> pd.DataFrame:
-    """Accuracy of several fits per epsilon, beside an exact C4.5 tree. The data is public, so each fit has a ledger of its own."""
+    """Accuracy of several fits per epsilon, beside an exact C4.5 tree. The data is public, so each
+    fit has a ledger of its own.
+    """
     import math
     import sys
 
@@ -98,12 +126,22 @@ def _accuracies(train: pd.DataFrame, test: pd.DataFrame, schema: Schema, runs: i
     truth = test[schema.target].to_numpy()
     plan = [epsilon for epsilon in EPSILONS for _ in range(runs)]
     quiet = not sys.stderr.isatty()
-    for epsilon in track(plan, "accuracy over epsilon", console=Console(stderr=True), disable=quiet, transient=True):
+    for epsilon in track(
+        plan, "accuracy over epsilon", console=Console(stderr=True), disable=quiet, transient=True
+    ):
         said = pv.PrivetClassifier(epsilon, schema).fit(train).predict(test)
-        lines.append({"learner": "privet", "epsilon": float(epsilon), "accuracy": float((said == truth).mean())})
+        lines.append(
+            {
+                "learner": "privet",
+                "epsilon": float(epsilon),
+                "accuracy": float((said == truth).mean()),
+            }
+        )
     rows, held = encode(schema, train), encode(schema, test)
     assert rows.classes is not None
     tree = grow_c45(schema, rows.codes, rows.classes)
     right = tree.counts[tree.reach(held.codes)].argmax(axis=1) == held.classes
-    lines.append({"learner": "C4.5, not private", "epsilon": math.inf, "accuracy": float(right.mean())})
+    lines.append(
+        {"learner": "C4.5, not private", "epsilon": math.inf, "accuracy": float(right.mean())}
+    )
     return pd.DataFrame(lines)

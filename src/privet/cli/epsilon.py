@@ -1,4 +1,6 @@
-"""``privet epsilon``: what an epsilon means for a table, and which one keeps what is wished for. Reads no row."""
+"""``privet epsilon``: what an epsilon means for a table, and which one keeps what is wished for.
+Reads no row.
+"""
 
 from __future__ import annotations
 
@@ -24,37 +26,91 @@ _NARROW, _WIDE = 76, 120
 
 
 def epsilon(
-    epsilons: list[str] | None = typer.Argument(None, metavar="[EPSILON]...", help="One or several, side by side; as for fit and count."),
-    schema: Path | None = typer.Option(None, "--schema", "-s", help="The public schema: rows per person, neighbours, declared rows."),
-    rows: int | None = typer.Option(None, "--rows", help="How many rows the table has; by default as the schema declares."),
-    priors: list[str] = typer.Option(
-        ["0.01", "0.1", "0.5"], "--prior", help="How likely somebody held it before, above 0 and below 1. Can be given several times."
+    epsilons: list[str] | None = typer.Argument(
+        None, metavar="[EPSILON]...", help="One or several, side by side; as for fit and count."
     ),
-    false_alarms: str = typer.Option("0.05", "--false-alarms", help="The share of people outside that a test for membership accuses."),
-    tolerance: int = typer.Option(0, "--tolerance", help="By how many rows a count may be off for an attack that takes it at face value."),
-    confidence: str = typer.Option("0.95", "--confidence", help="How often a count should be within its margin."),
+    schema: Path | None = typer.Option(
+        None,
+        "--schema",
+        "-s",
+        help="The public schema: rows per person, neighbours, declared rows.",
+    ),
+    rows: int | None = typer.Option(
+        None, "--rows", help="How many rows the table has; by default as the schema declares."
+    ),
+    priors: list[str] = typer.Option(
+        ["0.01", "0.1", "0.5"],
+        "--prior",
+        help="How likely somebody held it before, above 0 and below 1. Can be given several times.",
+    ),
+    false_alarms: str = typer.Option(
+        "0.05",
+        "--false-alarms",
+        help="The share of people outside that a test for membership accuses.",
+    ),
+    tolerance: int = typer.Option(
+        0,
+        "--tolerance",
+        help="By how many rows a count may be off for an attack that takes it at face value.",
+    ),
+    confidence: str = typer.Option(
+        "0.95", "--confidence", help="How often a count should be within its margin."
+    ),
     share: str = typer.Option("0.5", "--share", help="The share that a test looks at."),
-    difference: str = typer.Option("0.05", "--difference", help="The change of the share that the test should find."),
-    level: str = typer.Option("0.05", "--level", help="How often the test finds a change where there is none."),
+    difference: str = typer.Option(
+        "0.05", "--difference", help="The change of the share that the test should find."
+    ),
+    level: str = typer.Option(
+        "0.05", "--level", help="How often the test finds a change where there is none."
+    ),
     power: str = typer.Option("0.8", "--power", help="How often the test finds the change."),
-    cost: str | None = typer.Option(None, "--cost", help="What a person must expect to lose who does not take part, in any currency."),
-    people: int | None = typer.Option(None, "--people", help="How many people take part; by default as many as rows."),
-    posterior_below: str | None = typer.Option(None, "--posterior-below", help="Which epsilon keeps the belief in a presence below this."),
-    record_below: str | None = typer.Option(None, "--record-below", help="Which keeps the belief in what a person's rows say below this."),
-    attack_below: str | None = typer.Option(None, "--attack-below", help="Which keeps a guess of in or out from being right more often."),
-    exact_count_below: str | None = typer.Option(None, "--exact-count-below", help="Which keeps counts from being exact more often."),
-    price_below: str | None = typer.Option(None, "--price-below", help="Which keeps the price of taking part, for all people, below this."),
-    margin_below: int | None = typer.Option(None, "--margin-below", help="Which keeps counts within so many rows."),
-    ratio_below: str | None = typer.Option(None, "--ratio-below", help="Which keeps the rows that the test needs below so many times."),
-    plot: Path | None = typer.Option(None, "--plot", "-o", help="Where to draw all of it over epsilon: .svg, .png or .pdf."),
+    cost: str | None = typer.Option(
+        None,
+        "--cost",
+        help="What a person must expect to lose who does not take part, in any currency.",
+    ),
+    people: int | None = typer.Option(
+        None, "--people", help="How many people take part; by default as many as rows."
+    ),
+    posterior_below: str | None = typer.Option(
+        None, "--posterior-below", help="Which epsilon keeps the belief in a presence below this."
+    ),
+    record_below: str | None = typer.Option(
+        None,
+        "--record-below",
+        help="Which keeps the belief in what a person's rows say below this.",
+    ),
+    attack_below: str | None = typer.Option(
+        None, "--attack-below", help="Which keeps a guess of in or out from being right more often."
+    ),
+    exact_count_below: str | None = typer.Option(
+        None, "--exact-count-below", help="Which keeps counts from being exact more often."
+    ),
+    price_below: str | None = typer.Option(
+        None,
+        "--price-below",
+        help="Which keeps the price of taking part, for all people, below this.",
+    ),
+    margin_below: int | None = typer.Option(
+        None, "--margin-below", help="Which keeps counts within so many rows."
+    ),
+    ratio_below: str | None = typer.Option(
+        None, "--ratio-below", help="Which keeps the rows that the test needs below so many times."
+    ),
+    plot: Path | None = typer.Option(
+        None, "--plot", "-o", help="Where to draw all of it over epsilon: .svg, .png or .pdf."
+    ),
     as_json: bool = JSON,
 ) -> None:
-    """What an epsilon means for a table, or which epsilon to choose. Reads no row and charges nothing.
+    """What an epsilon means for a table, or which epsilon to choose. Reads no row and charges
+    nothing.
 
-    Beliefs of an adversary, attacks, noise, rows needed, the price of taking part, and what our learners keep on public tables, each with
-    its source. Epsilon is for one row, as in fit and count; the schema says what a person of several rows loses.
+    Beliefs of an adversary, attacks, noise, rows needed, the price of taking part, and what our
+    learners keep on public tables, each with its source. Epsilon is for one row, as in fit and
+    count; the schema says what a person of several rows loses.
 
-    Example: [bold]privet epsilon 0.1 1 3 --rows 20000 --plot epsilon.svg[/bold], or [bold]privet epsilon --posterior-below 0.2[/bold]
+    Example: [bold]privet epsilon 0.1 1 3 --rows 20000 --plot epsilon.svg[/bold], or [bold]privet
+    epsilon --posterior-below 0.2[/bold]
     """
     import json
 
@@ -63,22 +119,49 @@ def epsilon(
     from privet.explain import Setting, Trial, Wishes, choose, draw_epsilon, explain
     from privet.schema import Schema
 
-    wishes = Wishes(posterior_below, record_below, attack_below, exact_count_below, price_below, margin_below, ratio_below)
+    wishes = Wishes(
+        posterior_below,
+        record_below,
+        attack_below,
+        exact_count_below,
+        price_below,
+        margin_below,
+        ratio_below,
+    )
     if not epsilons and wishes == Wishes():
-        raise ParameterError("say which epsilon, such as privet epsilon 1, or what it should keep, such as --posterior-below 0.2")
+        raise ParameterError(
+            "say which epsilon, such as privet epsilon 1, or what it should keep, such as "
+            "--posterior-below 0.2"
+        )
     if plot is not None:
         check_writable(plot)
     public = None if schema is None else Schema.read(schema)
-    setting = Setting(rows, tuple(priors), false_alarms, tolerance, confidence, Trial(share, difference, level, power), cost, people)
+    setting = Setting(
+        rows,
+        tuple(priors),
+        false_alarms,
+        tolerance,
+        confidence,
+        Trial(share, difference, level, power),
+        cost,
+        people,
+    )
     choices = None if wishes == Wishes() else choose(wishes, public, setting)
     found = [explain(one, public, setting) for one in epsilons or ()]
     if plot is not None:
         from privet.plots import save_figure
 
-        ends = [] if choices is None else [end for end in (choices.smallest, choices.largest) if end is not None]
+        ends = (
+            []
+            if choices is None
+            else [end for end in (choices.smallest, choices.largest) if end is not None]
+        )
         save_figure(draw_epsilon(epsilons or ends, public, setting), plot)
     if as_json:
-        told = {"epsilons": [one.to_json() for one in found], "choice": None if choices is None else choices.to_json()}
+        told = {
+            "epsilons": [one.to_json() for one in found],
+            "choice": None if choices is None else choices.to_json(),
+        }
         typer.echo(json.dumps(told | ({} if plot is None else {"plot": str(plot)})))
         return
     _print(found, choices, wishes, public, setting)
@@ -86,7 +169,13 @@ def epsilon(
         typer.echo(f"drew {plot}")
 
 
-def _print(found: list[Explanation], choices: Choices | None, wishes: Wishes, schema: Schema | None, setting: Setting) -> None:
+def _print(
+    found: list[Explanation],
+    choices: Choices | None,
+    wishes: Wishes,
+    schema: Schema | None,
+    setting: Setting,
+) -> None:
     from rich.console import Console
 
     from privet.explain.wording import CAVEATS, SOURCES
@@ -102,13 +191,27 @@ def _print(found: list[Explanation], choices: Choices | None, wishes: Wishes, sc
         for start in range(0, len(found), side_by_side):
             console.print(_numbers(found[start : start + side_by_side], setting))
         if found[0].nearest and console.width < _NARROW:
-            console.print(f"What learners keep on public tables like this one is shown in {_NARROW} columns, or with --json.", style="dim")
+            console.print(
+                (
+                    f"What learners keep on public tables like this one is shown in {_NARROW} "
+                    "columns, "
+                    "or with --json."
+                ),
+                style="dim",
+            )
         elif found[0].nearest:
             console.print(_nearest(found, short=console.width < _WIDE))
         else:
-            console.print("With --rows, or a schema that declares them, it also says what learners may keep.", style="dim")
+            console.print(
+                "With --rows, or a schema that declares them, it also says what learners may keep.",
+                style="dim",
+            )
         if any(one.expected and not one.expected[0].tables for one in found):
-            console.print("Rows x epsilon lies outside of what was measured: learners are said to keep what they do at the nearest end.")
+            console.print(
+                "Rows x epsilon lies outside of what was measured: learners are said to keep "
+                "what "
+                "they do at the nearest end."
+            )
         for caveat in CAVEATS[: 2 if found[0].nearest else 1]:
             console.print(caveat, soft_wrap=True)
     for source in SOURCES:
@@ -121,11 +224,18 @@ def _for_whom(schema: Schema | None, setting: Setting) -> str:
     size = "A table" if rows is None else f"A table of {rows:,} rows"
     if schema is None:
         return f"{size}, one row per person. Epsilon is for one row added or removed."
-    person = "one row per person" if schema.rows_per_person == 1 else f"at most {schema.rows_per_person:,} rows per person"
+    person = (
+        "one row per person"
+        if schema.rows_per_person == 1
+        else f"at most {schema.rows_per_person:,} rows per person"
+    )
     change = "replaced by another" if schema.neighbours == "replace" else "added or removed"
     attributes = len(schema.names)
     shape = f"{attributes:,} attribute{'s' * (attributes != 1)}, {schema.n_classes:,} classes"
-    return f"{size}, {shape}, {person}, who is {change}. Epsilon is for one row added or removed; the ledger charges for the person."
+    return (
+        f"{size}, {shape}, {person}, who is {change}. Epsilon is for one row added or removed; the "
+        "ledger charges for the person."
+    )
 
 
 def _numbers(found: list[Explanation], setting: Setting) -> Table:
@@ -157,16 +267,30 @@ def _nearest(found: list[Explanation], *, short: bool) -> Table:
     from privet.explain.expected import learners
 
     title = "Public tables like this one, and the accuracy there"
-    view = Table(title=title, title_justify="left", box=box.SIMPLE_HEAD, pad_edge=False, padding=(0, 1, 0, 0) if short else (0, 1))
+    view = Table(
+        title=title,
+        title_justify="left",
+        box=box.SIMPLE_HEAD,
+        pad_edge=False,
+        padding=(0, 1, 0, 0) if short else (0, 1),
+    )
     view.add_column("data set", overflow="fold")
     facts = ("rows", "epsilon") if short else ("rows", "attributes", "classes", "epsilon")
     for column in (*facts, "commonest class", "without noise", *learners()):
         view.add_column(column, justify="right", overflow="fold")
-    lines = [line for one in found for line in one.nearest[: len(learners()) * (4 if len(found) == 1 else 2)]]
+    lines = [
+        line
+        for one in found
+        for line in one.nearest[: len(learners()) * (4 if len(found) == 1 else 2)]
+    ]
     places = {(line.data, line.rows, line.epsilon): line for line in lines}
     for place, first in places.items():
         by = {line.learner: line for line in lines if (line.data, line.rows, line.epsilon) == place}
-        told = {"rows": f"{first.rows:,}", "attributes": str(first.attributes), "classes": str(first.classes)}
+        told = {
+            "rows": f"{first.rows:,}",
+            "attributes": str(first.attributes),
+            "classes": str(first.classes),
+        }
         told["epsilon"] = wording.short(first.epsilon)
         accuracies = (first.majority, first.best, *(by[name].accuracy for name in learners()))
         view.add_row(first.data, *(told[fact] for fact in facts), *map(wording.percent, accuracies))
@@ -184,10 +308,14 @@ def _print_choice(console: Console, choices: Choices, wishes: Wishes, setting: S
     view.add_column("")
     view.add_column("epsilon", justify="right", no_wrap=True)
     for one in choices.choices:
-        view.add_row(Text(wish(one, wishes, setting)), f"{one.bound} {safe(one.epsilon, one.bound)}")
+        view.add_row(
+            Text(wish(one, wishes, setting)), f"{one.bound} {safe(one.epsilon, one.bound)}"
+        )
     console.print(view)
     if not choices.possible:
-        console.print("No epsilon keeps all of these: more rows are needed, or other wishes.", style="bold")
+        console.print(
+            "No epsilon keeps all of these: more rows are needed, or other wishes.", style="bold"
+        )
     elif choices.largest is not None and choices.smallest is not None:
         low, high = safe(choices.smallest, "at least"), safe(choices.largest, "at most")
         console.print(f"An epsilon from {low} to {high} keeps all of these.", style="bold")

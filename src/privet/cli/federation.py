@@ -10,25 +10,43 @@ from privet.cli.batches import OWN_SCHEMA
 from privet.cli.federation_demo import demo
 from privet.cli.options import ANALYST, BUDGET, DATASET, JSON, LEDGER, TABLE, TOKEN_FILE
 
-app = typer.Typer(help="Several parties, one classifier: each counts its own rows, in its own place.", no_args_is_help=True)
+app = typer.Typer(
+    help="Several parties, one classifier: each counts its own rows, in its own place.",
+    no_args_is_help=True,
+)
 app.command("demo")(demo)
 
 
 @app.command("plan")
 def plan(
-    schema: Path = typer.Option(..., "--schema", "-s", help="The public schema that all parties share (JSON)."),
+    schema: Path = typer.Option(
+        ..., "--schema", "-s", help="The public schema that all parties share (JSON)."
+    ),
     output: Path = typer.Option(..., "--output", "-o", help="Where to write the plan (JSON)."),
-    trees: int = typer.Option(10, "--trees", "-t", help="How many trees; each party's epsilon is shared among them."),
-    rows: int | None = typer.Option(None, "--rows", "-n", help="About how many rows all parties have together, if that is public."),
-    height: int | None = typer.Option(None, "--height", help="The depth of every leaf, instead of --rows."),
-    combine: str = typer.Option("probabilities", help="How trees add up: probabilities, counts or vote."),
+    trees: int = typer.Option(
+        10, "--trees", "-t", help="How many trees; each party's epsilon is shared among them."
+    ),
+    rows: int | None = typer.Option(
+        None,
+        "--rows",
+        "-n",
+        help="About how many rows all parties have together, if that is public.",
+    ),
+    height: int | None = typer.Option(
+        None, "--height", help="The depth of every leaf, instead of --rows."
+    ),
+    combine: str = typer.Option(
+        "probabilities", help="How trees add up: probabilities, counts or vote."
+    ),
     as_json: bool = JSON,
 ) -> None:
-    """Draw the structures of random trees that all parties will count in. Sees no data and charges nothing.
+    """Draw the structures of random trees that all parties will count in. Sees no data and charges
+    nothing.
 
     Publish the file, and have all parties compare its fingerprint.
 
-    Example: [bold]privet federation plan --schema people.schema.json --trees 10 --rows 30000 -o plan.json[/bold]
+    Example: [bold]privet federation plan --schema people.schema.json --trees 10 --rows 30000 -o
+    plan.json[/bold]
     """
     import json
 
@@ -41,11 +59,19 @@ def plan(
     check_apart([output], None, None, schema)
     drawn = draw_plan(Schema.read(schema), trees, rows=rows, height=height, combine=combine)
     write_plan(drawn, output)
-    facts = {"trees": len(drawn.forest), "height": drawn.settings["height"], "leaves": sum(len(cells) for cells in drawn.forest)}
+    facts = {
+        "trees": len(drawn.forest),
+        "height": drawn.settings["height"],
+        "leaves": sum(len(cells) for cells in drawn.forest),
+    }
     if as_json:
         typer.echo(json.dumps({"plan": str(output), "fingerprint": drawn.fingerprint, **facts}))
         return
-    typer.echo(f"{output}: {facts['trees']} trees of height {facts['height']}, {facts['leaves']} leaves in all")
+    typer.echo(
+        f"{output}: {facts['trees']} trees of height {facts['height']}, {facts['leaves']} "
+        "leaves "
+        "in all"
+    )
     typer.echo(f"fingerprint {drawn.fingerprint}")
 
 
@@ -53,9 +79,18 @@ def plan(
 def contribute(
     table: str = TABLE,
     plan: Path = typer.Option(..., "--plan", "-p", help="The plan that all parties share."),
-    epsilon: str = typer.Option(..., "--epsilon", "-e", help="What the contribution may cost, such as 1, 0.1 or 1/3."),
-    output: Path = typer.Option(..., "--output", "-o", help="Where to write the contribution (JSON): a model of this table alone."),
-    party: str = typer.Option("", "--party", help="Who contributes, for the privacy statement; published."),
+    epsilon: str = typer.Option(
+        ..., "--epsilon", "-e", help="What the contribution may cost, such as 1, 0.1 or 1/3."
+    ),
+    output: Path = typer.Option(
+        ...,
+        "--output",
+        "-o",
+        help="Where to write the contribution (JSON): a model of this table alone.",
+    ),
+    party: str = typer.Option(
+        "", "--party", help="Who contributes, for the privacy statement; published."
+    ),
     schema: Path | None = OWN_SCHEMA,
     budget: str | None = BUDGET,
     ledger: Path | None = LEDGER,
@@ -64,11 +99,14 @@ def contribute(
     token_file: Path | None = TOKEN_FILE,
     as_json: bool = JSON,
 ) -> None:
-    """Count a table's rows in the leaves of a plan and write the noisy counts to a file. The charge is recorded in a ledger first.
+    """Count a table's rows in the leaves of a plan and write the noisy counts to a file. The charge
+    is recorded in a ledger first.
 
-    The file is a model of this table alone; [bold]privet merge[/bold] adds it to those of other parties.
+    The file is a model of this table alone; [bold]privet merge[/bold] adds it to those of other
+    parties.
 
-    Example: [bold]privet federation contribute people.csv --plan plan.json --epsilon 1 --party north -o part.json[/bold]
+    Example: [bold]privet federation contribute people.csv --plan plan.json --epsilon 1 --party
+    north -o part.json[/bold]
     """
     import json
 
@@ -82,7 +120,16 @@ def contribute(
     check_writable(output)
     check_apart([output], table, ledger, schema, plan)
     agreed = read_plan(plan)
-    place = place_of(table, schema, budget, ledger, analyst, dataset, token_file, agreed.schema.declare(n_rows=None))
+    place = place_of(
+        table,
+        schema,
+        budget,
+        ledger,
+        analyst,
+        dataset,
+        token_file,
+        agreed.schema.declare(n_rows=None),
+    )
     check_same_domain(agreed, place.schema)
     if schema is None and not table.startswith(("http://", "https://")):
         typer.echo("without --schema, every row is taken for a person of its own", err=True)
@@ -92,12 +139,23 @@ def contribute(
     write_model(part, output)
     statement = part.privacy
     if as_json:
-        out = {"contribution": str(output), "plan": agreed.fingerprint, "id": statement.id, "epsilon": finite(statement.epsilon)}
+        out = {
+            "contribution": str(output),
+            "plan": agreed.fingerprint,
+            "id": statement.id,
+            "epsilon": finite(statement.epsilon),
+        }
         typer.echo(json.dumps({**out, "private": statement.private, "left": str(curator.left)}))
         return
     from rich.console import Console
 
     console = Console()
-    console.print(f"{output}: leaf counts of {len(part.trees)} trees; {statement.describe()}", soft_wrap=True, highlight=False)
-    console.print(f"plan {agreed.fingerprint[:12]}, contribution {statement.id[:12]}", highlight=False)
+    console.print(
+        f"{output}: leaf counts of {len(part.trees)} trees; {statement.describe()}",
+        soft_wrap=True,
+        highlight=False,
+    )
+    console.print(
+        f"plan {agreed.fingerprint[:12]}, contribution {statement.id[:12]}", highlight=False
+    )
     print_budget(console, curator)

@@ -1,4 +1,6 @@
-"""``privet federation demo``: three parties in three processes with three databases, from the plan to a merged model."""
+"""``privet federation demo``: three parties in three processes with three databases, from the plan
+to a merged model.
+"""
 
 from __future__ import annotations
 
@@ -21,12 +23,19 @@ _COMMAND = [sys.executable, "-c", "from privet.cli import main; main()"]
 
 def demo(
     epsilon: str = typer.Option("1", "--epsilon", "-e", help="What each party pays."),
-    output: Path = typer.Option(Path("federation-out"), "--output", "-o", help="The folder for databases, contributions and models."),
+    output: Path = typer.Option(
+        Path("federation-out"),
+        "--output",
+        "-o",
+        help="The folder for databases, contributions and models.",
+    ),
     as_json: bool = typer.Option(False, "--json", help="Print JSON for machines."),
 ) -> None:
-    """Three parties with a DuckDB file each, in three processes: accuracy of each alone, of all merged, and of pooled rows.
+    """Three parties with a DuckDB file each, in three processes: accuracy of each alone, of all
+    merged, and of pooled rows.
 
-    The nursery data is generated on the spot and divided among them at random; a fifth of the rows is kept apart to test on.
+    The nursery data is generated on the spot and divided among them at random; a fifth of the rows
+    is kept apart to test on.
     """
     import json
 
@@ -43,10 +52,23 @@ def demo(
     tables, test = _divided(output)
     rows = sum(map(len, tables.values()))
     sized = ["--trees", "10", "--rows", str(rows)]
-    _run(output, [["federation", "plan", "--schema", "nursery.schema.json", *sized, "-o", "plan.json"]], as_json)
+    _run(
+        output,
+        [["federation", "plan", "--schema", "nursery.schema.json", *sized, "-o", "plan.json"]],
+        as_json,
+    )
     asked = ["--plan", "plan.json", "--epsilon", epsilon]
     ask = [
-        ["federation", "contribute", f"duckdb:///{name}.duckdb?table=people", *asked, "--party", name, "-o", f"{name}.json"]
+        [
+            "federation",
+            "contribute",
+            f"duckdb:///{name}.duckdb?table=people",
+            *asked,
+            "--party",
+            name,
+            "-o",
+            f"{name}.json",
+        ]
         for name in PARTIES
     ]
     _run(output, ask, as_json)
@@ -57,7 +79,10 @@ def demo(
     everybody = pd.concat(list(tables.values()), ignore_index=True)
     curator = Curator(everybody, plan.schema, pv.Budget(epsilon))
     models = {
-        **{f"{name} alone ({len(tables[name])} rows)": read_model(output / f"{name}.json") for name in PARTIES},
+        **{
+            f"{name} alone ({len(tables[name])} rows)": read_model(output / f"{name}.json")
+            for name in PARTIES
+        },
         f"merged ({rows} rows, nobody showed any)": read_model(output / "merged.json"),
         f"pooled ({rows} rows in one place)": contribution(plan, curator, epsilon),
     }
@@ -69,7 +94,12 @@ def demo(
     from rich.console import Console
     from rich.table import Table
 
-    view = Table(title="Accuracy on rows kept apart", title_justify="left", box=box.SIMPLE_HEAD, pad_edge=False)
+    view = Table(
+        title="Accuracy on rows kept apart",
+        title_justify="left",
+        box=box.SIMPLE_HEAD,
+        pad_edge=False,
+    )
     view.add_column("model")
     view.add_column("accuracy", justify="right")
     for name, value in accuracy.items():
@@ -82,7 +112,9 @@ def demo(
 
 
 def _divided(output: Path) -> tuple[dict[str, pd.DataFrame], pd.DataFrame]:
-    """The rows of each party, written to its database, and those kept apart. At random: never by position."""
+    """The rows of each party, written to its database, and those kept apart. At random: never by
+    position.
+    """
     import duckdb
     import numpy as np
 
@@ -92,7 +124,9 @@ def _divided(output: Path) -> tuple[dict[str, pd.DataFrame], pd.DataFrame]:
 
     nursery = pv.datasets.load("nursery")
     shares = np.repeat(np.arange(len(PARTIES)), list(PARTIES.values()))
-    drawn = uniform_below(SystemBits(), np.full(len(nursery.table), 5 * len(shares), dtype=np.uint64)).astype(np.int64)
+    drawn = uniform_below(
+        SystemBits(), np.full(len(nursery.table), 5 * len(shares), dtype=np.uint64)
+    ).astype(np.int64)
     apart = drawn >= 4 * len(shares)
     party = np.where(apart, -1, shares[drawn % len(shares)])
     tables = {name: nursery.table[party == number] for number, name in enumerate(PARTIES)}
@@ -103,7 +137,9 @@ def _divided(output: Path) -> tuple[dict[str, pd.DataFrame], pd.DataFrame]:
                 connection.register("rows_of_party", table)
                 connection.execute("CREATE TABLE people AS SELECT * FROM rows_of_party")
     except FileExistsError:
-        raise TableError(f"{output} is there already; remove it, or name another folder with --output") from None
+        raise TableError(
+            f"{output} is there already; remove it, or name another folder with --output"
+        ) from None
     except (OSError, duckdb.Error):
         raise TableError(f"cannot write the databases of the parties to {output}") from None
     nursery.schema.declare(n_rows=None).write(output / "nursery.schema.json")
@@ -117,7 +153,14 @@ def _run(folder: Path, commands: list[list[str]], quiet: bool) -> None:
     for command in commands if not quiet else []:
         typer.echo(f"$ privet {' '.join(command)}")
     running = [
-        subprocess.Popen([*_COMMAND, *command], cwd=folder, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)  # noqa: S603 - ours
+        # - ours
+        subprocess.Popen(  # noqa: S603
+            [*_COMMAND, *command],
+            cwd=folder,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
+            text=True,
+        )
         for command in commands
     ]
     said = [process.communicate() for process in running]

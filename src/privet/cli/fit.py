@@ -10,31 +10,43 @@ import typer
 from privet.cli.learners import NAMES
 from privet.cli.options import ANALYST, BUDGET, DATASET, JSON, LEDGER, SCHEMA, TABLE, TOKEN_FILE
 
-ROWS = typer.Argument(help="A .csv or .parquet file, duckdb:///FILE?table=NAME, or postgresql://...?table=NAME.")
+ROWS = typer.Argument(
+    help="A .csv or .parquet file, duckdb:///FILE?table=NAME, or postgresql://...?table=NAME."
+)
 
 
 def fit(
     table: str = TABLE,
     schema: Path | None = SCHEMA,
-    epsilon: str = typer.Option(..., "--epsilon", "-e", help="What the fit may cost, such as 1, 0.1 or 1/3."),
+    epsilon: str = typer.Option(
+        ..., "--epsilon", "-e", help="What the fit may cost, such as 1, 0.1 or 1/3."
+    ),
     learner: str = typer.Option("privet", "--learner", "-l", help=f"One of {', '.join(NAMES)}."),
     output: Path = typer.Option(..., "--output", "-o", help="Where to write the model (JSON)."),
-    setting: list[str] = typer.Option([], "--set", help="A setting of the learner, NAME=VALUE; may be repeated."),
+    setting: list[str] = typer.Option(
+        [], "--set", help="A setting of the learner, NAME=VALUE; may be repeated."
+    ),
     budget: str | None = BUDGET,
     ledger: Path | None = LEDGER,
     analyst: str | None = ANALYST,
     dataset: str | None = DATASET,
     token_file: Path | None = TOKEN_FILE,
-    anew: bool = typer.Option(False, "--anew", help="Give up a fit that was interrupted, and begin again; what it has cost is spent."),
+    anew: bool = typer.Option(
+        False,
+        "--anew",
+        help="Give up a fit that was interrupted, and begin again; what it has cost is spent.",
+    ),
     as_json: bool = JSON,
 ) -> None:
-    """Train a private classifier on a table and write it to a file. The charge is recorded in a ledger first.
+    """Train a private classifier on a table and write it to a file. The charge is recorded in a
+    ledger first.
 
-    A fit of a table that was interrupted goes on when the same command is given again: what it has paid for is not paid
-    again (but for the groups of people of a forest).
+    A fit of a table that was interrupted goes on when the same command is given again: what it has
+    paid for is not paid again (but for the groups of people of a forest).
 
-    Example: [bold]privet fit people.csv --schema people.schema.json --epsilon 1 -o m.json[/bold], or through a curator:
-    [bold]privet fit https://curator.example --dataset people --epsilon 1 -o m.json[/bold]
+    Example: [bold]privet fit people.csv --schema people.schema.json --epsilon 1 -o m.json[/bold],
+    or through a curator: [bold]privet fit https://curator.example --dataset people --epsilon 1 -o
+    m.json[/bold]
     """
     import json
 
@@ -50,13 +62,22 @@ def fit(
     _fit_to(chosen, curator, learner, output, anew=anew)
     statement = chosen.privacy_
     if as_json:
-        out = {"model": str(output), "private": statement.private, "epsilon": finite(statement.epsilon), "left": str(curator.left)}
+        out = {
+            "model": str(output),
+            "private": statement.private,
+            "epsilon": finite(statement.epsilon),
+            "left": str(curator.left),
+        }
         typer.echo(json.dumps(out))
         return
     from rich.console import Console
 
     console = Console()
-    console.print(f"{output}: {learner}, {len(chosen.model_.trees)} tree(s); {statement.describe()}", soft_wrap=True, highlight=False)
+    console.print(
+        f"{output}: {learner}, {len(chosen.model_.trees)} tree(s); {statement.describe()}",
+        soft_wrap=True,
+        highlight=False,
+    )
     print_budget(console, curator)
 
 
@@ -76,8 +97,15 @@ def _fit_to(chosen: Any, curator: Any, name: str, output: Path, *, anew: bool) -
 def predict(
     model: Path = typer.Argument(help="A model file."),
     table: str = ROWS,
-    output: Path | None = typer.Option(None, "--output", "-o", help="Where to write the predictions (CSV); by default standard output."),
-    probabilities: bool = typer.Option(False, "--probabilities", "-p", help="Write the probability of each class too."),
+    output: Path | None = typer.Option(
+        None,
+        "--output",
+        "-o",
+        help="Where to write the predictions (CSV); by default standard output.",
+    ),
+    probabilities: bool = typer.Option(
+        False, "--probabilities", "-p", help="Write the probability of each class too."
+    ),
 ) -> None:
     """Classify the rows of a table. Needs the model file only; charges nothing.
 
@@ -100,7 +128,11 @@ def predict(
             _write_answers(loaded, table, probabilities, sys.stdout)
         return
     try:
-        with saying_warnings(), whole_file(output) as partial, partial.open("w", encoding="utf-8", newline="") as file:
+        with (
+            saying_warnings(),
+            whole_file(output) as partial,
+            partial.open("w", encoding="utf-8", newline="") as file,
+        ):
             rows = _write_answers(loaded, table, probabilities, file)
     except OSError as error:
         raise TableError(f"cannot write {output}: {error.strerror}") from None
@@ -117,7 +149,11 @@ def _write_answers(loaded: Any, table: str, probabilities: bool, file: Any) -> i
     rows = 0
     console = Console(stderr=True)
     with Progress(
-        SpinnerColumn(), TextColumn("{task.description}"), console=console, transient=True, disable=not console.is_terminal
+        SpinnerColumn(),
+        TextColumn("{task.description}"),
+        console=console,
+        transient=True,
+        disable=not console.is_terminal,
     ) as bar:
         task = bar.add_task("classifying", total=None)
         for block in read_blocks(table):
@@ -150,9 +186,11 @@ def evaluate(
     token_file: Path | None = TOKEN_FILE,
     as_json: bool = JSON,
 ) -> None:
-    """How well a model does on private rows: a noisy confusion matrix with an interval, charged to the table's ledger.
+    """How well a model does on private rows: a noisy confusion matrix with an interval, charged to
+    the table's ledger.
 
-    Example: [bold]privet evaluate m.json held-out.csv --schema people.schema.json --epsilon 0.1[/bold]
+    Example: [bold]privet evaluate m.json held-out.csv --schema people.schema.json --epsilon
+    0.1[/bold]
     """
     import json
 
@@ -167,14 +205,23 @@ def evaluate(
     labels = curator.schema.label.labels
     if as_json:
         matrix = [[int(count) for count in line] for line in evaluation.confusion]
-        out = {"accuracy": evaluation.accuracy, "interval": [low, high], "classes": list(labels), "noisy_confusion": matrix}
+        out = {
+            "accuracy": evaluation.accuracy,
+            "interval": [low, high],
+            "classes": list(labels),
+            "noisy_confusion": matrix,
+        }
         typer.echo(json.dumps({**out, "left": str(curator.left)}))
         return
     from rich import box
     from rich.console import Console
     from rich.table import Table
 
-    view = Table(title="Noisy confusion matrix: true class in lines, predicted in columns", title_justify="left", box=box.SIMPLE_HEAD)
+    view = Table(
+        title="Noisy confusion matrix: true class in lines, predicted in columns",
+        title_justify="left",
+        box=box.SIMPLE_HEAD,
+    )
     view.add_column("")
     for label in labels:
         view.add_column(label, justify="right")
@@ -182,5 +229,11 @@ def evaluate(
         view.add_row(label, *(str(int(count)) for count in line))
     console = Console()
     console.print(view)
-    console.print(f"accuracy about {evaluation.accuracy:.3f} (for the noise: {low:.3f} to {high:.3f}, 19 times in 20)", highlight=False)
+    console.print(
+        (
+            f"accuracy about {evaluation.accuracy:.3f} (for the noise: {low:.3f} to {high:.3f}, 19 "
+            "times in 20)"
+        ),
+        highlight=False,
+    )
     print_budget(console, curator)

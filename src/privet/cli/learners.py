@@ -9,7 +9,16 @@ from privet.errors import ParameterError
 if TYPE_CHECKING:
     from privet.learners.base import PrivateClassifier
 
-NAMES = ("privet", "gibbs-tree", "gibbs-boost", "random-trees", "greedy-tree", "forest", "noisy-id3", "additive")
+NAMES = (
+    "privet",
+    "gibbs-tree",
+    "gibbs-boost",
+    "random-trees",
+    "greedy-tree",
+    "forest",
+    "noisy-id3",
+    "additive",
+)
 
 
 def learner_named(name: str, epsilon: str, settings: list[str]) -> PrivateClassifier:
@@ -35,7 +44,9 @@ def learner_named(name: str, epsilon: str, settings: list[str]) -> PrivateClassi
         key, equals, value = setting.partition("=")
         key = key.replace("-", "_")
         if not equals or key not in allowed:
-            raise ParameterError(f"--set takes NAME=VALUE with a name out of {', '.join(allowed)}; got {setting!r}")
+            raise ParameterError(
+                f"--set takes NAME=VALUE with a name out of {', '.join(allowed)}; got {setting!r}"
+            )
         chosen[key] = _value(value)
     learner: PrivateClassifier = kind(epsilon, **chosen)
     return learner

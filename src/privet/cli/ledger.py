@@ -10,7 +10,9 @@ from privet.budget import Budget
 from privet.errors import LedgerError
 from privet.ledger import SQLiteLedger
 
-app = typer.Typer(help="What was asked of a table, by whom, at what cost; and the caps.", no_args_is_help=True)
+app = typer.Typer(
+    help="What was asked of a table, by whom, at what cost; and the caps.", no_args_is_help=True
+)
 
 
 @app.command("show")
@@ -31,8 +33,16 @@ def show(
     entries = book.entries(analyst=analyst)
     if as_json:
         for entry in entries:
-            cost = {"epsilon": None if entry.cost.epsilon is None else str(entry.cost.epsilon), "rho": str(entry.cost.rho)}
-            line = {"number": entry.number, "time": entry.time, "dataset": entry.dataset, "analyst": entry.analyst}
+            cost = {
+                "epsilon": None if entry.cost.epsilon is None else str(entry.cost.epsilon),
+                "rho": str(entry.cost.rho),
+            }
+            line = {
+                "number": entry.number,
+                "time": entry.time,
+                "dataset": entry.dataset,
+                "analyst": entry.analyst,
+            }
             typer.echo(json.dumps({**line, "what": entry.what, **cost}))
         return
     from rich.console import Console
@@ -47,7 +57,9 @@ def cap(
     ledger: Path = typer.Argument(help="The ledger file; made if it does not exist."),
     dataset: str = typer.Argument(help="The data set (for a file: its name)."),
     epsilon: str = typer.Argument(help="The total epsilon that may be spent, such as 1 or 1/3."),
-    analyst: str | None = typer.Option(None, help="Cap this analyst instead of the whole data set."),
+    analyst: str | None = typer.Option(
+        None, help="Cap this analyst instead of the whole data set."
+    ),
 ) -> None:
     """Set the cap of a data set, or of one analyst on it.
 
@@ -56,7 +68,11 @@ def cap(
     budget = Budget(epsilon)
     book = SQLiteLedger(ledger)
     book.set_cap(dataset, budget, analyst)
-    who = f"data set {dataset!r}" if analyst is None else f"analyst {analyst!r} on data set {dataset!r}"
+    who = (
+        f"data set {dataset!r}"
+        if analyst is None
+        else f"analyst {analyst!r} on data set {dataset!r}"
+    )
     typer.echo(f"cap of {who}: {book.cap(dataset, analyst)}")
 
 

@@ -14,16 +14,41 @@ from privet.reproduce.papers import MODULES
 if TYPE_CHECKING:
     from privet.reproduce.experiment import Outcome
 
-app = typer.Typer(help="Run the experiments of papers again, from end to end, and write a report.", no_args_is_help=True)
+app = typer.Typer(
+    help="Run the experiments of papers again, from end to end, and write a report.",
+    no_args_is_help=True,
+)
 
-_OUTPUT = typer.Option(Path("reproduce-out"), "--output", "-o", help="The folder for numbers, pictures and the report.")
+_OUTPUT = typer.Option(
+    Path("reproduce-out"), "--output", "-o", help="The folder for numbers, pictures and the report."
+)
 _QUICK = typer.Option(False, "--quick", help="Few repeats: a first look.")
-_FIGURE = typer.Option([], "--figure", "-f", help="A figure by its number, such as 6 or table1; may be repeated. By default all.")
-_JOBS = typer.Option(None, "--jobs", "-j", help="How many processes to use; by default one for each core.", show_default=False)
+_FIGURE = typer.Option(
+    [],
+    "--figure",
+    "-f",
+    help="A figure by its number, such as 6 or table1; may be repeated. By default all.",
+)
+_JOBS = typer.Option(
+    None,
+    "--jobs",
+    "-j",
+    help="How many processes to use; by default one for each core.",
+    show_default=False,
+)
 _TITLES = {
-    "hanisch": "A noisy count procedure in a database, private trees and forests on adult (Hanisch): figures 3 and 9 to 17.",
-    "rdt2009": "Private random decision trees (Jagannathan, Pillaipakkamnatt and Wright 2009): table 1, figures 6 to 11 and 13 to 15.",
-    "rdt2012": "Private random decision trees (Jagannathan, Pillaipakkamnatt and Wright 2012): table 1, figures 1 to 5.",
+    "hanisch": (
+        "A noisy count procedure in a database, private trees and forests on adult (Hanisch): "
+        "figures 3 and 9 to 17."
+    ),
+    "rdt2009": (
+        "Private random decision trees (Jagannathan, Pillaipakkamnatt and Wright 2009): table 1, "
+        "figures 6 to 11 and 13 to 15."
+    ),
+    "rdt2012": (
+        "Private random decision trees (Jagannathan, Pillaipakkamnatt and Wright 2012): table 1, "
+        "figures 1 to 5."
+    ),
     "novakovic": "Trees by the exponential mechanism (Novakovic): figures 9 to 18.",
     "all": "All papers in one report.",
 }
@@ -31,7 +56,10 @@ _TITLES = {
 
 def _command(name: str) -> None:
     def run(
-        output: Path = _OUTPUT, quick: bool = _QUICK, figure: list[str] = _FIGURE, jobs: int | None = _JOBS
+        output: Path = _OUTPUT,
+        quick: bool = _QUICK,
+        figure: list[str] = _FIGURE,
+        jobs: int | None = _JOBS,
     ) -> None:  # the same options for every paper
         from privet.reproduce.papers import paper_named
         from privet.reproduce.whole import reproduce
@@ -47,7 +75,7 @@ def _command(name: str) -> None:
     figures out, and the report says so.
 
     Example: [bold]privet reproduce {name} --quick -o reproduce-out[/bold]
-    """
+    """  # noqa: E501
     app.command(name)(run)
 
 
@@ -58,16 +86,28 @@ for _name in _TITLES:
 
 @app.command("anatomy")
 def anatomy(
-    output: Path = typer.Option(Path("anatomy-out"), "--output", "-o", help="The folder for numbers, pictures, a summary and a report."),
-    experiment: list[int] = typer.Option([], "--experiment", "-e", help="An experiment, 1 to 5; may be repeated. By default all."),
-    folds: int | None = typer.Option(None, help="How many of the ten folds to run; by default all, or 2 with --quick."),
-    quick: bool = typer.Option(False, "--quick", help="Experiments 2 and 3, and 4 on 1500 rows only: a first look."),
+    output: Path = typer.Option(
+        Path("anatomy-out"),
+        "--output",
+        "-o",
+        help="The folder for numbers, pictures, a summary and a report.",
+    ),
+    experiment: list[int] = typer.Option(
+        [], "--experiment", "-e", help="An experiment, 1 to 5; may be repeated. By default all."
+    ),
+    folds: int | None = typer.Option(
+        None, help="How many of the ten folds to run; by default all, or 2 with --quick."
+    ),
+    quick: bool = typer.Option(
+        False, "--quick", help="Experiments 2 and 3, and 4 on 1500 rows only: a first look."
+    ),
     figure: list[str] = _FIGURE,
 ) -> None:
-    """Decision trees on outsourced data (Mancuhan and Clifton 2014): cdbsl, cdtl and cnl over loopback, with real processes.
+    """Decision trees on outsourced data (Mancuhan and Clifton 2014): cdbsl, cdtl and cnl over
+    loopback, with real processes.
 
-    This is anatomization, not differential privacy. A run that was ended goes on where it was when it is started again with the
-    same folder.
+    This is anatomization, not differential privacy. A run that was ended goes on where it was when
+    it is started again with the same folder.
 
     Example: [bold]privet reproduce anatomy --experiment 2 --experiment 3 -o anatomy-out[/bold]
     """
@@ -82,7 +122,12 @@ def anatomy(
     experiments, figures = chosen(experiment, quick=quick), choose([PAPER], figure)
     count = folds if folds is not None else QUICK_FOLDS if quick else FOLDS
     with _bar():
-        lines = run(experiments, count, output, lambda done, total, what: tell(what, done / total if total else None))
+        lines = run(
+            experiments,
+            count,
+            output,
+            lambda done, total, what: tell(what, done / total if total else None),
+        )
         write_up([Outcome(PAPER, one, lines) for _, one in figures], output, quick=quick)
     typer.echo((output / SUMMARY).read_text(encoding="utf-8"))
     typer.echo(f"numbers, pictures and this summary are in {output}")
@@ -92,23 +137,51 @@ def anatomy(
 def _bar() -> Iterator[None]:
     """A bar with the time left, on standard error where somebody looks."""
     from rich.console import Console
-    from rich.progress import BarColumn, Progress, TaskProgressColumn, TextColumn, TimeElapsedColumn, TimeRemainingColumn
+    from rich.progress import (
+        BarColumn,
+        Progress,
+        TaskProgressColumn,
+        TextColumn,
+        TimeElapsedColumn,
+        TimeRemainingColumn,
+    )
 
     from privet.progress import watched
 
     console = Console(stderr=True)
-    columns = (TextColumn("{task.description}"), BarColumn(), TaskProgressColumn(), TimeElapsedColumn(), TextColumn("left:"))
-    with Progress(*columns, TimeRemainingColumn(), console=console, transient=True, disable=not console.is_terminal) as bar:
+    columns = (
+        TextColumn("{task.description}"),
+        BarColumn(),
+        TaskProgressColumn(),
+        TimeElapsedColumn(),
+        TextColumn("left:"),
+    )
+    with Progress(
+        *columns,
+        TimeRemainingColumn(),
+        console=console,
+        transient=True,
+        disable=not console.is_terminal,
+    ) as bar:
         task = bar.add_task("preparing", total=None)
 
         def told(what: str, share: float | None) -> None:
-            bar.update(task, completed=share or 0.0, total=None if share is None else 1.0, description=what)
+            bar.update(
+                task, completed=share or 0.0, total=None if share is None else 1.0, description=what
+            )
 
         try:
             with watched(told):
                 yield
         except KeyboardInterrupt:
-            typer.echo("\nprivet: interrupted; what was finished is kept, and the same command goes on from there", err=True)
+            typer.echo(
+                (
+                    "\nprivet: interrupted; what was finished is kept, and the same command goes "
+                    "on "
+                    "from there"
+                ),
+                err=True,
+            )
             raise
 
 

@@ -1,4 +1,6 @@
-"""Work on a private table that goes on after an interruption, for the commands that write what they learnt to a file."""
+"""Work on a private table that goes on after an interruption, for the commands that write what they
+learnt to a file.
+"""
 
 from __future__ import annotations
 
@@ -19,9 +21,11 @@ from privet.resume import ResumableCurator, Unfinished
 def resumable(
     curator: AnyCurator, output: Path, doing: str, facts: Sequence[str], *, anew: bool
 ) -> Iterator[tuple[AnyCurator, Callable[[], None]]]:
-    """Whom to ask, and what to call before the output is written: a release has one name, however often its file is written.
+    """Whom to ask, and what to call before the output is written: a release has one name, however
+    often its file is written.
 
-    What was begun is kept beside the output until this block ends well. Work through a curator at an address does not go on.
+    What was begun is kept beside the output until this block ends well. Work through a curator at
+    an address does not go on.
     """
     if not isinstance(curator, Curator):
         with working(doing):
@@ -34,16 +38,31 @@ def resumable(
     with work_bars(doing) as paid:
         asked = ResumableCurator(curator, unfinished, paid)
         if unfinished.was_begun:
-            typer.echo(f"privet: going on with what was interrupted; {asked.answered} answer(s) are paid for", err=True)
+            typer.echo(
+                (
+                    f"privet: going on with what was interrupted; {asked.answered} answer(s) are "
+                    "paid "
+                    "for"
+                ),
+                err=True,
+            )
         try:
             yield asked, unfinished.save
         except KeyboardInterrupt:
             if unfinished.was_begun:
-                typer.echo("\nprivet: interrupted; the same command goes on with it, and pays for nothing twice", err=True)
+                typer.echo(
+                    (
+                        "\nprivet: interrupted; the same command goes on with it, and pays for "
+                        "nothing "
+                        "twice"
+                    ),
+                    err=True,
+                )
             raise
         except PrivetError:
             with suppress(PrivetError):  # a ledger that cannot be asked says nothing
-                if not asked.charged:  # refused before it cost anything: there is nothing to go on with
+                # refused before it cost anything: there is nothing to go on with
+                if not asked.charged:
                     unfinished.finish()
             raise
     unfinished.finish()

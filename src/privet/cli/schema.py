@@ -1,4 +1,6 @@
-"""``privet schema``: check a table against its schema, declare facts about it, or draft a first schema from a public sample."""
+"""``privet schema``: check a table against its schema, declare facts about it, or draft a first
+schema from a public sample.
+"""
 
 from __future__ import annotations
 
@@ -13,10 +15,15 @@ app = typer.Typer(help="What is public about a table.", no_args_is_help=True)
 def check(
     schema: Path = typer.Argument(help="The schema file (JSON)."),
     table: str | None = typer.Argument(
-        None, help="The table to check (.csv, .parquet, duckdb:///FILE?table=NAME, postgresql://...?table=NAME)."
+        None,
+        help=(
+            "The table to check (.csv, .parquet, duckdb:///FILE?table=NAME, "
+            "postgresql://...?table=NAME)."
+        ),
     ),
 ) -> None:
-    """Check a schema file, and whether a table fits it. For the owner: the answer depends on the rows.
+    """Check a schema file, and whether a table fits it. For the owner: the answer depends on the
+    rows.
 
     Names columns and ways out, never a value or a count. Exit code 2 if something does not fit.
 
@@ -30,44 +37,77 @@ def check(
     if table is not None:
         raise_if_any(open_table(table).problems(public))
     fits = "" if table is None else f"; {table} fits it"
-    typer.echo(f"{schema}: {len(public.names)} attributes, {public.n_classes} classes, fingerprint {public.fingerprint[:16]}{fits}")
+    typer.echo(
+        f"{schema}: {len(public.names)} attributes, {public.n_classes} classes, fingerprint "
+        f"{public.fingerprint[:16]}{fits}"
+    )
 
 
 @app.command("declare")
 def declare(
     schema: Path = typer.Argument(help="The schema file (JSON)."),
-    output: Path = typer.Option(..., "--output", "-o", help="Where to write it; may be the same file."),
-    neighbours: str | None = typer.Option(None, "--neighbours", help="'add-remove' or 'replace': what the promise is for."),
-    rows: int | None = typer.Option(None, "--rows", "-n", help="The number of rows, if it may be public."),
-    person: str | None = typer.Option(None, "--person", help="The column that says whose row it is."),
-    rows_per_person: int | None = typer.Option(None, "--rows-per-person", help="How many rows a person has at most."),
+    output: Path = typer.Option(
+        ..., "--output", "-o", help="Where to write it; may be the same file."
+    ),
+    neighbours: str | None = typer.Option(
+        None, "--neighbours", help="'add-remove' or 'replace': what the promise is for."
+    ),
+    rows: int | None = typer.Option(
+        None, "--rows", "-n", help="The number of rows, if it may be public."
+    ),
+    person: str | None = typer.Option(
+        None, "--person", help="The column that says whose row it is."
+    ),
+    rows_per_person: int | None = typer.Option(
+        None, "--rows-per-person", help="How many rows a person has at most."
+    ),
 ) -> None:
-    """Write a schema with facts that the owner declares about the table. They are public, and hold for its ledger from the first question.
+    """Write a schema with facts that the owner declares about the table. They are public, and hold
+    for its ledger from the first question.
 
-    Example: [bold]privet schema declare people.schema.json --neighbours replace -o people.schema.json[/bold]
+    Example: [bold]privet schema declare people.schema.json --neighbours replace -o
+    people.schema.json[/bold]
     """
     from privet.cli.asking import check_writable
     from privet.errors import ParameterError
     from privet.schema import Schema
 
     check_writable(output)
-    facts = {"neighbours": neighbours, "n_rows": rows, "person": person, "rows_per_person": rows_per_person}
+    facts = {
+        "neighbours": neighbours,
+        "n_rows": rows,
+        "person": person,
+        "rows_per_person": rows_per_person,
+    }
     declared = {name: fact for name, fact in facts.items() if fact is not None}
     if not declared:
-        raise ParameterError("nothing is declared; give --neighbours, --rows, --person or --rows-per-person")
+        raise ParameterError(
+            "nothing is declared; give --neighbours, --rows, --person or --rows-per-person"
+        )
     Schema.read(schema).declare(**declared).write(output)
     typer.echo(f"{output}: {', '.join(f'{name} {fact}' for name, fact in declared.items())}")
 
 
 @app.command("draft")
 def draft(
-    sample: str = typer.Argument(help="A PUBLIC sample: .csv, .parquet, duckdb:///FILE?table=NAME, postgresql://...?table=NAME."),
-    target: str | None = typer.Option(None, "--target", "-t", help="The class column; by default the last one."),
-    output: Path | None = typer.Option(None, "--output", "-o", help="Where to write it; by default standard output."),
+    sample: str = typer.Argument(
+        help=(
+            "A PUBLIC sample: .csv, .parquet, duckdb:///FILE?table=NAME, "
+            "postgresql://...?table=NAME."
+        )
+    ),
+    target: str | None = typer.Option(
+        None, "--target", "-t", help="The class column; by default the last one."
+    ),
+    output: Path | None = typer.Option(
+        None, "--output", "-o", help="Where to write it; by default standard output."
+    ),
 ) -> None:
-    """Write a first schema from a PUBLIC sample. Never run it on private rows: what it writes down is public.
+    """Write a first schema from a PUBLIC sample. Never run it on private rows: what it writes down
+    is public.
 
-    Example: [bold]privet schema draft public-sample.csv --target income -o people.schema.json[/bold]
+    Example: [bold]privet schema draft public-sample.csv --target income -o
+    people.schema.json[/bold]
     """
     import json
 

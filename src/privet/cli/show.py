@@ -9,7 +9,9 @@ import typer
 MODEL = typer.Argument(help="A model file.")
 
 
-WHOLE = typer.Option(False, "--whole", help="Show all branches of a drawn tree, also those that say the same.")
+WHOLE = typer.Option(
+    False, "--whole", help="Show all branches of a drawn tree, also those that say the same."
+)
 
 
 def show(
@@ -31,16 +33,21 @@ def show(
 
 def plot(
     model: Path = MODEL,
-    output: Path = typer.Option(..., "--output", "-o", help="Where to draw it: .svg, .png or .pdf."),
+    output: Path = typer.Option(
+        ..., "--output", "-o", help="Where to draw it: .svg, .png or .pdf."
+    ),
     tree: int = typer.Option(1, "--tree", help="Which tree of a forest, from 1."),
     depth: int | None = typer.Option(None, "--depth", "-d", help="Draw this many levels only."),
-    leaves: int = typer.Option(40, "--leaves", help="Draw this many leaves at most; the rest is summed up."),
+    leaves: int = typer.Option(
+        40, "--leaves", help="Draw this many leaves at most; the rest is summed up."
+    ),
     whole: bool = WHOLE,
 ) -> None:
     """Draw a tree as a picture, with its guarantee beneath.
 
-    Leaves show the class shares and the noise on them, or the class that a drawn tree says. Where a model also has scores for
-    the values of attributes, these are drawn beside it, in a file whose name ends in -scores.
+    Leaves show the class shares and the noise on them, or the class that a drawn tree says. Where a
+    model also has scores for the values of attributes, these are drawn beside it, in a file whose
+    name ends in -scores.
 
     Example: [bold]privet plot m.json -o tree.svg[/bold]
     """
@@ -72,17 +79,26 @@ def plot(
         typer.echo(f"drew {output}")
     if parts.terms or parts.constants:
         beside = output.with_stem(f"{output.stem}-scores") if parts.trees else output
-        save_figure(draw_terms(released, title=f"{released.learner} for {released.schema.target}, scores by value"), beside)
+        save_figure(
+            draw_terms(
+                released, title=f"{released.learner} for {released.schema.target}, scores by value"
+            ),
+            beside,
+        )
         typer.echo(f"drew {beside}")
 
 
 def card(
     model: Path = MODEL,
     output: Path | None = typer.Option(
-        None, "--output", "-o", help="Where to write it: .md or .html; by default Markdown on standard output."
+        None,
+        "--output",
+        "-o",
+        help="Where to write it: .md or .html; by default Markdown on standard output.",
     ),
 ) -> None:
-    """Write a privacy card: what is protected, what is not, and what epsilon means, for a data-protection officer.
+    """Write a privacy card: what is protected, what is not, and what epsilon means, for a
+    data-protection officer.
 
     Example: [bold]privet card m.json -o card.html[/bold]
     """
@@ -97,15 +113,23 @@ def card(
     if output is None:
         typer.echo(card_markdown(released))
         return
-    write_out(output, card_html(released) if output.suffix.lower() in (".html", ".htm") else card_markdown(released))
+    write_out(
+        output,
+        card_html(released)
+        if output.suffix.lower() in (".html", ".htm")
+        else card_markdown(released),
+    )
 
 
 def export(
     model: Path = MODEL,
-    output: Path = typer.Option(..., "--output", "-o", help="Where to write it: .txt, .dot or .onnx."),
+    output: Path = typer.Option(
+        ..., "--output", "-o", help="Where to write it: .txt, .dot or .onnx."
+    ),
     whole: bool = WHOLE,
 ) -> None:
-    """Export a model: indented text, Graphviz DOT (the first tree), or ONNX (from codes to label and probabilities).
+    """Export a model: indented text, Graphviz DOT (the first tree), or ONNX (from codes to label
+    and probabilities).
 
     Example: [bold]privet export m.json -o m.onnx[/bold]
     """
@@ -118,14 +142,23 @@ def export(
     check_writable(output)
     check_apart([output], None, None, model)
     released = read_model(model)
-    kind, scores, promise = output.suffix.lower(), released.combine == "scores", visible(released.privacy.describe())
+    kind, scores, promise = (
+        output.suffix.lower(),
+        released.combine == "scores",
+        visible(released.privacy.describe()),
+    )
     if kind == ".onnx":
         write_out(output, to_onnx(released).SerializeToString())
     elif kind == ".txt":
-        texts = [f"# {title}\n{tree_text(tree, scores=scores, whole=whole)}" for tree, title in Parts.of(released).titles()]
+        texts = [
+            f"# {title}\n{tree_text(tree, scores=scores, whole=whole)}"
+            for tree, title in Parts.of(released).titles()
+        ]
         write_out(output, f"# {promise}\n" + "\n".join(texts))
     elif kind == ".dot":
         tree, _ = Parts.of(released).titles()[0]
-        write_out(output, f"// {promise}\n{tree_dot(tree, scores=scores, whole=whole, caption=promise)}")
+        write_out(
+            output, f"// {promise}\n{tree_dot(tree, scores=scores, whole=whole, caption=promise)}"
+        )
     else:
         raise ParameterError(f"--output must end in .txt, .dot or .onnx, got {output.name!r}")

@@ -29,7 +29,11 @@ def at_most(value: Fraction) -> str:
     short = number(value)
     if Fraction(short) <= value:
         return short
-    return number(Context(prec=6, rounding=ROUND_FLOOR).divide(Decimal(value.numerator), Decimal(value.denominator)))
+    return number(
+        Context(prec=6, rounding=ROUND_FLOOR).divide(
+            Decimal(value.numerator), Decimal(value.denominator)
+        )
+    )
 
 
 def finite(epsilon: float) -> float | None:
@@ -39,7 +43,12 @@ def finite(epsilon: float) -> float | None:
 
 def ledger_table(entries: list[Entry], unanswered: Collection[int] = ()) -> Table:
     """The charges, oldest first. Those that never got an answer are marked."""
-    table = Table(title="Ledger: what was asked, and what it cost", title_justify="left", box=box.SIMPLE_HEAD, pad_edge=False)
+    table = Table(
+        title="Ledger: what was asked, and what it cost",
+        title_justify="left",
+        box=box.SIMPLE_HEAD,
+        pad_edge=False,
+    )
     for column in ("#", "when (UTC)", "data set", "analyst", "question"):
         table.add_column(column)
     table.add_column("epsilon", justify="right")
@@ -48,7 +57,15 @@ def ledger_table(entries: list[Entry], unanswered: Collection[int] = ()) -> Tabl
         epsilon = "-" if entry.cost.epsilon is None else number(entry.cost.epsilon)
         when = entry.time[5:19].replace("T", " ")
         what = f"{entry.what} (UNANSWERED)" if entry.number in unanswered else entry.what
-        table.add_row(str(entry.number), when, entry.dataset, entry.analyst, what, epsilon, number(entry.cost.rho))
+        table.add_row(
+            str(entry.number),
+            when,
+            entry.dataset,
+            entry.analyst,
+            what,
+            epsilon,
+            number(entry.cost.rho),
+        )
     return table
 
 
@@ -77,9 +94,19 @@ def grants_table(ledger: Ledger, analysts: list[str], grants: Sequence[Grant]) -
     table.add_column("until (UTC)")
     for grant in grants:
         cap = ledger.cap(grant.dataset, grant.analyst)
-        spent = ledger.spent(grant.dataset, grant.analyst).amount(cap.unit) if cap is not None else None
-        money = ("-", "-") if spent is None else (number(spent), number(left(ledger, grant.dataset, grant.analyst)))
-        until = "" if not grant.expires else grant.expires[:16].replace("T", " ") + (" (over)" if grant.over else "")
+        spent = (
+            ledger.spent(grant.dataset, grant.analyst).amount(cap.unit) if cap is not None else None
+        )
+        money = (
+            ("-", "-")
+            if spent is None
+            else (number(spent), number(left(ledger, grant.dataset, grant.analyst)))
+        )
+        until = (
+            ""
+            if not grant.expires
+            else grant.expires[:16].replace("T", " ") + (" (over)" if grant.over else "")
+        )
         table.add_row(grant.analyst, grant.dataset, str(cap), *money, until)
     for analyst in analysts:
         if analyst not in {grant.analyst for grant in grants}:
@@ -90,7 +117,10 @@ def grants_table(ledger: Ledger, analysts: list[str], grants: Sequence[Grant]) -
 def counts_table(schema: Schema, answer: Numbers, by: str | None) -> Table:
     """Noisy class counts, one line per value of ``by``."""
     table = Table(
-        title=f"Noisy rows per class (each number is right to within about {2 * answer.deviation:.0f}, 19 times in 20)",
+        title=(
+            "Noisy rows per class (each number is right to within about "
+            f"{2 * answer.deviation:.0f}, 19 times in 20)"
+        ),
         title_justify="left",
         box=box.SIMPLE_HEAD,
         pad_edge=False,
@@ -99,7 +129,11 @@ def counts_table(schema: Schema, answer: Numbers, by: str | None) -> Table:
     for label in schema.label.labels:
         table.add_column(label, justify="right")
     counts = answer.tables[0][0]
-    lines = [("all rows", counts)] if by is None else list(zip(schema.attributes[by].labels, counts, strict=True))
+    lines = (
+        [("all rows", counts)]
+        if by is None
+        else list(zip(schema.attributes[by].labels, counts, strict=True))
+    )
     for label, line in lines:
         table.add_row(label, *(str(int(count)) for count in line))
     return table

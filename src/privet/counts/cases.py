@@ -1,8 +1,10 @@
-"""A question as entry numbers: one statement, and one pass over the rows, for a whole level or forest.
+"""A question as entry numbers: one statement, and one pass over the rows, for a whole level or
+forest.
 
-The entries of all count tables are numbered in a row. A row of the table falls into one entry of each partition: nested CASE expressions
-find the cell, arithmetic the entry. The numbers of a row are unnested from an array, and counted. Engines differ in how they unnest, and
-in what keeps them from computing a cell several times; the expressions are the same.
+The entries of all count tables are numbered in a row. A row of the table falls into one entry of
+each partition: nested CASE expressions find the cell, arithmetic the entry. The numbers of a row
+are unnested from an array, and counted. Engines differ in how they unnest, and in what keeps them
+from computing a cell several times; the expressions are the same.
 """
 
 from __future__ import annotations
@@ -24,12 +26,19 @@ _MAX_DEPTH = 32
 
 
 class Cases:
-    """A question in nested CASE expressions. Each partition has one cell more than asked, for the rows outside of all cells."""
+    """A question in nested CASE expressions. Each partition has one cell more than asked, for the
+    rows outside of all cells.
+    """
 
     def __init__(self, question: Question) -> None:
         self._question = question
-        self._trees = list({id(partition.cells): partition.cells for partition in question.partitions}.values())
-        self._starts = [0, *np.cumsum([self._entries(partition) for partition in question.partitions]).tolist()]
+        self._trees = list(
+            {id(partition.cells): partition.cells for partition in question.partitions}.values()
+        )
+        self._starts = [
+            0,
+            *np.cumsum([self._entries(partition) for partition in question.partitions]).tolist(),
+        ]
 
     @property
     def nodes(self) -> int:
@@ -47,36 +56,54 @@ class Cases:
         return self.nodes <= _MAX_NODES and self.depth <= _MAX_DEPTH
 
     def cells(self) -> list[str]:
-        """What is selected of the encoded rows, besides the class: the cell in each tree, and the codes that split cells further."""
-        schema, by = self._question.schema, dict.fromkeys(partition.by for partition in self._question.partitions)
+        """What is selected of the encoded rows, besides the class: the cell in each tree, and the
+        codes that split cells further.
+        """
+        schema, by = (
+            self._question.schema,
+            dict.fromkeys(partition.by for partition in self._question.partitions),
+        )
         columns = [f"{_route(cells)} AS w{t}" for t, cells in enumerate(self._trees)]
         return columns + [f"c{schema.index(name)}" for name in by if name is not None]
 
     def entries(self) -> list[str]:
-        """The entry numbers of a row from its cells, its codes and its class. The last number counts all rows."""
+        """The entry numbers of a row from its cells, its codes and its class. The last number
+        counts all rows.
+        """
         names = {id(cells): f"w{t}" for t, cells in enumerate(self._trees)}
         schema, entries = self._question.schema, []
         for start, partition in zip(self._starts, self._question.partitions, strict=False):
             cell = names[id(partition.cells)]
             if partition.by is not None:
-                cell = f"({cell} * {schema.attributes[partition.by].size} + c{schema.index(partition.by)})"
+                cell = (
+                    f"({cell} * {schema.attributes[partition.by].size} + "
+                    f"c{schema.index(partition.by)})"
+                )
             entries.append(f"{start} + {cell} * {schema.n_classes} + y")
         return [*entries, str(self._starts[-1])]
 
     def statement(self, encoded: str) -> str:
-        """The one statement with which PostgreSQL answers the question: entry numbers and counts."""
+        """The one statement with which PostgreSQL answers the question: entry numbers and
+        counts.
+        """
         routed = f"SELECT {', '.join([*self.cells(), 'y'])} FROM ({encoded}) AS k {FENCE}"
-        numbered = f"SELECT unnest(ARRAY[{', '.join(self.entries())}]) AS entry FROM ({routed}) AS r"
+        numbered = (
+            f"SELECT unnest(ARRAY[{', '.join(self.entries())}]) AS entry FROM ({routed}) AS r"
+        )
         return f"SELECT entry, count(*) AS n FROM ({numbered}) AS u GROUP BY entry"
 
     def tables(self, answer: Iterable[list[tuple[Any, ...]] | npt.NDArray[np.int64]]) -> Tables:
-        """The count tables from the statement's answer, which comes in blocks: rows of two, or anything that is an array of such rows."""
+        """The count tables from the statement's answer, which comes in blocks: rows of two, or
+        anything that is an array of such rows.
+        """
         flat = np.zeros(self._starts[-1] + 1, dtype=np.int64)
         for block in answer:
             entries, counts = np.asarray(block, dtype=np.int64).T
             flat[entries] = counts
         tables, uncovered = [], []
-        for (start, end), partition in zip(pairwise(self._starts), self._question.partitions, strict=True):
+        for (start, end), partition in zip(
+            pairwise(self._starts), self._question.partitions, strict=True
+        ):
             cells, *rest = partition.shape
             table = flat[start:end].reshape(cells + 1, *rest)
             tables.append(table[:-1].copy())
@@ -95,18 +122,28 @@ def _route(cells: Cells, node: int = 0) -> str:
     if a < 0:
         return str(int(cells.cell[node]) if cells.cell[node] >= 0 else len(cells))
     children = cells.branch[cells.offset[node] : cells.offset[node] + cells.schema.sizes[a]]
-    starts = [0, *(np.flatnonzero(np.diff(children)) + 1).tolist()]  # of runs of codes that go to the same child
-    codes_of = {child: np.flatnonzero(children == child).tolist() for child in dict.fromkeys(children.tolist())}
+    # of runs of codes that go to the same child
+    starts = [0, *(np.flatnonzero(np.diff(children)) + 1).tolist()]
+    codes_of = {
+        child: np.flatnonzero(children == child).tolist()
+        for child in dict.fromkeys(children.tolist())
+    }
 
     def search(low: int, high: int) -> str:
         """Among the runs low to high."""
         if low == high:
             return _route(cells, int(children[starts[low]]))
         middle = (low + high + 1) // 2
-        return f"CASE WHEN c{a} < {starts[middle]} THEN {search(low, middle - 1)} ELSE {search(middle, high)} END"
+        return (
+            f"CASE WHEN c{a} < {starts[middle]} THEN {search(low, middle - 1)} ELSE "
+            f"{search(middle, high)} END"
+        )
 
     if len(starts) == len(codes_of):
         return search(0, len(starts) - 1)
     *few, most = sorted(codes_of, key=lambda child: len(codes_of[child]))
-    tests = [f"WHEN c{a} IN ({', '.join(map(str, codes_of[child]))}) THEN {_route(cells, child)}" for child in few]
+    tests = [
+        f"WHEN c{a} IN ({', '.join(map(str, codes_of[child]))}) THEN {_route(cells, child)}"
+        for child in few
+    ]
     return f"CASE {' '.join(tests)} ELSE {_route(cells, most)} END"

@@ -25,7 +25,8 @@ FEWEST_ROWS, FEWEST_TREES = 30_000, 3
 MOST_CLASSES = 256
 _MAX_THREAD_MEMORY = 1 << 28  # bytes for the private tables of all threads
 
-_Answer = dict[int, tuple[npt.NDArray[np.int64], int]]  # by partition: its table, and the rows in none of its cells
+# by partition: its table, and the rows in none of its cells
+_Answer = dict[int, tuple[npt.NDArray[np.int64], int]]
 
 
 class Counting:
@@ -36,11 +37,19 @@ class Counting:
         self._by_weights: dict[bool, list[_Leaves | _Rows]] = {}
         self._rows = 0
 
-    def add(self, codes: npt.NDArray[Any], classes: npt.NDArray[Any], weights: npt.NDArray[np.int64] = NO_WEIGHTS) -> None:
-        """Count these rows: ``codes`` has one line per attribute of the schema (unused ones may hold anything)."""
+    def add(
+        self,
+        codes: npt.NDArray[Any],
+        classes: npt.NDArray[Any],
+        weights: npt.NDArray[np.int64] = NO_WEIGHTS,
+    ) -> None:
+        """Count these rows: ``codes`` has one line per attribute of the schema (unused ones may
+        hold anything).
+        """
         weighted = len(weights) > 0
         self._rows += int(weights.sum()) if weighted else len(classes)
-        if weighted not in self._by_weights:  # what comes first tells what comes: sources feed blocks of one size
+        # what comes first tells what comes: sources feed blocks of one size
+        if weighted not in self._by_weights:
             self._by_weights[weighted] = _ways(self._question, len(classes), weighted)
         for way in self._by_weights[weighted]:
             way.add(codes, classes, weights)
@@ -51,23 +60,36 @@ class Counting:
         for ways in self._by_weights.values():
             for way in ways:
                 for p, (table, outside) in way.answer().items():
-                    found[p] = (found[p][0] + table, found[p][1] + outside) if p in found else (table, outside)
+                    found[p] = (
+                        (found[p][0] + table, found[p][1] + outside)
+                        if p in found
+                        else (table, outside)
+                    )
         shapes = [partition.shape for partition in self._question.partitions]
-        tables = [found[p][0] if p in found else np.zeros(shape, dtype=np.int64) for p, shape in enumerate(shapes)]
+        tables = [
+            found[p][0] if p in found else np.zeros(shape, dtype=np.int64)
+            for p, shape in enumerate(shapes)
+        ]
         uncovered = [found[p][1] if p in found else 0 for p in range(len(shapes))]
         check_totals(tables, uncovered, self._rows)
         return tables
 
 
 def _ways(question: Question, n_rows: int, weighted: bool) -> list[_Leaves | _Rows]:
-    """How to count the trees of a question: leaves by their bits where that is possible, the others row by row."""
+    """How to count the trees of a question: leaves by their bits where that is possible, the others
+    row by row.
+    """
     asked: dict[int, tuple[Cells, list[int]]] = {}
     for p, partition in enumerate(question.partitions):
         asked.setdefault(id(partition.cells), (partition.cells, []))[1].append(p)
     trees = list(asked.values())
     plain: list[int] = []
     if n_rows >= FEWEST_ROWS and not weighted and question.schema.n_classes <= MOST_CLASSES:
-        unsplit = [t for t, (_, parts) in enumerate(trees) if all(question.partitions[p].by is None for p in parts)]
+        unsplit = [
+            t
+            for t, (_, parts) in enumerate(trees)
+            if all(question.partitions[p].by is None for p in parts)
+        ]
         plain = [unsplit[i] for i in fitting([trees[t][0] for t in unsplit])]
         plain = plain if len(plain) >= FEWEST_TREES else []
     others = [t for t in range(len(trees)) if t not in set(plain)]
@@ -87,7 +109,9 @@ class _Leaves:
         self._parts = [parts for _, parts in trees]
         self._counts = np.zeros((n_classes, self._bits.n_strips * STRIP), dtype=np.int64)
 
-    def add(self, codes: npt.NDArray[Any], classes: npt.NDArray[Any], _: npt.NDArray[np.int64]) -> None:
+    def add(
+        self, codes: npt.NDArray[Any], classes: npt.NDArray[Any], _: npt.NDArray[np.int64]
+    ) -> None:
         from privet.counts.leaf_counts import count_leaves
 
         def count(low: int, high: int, counts: npt.NDArray[np.int64]) -> None:
@@ -103,14 +127,24 @@ class _Leaves:
 class _Rows:
     """Trees whose rows are counted one by one."""
 
-    def __init__(self, question: Question, trees: list[tuple[Cells, list[int]]], n_rows: int) -> None:
+    def __init__(
+        self, question: Question, trees: list[tuple[Cells, list[int]]], n_rows: int
+    ) -> None:
         self._parts = [parts for _, parts in trees]
-        by = [[-1 if (name := question.partitions[p].by) is None else question.schema.index(name) for p in parts] for parts in self._parts]
+        by = [
+            [
+                -1 if (name := question.partitions[p].by) is None else question.schema.index(name)
+                for p in parts
+            ]
+            for parts in self._parts
+        ]
         split = [(cells, attributes) for (cells, _), attributes in zip(trees, by, strict=True)]
         self._histograms = Histograms(split, question.schema.n_classes, n_rows)
         self._counts = np.zeros(self._histograms.n_counts, dtype=np.int64)
 
-    def add(self, codes: npt.NDArray[Any], classes: npt.NDArray[Any], weights: npt.NDArray[np.int64]) -> None:
+    def add(
+        self, codes: npt.NDArray[Any], classes: npt.NDArray[Any], weights: npt.NDArray[np.int64]
+    ) -> None:
         from privet.counts.kernels import count_rows
 
         def count(low: int, high: int, counts: npt.NDArray[np.int64]) -> None:
@@ -120,13 +154,27 @@ class _Rows:
 
     def answer(self) -> _Answer:
         found = zip(self._parts, self._histograms.tables(self._counts), strict=True)
-        return {p: answer for parts, answers in found for p, answer in zip(parts, answers, strict=True)}
+        return {
+            p: answer for parts, answers in found for p, answer in zip(parts, answers, strict=True)
+        }
 
 
-def _in_parts(count: Callable[[int, int, npt.NDArray[np.int64]], None], n_rows: int, steps: int, counts: npt.NDArray[np.int64]) -> None:
-    """Add the rows to the counts, in threads with counts of their own where so many steps for each row are worth it."""
+def _in_parts(
+    count: Callable[[int, int, npt.NDArray[np.int64]], None],
+    n_rows: int,
+    steps: int,
+    counts: npt.NDArray[np.int64],
+) -> None:
+    """Add the rows to the counts, in threads with counts of their own where so many steps for each
+    row are worth it.
+    """
     work = n_rows * steps // (64 * BLOCK)
-    most = max(1, min(os.cpu_count() or 1, n_rows // BLOCK, work, _MAX_THREAD_MEMORY // max(1, counts.nbytes)))
+    most = max(
+        1,
+        min(
+            os.cpu_count() or 1, n_rows // BLOCK, work, _MAX_THREAD_MEMORY // max(1, counts.nbytes)
+        ),
+    )
     if most == 1:
         count(0, n_rows, counts)
         return

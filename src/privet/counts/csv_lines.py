@@ -1,10 +1,11 @@
 """CSV files, read so that one line never changes how another is read.
 
-A usual CSV reader guesses its dialect from rows, and an unclosed quote makes it swallow the lines that follow. Adding
-one row could then move many others, and the sensitivity that all noise is scaled by would not hold. So a row is a line
-here: DuckDB reads lines, and every line is cut into fields by itself. The separator comes from the header line alone.
-A line ends with a line feed, a carriage return, or both, wherever they stand: DuckDB takes either, whatever it is told.
-Line breaks inside quotes are not supported; the owner's check says so.
+A usual CSV reader guesses its dialect from rows, and an unclosed quote makes it swallow the lines
+that follow. Adding one row could then move many others, and the sensitivity that all noise is
+scaled by would not hold. So a row is a line here: DuckDB reads lines, and every line is cut into
+fields by itself. The separator comes from the header line alone. A line ends with a line feed, a
+carriage return, or both, wherever they stand: DuckDB takes either, whatever it is told. Line breaks
+inside quotes are not supported; the owner's check says so.
 """
 
 from __future__ import annotations
@@ -27,7 +28,9 @@ Query = tuple[str, dict[str, Any]]
 
 
 def csv_relation(path: Path) -> tuple[Query, Query]:
-    """The table, and a question whether some line is no record, each as SQL with its bound values."""
+    """The table, and a question whether some line is no record, each as SQL with its bound
+    values.
+    """
     delim, names = _header(path)
     d = re.escape(delim)
     field = _FIELD.format(d=d)
@@ -37,13 +40,20 @@ def csv_relation(path: Path) -> tuple[Query, Query]:
         "field": f"{d}({field})",
         "unused": "\x1f",
     }
-    # A separator in front lets every field begin with one: after an empty match, the next would not be found.
-    fields = "CASE WHEN contains(line, '\"') THEN regexp_extract_all($delim || line, $field, 1) ELSE string_split(line, $delim) END"
+    # A separator in front lets every field begin with one: after an empty match, the next would not
+    # be found.
+    fields = (
+        "CASE WHEN contains(line, '\"') THEN regexp_extract_all($delim || line, $field, 1) ELSE "
+        "string_split(line, $delim) END"
+    )
     columns = ", ".join(f"{_plain(i)} AS {quoted(name)}" for i, name in enumerate(names, start=1))
     cut = f"SELECT {fields} AS f FROM {_lines(ignore_errors=True)}"
     table = f"(SELECT {columns} FROM ({cut}) WHERE len(f) = {len(names)})"
     whole = f"len({fields}) = {len(names)} AND regexp_full_match(line, $record)"
-    broken = f"SELECT coalesce(bool_or(NOT ({whole})), false) FROM {_lines(ignore_errors=False)} WHERE line <> ''"
+    broken = (
+        f"SELECT coalesce(bool_or(NOT ({whole})), false) FROM {_lines(ignore_errors=False)} WHERE "
+        "line <> ''"
+    )
     record = f"(?:{field})(?:{d}(?:{field}))*"
     return (table, parameters), (broken, {**parameters, "record": record})
 
@@ -51,7 +61,8 @@ def csv_relation(path: Path) -> tuple[Query, Query]:
 def _lines(*, ignore_errors: bool) -> str:
     """The lines below the header. No quotes, no separator: a line is one field."""
     options = (
-        "auto_detect = false, header = false, skip = 1, delim = $unused, quote = '', escape = '', new_line = '\\n', "
+        "auto_detect = false, header = false, skip = 1, delim = $unused, quote = '', escape = '', "
+        "new_line = '\\n', "
         "strict_mode = false, hive_partitioning = false, columns = {'line': 'VARCHAR'}"
     )
     source = f"read_csv($path, {options}, ignore_errors = {str(ignore_errors).lower()})"
@@ -62,7 +73,10 @@ def _plain(position: int) -> str:
     """A field without its quotes; nothing at all is null."""
     field = f"f[{position}]"
     unquoted = f"replace({field}[2:-2], '\"\"', '\"')"
-    return f"CASE WHEN {field} = '' THEN NULL WHEN starts_with({field}, '\"') THEN {unquoted} ELSE {field} END"
+    return (
+        f"CASE WHEN {field} = '' THEN NULL WHEN starts_with({field}, '\"') THEN {unquoted} ELSE "
+        f"{field} END"
+    )
 
 
 def _header(path: Path) -> tuple[str, list[str]]:
@@ -91,10 +105,19 @@ def header_of(line: bytes, path: str) -> tuple[str, list[str]]:
 
 
 def fields_of(line: str, delim: str) -> list[str | None]:
-    """The fields of one line, as the table has them: for lines that come one by one. Nothing at all is None."""
+    """The fields of one line, as the table has them: for lines that come one by one. Nothing at all
+    is None.
+    """
     field = _FIELD.format(d=re.escape(delim))
-    cut = re.findall(f"{re.escape(delim)}({field})", delim + line) if '"' in line else line.split(delim)
-    return [None if not text else text[1:-1].replace('""', '"') if text.startswith('"') else text for text in cut]
+    cut = (
+        re.findall(f"{re.escape(delim)}({field})", delim + line)
+        if '"' in line
+        else line.split(delim)
+    )
+    return [
+        None if not text else text[1:-1].replace('""', '"') if text.startswith('"') else text
+        for text in cut
+    ]
 
 
 def _no_header(path: str) -> TableError:

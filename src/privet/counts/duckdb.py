@@ -1,4 +1,6 @@
-"""CSV and Parquet files and DuckDB databases, read by DuckDB. A table is never loaded into Python."""
+"""CSV and Parquet files and DuckDB databases, read by DuckDB. A table is never loaded into
+Python.
+"""
 
 from __future__ import annotations
 
@@ -23,9 +25,10 @@ if TYPE_CHECKING:
 class DuckDBTable:
     """A relation that DuckDB can read.
 
-    ``relation`` is SQL of our own with ``parameters`` bound in it, or a quoted table name; ``database`` is the
-    database file, opened read-only, or None for files that DuckDB reads directly; ``broken_lines`` is SQL with its
-    values that tells whether some line of a text file is no record.
+    ``relation`` is SQL of our own with ``parameters`` bound in it, or a quoted table name;
+    ``database`` is the database file, opened read-only, or None for files that DuckDB reads
+    directly; ``broken_lines`` is SQL with its values that tells whether some line of a text file is
+    no record.
     """
 
     name: str
@@ -55,16 +58,22 @@ class DuckDBTable:
 
         try:
             with self.cursor() as cursor:
-                rows = cursor.execute(f"DESCRIBE SELECT * FROM {self.relation}", self.parameters).fetchall()
+                rows = cursor.execute(
+                    f"DESCRIBE SELECT * FROM {self.relation}", self.parameters
+                ).fetchall()
         except duckdb.Error:
-            raise TableError(f"cannot read {self.name}: it is damaged, or not what its name says") from None
+            raise TableError(
+                f"cannot read {self.name}: it is damaged, or not what its name says"
+            ) from None
         return {row[0]: row[1] for row in rows}
 
     def check_structure(self, schema: Schema) -> None:
         raise_if_any(self._structure(schema))
 
     def check_reachable(self) -> None:
-        files = [place for place in (self.database, self.parameters.get("path")) if place is not None]
+        files = [
+            place for place in (self.database, self.parameters.get("path")) if place is not None
+        ]
         try:
             there = all(Path(place).is_file() for place in files)
             opened = self.database is None or Path(self.database).stat().st_ino == self._opened_file
@@ -73,11 +82,21 @@ class DuckDBTable:
         if not there:
             raise TableError(f"the file of {self.name} is gone")
         if not opened:  # what is open are the old rows
-            raise TableError(f"the file of {self.name} was replaced; open it again, which for a service means to start it again")
+            raise TableError(
+                f"the file of {self.name} was replaced; open it again, which for a service "
+                "means "
+                "to start it again"
+            )
 
     def _structure(self, schema: Schema) -> list[tuple[str, What]]:
-        fractions = {column for column, sql_type in self.columns.items() if sql_type in ("FLOAT", "DOUBLE")}
-        found = structure_problems(schema, {column: kind_of(sql_type) for column, sql_type in self.columns.items()}, fractions)
+        fractions = {
+            column for column, sql_type in self.columns.items() if sql_type in ("FLOAT", "DOUBLE")
+        }
+        found = structure_problems(
+            schema,
+            {column: kind_of(sql_type) for column, sql_type in self.columns.items()},
+            fractions,
+        )
         if schema.person in self.columns and not tells_people_apart(self.columns[schema.person]):
             found.append((schema.person, "dtype"))
         return found
@@ -87,19 +106,32 @@ class DuckDBTable:
         self._check_lines()
         broken = {column for column, _ in found}
         statement, tests = Statement(dict(self.parameters)), []
-        attributes: dict[str, Attribute] = {**schema.attributes, schema.target: Categorical(schema.classes)}
+        attributes: dict[str, Attribute] = {
+            **schema.attributes,
+            schema.target: Categorical(schema.classes),
+        }
         for i, (column, attribute) in enumerate(attributes.items()):
             if column not in broken:
                 kind = kind_of(self.columns[column])
                 assert kind is not None
-                tests += [(column, what, test) for what, test in problem_tests(statement, attribute, column, kind, f"d{i}")]
+                tests += [
+                    (column, what, test)
+                    for what, test in problem_tests(statement, attribute, column, kind, f"d{i}")
+                ]
         if tests:
             selected = ", ".join(f"coalesce(bool_or({test}), false)" for _, _, test in tests)
-            sql = f"{with_tables(statement.tables)}SELECT {selected} FROM {self.relation} AS t {' '.join(statement.joins)}"
+            sql = (
+                f"{with_tables(statement.tables)}SELECT {selected} FROM {self.relation} AS t "
+                f"{' '.join(statement.joins)}"
+            )
             with self.cursor() as cursor:
                 answers = execute(cursor, sql, statement.parameters, self.name).fetchone()
             assert answers is not None
-            found += [(column, what) for (column, what, _), answer in zip(tests, answers, strict=True) if answer]
+            found += [
+                (column, what)
+                for (column, what, _), answer in zip(tests, answers, strict=True)
+                if answer
+            ]
         return found
 
     def _check_lines(self) -> None:
@@ -108,12 +140,16 @@ class DuckDBTable:
                 broken = execute(cursor, *self.broken_lines, self.name).fetchone()
             if broken != (False,):
                 raise TableError(
-                    f"{self.name} has lines that are no complete record (wrong number of fields, an unclosed quote, a line break "
-                    "inside quotes); they are not counted. Repair them, or store the table as Parquet"
+                    f"{self.name} has lines that are no complete record (wrong number of fields, "
+                    "an unclosed quote, a line break "
+                    "inside quotes); they are not counted. Repair them, or store the table as "
+                    "Parquet"
                 )
 
     def rows_roughly(self) -> int:
-        """How many rows there are by what is written about the table, to say how far work has come; 0 where nothing is written."""
+        """How many rows there are by what is written about the table, to say how far work has come;
+        0 where nothing is written.
+        """
         if not self.relation.startswith("read_parquet("):
             return 0
         with self.cursor() as cursor:
@@ -126,10 +162,13 @@ class DuckDBTable:
 
 
 def table_of_database(path: Path, name: str) -> DuckDBTable:
-    """A table of a DuckDB file, under the one name that the database has for it: case and schema do not make another table."""
+    """A table of a DuckDB file, under the one name that the database has for it: case and schema do
+    not make another table.
+    """
     with connect(str(path), path.name) as connection:
         rows = connection.execute(
-            "SELECT table_schema, table_name FROM information_schema.tables WHERE table_catalog = current_database() "
+            "SELECT table_schema, table_name FROM information_schema.tables WHERE table_catalog = "
+            "current_database() "
             "AND lower($name) IN (lower(table_name), lower(table_schema || '.' || table_name))",
             {"name": name},
         ).fetchall()
@@ -138,4 +177,6 @@ def table_of_database(path: Path, name: str) -> DuckDBTable:
     if len(rows) != 1:
         raise TableError(f"no table {name!r} in {path.name}")
     (schema, table) = rows[0]
-    return DuckDBTable(f"{schema}.{table}", f"{quoted(schema)}.{quoted(table)}", {}, database=str(path))
+    return DuckDBTable(
+        f"{schema}.{table}", f"{quoted(schema)}.{quoted(table)}", {}, database=str(path)
+    )

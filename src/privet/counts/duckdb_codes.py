@@ -27,7 +27,18 @@ from privet.schema.problems import What
 from privet.schema.steps import look_up
 
 #: Types that come as NumPy has them.
-_NATIVE = {"TINYINT", "SMALLINT", "INTEGER", "BIGINT", "UTINYINT", "USMALLINT", "UINTEGER", "UBIGINT", "FLOAT", "DOUBLE"}
+_NATIVE = {
+    "TINYINT",
+    "SMALLINT",
+    "INTEGER",
+    "BIGINT",
+    "UTINYINT",
+    "USMALLINT",
+    "UINTEGER",
+    "UBIGINT",
+    "FLOAT",
+    "DOUBLE",
+}
 
 
 #: Types of people's identities beside texts, numbers and truth values.
@@ -35,7 +46,9 @@ _IDENTITIES = {"UUID", "DATE", "BLOB", "UHUGEINT"}
 
 
 class Relation(Protocol):
-    """What a statement reads: SQL of our own with its bound values, or a quoted name, and the type of each column."""
+    """What a statement reads: SQL of our own with its bound values, or a quoted name, and the type
+    of each column.
+    """
 
     @property
     def relation(self) -> str: ...
@@ -57,9 +70,13 @@ def kind_of(sql_type: str) -> Kind | None:
 
 
 def tells_people_apart(sql_type: str) -> bool:
-    """Whether equal people are equal texts: intervals of a month and of 30 days are equal, and nested types may hold fractions."""
+    """Whether equal people are equal texts: intervals of a month and of 30 days are equal, and
+    nested types may hold fractions.
+    """
     family = sql_type.partition("(")[0]
-    return "[" not in sql_type and (kind_of(sql_type) is not None or family in _IDENTITIES or family.startswith("TIMESTAMP"))
+    return "[" not in sql_type and (
+        kind_of(sql_type) is not None or family in _IDENTITIES or family.startswith("TIMESTAMP")
+    )
 
 
 def encoded_rows(table: Relation, schema: Schema) -> tuple[Statement, str]:
@@ -74,12 +91,18 @@ def encoded_rows(table: Relation, schema: Schema) -> tuple[Statement, str]:
         if attribute.size in (attribute.unknown_code, attribute.missing_code):
             conditions.append(f"{alias} < {attribute.size}")
     person = "" if schema.person is None else f", {_identity(table, schema.person)} AS person"
-    inner = f"SELECT {', '.join(columns)}{person} FROM {table.relation} AS t {' '.join(statement.joins)}"
+    inner = (
+        f"SELECT {', '.join(columns)}{person} FROM {table.relation} AS t "
+        f"{' '.join(statement.joins)}"
+    )
     kept = f"SELECT * FROM ({inner}) WHERE {' AND '.join(conditions) or 'true'}"
     if schema.person is not None:
         order = ", ".join(alias for alias, _, _ in _columns_of(schema))
         kept += " AND person IS NOT NULL"
-        kept += f" QUALIFY row_number() OVER (PARTITION BY person ORDER BY {order}) <= {int(schema.rows_per_person)}"
+        kept += (
+            f" QUALIFY row_number() OVER (PARTITION BY person ORDER BY {order}) <= "
+            f"{int(schema.rows_per_person)}"
+        )
     statement.joins = []
     return statement, kept
 
@@ -87,14 +110,22 @@ def encoded_rows(table: Relation, schema: Schema) -> tuple[Statement, str]:
 def encoded_statement(table: Relation, schema: Schema) -> tuple[Statement, str]:
     """The encoded rows, each with a number for its person that tells nobody who it is."""
     statement, encoded = encoded_rows(table, schema)
-    who = f"md5_number_lower({statement.bind('secret', secrets.token_hex(32))} || CAST(person AS VARCHAR))"
+    who = (
+        f"md5_number_lower({statement.bind('secret', secrets.token_hex(32))} || CAST(person AS "
+        "VARCHAR))"
+    )
     codes = ", ".join([*(f"c{a}" for a in range(len(schema.names))), "y"])
-    return statement, f"{with_tables(statement.tables)}SELECT {codes}, {who} AS who FROM ({encoded})"
+    return (
+        statement,
+        f"{with_tables(statement.tables)}SELECT {codes}, {who} AS who FROM ({encoded})",
+    )
 
 
 @dataclass(frozen=True)
 class Reading:
-    """A column as it comes out of DuckDB, and how it becomes codes then: DuckDB does what it does best, and compiled loops the rest."""
+    """A column as it comes out of DuckDB, and how it becomes codes then: DuckDB does what it does
+    best, and compiled loops the rest.
+    """
 
     sql: str
     _codes: Callable[[npt.NDArray[Any], npt.NDArray[Any]], None]
@@ -115,50 +146,77 @@ def copied(column: npt.NDArray[Any], out: npt.NDArray[Any]) -> None:
     out[:] = column
 
 
-def reading(statement: Statement, attribute: Attribute, column: str, sql_type: str, name: str) -> Reading:
-    """Numbers come as they are. Of few texts, the place in the list comes: DuckDB then looks at each entry of a dictionary once."""
+def reading(
+    statement: Statement, attribute: Attribute, column: str, sql_type: str, name: str
+) -> Reading:
+    """Numbers come as they are. Of few texts, the place in the list comes: DuckDB then looks at
+    each entry of a dictionary once.
+    """
     value, kind = f"t.{quoted(column)}", kind_of(sql_type)
     assert kind is not None
     if kind == "number" or (kind == "text" and isinstance(attribute, Numeric)):
         number = value if sql_type in _NATIVE else number_of(value, kind)
-        return Reading(number, lambda numbers, out: attribute.steps(numbers.dtype).write(numbers, out), attribute.missing_code)
+        return Reading(
+            number,
+            lambda numbers, out: attribute.steps(numbers.dtype).write(numbers, out),
+            attribute.missing_code,
+        )
     if isinstance(attribute, Categorical) and kind == "text":
         lookup = attribute.lookup("text")
         if len(lookup) <= MAX_SEARCHED and attribute.missing_code == attribute.unknown_code:
-            place = f"greatest({place_expression(statement, lookup, column, kind, name)}, 0)"  # which is 0 for null
+            # which is 0 for null
+            place = f"greatest({place_expression(statement, lookup, column, kind, name)}, 0)"
             table = np.array([attribute.unknown_code, *lookup.values()], dtype=attribute.dtype)
-            return Reading(f"CAST({place} AS UTINYINT)", lambda places, out: look_up(0, table, places, out))
+            return Reading(
+                f"CAST({place} AS UTINYINT)", lambda places, out: look_up(0, table, places, out)
+            )
     code = code_expression(statement, attribute, column, kind, name)
     return Reading(f"CAST({code} AS {code_type(attribute)})", copied)
 
 
 def reading_statement(table: Relation, schema: Schema) -> tuple[Statement, str, list[Reading]]:
-    """All rows of a table whose people are not named: the columns c0, c1, ... and y as they are read."""
+    """All rows of a table whose people are not named: the columns c0, c1, ... and y as they are
+    read.
+    """
     statement = Statement(dict(table.parameters))
     readings = []
     for alias, column, attribute in _columns_of(schema):
         readings.append(reading(statement, attribute, column, table.columns[column], f"d_{alias}"))
     aliases = [alias for alias, _, _ in _columns_of(schema)]
-    columns = ", ".join(f"{one.sql} AS {alias}" for one, alias in zip(readings, aliases, strict=True))
-    sql = f"{with_tables(statement.tables)}SELECT {columns} FROM {table.relation} AS t {' '.join(statement.joins)}"
+    columns = ", ".join(
+        f"{one.sql} AS {alias}" for one, alias in zip(readings, aliases, strict=True)
+    )
+    sql = (
+        f"{with_tables(statement.tables)}SELECT {columns} FROM {table.relation} AS t "
+        f"{' '.join(statement.joins)}"
+    )
     return statement, sql, readings
 
 
 def _columns_of(schema: Schema) -> list[tuple[str, str, Attribute]]:
-    attributes: list[tuple[str, str, Attribute]] = [(f"c{a}", name, schema.attributes[name]) for a, name in enumerate(schema.names)]
+    attributes: list[tuple[str, str, Attribute]] = [
+        (f"c{a}", name, schema.attributes[name]) for a, name in enumerate(schema.names)
+    ]
     return [*attributes, ("y", schema.target, schema.label)]
 
 
-def problem_tests(statement: Statement, attribute: Attribute, column: str, kind: Kind, name: str) -> Iterator[tuple[What, str]]:
+def problem_tests(
+    statement: Statement, attribute: Attribute, column: str, kind: Kind, name: str
+) -> Iterator[tuple[What, str]]:
     """Conditions that hold for a row that does not fit."""
     quoted_column = f"t.{quoted(column)}"
     expected = attribute.on_unknown is not None
     if isinstance(attribute, Numeric):
-        number = text_number(quoted_column) if kind == "text" else f"CAST({quoted_column} AS DOUBLE)"
+        number = (
+            text_number(quoted_column) if kind == "text" else f"CAST({quoted_column} AS DOUBLE)"
+        )
         if kind == "text" and attribute.missing is None:
             yield "not a number", f"{quoted_column} IS NOT NULL AND {number} IS NULL"
         if not expected:
-            low, high = statement.bind(f"{name}_low", attribute.low), statement.bind(f"{name}_high", attribute.high)
+            low, high = (
+                statement.bind(f"{name}_low", attribute.low),
+                statement.bind(f"{name}_high", attribute.high),
+            )
             yield "out of range", f"NOT isnan({number}) AND ({number} < {low} OR {number} > {high})"
         if attribute.missing is None and attribute.on_unknown != "drop":
             yield "null", f"{quoted_column} IS NULL OR isnan({number})"
@@ -166,7 +224,9 @@ def problem_tests(statement: Statement, attribute: Attribute, column: str, kind:
     if not expected and attribute.other is None:
         strict = Categorical(attribute.values)
         code = code_expression(statement, strict, column, kind, name)
-        not_null = f"{quoted_column} IS NOT NULL" + (f" AND NOT isnan(CAST({quoted_column} AS DOUBLE))" if kind == "number" else "")
+        not_null = f"{quoted_column} IS NOT NULL" + (
+            f" AND NOT isnan(CAST({quoted_column} AS DOUBLE))" if kind == "number" else ""
+        )
         yield "unlisted", f"{not_null} AND {code} = {strict.size}"
         if attribute.missing is None:
             yield "null", f"NOT ({not_null})"
@@ -175,4 +235,6 @@ def problem_tests(statement: Statement, attribute: Attribute, column: str, kind:
 def _identity(table: Relation, column: str) -> str:
     """Whose row it is; text is compared as it is, whatever collation the column has."""
     text = kind_of(table.columns[column]) == "text"
-    return f'CAST(t.{quoted(column)} AS VARCHAR) COLLATE "binary"' if text else f"t.{quoted(column)}"
+    return (
+        f'CAST(t.{quoted(column)} AS VARCHAR) COLLATE "binary"' if text else f"t.{quoted(column)}"
+    )

@@ -21,9 +21,12 @@ def connect(database: str | None, name: str) -> duckdb.DuckDBPyConnection:
     import duckdb
 
     try:
-        connection = duckdb.connect() if database is None else duckdb.connect(database, read_only=True)
+        connection = (
+            duckdb.connect() if database is None else duckdb.connect(database, read_only=True)
+        )
         _bound_memory(connection)
-        # Our joins are written in their best order: the rows stream through small tables. Estimates only mislead.
+        # Our joins are written in their best order: the rows stream through small tables. Estimates
+        # only mislead.
         connection.execute("SET disabled_optimizers = 'join_order,build_side_probe_side'")
         return connection
     except duckdb.Error as error:
@@ -31,7 +34,9 @@ def connect(database: str | None, name: str) -> duckdb.DuckDBPyConnection:
 
 
 def _bound_memory(connection: duckdb.DuckDBPyConnection) -> None:
-    """What does not fit goes to files that only this process can read, in the folder for temporary files, not in the current one."""
+    """What does not fit goes to files that only this process can read, in the folder for temporary
+    files, not in the current one.
+    """
     folder = tempfile.TemporaryDirectory(prefix="privet-", ignore_cleanup_errors=True)
     weakref.finalize(connection, folder.cleanup)
     connection.execute("SET temp_directory = $folder", {"folder": folder.name})
@@ -42,8 +47,12 @@ def _bound_memory(connection: duckdb.DuckDBPyConnection) -> None:
     connection.execute("SET enable_progress_bar_print = false")
 
 
-def execute(cursor: duckdb.DuckDBPyConnection, sql: str, parameters: dict[str, Any], name: str) -> duckdb.DuckDBPyConnection:
-    """Run a statement. What the engine says about an error may quote rows, so it is not passed on, not even as a cause."""
+def execute(
+    cursor: duckdb.DuckDBPyConnection, sql: str, parameters: dict[str, Any], name: str
+) -> duckdb.DuckDBPyConnection:
+    """Run a statement. What the engine says about an error may quote rows, so it is not passed on,
+    not even as a cause.
+    """
     return _silently(lambda: cursor.execute(sql, parameters), name)
 
 
@@ -60,4 +69,6 @@ def _silently(work: Callable[[], Done], name: str) -> Done:
         return work()
     except duckdb.Error as error:
         kind = type(error).__name__
-    raise TableError(f"DuckDB could not read {name} ({kind}); its message is withheld because it may quote rows")
+    raise TableError(
+        f"DuckDB could not read {name} ({kind}); its message is withheld because it may quote rows"
+    )

@@ -1,7 +1,8 @@
 """Exact counts by DuckDB.
 
-One statement answers a whole question: DuckDB reads the table and looks values up, and the codes stream into the counting loops, which
-count a whole level or forest in one pass. Within a snapshot the table is read once, and counted from the rows that were kept.
+One statement answers a whole question: DuckDB reads the table and looks values up, and the codes
+stream into the counting loops, which count a whole level or forest in one pass. Within a snapshot
+the table is read once, and counted from the rows that were kept.
 """
 
 from __future__ import annotations
@@ -31,7 +32,9 @@ _VECTOR = 2048  # rows that DuckDB hands out together
 
 
 class DuckDBSource:
-    """Exact counts by DuckDB. Within a snapshot, the rows are encoded once and kept, and counted from there."""
+    """Exact counts by DuckDB. Within a snapshot, the rows are encoded once and kept, and counted
+    from there.
+    """
 
     def __init__(self, table: DuckDBTable, schema: Schema) -> None:
         self._table, self._schema = table, schema
@@ -42,7 +45,8 @@ class DuckDBSource:
 
     @contextmanager
     def snapshot(self) -> Iterator[None]:
-        """Keep the encoded rows (:mod:`~privet.counts.kept`), so that all questions see the same rows.
+        """Keep the encoded rows (:mod:`~privet.counts.kept`), so that all questions see the same
+        rows.
 
         They are read by the first question, after its charge.
         """
@@ -74,10 +78,14 @@ class DuckDBSource:
             yield codes, classes, NO_WEIGHTS
 
     def parts(self, n_parts: int, key: bytes) -> Sequence[DuckDBPart]:
-        """Parts of this snapshot. They are good until it ends or the rows are divided anew: who is in which part is then forgotten."""
+        """Parts of this snapshot. They are good until it ends or the rows are divided anew: who is
+        in which part is then forgotten.
+        """
         with self._lock:
             if not self._snapshots:
-                raise TableError("a table is divided within a snapshot, so that everybody stays in one part")
+                raise TableError(
+                    "a table is divided within a snapshot, so that everybody stays in one part"
+                )
             self._divided = Division(n_parts, key)
             return [DuckDBPart(self, part, self._divided) for part in range(n_parts)]
 
@@ -92,15 +100,21 @@ class DuckDBSource:
             return self._kept
 
     def _read(self, what: str) -> Iterator[Encoded]:
-        """The rows that count, block by block, in one statement; a number for each person where people are named."""
+        """The rows that count, block by block, in one statement; a number for each person where
+        people are named.
+        """
         named = self._schema.person is not None
         if named:
             statement, sql = encoded_statement(self._table, self._schema)
-            readings = [Reading(name, copied) for name in (*self._schema.names, self._schema.target)]
+            readings = [
+                Reading(name, copied) for name in (*self._schema.names, self._schema.target)
+            ]
         else:
             statement, sql, readings = reading_statement(self._table, self._schema)
         sizes = np.array([*self._schema.sizes, self._schema.n_classes])
-        codes_type = np.result_type(*(attribute.dtype for attribute in self._schema.attributes.values()))
+        codes_type = np.result_type(
+            *(attribute.dtype for attribute in self._schema.attributes.values())
+        )
         vectors = max(1, min(128, _CHUNK_BYTES // (_VECTOR * len(sizes))))
         total, done = self._table.rows_roughly() if is_watched() else 0, 0
         with self._table.cursor() as cursor:
@@ -118,7 +132,11 @@ class DuckDBSource:
                 keep &= classes < sizes[-1]
                 who = columns[-1].to_numpy().astype(np.uint64) if named else NOBODY
                 if not keep.all():
-                    codes, classes, who = np.ascontiguousarray(codes[:, keep]), classes[keep], who[keep] if named else NOBODY
+                    codes, classes, who = (
+                        np.ascontiguousarray(codes[:, keep]),
+                        classes[keep],
+                        who[keep] if named else NOBODY,
+                    )
                 yield codes, classes, who
                 done += len(chunk)
                 tell(what, done / total if total else None)
@@ -132,10 +150,14 @@ class DuckDBPart(DuckDBSource):
         self._whole, self._part, self._division = whole, part, division
 
     def rows(self) -> Iterator[Rows]:
-        # In another snapshot, or divided otherwise, somebody could be in two parts that were paid for once.
+        # In another snapshot, or divided otherwise, somebody could be in two parts that were paid
+        # for once.
         with self._whole._lock:
             if self._whole._divided is not self._division:
-                raise TableError("this part of the table is gone: its snapshot has ended, or the table was divided anew")
+                raise TableError(
+                    "this part of the table is gone: its snapshot has ended, or the table was "
+                    "divided anew"
+                )
             rows = self._whole._rows
         yield from rows.part(self._division, self._part)
 

@@ -1,7 +1,8 @@
 """Encoded rows in a file without a name: the snapshot of a table that need not fit into memory.
 
-The file lies in the folder for temporary files (``TMPDIR``). It has no name from the start, so that nothing is left of it, whatever
-ends the process. Blocks are read back one at a time, in the form that the counting loops take.
+The file lies in the folder for temporary files (``TMPDIR``). It has no name from the start, so that
+nothing is left of it, whatever ends the process. Blocks are read back one at a time, in the form
+that the counting loops take.
 """
 
 from __future__ import annotations
@@ -23,7 +24,8 @@ from privet.errors import TableError
 from privet.progress import tell
 from privet.schema import Schema
 
-#: Codes, classes, and what tells people apart: a number per row, or nothing where people are not named.
+#: Codes, classes, and what tells people apart: a number per row, or nothing where people are not
+#: named.
 Encoded = tuple[npt.NDArray[Any], npt.NDArray[Any], npt.NDArray[np.uint64]]
 NOBODY = np.empty(0, dtype=np.uint64)
 _MAX_POINTS = 1 << 18  # of a domain: equal rows of it are kept once, with how many they are
@@ -39,7 +41,9 @@ class _Block:
 
 
 class KeptRows:
-    """Blocks of encoded rows, each with how often its rows stand for (or once), and whose they are (where people are named)."""
+    """Blocks of encoded rows, each with how often its rows stand for (or once), and whose they are
+    (where people are named).
+    """
 
     def __init__(self, schema: Schema) -> None:
         self._lines = len(schema.names)
@@ -48,16 +52,28 @@ class KeptRows:
         self._blocks: list[_Block] = []
         self._end = 0
         self._lock = threading.Lock()
-        self._file = tempfile.TemporaryFile(prefix="privet-", buffering=0)  # noqa: SIM115 - closed by close()
+        # - closed by close()
+        self._file = tempfile.TemporaryFile(prefix="privet-", buffering=0)  # noqa: SIM115
 
     def close(self) -> None:
         """Forget the rows."""
         self._file.close()
 
-    def add(self, codes: npt.NDArray[Any], classes: npt.NDArray[Any], weights: npt.NDArray[np.int64], who: npt.NDArray[np.uint64]) -> None:
+    def add(
+        self,
+        codes: npt.NDArray[Any],
+        classes: npt.NDArray[Any],
+        weights: npt.NDArray[np.int64],
+        who: npt.NDArray[np.uint64],
+    ) -> None:
         """Keep one more block."""
         block = _Block(self._end, len(classes), len(weights) > 0, len(who) > 0)
-        for array, kind in ((codes, self._codes), (classes, self._classes), (weights, np.int64), (who, np.uint64)):
+        for array, kind in (
+            (codes, self._codes),
+            (classes, self._classes),
+            (weights, np.int64),
+            (who, np.uint64),
+        ):
             self._write(np.ascontiguousarray(array, dtype=kind))
         self._blocks.append(block)
 
@@ -84,7 +100,9 @@ class KeptRows:
             tell("counting", (number + 1) / len(self._blocks))
 
     def part(self, division: Division, part: int) -> Iterator[Rows]:
-        """The rows of one part. Everybody's part depends on the key and, where people are named, on who they are alone."""
+        """The rows of one part. Everybody's part depends on the key and, where people are named, on
+        who they are alone.
+        """
         tables = _tables(division.key)
         for number, block in enumerate(self._blocks):
             codes, classes, weights, who = self._read(block)
@@ -94,11 +112,17 @@ class KeptRows:
                 mine = np.flatnonzero(taken)
                 yield np.ascontiguousarray(codes[:, mine]), classes[mine], taken[mine]
                 continue
-            drawn = _tabulated(tables, who) if block.named else _stream(division.key, (number,), block.rows)
+            drawn = (
+                _tabulated(tables, who)
+                if block.named
+                else _stream(division.key, (number,), block.rows)
+            )
             mine = np.flatnonzero(drawn % np.uint64(division.n_parts) == part)
             yield np.ascontiguousarray(codes[:, mine]), classes[mine], NO_WEIGHTS
 
-    def _read(self, block: _Block) -> tuple[npt.NDArray[Any], npt.NDArray[Any], npt.NDArray[np.int64], npt.NDArray[np.uint64]]:
+    def _read(
+        self, block: _Block
+    ) -> tuple[npt.NDArray[Any], npt.NDArray[Any], npt.NDArray[np.int64], npt.NDArray[np.uint64]]:
         n, at = block.rows, block.start
 
         def take(count: int, kind: Any) -> npt.NDArray[Any]:
@@ -110,7 +134,9 @@ class KeptRows:
                 while len(data):
                     read = self._file.readinto(data)
                     if not read:
-                        raise TableError("the file of the encoded rows is shorter than what was written")
+                        raise TableError(
+                            "the file of the encoded rows is shorter than what was written"
+                        )
                     at, data = at + read, data[read:]
             return array
 
@@ -162,8 +188,12 @@ def _tables(key: bytes) -> npt.NDArray[np.uint64]:
     return _stream(key, (), 4 << 16).reshape(4, 1 << 16)
 
 
-def _tabulated(tables: npt.NDArray[np.uint64], who: npt.NDArray[np.uint64]) -> npt.NDArray[np.uint64]:
-    """A number per person, the same wherever they occur (tabulation hashing: Zobrist 1970; Patrascu and Thorup 2012)."""
+def _tabulated(
+    tables: npt.NDArray[np.uint64], who: npt.NDArray[np.uint64]
+) -> npt.NDArray[np.uint64]:
+    """A number per person, the same wherever they occur (tabulation hashing: Zobrist 1970; Patrascu
+    and Thorup 2012).
+    """
     pieces = who.view(np.uint16).reshape(-1, 4)
     drawn: npt.NDArray[np.uint64] = tables[0][pieces[:, 0]]
     for i in range(1, 4):
@@ -171,7 +201,9 @@ def _tabulated(tables: npt.NDArray[np.uint64], who: npt.NDArray[np.uint64]) -> n
     return drawn
 
 
-def _share_of_groups(weights: npt.NDArray[np.int64], division: Division, block: int, part: int) -> npt.NDArray[np.int64]:
+def _share_of_groups(
+    weights: npt.NDArray[np.int64], division: Division, block: int, part: int
+) -> npt.NDArray[np.int64]:
     """How many rows of each group of equal rows are in a part, if every row is drawn for itself."""
     ends = np.cumsum(weights)
     taken = np.zeros(len(weights), dtype=np.int64)

@@ -1,4 +1,6 @@
-"""The loop that counts rows one by one, compiled by Numba. It runs without the interpreter lock, so that plain threads use all cores."""
+"""The loop that counts rows one by one, compiled by Numba. It runs without the interpreter lock, so
+that plain threads use all cores.
+"""
 
 from __future__ import annotations
 
@@ -14,15 +16,30 @@ from privet.counts.walks import BLOCK
 
 @compiled
 def count_rows(
-    codes: Any, classes: Any, weights: Any, start: int, stop: int,
-    root: Any, steps: Any, words: Any, first_leaf: Any, cell: Any,
-    histogram_start: Any, by_start: Any, by: Any, by_step: Any, cell_step: Any, base: Any, out: Any,
-) -> None:  # fmt: skip
+    codes: Any,
+    classes: Any,
+    weights: Any,
+    start: int,
+    stop: int,
+    root: Any,
+    steps: Any,
+    words: Any,
+    first_leaf: Any,
+    cell: Any,
+    histogram_start: Any,
+    by_start: Any,
+    by: Any,
+    by_step: Any,
+    cell_step: Any,
+    base: Any,
+    out: Any,
+) -> None:
     """Add the rows from start to stop to the histograms in ``out``.
 
-    Tree t is walked from the word ``root[t]`` in so many steps, and has the histograms ``histogram_start[t]`` to
-    ``histogram_start[t + 1]``. Histogram h begins at ``base[h]``; in it a cell counts by ``cell_step[h]``, and the attributes
-    ``by[by_start[h]]`` to ``by[by_start[h + 1]]`` by their ``by_step``. No weights: every row counts once.
+    Tree t is walked from the word ``root[t]`` in so many steps, and has the histograms
+    ``histogram_start[t]`` to ``histogram_start[t + 1]``. Histogram h begins at ``base[h]``; in it a
+    cell counts by ``cell_step[h]``, and the attributes ``by[by_start[h]]`` to ``by[by_start[h +
+    1]]`` by their ``by_step``. No weights: every row counts once.
     """
     leaf = np.empty(BLOCK, dtype=np.uint64)
     reached = np.empty(BLOCK, dtype=np.uint32)
@@ -45,7 +62,17 @@ def count_rows(
 
 
 @njit(nogil=True)  # type: ignore[untyped-decorator]
-def _inside(codes: Any, classes: Any, low: int, n: int, first: int, last: int, by: Any, by_step: Any, inside: Any) -> None:
+def _inside(
+    codes: Any,
+    classes: Any,
+    low: int,
+    n: int,
+    first: int,
+    last: int,
+    by: Any,
+    by_step: Any,
+    inside: Any,
+) -> None:
     """Where each row is in its cell's part of a histogram."""
     column = classes[low : low + n]
     for i in range(n):

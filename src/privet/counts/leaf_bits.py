@@ -1,10 +1,12 @@
-"""All leaves of a forest as one string of bits: which of them a row reaches is looked up for hundreds of leaves at a time.
+"""All leaves of a forest as one string of bits: which of them a row reaches is looked up for
+hundreds of leaves at a time.
 
-A leaf is reached by a product of sets of codes, one per attribute. So each code of an attribute is compatible with some leaves, and
-a row reaches those that are compatible with all of its codes: one of every tree. The leaves of all trees are laid end to end and
-cut into strips of 256. Attributes are put together into groups of few joint codes (:mod:`privet.counts.joint`); a table per strip and
-group says which leaves of the strip are compatible with each joint code. The compiled loop (:mod:`privet.counts.leaf_counts`)
-intersects these sets and counts how many rows have each bit.
+A leaf is reached by a product of sets of codes, one per attribute. So each code of an attribute is
+compatible with some leaves, and a row reaches those that are compatible with all of its codes: one
+of every tree. The leaves of all trees are laid end to end and cut into strips of 256. Attributes
+are put together into groups of few joint codes (:mod:`privet.counts.joint`); a table per strip and
+group says which leaves of the strip are compatible with each joint code. The compiled loop
+(:mod:`privet.counts.leaf_counts`) intersects these sets and counts how many rows have each bit.
 """
 
 from __future__ import annotations
@@ -18,10 +20,11 @@ import numpy.typing as npt
 from privet.cells import Cells
 from privet.counts.joint import JointCodes, starts
 
-#: Joint codes of a group: few enough for the tables of a strip to stay in the cache. Larger attributes are groups of their own; none
-#: has more values than 16 bits can tell apart.
+#: Joint codes of a group: few enough for the tables of a strip to stay in the cache. Larger
+#: attributes are groups of their own; none has more values than 16 bits can tell apart.
 MOST_CODES = 1024
-#: Trees of more leaves than this for each step of a walk are walked: their strips would take longer.
+#: Trees of more leaves than this for each step of a walk are walked: their strips would take
+#: longer.
 MOST_LEAVES = 64
 #: Bytes of all tables, and of what they are made from.
 MOST_BYTES = 1 << 26
@@ -39,12 +42,18 @@ class LeafBits:
         self.n_strips = -(-int(self._ends[-1]) // STRIP)
         sets = _packed(_compatible(trees, attributes), self.n_strips * STRIP)
         joint = JointCodes(attributes, trees[0].schema.sizes, MOST_CODES)
-        tables = [_joint(joint.codes(g), sets).reshape(-1, self.n_strips, STRIP // 64) for g in range(len(joint.groups))]
+        tables = [
+            _joint(joint.codes(g), sets).reshape(-1, self.n_strips, STRIP // 64)
+            for g in range(len(joint.groups))
+        ]
         entries: list[list[tuple[int, int]]] = []
         filled, used = 0, []
         for s in range(self.n_strips):
-            # A group that excludes no leaf of the strip need not be looked up; one must be, to have bits at all.
-            telling = [g for g, table in enumerate(tables) if not (table[:, s] == ~np.uint64(0)).all()] or [0]
+            # A group that excludes no leaf of the strip need not be looked up; one must be, to have
+            # bits at all.
+            telling = [
+                g for g, table in enumerate(tables) if not (table[:, s] == ~np.uint64(0)).all()
+            ] or [0]
             entries.append([])
             for g in telling:
                 entries[-1].append((g, filled))
@@ -59,11 +68,14 @@ class LeafBits:
         )
 
     def tables(self, counts: npt.NDArray[np.int64]) -> list[tuple[npt.NDArray[np.int64], int]]:
-        """For each tree the classes in its cells, and the rows in none, from the rows of each class with each bit."""
+        """For each tree the classes in its cells, and the rows in none, from the rows of each class
+        with each bit.
+        """
         found = []
         for low, high, cells in zip(self._ends[:-1], self._ends[1:], self._trees, strict=True):
             table = np.zeros((len(cells) + 1, len(counts)), dtype=np.int64)
-            np.add.at(table, cells.cell[cells.attribute < 0], counts[:, low:high].T)  # the last line is that of no cell, -1
+            # the last line is that of no cell, -1
+            np.add.at(table, cells.cell[cells.attribute < 0], counts[:, low:high].T)
             found.append((table[:-1], int(table[-1].sum())))
         return found
 
@@ -79,7 +91,8 @@ def fitting(trees: Sequence[Cells]) -> list[int]:
             continue  # two steps: to look at the row, and to count it
         tested = attributes.union(cells.used)
         nodes = n_nodes + len(cells.attribute)
-        # The tables have at most this many joint codes; what they are made from has a byte for every node and code.
+        # The tables have at most this many joint codes; what they are made from has a byte for
+        # every node and code.
         n_joint = sum(max(sizes[a], MOST_CODES) for a in tested)
         if nodes * max(n_joint // 8, sum(sizes[a] for a in tested)) <= MOST_BYTES:
             chosen.append(t)
@@ -91,15 +104,27 @@ def _n_leaves(cells: Cells) -> int:
     return int((cells.attribute < 0).sum())
 
 
-def _compatible(trees: Sequence[Cells], attributes: Sequence[int]) -> dict[int, npt.NDArray[np.bool_]]:
-    """By attribute: whether a row with this code (line) can reach this leaf of all trees (column)."""
+def _compatible(
+    trees: Sequence[Cells], attributes: Sequence[int]
+) -> dict[int, npt.NDArray[np.bool_]]:
+    """By attribute: whether a row with this code (line) can reach this leaf of all trees
+    (column).
+    """
     sizes = np.array(trees[0].schema.sizes, dtype=np.int64)
     first = starts([len(cells.attribute) for cells in trees])
     attribute = np.concatenate([cells.attribute for cells in trees])
-    parent = np.concatenate([np.where(cells.parents < 0, -1, cells.parents + low) for cells, low in zip(trees, first, strict=False)])
+    parent = np.concatenate(
+        [
+            np.where(cells.parents < 0, -1, cells.parents + low)
+            for cells, low in zip(trees, first, strict=False)
+        ]
+    )
     depth = np.concatenate([cells.depths for cells in trees])
-    # A column for every code of every attribute, a line for every node: what its parent's test lets through ...
-    column = dict(zip(attributes, starts([int(sizes[a]) for a in attributes]).tolist(), strict=False))
+    # A column for every code of every attribute, a line for every node: what its parent's test lets
+    # through ...
+    column = dict(
+        zip(attributes, starts([int(sizes[a]) for a in attributes]).tolist(), strict=False)
+    )
     tested_in = np.repeat(attributes, sizes[list(attributes)])
     possible = tested_in != attribute[parent][:, None]
     possible[parent < 0] = False  # only a root is reached without a test
@@ -119,8 +144,12 @@ def _compatible(trees: Sequence[Cells], attributes: Sequence[int]) -> dict[int, 
     return {a: leaves[start : start + sizes[a]] for a, start in column.items()}
 
 
-def _packed(sets: dict[int, npt.NDArray[np.bool_]], n_bits: int) -> dict[int, npt.NDArray[np.uint64]]:
-    """Lines of booleans as words, first entry lowest. Bits of no leaf are set: they exclude nothing."""
+def _packed(
+    sets: dict[int, npt.NDArray[np.bool_]], n_bits: int
+) -> dict[int, npt.NDArray[np.uint64]]:
+    """Lines of booleans as words, first entry lowest. Bits of no leaf are set: they exclude
+    nothing.
+    """
     words = {}
     for a, lines in sets.items():
         padded = np.ones((len(lines), n_bits), dtype=bool)
@@ -129,7 +158,9 @@ def _packed(sets: dict[int, npt.NDArray[np.bool_]], n_bits: int) -> dict[int, np
     return words
 
 
-def _joint(codes: dict[int, npt.NDArray[np.int64]], sets: dict[int, npt.NDArray[np.uint64]]) -> npt.NDArray[np.uint64]:
+def _joint(
+    codes: dict[int, npt.NDArray[np.int64]], sets: dict[int, npt.NDArray[np.uint64]]
+) -> npt.NDArray[np.uint64]:
     """Per joint code of a group: the leaves that are compatible with all of its codes."""
     (a, code), *rest = codes.items()
     table = sets[a][code]
@@ -139,7 +170,9 @@ def _joint(codes: dict[int, npt.NDArray[np.int64]], sets: dict[int, npt.NDArray[
 
 
 def _aligned(tables: list[npt.NDArray[np.uint64]]) -> npt.NDArray[np.uint64]:
-    """All tables in a row, from the start of a line of the cache: entries that lie in two lines would take a third longer."""
+    """All tables in a row, from the start of a line of the cache: entries that lie in two lines
+    would take a third longer.
+    """
     line = 64
     n_words = sum(map(len, tables))
     room = np.empty(n_words + line // 8, dtype=np.uint64)

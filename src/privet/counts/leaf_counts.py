@@ -1,8 +1,10 @@
-"""How many rows of each class reach each leaf of a forest, from the tables of :mod:`privet.counts.leaf_bits`.
+"""How many rows of each class reach each leaf of a forest, from the tables of
+:mod:`privet.counts.leaf_bits`.
 
-No row is looked at alone after its sets are intersected. Sixteen rows at a time are added up at all 256 places at once, with one
-bit of the sum in each of five words (carry-save adders; Harley and Seal, see Mula, Kurz and Lemire, "Faster population counts
-using AVX2 instructions", 2018). What is carried over, a sixteenth of the rows, is added up in the same way.
+No row is looked at alone after its sets are intersected. Sixteen rows at a time are added up at all
+256 places at once, with one bit of the sum in each of five words (carry-save adders; Harley and
+Seal, see Mula, Kurz and Lemire, "Faster population counts using AVX2 instructions", 2018). What is
+carried over, a sixteenth of the rows, is added up in the same way.
 """
 
 from __future__ import annotations
@@ -26,13 +28,23 @@ _PLACES = tuple(np.uint64(WORDS * row) for row in range(16))
 
 @compiled
 def count_leaves(
-    codes: Any, classes: Any, start: int, stop: int,
-    group_start: Any, group_attribute: Any, stride: Any, entry_start: Any, entry_group: Any, entry_table: Any, table: Any, out: Any,
-) -> None:  # fmt: skip
+    codes: Any,
+    classes: Any,
+    start: int,
+    stop: int,
+    group_start: Any,
+    group_attribute: Any,
+    stride: Any,
+    entry_start: Any,
+    entry_group: Any,
+    entry_table: Any,
+    table: Any,
+    out: Any,
+) -> None:
     """Add the rows from start to stop to ``out``, which has a line per class and a column per bit.
 
-    Strip s is looked up in the entries ``entry_start[s]`` to ``entry_start[s + 1]``: by the joint codes of group ``entry_group[e]``, in
-    the table from word ``entry_table[e]`` on.
+    Strip s is looked up in the entries ``entry_start[s]`` to ``entry_start[s + 1]``: by the joint
+    codes of group ``entry_group[e]``, in the table from word ``entry_table[e]`` on.
     """
     n_classes = len(out)
     joint = np.empty((len(group_start) - 1, BLOCK), dtype=np.uint16)
@@ -52,13 +64,24 @@ def count_leaves(
                 n_carried = np.int64(0)
                 for first in range(ends[c], ends[c + 1], _CHUNK):
                     rows = order[first : min(first + _CHUNK, ends[c + 1])]
-                    _intersect(rows, entry_start[s], entry_start[s + 1], entry_group, entry_table, table, joint, left)
+                    _intersect(
+                        rows,
+                        entry_start[s],
+                        entry_start[s + 1],
+                        entry_group,
+                        entry_table,
+                        table,
+                        joint,
+                        left,
+                    )
                     n_carried += _add_up(left, len(rows), sums, carried, n_carried)
                 _finish(sums, carried, n_carried, out[c], s * BITS)
 
 
 @njit(nogil=True)  # type: ignore[untyped-decorator]
-def _join(codes: Any, low: int, high: int, group_start: Any, group_attribute: Any, stride: Any, joint: Any) -> None:
+def _join(
+    codes: Any, low: int, high: int, group_start: Any, group_attribute: Any, stride: Any, joint: Any
+) -> None:
     """The joint codes of every group of attributes."""
     for g in range(len(group_start) - 1):
         line, column = joint[g], codes[group_attribute[group_start[g]], low:high]
@@ -72,7 +95,9 @@ def _join(codes: Any, low: int, high: int, group_start: Any, group_attribute: An
 
 @njit(nogil=True)  # type: ignore[untyped-decorator]
 def _sort(classes: Any, n_classes: int, order: Any, ends: Any) -> None:
-    """The rows in the order of their classes; in four chains, because a counter that has just changed is slow to read again."""
+    """The rows in the order of their classes; in four chains, because a counter that has just
+    changed is slow to read again.
+    """
     n = len(classes)
     next_ = np.zeros((_CHAINS, n_classes), dtype=np.int64)
     quarter = n // _CHAINS
@@ -107,20 +132,39 @@ def _place(i: int, classes: Any, next_: Any, order: Any) -> None:
 
 
 @njit(nogil=True)  # type: ignore[untyped-decorator]
-def _intersect(rows: Any, low: int, high: int, entry_group: Any, entry_table: Any, table: Any, joint: Any, left: Any) -> None:
-    """The leaves that are compatible with all joint codes of a row: four groups first, then two at a time.
+def _intersect(
+    rows: Any,
+    low: int,
+    high: int,
+    entry_group: Any,
+    entry_table: Any,
+    table: Any,
+    joint: Any,
+    left: Any,
+) -> None:
+    """The leaves that are compatible with all joint codes of a row: four groups first, then two at
+    a time.
 
     Where there are fewer, the last one is looked up again, which changes nothing.
     """
     tables, target = np.uint64(table.ctypes.data), np.uint64(left.ctypes.data)
     last = high - 1
     b, c, d = min(low + 1, last), min(low + 2, last), min(low + 3, last)
-    code_a, code_b, code_c, code_d = joint[entry_group[low]], joint[entry_group[b]], joint[entry_group[c]], joint[entry_group[d]]
+    code_a, code_b, code_c, code_d = (
+        joint[entry_group[low]],
+        joint[entry_group[b]],
+        joint[entry_group[c]],
+        joint[entry_group[d]],
+    )
     at_a, at_b, at_c, at_d = entry_table[low], entry_table[b], entry_table[c], entry_table[d]
     for i in range(len(rows)):
         row = rows[i]
-        one = both(load(tables, at_a + code_a[row] * _STEP), load(tables, at_b + code_b[row] * _STEP))
-        two = both(load(tables, at_c + code_c[row] * _STEP), load(tables, at_d + code_d[row] * _STEP))
+        one = both(
+            load(tables, at_a + code_a[row] * _STEP), load(tables, at_b + code_b[row] * _STEP)
+        )
+        two = both(
+            load(tables, at_c + code_c[row] * _STEP), load(tables, at_d + code_d[row] * _STEP)
+        )
         store(target, np.uint64(i) * _STEP, both(one, two))
     for entry in range(low + 4, high, 2):
         other = min(entry + 1, last)
@@ -128,19 +172,32 @@ def _intersect(rows: Any, low: int, high: int, entry_group: Any, entry_table: An
         at_a, at_b = entry_table[entry], entry_table[other]
         for i in range(len(rows)):
             row = rows[i]
-            two = both(load(tables, at_a + code_a[row] * _STEP), load(tables, at_b + code_b[row] * _STEP))
+            two = both(
+                load(tables, at_a + code_a[row] * _STEP), load(tables, at_b + code_b[row] * _STEP)
+            )
             store(target, np.uint64(i) * _STEP, both(load(target, np.uint64(i) * _STEP), two))
 
 
 @njit(nogil=True)  # type: ignore[untyped-decorator]
 def _add_up(words: Any, n: int, sums: Any, carried: Any, first: int) -> int:
-    """Add n rows to the numbers of four bits in ``sums``. The carries go to ``carried``, one for every sixteen rows; returns how many."""
+    """Add n rows to the numbers of four bits in ``sums``. The carries go to ``carried``, one for
+    every sixteen rows; returns how many.
+    """
     sixteens = (n + 15) >> 4
     for word in range(n * WORDS, sixteens * 16 * WORDS):
         words[word] = 0
-    source, target, kept = np.uint64(words.ctypes.data), np.uint64(carried.ctypes.data), np.uint64(sums.ctypes.data)
+    source, target, kept = (
+        np.uint64(words.ctypes.data),
+        np.uint64(carried.ctypes.data),
+        np.uint64(sums.ctypes.data),
+    )
     p = _PLACES
-    ones, twos, fours, eights = load(kept, p[0]), load(kept, p[1]), load(kept, p[2]), load(kept, p[3])
+    ones, twos, fours, eights = (
+        load(kept, p[0]),
+        load(kept, p[1]),
+        load(kept, p[2]),
+        load(kept, p[3]),
+    )
     for k in range(sixteens):
         at = source + np.uint64(k) * _BYTES
         ones, two = add(ones, load(at, p[0]), load(at, p[1]))
@@ -172,11 +229,20 @@ def _finish(sums: Any, carried: Any, n: int, out: Any, first: int) -> None:
     place = 0
     while True:
         for word in range(WORDS):
-            ones, twos, fours, eights = sums[word], sums[WORDS + word], sums[2 * WORDS + word], sums[3 * WORDS + word]
+            ones, twos, fours, eights = (
+                sums[word],
+                sums[WORDS + word],
+                sums[2 * WORDS + word],
+                sums[3 * WORDS + word],
+            )
             counts = out[first + 64 * word : first + 64 * (word + 1)]
             for bit in range(64):
-                low = ((ones >> np.uint64(bit)) & _ONE) + (((twos >> np.uint64(bit)) & _ONE) << _ONE)
-                high = ((fours >> np.uint64(bit)) & _ONE) + (((eights >> np.uint64(bit)) & _ONE) << _ONE)
+                low = ((ones >> np.uint64(bit)) & _ONE) + (
+                    ((twos >> np.uint64(bit)) & _ONE) << _ONE
+                )
+                high = ((fours >> np.uint64(bit)) & _ONE) + (
+                    ((eights >> np.uint64(bit)) & _ONE) << _ONE
+                )
                 counts[bit] += np.int64(low + (high << np.uint64(2))) << place
         for i in range(len(sums)):
             sums[i] = 0

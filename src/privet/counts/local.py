@@ -1,14 +1,17 @@
-"""Counts from randomised records: what each report says about a cell is corrected for chance, and added up.
+"""Counts from randomised records: what each report says about a cell is corrected for chance, and
+added up.
 
-A report of k-ary response is the truth with probability p, and each other value with probability q. Whether the true value lies in a
-set S of values is estimated by
+A report of k-ary response is the truth with probability p, and each other value with probability q.
+Whether the true value lies in a set S of values is estimated by
 
     w = (1[report in S] - q |S|) / (p - q),        E[w] = 1[truth in S],
 
-without bias. Values that were reported by themselves multiply; the sum over people estimates a count. As E[w]^2 = E[w] for what is true
-or not, the variance of the sum is estimated, without bias too, by the sum of w^2 - w.
+without bias. Values that were reported by themselves multiply; the sum over people estimates a
+count. As E[w]^2 = E[w] for what is true or not, the variance of the sum is estimated, without bias
+too, by the sum of w^2 - w.
 
-There are two kinds of reports: :mod:`~privet.counts.local_split` and :mod:`~privet.counts.local_sampled`.
+There are two kinds of reports: :mod:`~privet.counts.local_split` and
+:mod:`~privet.counts.local_sampled`.
 """
 
 from __future__ import annotations
@@ -31,14 +34,18 @@ Box = Mapping[int, Mask]  # the codes that are allowed, by attribute; what is no
 
 @dataclass(frozen=True)
 class Response:
-    """A randomised response from outside: how many values it has, the chance of the truth, and that of one given other value."""
+    """A randomised response from outside: how many values it has, the chance of the truth, and that
+    of one given other value.
+    """
 
     size: int
     kept: float
     other: float
 
     def weights(self, n_values: Any) -> tuple[Any, Any]:
-        """What a report says about a set of so many values: where it is in the set, and where it is not."""
+        """What a report says about a set of so many values: where it is in the set, and where it is
+        not.
+        """
         gap = self.kept - self.other
         return (1 - self.other * n_values) / gap, -self.other * n_values / gap
 
@@ -51,7 +58,9 @@ class Estimate(NamedTuple):
 
 
 def whole_counts(counts: Floats) -> npt.NDArray[np.int64]:
-    """Corrected counts as whole numbers. One report of a huge domain can weigh more than any count: such are cut, not wrapped around."""
+    """Corrected counts as whole numbers. One report of a huge domain can weigh more than any count:
+    such are cut, not wrapped around.
+    """
     return np.rint(np.clip(counts, -MOST_COUNT, MOST_COUNT)).astype(np.int64)
 
 
@@ -103,7 +112,10 @@ def boxes_of_nodes(cells: Cells) -> list[Box]:
         before = boxes[node].get(a, np.ones(sizes[a], dtype=bool))
         for child in dict.fromkeys(branch.tolist()):
             allowed = before & (branch == child)
-            boxes[child] = {**{b: mask for b, mask in boxes[node].items() if b != a}, **({} if allowed.all() else {a: allowed})}
+            boxes[child] = {
+                **{b: mask for b, mask in boxes[node].items() if b != a},
+                **({} if allowed.all() else {a: allowed}),
+            }
     return boxes
 
 

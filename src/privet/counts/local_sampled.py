@@ -1,10 +1,12 @@
-"""Counts from records of which some attributes, drawn by chance, were reported together with the class by one response.
+"""Counts from records of which some attributes, drawn by chance, were reported together with the
+class by one response.
 
-Whoever drew a set of attributes that holds those of a cell tells about the cell. These people are a random part of all, drawn without
-looking at anybody's values, so what they say is scaled up. Reports of different sets have different noise. A person of set g counts
-a_g times, with a_g inversely proportional to the variance of one report and the mean of a over all people being 1: the estimate
-has no bias, since the a_g depend on public sizes alone. To the variance of randomisation comes that of having drawn some people
-and not others,
+Whoever drew a set of attributes that holds those of a cell tells about the cell. These people are a
+random part of all, drawn without looking at anybody's values, so what they say is scaled up.
+Reports of different sets have different noise. A person of set g counts a_g times, with a_g
+inversely proportional to the variance of one report and the mean of a over all people being 1: the
+estimate has no bias, since the a_g depend on public sizes alone. To the variance of randomisation
+comes that of having drawn some people and not others,
 
     (mean of a^2 - 1) (c - c^2 / n)          for a count c of n people.
 """
@@ -28,7 +30,9 @@ from privet.schema import Schema
 
 @dataclass(frozen=True)
 class Group:
-    """The people who drew one set of attributes: what they reported, and the response that made it. ``places`` says who they are."""
+    """The people who drew one set of attributes: what they reported, and the response that made it.
+    ``places`` says who they are.
+    """
 
     attributes: tuple[int, ...]
     codes: npt.NDArray[Any]
@@ -45,14 +49,20 @@ class Group:
         return keep
 
     def points(self, box: Box, sizes: Sequence[int], without: int = -1) -> int:
-        """How many joint values of the set lie in a box, for one class and one value of the attribute that is left out."""
-        return math.prod(int(box[a].sum()) if a in box else sizes[a] for a in self.attributes if a != without)
+        """How many joint values of the set lie in a box, for one class and one value of the
+        attribute that is left out.
+        """
+        return math.prod(
+            int(box[a].sum()) if a in box else sizes[a] for a in self.attributes if a != without
+        )
 
 
 class SampledReports:
     """Reports, by the set of attributes that was drawn; at most ``together`` of them."""
 
-    def __init__(self, schema: Schema, groups: Mapping[tuple[int, ...], Group], together: int, n_reports: int) -> None:
+    def __init__(
+        self, schema: Schema, groups: Mapping[tuple[int, ...], Group], together: int, n_reports: int
+    ) -> None:
         self.schema, self.groups, self.together, self._n = schema, dict(groups), together, n_reports
 
     @property
@@ -80,7 +90,13 @@ class SampledReports:
         groups = {}
         for drawn, group in self.groups.items():
             mine = kept[group.places]
-            groups[drawn] = Group(drawn, group.codes[:, mine], group.classes[mine], group.response, number[group.places[mine]])
+            groups[drawn] = Group(
+                drawn,
+                group.codes[:, mine],
+                group.classes[mine],
+                group.response,
+                number[group.places[mine]],
+            )
         return SampledReports(self.schema, groups, self.together, len(chosen))
 
     def telling(self, attributes: frozenset[int]) -> list[Group]:
@@ -88,10 +104,16 @@ class SampledReports:
         if not self.answers(attributes):
             names = ", ".join(repr(self.schema.names[a]) for a in sorted(attributes))
             raise QuestionError(
-                f"these records tell about at most {self.together} attribute(s) and the class together, and this question is about "
-                f"{len(attributes)} ({names}); ask about fewer, or collect records with a larger 'together' or spread='split'"
+                f"these records tell about at most {self.together} attribute(s) and the class "
+                "together, and this question is about "
+                f"{len(attributes)} ({names}); ask about fewer, or collect records with a larger "
+                "'together' or spread='split'"
             )
-        return [group for group in self.groups.values() if attributes <= set(group.attributes) and len(group.classes)]
+        return [
+            group
+            for group in self.groups.values()
+            if attributes <= set(group.attributes) and len(group.classes)
+        ]
 
 
 class SampledView:
@@ -105,25 +127,41 @@ class SampledView:
         return Estimate(found.counts[0], found.variances[0])
 
     def by(self, attribute: int) -> SampledHistogram:
-        return self._histogram(restricted(self._cell) | {attribute}, attribute, self._reports.schema.sizes[attribute])
+        return self._histogram(
+            restricted(self._cell) | {attribute}, attribute, self._reports.schema.sizes[attribute]
+        )
 
     def _histogram(self, attributes: frozenset[int], by: int, size: int) -> SampledHistogram:
         reports, n_classes = self._reports, self._reports.schema.n_classes
         parts = []
         for group in reports.telling(attributes):
-            value = group.codes[group.attributes.index(by)].astype(np.int64) if by >= 0 else np.zeros(len(group.classes), dtype=np.int64)
+            value = (
+                group.codes[group.attributes.index(by)].astype(np.int64)
+                if by >= 0
+                else np.zeros(len(group.classes), dtype=np.int64)
+            )
             boxes = []
             for box in self._cell:
                 inside = group.inside(box, by)
-                counts = np.bincount((value * n_classes + group.classes)[inside], minlength=size * n_classes).reshape(size, n_classes)
-                boxes.append((counts, group.points(box, reports.schema.sizes, by), box.get(by, np.ones(size, dtype=bool))))
+                counts = np.bincount(
+                    (value * n_classes + group.classes)[inside], minlength=size * n_classes
+                ).reshape(size, n_classes)
+                boxes.append(
+                    (
+                        counts,
+                        group.points(box, reports.schema.sizes, by),
+                        box.get(by, np.ones(size, dtype=bool)),
+                    )
+                )
             parts.append(_Part(len(group.classes), group.response, tuple(boxes)))
         return SampledHistogram(parts, reports.n_reports, n_classes)
 
 
 @dataclass(frozen=True)
 class _Part:
-    """One group's reports by value and class, box by box, with the points that one entry has, and the values that the box allows."""
+    """One group's reports by value and class, box by box, with the points that one entry has, and
+    the values that the box allows.
+    """
 
     n_reports: int
     response: Response
@@ -131,7 +169,9 @@ class _Part:
 
     @property
     def precision(self) -> float:
-        """One over the variance of what one report says about an entry, where hardly anybody is in it."""
+        """One over the variance of what one report says about an entry, where hardly anybody is in
+        it.
+        """
         chance = self.response.other * max((points for _, points, _ in self.boxes), default=1)
         return (self.response.kept - self.response.other) ** 2 / max(chance * (1 - chance), 1e-300)
 

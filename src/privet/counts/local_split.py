@@ -17,7 +17,13 @@ from privet.counts.local import Box, Estimate, Floats, Mask, Response
 class SplitReports:
     """A line of codes per attribute, classes, and the response that made each of them."""
 
-    def __init__(self, codes: npt.NDArray[Any], classes: npt.NDArray[Any], responses: Sequence[Response], label: Response) -> None:
+    def __init__(
+        self,
+        codes: npt.NDArray[Any],
+        classes: npt.NDArray[Any],
+        responses: Sequence[Response],
+        label: Response,
+    ) -> None:
         self.codes, self.classes = codes, classes.astype(np.int64)
         self.responses, self.label = tuple(responses), label
 
@@ -27,7 +33,9 @@ class SplitReports:
 
     @cached_property
     def digest(self) -> str:
-        return hashlib.sha256(np.vstack([*self.codes, self.classes]).astype(np.uint16).tobytes()).hexdigest()
+        return hashlib.sha256(
+            np.vstack([*self.codes, self.classes]).astype(np.uint16).tobytes()
+        ).hexdigest()
 
     def answers(self, attributes: frozenset[int]) -> bool:  # noqa: ARG002
         """Any cell can be counted; how well is another matter."""
@@ -41,7 +49,9 @@ class SplitReports:
 
 
 class SplitView:
-    """The reports about one cell: what each says about it is a product over the attributes that the cell restricts."""
+    """The reports about one cell: what each says about it is a product over the attributes that the
+    cell restricts.
+    """
 
     def __init__(self, reports: SplitReports, cell: Sequence[Box]) -> None:
         self._reports, self._cell = reports, cell
@@ -49,9 +59,14 @@ class SplitView:
 
     def totals(self) -> Estimate:
         reports = self._reports
-        weights = sum((self._weights(number) for number in range(len(self._cell))), np.zeros(reports.n_reports))
+        weights = sum(
+            (self._weights(number) for number in range(len(self._cell))),
+            np.zeros(reports.n_reports),
+        )
         n_classes = reports.label.size
-        sums, squares = (_summed(reports.classes, what, (1, n_classes)) for what in (weights, weights**2))
+        sums, squares = (
+            _summed(reports.classes, what, (1, n_classes)) for what in (weights, weights**2)
+        )
         counts, variances = _by_class(sums, squares, reports.label)
         return Estimate(counts[0], variances[0])
 
@@ -59,16 +74,21 @@ class SplitView:
         reports, n_classes = self._reports, self._reports.label.size
         place = reports.codes[attribute].astype(np.int64) * n_classes + reports.classes
         size = reports.responses[attribute].size
-        # What a report says about boxes that allow the same values of the attribute is added up at once.
+        # What a report says about boxes that allow the same values of the attribute is added up at
+        # once.
         weights: dict[bytes, tuple[Mask, Floats]] = {}
         for number, box in enumerate(self._cell):
             allowed = box.get(attribute, np.ones(size, dtype=bool))
             before = weights.get(allowed.tobytes(), (allowed, np.zeros(reports.n_reports)))[1]
             weights[allowed.tobytes()] = allowed, before + self._weights(number, attribute)
-        parts = tuple(_Part(allowed, _summed(place, said, (size, n_classes))) for allowed, said in weights.values())
+        parts = tuple(
+            _Part(allowed, _summed(place, said, (size, n_classes)))
+            for allowed, said in weights.values()
+        )
         said = [said for _, said in weights.values()]
         products = {
-            (i, j): _summed(place, said[i] * said[j], (size, n_classes)) for i, j in combinations_with_replacement(range(len(said)), 2)
+            (i, j): _summed(place, said[i] * said[j], (size, n_classes))
+            for i, j in combinations_with_replacement(range(len(said)), 2)
         }
         return SplitHistogram(parts, products, reports.responses[attribute], reports.label)
 
@@ -89,25 +109,38 @@ class SplitView:
 
 
 class _Part(NamedTuple):
-    """Boxes that allow the same values of an attribute: these, and sums of what reports say, by reported value and class."""
+    """Boxes that allow the same values of an attribute: these, and sums of what reports say, by
+    reported value and class.
+    """
 
     allowed: Mask
     sums: Floats
 
 
 class SplitHistogram:
-    """Sums of what reports say about each part of a cell, and of the products for each two parts, by reported value and class.
+    """Sums of what reports say about each part of a cell, and of the products for each two parts,
+    by reported value and class.
 
-    One report tells about all parts, so the square of what it says about the cell has products of two parts in it.
+    One report tells about all parts, so the square of what it says about the cell has products of
+    two parts in it.
     """
 
-    def __init__(self, parts: Sequence[_Part], products: Mapping[tuple[int, int], Floats], response: Response, label: Response) -> None:
+    def __init__(
+        self,
+        parts: Sequence[_Part],
+        products: Mapping[tuple[int, int], Floats],
+        response: Response,
+        label: Response,
+    ) -> None:
         self._parts, self._products, self._response, self._label = parts, products, response, label
 
     def sets(self, masks: Mask) -> Estimate:
         shape = (len(masks), self._label.size)
         factors = [self._factors(masks & part.allowed) for part in self._parts]
-        sums = sum((factor @ part.sums for factor, part in zip(factors, self._parts, strict=True)), np.zeros(shape))
+        sums = sum(
+            (factor @ part.sums for factor, part in zip(factors, self._parts, strict=True)),
+            np.zeros(shape),
+        )
         squares = np.zeros(shape)
         for (i, j), product in self._products.items():
             squares += (1 if i == j else 2) * (factors[i] * factors[j]) @ product
@@ -121,7 +154,9 @@ class SplitHistogram:
 
 def _summed(places: npt.NDArray[np.int64], weights: Floats, shape: tuple[int, int]) -> Floats:
     """The sums of weights by place."""
-    return np.asarray(np.bincount(places, weights, minlength=shape[0] * shape[1]), dtype=np.float64).reshape(shape)
+    return np.asarray(
+        np.bincount(places, weights, minlength=shape[0] * shape[1]), dtype=np.float64
+    ).reshape(shape)
 
 
 def _by_class(sums: Floats, squares: Floats, label: Response) -> Estimate:

@@ -24,7 +24,9 @@ BLOCK = 1 << 18
 
 
 class MemoryTable:
-    """A pandas, Polars or Arrow table, a mapping of columns, or an array with its labels in ``y``."""
+    """A pandas, Polars or Arrow table, a mapping of columns, or an array with its labels in
+    ``y``.
+    """
 
     def __init__(self, table: object, y: object = None, *, name: str = "table in memory") -> None:
         self._table, self._y, self.name = table, y, name
@@ -44,7 +46,9 @@ class MemoryTable:
 
 @dataclass(frozen=True)
 class _Matrix:
-    """The codes of the rows that count, one line per attribute, their classes, and whose they are (by number, where known)."""
+    """The codes of the rows that count, one line per attribute, their classes, and whose they are
+    (by number, where known).
+    """
 
     codes: npt.NDArray[Any]
     classes: npt.NDArray[Any]
@@ -69,7 +73,11 @@ class MemorySource:
     def rows(self) -> Iterator[Rows]:
         codes, classes = self._matrix.codes, self._matrix.classes
         for low in range(0, len(classes), BLOCK):
-            yield np.ascontiguousarray(codes[:, low : low + BLOCK]), classes[low : low + BLOCK], NO_WEIGHTS
+            yield (
+                np.ascontiguousarray(codes[:, low : low + BLOCK]),
+                classes[low : low + BLOCK],
+                NO_WEIGHTS,
+            )
 
     def parts(self, n_parts: int, key: bytes) -> list[MemoryPart]:
         return [MemoryPart(self, part, n_parts, key) for part in range(n_parts)]
@@ -91,9 +99,12 @@ class MemoryPart(MemorySource):
         # Each person (or row) has a number of its own in a stream that nobody knows.
         who = np.arange(len(whole.classes)) if whole.person is None else whole.person
         stream = hashlib.shake_256(self._key).digest(4 * (int(who.max()) + 1 if len(who) else 0))
-        mine = np.flatnonzero(np.frombuffer(stream, dtype=np.uint32)[who] % self._n_parts == self._part)
+        mine = np.flatnonzero(
+            np.frombuffer(stream, dtype=np.uint32)[who] % self._n_parts == self._part
+        )
         person = None if whole.person is None else whole.person[mine]
-        return _Matrix(np.take(whole.codes, mine, axis=1), whole.classes[mine], person)  # its lines stay contiguous
+        # its lines stay contiguous
+        return _Matrix(np.take(whole.codes, mine, axis=1), whole.classes[mine], person)
 
 
 def _matrix(schema: Schema, encoded: Encoded) -> _Matrix:
@@ -105,7 +116,9 @@ def _matrix(schema: Schema, encoded: Encoded) -> _Matrix:
     if keep.all():
         return _Matrix(encoded.matrix, encoded.classes, encoded.person)
     codes = _compact(encoded.matrix, keep)
-    return _Matrix(codes, encoded.classes[keep], None if encoded.person is None else encoded.person[keep])
+    return _Matrix(
+        codes, encoded.classes[keep], None if encoded.person is None else encoded.person[keep]
+    )
 
 
 def _compact(matrix: npt.NDArray[Any], keep: npt.NDArray[np.bool_]) -> npt.NDArray[Any]:
@@ -113,19 +126,25 @@ def _compact(matrix: npt.NDArray[Any], keep: npt.NDArray[np.bool_]) -> npt.NDArr
     n_kept = int(np.count_nonzero(keep))
     flat = matrix.reshape(-1)
     for number, line in enumerate(matrix):
-        flat[number * n_kept : (number + 1) * n_kept] = line[keep]  # never beyond this line, so the next ones are still whole
+        # never beyond this line, so the next ones are still whole
+        flat[number * n_kept : (number + 1) * n_kept] = line[keep]
     return flat[: len(matrix) * n_kept].reshape(len(matrix), n_kept)
 
 
 def _keep_rows_of_each_person(encoded: Encoded, keep: npt.NDArray[np.bool_], most: int) -> None:
-    """Keep at most this many rows of each person, chosen by that person's rows alone: the first in the order of their codes."""
+    """Keep at most this many rows of each person, chosen by that person's rows alone: the first in
+    the order of their codes.
+    """
     assert encoded.person is not None
     assert encoded.classes is not None
     n_rows = np.bincount(encoded.person[keep])
     many = np.flatnonzero(keep)
-    many = many[n_rows[encoded.person[many]] > most]  # of most people all rows stay, and need not be sorted
+    # of most people all rows stay, and need not be sorted
+    many = many[n_rows[encoded.person[many]] > most]
     person = encoded.person[many]
-    order = np.lexsort((encoded.classes[many], *(column[many] for column in reversed(encoded.codes)), person))
+    order = np.lexsort(
+        (encoded.classes[many], *(column[many] for column in reversed(encoded.codes)), person)
+    )
     ordered = person[order]
     first = np.searchsorted(ordered, ordered, side="left")
     keep[many[order[np.arange(len(order)) - first >= most]]] = False

@@ -21,16 +21,22 @@ from privet.errors import TableError
 #: How the names of CSV files end.
 CSV_ENDINGS = (".csv", ".tsv", ".txt", ".csv.gz", ".tsv.gz")
 _PARQUET = (".parquet", ".pq")
-_SUPPORTED = "a data frame, a DataFrame of Spark, a .csv or .parquet file, duckdb:///FILE?table=NAME, or postgresql://USER@HOST/DATABASE?table=SCHEMA.TABLE"
+_SUPPORTED = (
+    "a data frame, a DataFrame of Spark, a .csv or .parquet file, duckdb:///FILE?table=NAME, or "
+    "postgresql://USER@HOST/DATABASE?table=SCHEMA.TABLE"
+)
 _POSTGRES = ("postgresql", "postgres")
 
 
 def open_table(table: object, y: object = None) -> Table:
-    """A table to count: a data frame (with its labels in ``y``, if they are not in it), or where the rows are.
+    """A table to count: a data frame (with its labels in ``y``, if they are not in it), or where
+    the rows are.
 
-    ``"people.csv"``, ``"people.parquet"``, ``"duckdb:///people.db?table=people"`` (relative path; four slashes for an
-    absolute one), ``"postgresql://user:password@host/database?table=public.people"`` (all other parameters are libpq's).
-    A DataFrame of Spark is counted by its cluster. Opening looks at no row; of a CSV file it reads the header line.
+    ``"people.csv"``, ``"people.parquet"``, ``"duckdb:///people.db?table=people"`` (relative path;
+    four slashes for an absolute one),
+    ``"postgresql://user:password@host/database?table=public.people"`` (all other parameters are
+    libpq's). A DataFrame of Spark is counted by its cluster. Opening looks at no row; of a CSV file
+    it reads the header line.
     """
     if isinstance(table, DuckDBTable | MemoryTable | PostgresTable | SparkTable):
         return table
@@ -38,7 +44,10 @@ def open_table(table: object, y: object = None) -> Table:
     if not spark and not isinstance(table, str | PathLike):
         return MemoryTable(table, y)
     if y is not None:
-        raise TableError("y goes with a data frame in memory; a file, a database or Spark names its class column in the schema")
+        raise TableError(
+            "y goes with a data frame in memory; a file, a database or Spark names its class "
+            "column in the schema"
+        )
     if spark:
         return SparkTable(table)
     assert isinstance(table, str | PathLike)
@@ -54,10 +63,14 @@ def open_table(table: object, y: object = None) -> Table:
     if not there:
         raise TableError(f"no file {_without_password(place)}; a table is {_SUPPORTED}")
     if any(character in str(path) for character in "*?["):
-        raise TableError(f"cannot open {place}: a path with *, ? or [ would be read as a pattern; rename it")
+        raise TableError(
+            f"cannot open {place}: a path with *, ? or [ would be read as a pattern; rename it"
+        )
     name = path.name.lower()
     if name.endswith(_PARQUET):
-        return DuckDBTable(path.name, "read_parquet($path, hive_partitioning = false)", {"path": str(path)})
+        return DuckDBTable(
+            path.name, "read_parquet($path, hive_partitioning = false)", {"path": str(path)}
+        )
     if name.endswith(CSV_ENDINGS):
         relation, broken = csv_relation(path)
         return DuckDBTable(path.name, *relation, broken_lines=broken)
@@ -65,14 +78,18 @@ def open_table(table: object, y: object = None) -> Table:
 
 
 def read_public(place: str) -> Any:
-    """All rows of a *public* table, as a pandas DataFrame, read as they are counted: a CSV file as text."""
+    """All rows of a *public* table, as a pandas DataFrame, read as they are counted: a CSV file as
+    text.
+    """
     import pandas as pd
 
     return pd.concat(list(read_blocks(place)), ignore_index=True)
 
 
 def read_blocks(place: str, vectors: int = 50) -> Iterator[Any]:
-    """The rows of a table that the caller may see, block by block, as pandas DataFrames (an empty one for no rows)."""
+    """The rows of a table that the caller may see, block by block, as pandas DataFrames (an empty
+    one for no rows).
+    """
     table = open_table(place)
     if isinstance(table, PostgresTable):
         yield from table.read_blocks(vectors * 2048)
@@ -103,5 +120,7 @@ def _database(url: str) -> DuckDBTable | PostgresTable:
 
 
 def _without_password(place: str) -> str:
-    """What was given, fit for a message: a URL that is written wrongly may still hold a password."""
+    """What was given, fit for a message: a URL that is written wrongly may still hold a
+    password.
+    """
     return re.sub(r"^(\w{2,}:/+).*@", r"\1...@", place)

@@ -1,7 +1,7 @@
 """Counts from PostgreSQL, by the server. The table is never loaded into Python.
 
-One statement answers a whole question (:mod:`~privet.counts.cases`). Where it is too large for that, the rows are grouped by the codes it
-uses, and the groups stream into the counting loop.
+One statement answers a whole question (:mod:`~privet.counts.cases`). Where it is too large for
+that, the rows are grouped by the codes it uses, and the groups stream into the counting loop.
 """
 
 from __future__ import annotations
@@ -19,7 +19,13 @@ import numpy as np
 from privet.counts.base import Division, Rows, Tables
 from privet.counts.cases import Cases
 from privet.counts.counting import Counting
-from privet.counts.postgres_codes import Bound, encoded_rows, kind_of, number_expression, problem_tests
+from privet.counts.postgres_codes import (
+    Bound,
+    encoded_rows,
+    kind_of,
+    number_expression,
+    problem_tests,
+)
 from privet.counts.postgres_connections import Connections, answer, blocks
 from privet.counts.radix import CodeRadix
 from privet.counts.sql import quoted, structure_problems, used_codes
@@ -33,25 +39,32 @@ if TYPE_CHECKING:
 
 _TABLES = (
     "SELECT oid::int8, spot, name, name = $1::text OR spot || '.' || name = $1::text FROM ("
-    "SELECT c.oid, n.nspname::text AS spot, c.relname::text AS name FROM pg_class AS c JOIN pg_namespace AS n ON n.oid = c.relnamespace "
-    "WHERE c.relkind IN ('r', 'p', 'v', 'm', 'f') AND c.relpersistence <> 't' AND n.nspname <> ALL ('{pg_catalog,information_schema}')"
+    "SELECT c.oid, n.nspname::text AS spot, c.relname::text AS name FROM pg_class AS c JOIN "
+    "pg_namespace AS n ON n.oid = c.relnamespace "
+    "WHERE c.relkind IN ('r', 'p', 'v', 'm', 'f') AND c.relpersistence <> 't' AND n.nspname <> ALL "
+    "('{pg_catalog,information_schema}')"
     ") AS named WHERE lower($1::text) IN (lower(name), lower(spot || '.' || name))"
 )
 _COLUMNS = (
     "WITH RECURSIVE typed AS ("
-    "SELECT attnum, attname, atttypid AS type FROM pg_attribute WHERE attrelid = $1 AND attnum > 0 AND NOT attisdropped "
-    "UNION ALL SELECT attnum, attname, typbasetype FROM typed JOIN pg_type ON oid = type WHERE typtype = 'd') "
+    "SELECT attnum, attname, atttypid AS type FROM pg_attribute WHERE attrelid = $1 AND attnum > 0 "
+    "AND NOT attisdropped "
+    "UNION ALL SELECT attnum, attname, typbasetype FROM typed JOIN pg_type ON oid = type WHERE "
+    "typtype = 'd') "
     "SELECT attname::text, CASE WHEN typtype = 'e' THEN 'enum' WHEN typcategory = 'S' THEN 'text' "
     "WHEN typnamespace = 'pg_catalog'::regnamespace THEN typname::text ELSE 'other' END "
     "FROM typed JOIN pg_type ON oid = type WHERE typtype <> 'd' ORDER BY attnum"
 )
 _WRITABLE = (
-    "SELECT has_table_privilege(oid, 'INSERT, UPDATE, DELETE, TRUNCATE') OR has_any_column_privilege(oid, 'INSERT, UPDATE') "
+    "SELECT has_table_privilege(oid, 'INSERT, UPDATE, DELETE, TRUNCATE') OR "
+    "has_any_column_privilege(oid, 'INSERT, UPDATE') "
     "OR pg_has_role(relowner, 'MEMBER') FROM pg_class WHERE oid = $1"
 )
-#: Whether each row has a place of its own: not in a view, nor in what another server holds, also as a partition.
+#: Whether each row has a place of its own: not in a view, nor in what another server holds, also as
+#: a partition.
 _HAS_PLACES = (
-    "WITH RECURSIVE held AS (SELECT $1::oid AS id UNION SELECT inhrelid FROM held JOIN pg_inherits ON inhparent = id) "
+    "WITH RECURSIVE held AS (SELECT $1::oid AS id UNION SELECT inhrelid FROM held JOIN pg_inherits "
+    "ON inhparent = id) "
     "SELECT bool_and(relkind IN ('r', 'p', 'm')) FROM held JOIN pg_class ON oid = id"
 )
 
@@ -72,7 +85,9 @@ class PostgresTable:
 
     @cached_property
     def columns(self) -> dict[str, str]:
-        """The type of each column: what a domain is made of, ``text`` for all kinds of text, ``enum`` for all enumerations."""
+        """The type of each column: what a domain is made of, ``text`` for all kinds of text,
+        ``enum`` for all enumerations.
+        """
         return dict(self.answer(_COLUMNS, [self.oid]))
 
     def check_structure(self, schema: Schema) -> None:
@@ -92,29 +107,50 @@ class PostgresTable:
         return self.answer(_HAS_PLACES, [self.oid]) == [(True,)]
 
     def _structure(self, schema: Schema) -> list[tuple[str, What]]:
-        fractions = {column for column, sql_type in self.columns.items() if sql_type in ("float4", "float8")}
-        return structure_problems(schema, {column: kind_of(sql_type) for column, sql_type in self.columns.items()}, fractions)
+        fractions = {
+            column for column, sql_type in self.columns.items() if sql_type in ("float4", "float8")
+        }
+        return structure_problems(
+            schema,
+            {column: kind_of(sql_type) for column, sql_type in self.columns.items()},
+            fractions,
+        )
 
     def problems(self, schema: Schema) -> list[tuple[str, What]]:
         found = self._structure(schema)
         broken = {column for column, _ in found}
         bound, tests = Bound(), []
-        attributes: dict[str, Attribute] = {**schema.attributes, schema.target: Categorical(schema.classes)}
+        attributes: dict[str, Attribute] = {
+            **schema.attributes,
+            schema.target: Categorical(schema.classes),
+        }
         for column, attribute in attributes.items():
             if column not in broken:
-                tests += [(column, what, test) for what, test in problem_tests(bound, attribute, column, self.columns[column])]
+                tests += [
+                    (column, what, test)
+                    for what, test in problem_tests(bound, attribute, column, self.columns[column])
+                ]
         if tests:
             selected = ", ".join(f"coalesce(bool_or({test}), false)" for _, _, test in tests)
             (answers,) = self.answer(f"SELECT {selected} FROM {self.relation} AS t", bound.values)
-            found += [(column, what) for (column, what, _), there in zip(tests, answers, strict=True) if there]
+            found += [
+                (column, what)
+                for (column, what, _), there in zip(tests, answers, strict=True)
+                if there
+            ]
         return found
 
     def source(self, schema: Schema) -> PostgresSource:
         return PostgresSource(self, schema)
 
     def read_blocks(self, size: int) -> Iterator[Any]:
-        """All rows as pandas DataFrames of so many rows; an empty one for no rows. For those who may see the rows."""
-        selected = ", ".join(f"{_readable(column, sql_type)} AS {quoted(column)}" for column, sql_type in self.columns.items())
+        """All rows as pandas DataFrames of so many rows; an empty one for no rows. For those who
+        may see the rows.
+        """
+        selected = ", ".join(
+            f"{_readable(column, sql_type)} AS {quoted(column)}"
+            for column, sql_type in self.columns.items()
+        )
         sql = f"SELECT {selected} FROM {self.relation} AS t"
         with self.connections.connection() as connection:
             first = True
@@ -126,11 +162,15 @@ class PostgresTable:
 
 
 def table_of_server(url: str) -> PostgresTable:
-    """The table that a URL names with ``table=``, under the one name that the database has for it."""
+    """The table that a URL names with ``table=``, under the one name that the database has for
+    it.
+    """
     server, _, query = url.partition("?")
     names = parse_qs(query).get("table", [])
     if len(names) != 1:
-        raise TableError("a PostgreSQL table is given as postgresql://user@host/database?table=schema.table")
+        raise TableError(
+            "a PostgreSQL table is given as postgresql://user@host/database?table=schema.table"
+        )
     rest = "&".join(pair for pair in query.split("&") if pair and not pair.startswith("table="))
     connections = Connections(f"{server}?{rest}" if rest else server)
     with connections.connection() as connection:
@@ -139,13 +179,18 @@ def table_of_server(url: str) -> PostgresTable:
     if len(found) > 1:
         found = [row for row in found if row[1] == "public"]
     if len(found) != 1:
-        raise TableError(f"no table {names[0]!r}, or more than one, in the PostgreSQL database {connections.place}; write schema.table")
+        raise TableError(
+            f"no table {names[0]!r}, or more than one, in the PostgreSQL database "
+            f"{connections.place}; write schema.table"
+        )
     ((oid, schema, table, _),) = found
     return PostgresTable(f"{schema}.{table}", f"{quoted(schema)}.{quoted(table)}", oid, connections)
 
 
 class PostgresSource:
-    """Exact counts by PostgreSQL. Several threads may count at once; a snapshot belongs to the thread that opened it."""
+    """Exact counts by PostgreSQL. Several threads may count at once; a snapshot belongs to the
+    thread that opened it.
+    """
 
     def __init__(self, table: PostgresTable, schema: Schema) -> None:
         self._table, self._schema = table, schema
@@ -168,7 +213,9 @@ class PostgresSource:
         with self._encoded() as (connection, bound, encoded):
             cases = Cases(question)
             if cases.fits:
-                return cases.tables(blocks(connection, cases.statement(encoded), bound.values, self._table.name))
+                return cases.tables(
+                    blocks(connection, cases.statement(encoded), bound.values, self._table.name)
+                )
             counting = Counting(question)
             for rows in self._groups(used_codes(question), connection, bound, encoded):
                 counting.add(*rows)
@@ -176,16 +223,24 @@ class PostgresSource:
 
     def rows(self) -> Iterator[Rows]:
         with self._encoded() as (connection, bound, encoded):
-            yield from self._groups([f"c{a}" for a in range(len(self._schema.names))], connection, bound, encoded)
+            yield from self._groups(
+                [f"c{a}" for a in range(len(self._schema.names))], connection, bound, encoded
+            )
 
     def parts(self, n_parts: int, key: bytes) -> Sequence[PostgresPart]:
-        """Parts of this snapshot. They are good until it ends or the rows are divided anew: who is in which part is then forgotten."""
+        """Parts of this snapshot. They are good until it ends or the rows are divided anew: who is
+        in which part is then forgotten.
+        """
         if self._own.connection is None:
-            raise TableError("a table is divided within a snapshot, so that everybody stays in one part")
+            raise TableError(
+                "a table is divided within a snapshot, so that everybody stays in one part"
+            )
         if self._schema.person is None and not self._table.has_places:
             raise QuestionError(
-                "this table cannot be divided at random, as its rows cannot be told apart: it is a view, or held by another "
-                "server. Its owner can name the column that tells people apart as 'person' in the schema, or open the table itself"
+                "this table cannot be divided at random, as its rows cannot be told apart: it is a "
+                "view, or held by another "
+                "server. Its owner can name the column that tells people apart as 'person' in the "
+                "schema, or open the table itself"
             )
         self._own.division = Division(n_parts, key)
         return [PostgresPart(self, part, self._own.division) for part in range(n_parts)]
@@ -193,19 +248,28 @@ class PostgresSource:
     @contextmanager
     def _encoded(self, division: Division | None = None) -> Iterator[tuple[Connection, Bound, str]]:
         """A connection, and a SELECT of the encoded rows to be used with it."""
-        bound, encoded = encoded_rows(self._table.relation, self._table.columns, self._schema, division)
+        bound, encoded = encoded_rows(
+            self._table.relation, self._table.columns, self._schema, division
+        )
         if self._own.connection is not None:
             yield self._own.connection, bound, encoded
             return
         with self._table.connections.connection() as connection:
             yield connection, bound, encoded
 
-    def _groups(self, names: list[str], connection: Connection, bound: Bound, encoded: str) -> Iterator[Rows]:
-        """Groups of equal rows as codes, classes and weights; codes that were not selected are zero."""
+    def _groups(
+        self, names: list[str], connection: Connection, bound: Bound, encoded: str
+    ) -> Iterator[Rows]:
+        """Groups of equal rows as codes, classes and weights; codes that were not selected are
+        zero.
+        """
         radix = CodeRadix(self._schema, names)
         numbers = ", ".join(f"{number} AS k{i}" for i, number in enumerate(radix.expressions()))
         keys = ", ".join(f"k{i}" for i in range(len(radix.expressions())))
-        sql = f"SELECT {keys}, count(*) AS n FROM (SELECT {numbers} FROM ({encoded}) AS k) AS g GROUP BY {keys}"
+        sql = (
+            f"SELECT {keys}, count(*) AS n FROM (SELECT {numbers} FROM ({encoded}) AS k) AS g "
+            f"GROUP BY {keys}"
+        )
         for block in blocks(connection, sql, bound.values, self._table.name):
             *packed, weights = np.array(block, dtype=np.int64).T
             yield radix.rows(packed, weights)
@@ -221,9 +285,14 @@ class PostgresPart(PostgresSource):
     @contextmanager
     def _encoded(self, division: Division | None = None) -> Iterator[tuple[Connection, Bound, str]]:
         assert division is None
-        # In another snapshot, or divided otherwise, somebody could be in two parts that were paid for once.
+        # In another snapshot, or divided otherwise, somebody could be in two parts that were paid
+        # for once.
         if self._whole._own.division is not self._division:
-            raise TableError("this part of the table is gone: its snapshot has ended, or the table was divided anew")
+            raise TableError(
+                "this part of the table is gone: its snapshot has ended, or the table was "
+                "divided "
+                "anew"
+            )
         with self._whole._encoded(self._division) as (connection, bound, encoded):
             yield connection, bound, f"SELECT * FROM ({encoded}) AS d WHERE part = {self._part}"
 
@@ -253,8 +322,18 @@ def _frame(rows: list[tuple[Any, ...]], columns: dict[str, str]) -> Any:
     """Rows as a DataFrame whose types do not depend on the rows."""
     import pandas as pd
 
-    numbers = {"int2": "Int64", "int4": "Int64", "int8": "Int64", "float4": "float64", "float8": "float64", "numeric": "float64"}
+    numbers = {
+        "int2": "Int64",
+        "int4": "Int64",
+        "int8": "Int64",
+        "float4": "float64",
+        "float8": "float64",
+        "numeric": "float64",
+    }
     types = {"bool": "boolean", **numbers}
     entries = list(zip(*rows, strict=True)) if rows else [()] * len(columns)
-    series = [pd.Series(column, dtype=types.get(sql_type, "object")) for column, sql_type in zip(entries, columns.values(), strict=True)]
+    series = [
+        pd.Series(column, dtype=types.get(sql_type, "object"))
+        for column, sql_type in zip(entries, columns.values(), strict=True)
+    ]
     return pd.DataFrame(dict(zip(columns, series, strict=True)))

@@ -1,7 +1,8 @@
-"""Encoding in PostgreSQL's SQL: column values to codes, with every name quoted and every value bound.
+"""Encoding in PostgreSQL's SQL: column values to codes, with every name quoted and every value
+bound.
 
-No table is joined, so that the codes a question does not look at are not computed: text is looked up in a JSON object (bytewise,
-whatever the column's collation), numbers by ``width_bucket``.
+No table is joined, so that the codes a question does not look at are not computed: text is looked
+up in a JSON object (bytewise, whatever the column's collation), numbers by ``width_bucket``.
 """
 
 from __future__ import annotations
@@ -18,12 +19,14 @@ from privet.schema import Attribute, Categorical, Numeric, Schema
 from privet.schema.attributes import Kind
 from privet.schema.problems import What
 
-#: Keeps a subquery apart, so that what it selects is computed once for each row. In quotes, as parallel plans do not see through a cast.
+#: Keeps a subquery apart, so that what it selects is computed once for each row. In quotes, as
+#: parallel plans do not see through a cast.
 FENCE = "OFFSET '0'"
 
 _SPACE = r"[ \t\n\v\f\r]*"
 _DIGITS = r"[+-]?([0-9]+[.]?[0-9]*|[.][0-9]+)"
-#: Up to 100 characters with these exponents are in the range of a float; PostgreSQL raises an error for others, and quotes them.
+#: Up to 100 characters with these exponents are in the range of a float; PostgreSQL raises an error
+#: for others, and quotes them.
 _PLAIN_NUMBER = rf"^{_SPACE}{_DIGITS}(e[+-]?0*1?[0-9]?[0-9])?{_SPACE}$"
 _ANY_NUMBER = rf"^{_SPACE}{_DIGITS}(e[+-]?[0-9]+)?{_SPACE}$"
 _HUGE_EXPONENT = rf"e([+-]?)[0-9]*[1-9][0-9]{{3,}}{_SPACE}$"
@@ -52,12 +55,20 @@ def kind_of(sql_type: str) -> Kind | None:
 
 
 def encoded_rows(
-    relation: str, columns: Mapping[str, str], schema: Schema, division: Division | None = None, bound: Bound | None = None
+    relation: str,
+    columns: Mapping[str, str],
+    schema: Schema,
+    division: Division | None = None,
+    bound: Bound | None = None,
 ) -> tuple[Bound, str]:
-    """A SELECT of the code columns c0, c1, ... and the class y, of the rows that count; with their part where they are divided."""
+    """A SELECT of the code columns c0, c1, ... and the class y, of the rows that count; with their
+    part where they are divided.
+    """
     bound = bound or Bound()
     selected, conditions = [], []
-    attributes: list[tuple[str, str, Attribute]] = [(f"c{a}", name, schema.attributes[name]) for a, name in enumerate(schema.names)]
+    attributes: list[tuple[str, str, Attribute]] = [
+        (f"c{a}", name, schema.attributes[name]) for a, name in enumerate(schema.names)
+    ]
     for alias, column, attribute in [*attributes, ("y", schema.target, schema.label)]:
         selected.append(f"{code_expression(bound, attribute, column, columns[column])} AS {alias}")
         if attribute.size in (attribute.unknown_code, attribute.missing_code):
@@ -70,13 +81,16 @@ def encoded_rows(
         conditions.append("person IS NOT NULL")
     if division is not None:
         selected.append(f"{_part(bound, who, division)} AS part")
-    # One condition, of which the planner assumes that half of the rows pass: of many it would assume that none does.
+    # One condition, of which the planner assumes that half of the rows pass: of many it would
+    # assume that none does.
     kept = f"CASE WHEN {' AND '.join(conditions) or 'true'} THEN true ELSE false END"
     rows = f"(SELECT {', '.join(selected)} FROM {relation} AS t {FENCE}) AS e WHERE {kept}"
     if schema.person is None:
         return bound, f"SELECT * FROM {rows}"
     order = ", ".join([alias for alias, _, _ in attributes] + ["y"])
-    ranked = f"SELECT *, row_number() OVER (PARTITION BY person ORDER BY {order}) AS turn FROM {rows}"
+    ranked = (
+        f"SELECT *, row_number() OVER (PARTITION BY person ORDER BY {order}) AS turn FROM {rows}"
+    )
     return bound, f"SELECT * FROM ({ranked}) AS p WHERE turn <= {int(schema.rows_per_person)}"
 
 
@@ -90,11 +104,23 @@ def code_expression(bound: Bound, attribute: Attribute, column: str, sql_type: s
         return f"CASE WHEN {value} THEN {yes} WHEN NOT {value} THEN {no} ELSE {missing} END"
     if isinstance(attribute, Categorical) and kind == "text":
         # The server knows no NUL: a value with one cannot occur.
-        listed = {text: code for text, code in attribute.lookup("text").items() if "\x00" not in text}
-        code = f"coalesce(({bound.bind(json.dumps(listed, ensure_ascii=False), 'jsonb')} ->> {value}::text)::int, {unknown})"
-        return code if missing == unknown else f"CASE WHEN {value} IS NULL THEN {missing} ELSE {code} END"
+        listed = {
+            text: code for text, code in attribute.lookup("text").items() if "\x00" not in text
+        }
+        code = (
+            f"coalesce(({bound.bind(json.dumps(listed, ensure_ascii=False), 'jsonb')} ->> "
+            f"{value}::text)::int, {unknown})"
+        )
+        return (
+            code
+            if missing == unknown
+            else f"CASE WHEN {value} IS NULL THEN {missing} ELSE {code} END"
+        )
     cuts, codes = _steps(attribute)
-    bucket = f"width_bucket(nullif({number_expression(column, sql_type)}, 'NaN'), {bound.bind(cuts, 'float8[]')})"
+    bucket = (
+        f"width_bucket(nullif({number_expression(column, sql_type)}, 'NaN'), "
+        f"{bound.bind(cuts, 'float8[]')})"
+    )
     if codes != list(range(len(codes))):
         bucket = f"({bound.bind(codes, 'int[]')})[{bucket} + 1]"
     return f"coalesce({bucket}, {missing})"
@@ -107,7 +133,11 @@ def _steps(attribute: Attribute) -> tuple[list[float], list[int]]:
         if attribute.on_unknown != "drop":
             return inner, bins
         beyond = math.nextafter(attribute.high, math.inf)
-        return [attribute.low, *inner, beyond], [attribute.unknown_code, *bins, attribute.unknown_code]
+        return [attribute.low, *inner, beyond], [
+            attribute.unknown_code,
+            *bins,
+            attribute.unknown_code,
+        ]
     # A listed number is the interval from itself to the next float.
     cuts, codes = [], [attribute.unknown_code]
     for number, code in sorted(attribute.lookup("number").items()):
@@ -125,7 +155,8 @@ def number_expression(column: str, sql_type: str) -> str:
         text = f'{value}::text COLLATE "C"'
         huge = f"regexp_replace({text}, '{_HUGE_EXPONENT}', 'e\\1999', 'i')::numeric"
         return (
-            f"CASE WHEN {text} ~* '{_PLAIN_NUMBER}' AND length({text}) <= 100 THEN ({text})::float8 "
+            f"CASE WHEN {text} ~* '{_PLAIN_NUMBER}' AND length({text}) <= 100 THEN "
+            f"({text})::float8 "
             f"WHEN {text} ~* '{_ANY_NUMBER}' AND length({text}) <= 1000 THEN {_within_range(huge)} "
             f"WHEN {text} ~* '^{_SPACE}[+]?inf(inity)?{_SPACE}$' THEN 'Infinity' "
             f"WHEN {text} ~* '^{_SPACE}-inf(inity)?{_SPACE}$' THEN '-Infinity' "
@@ -135,13 +166,18 @@ def number_expression(column: str, sql_type: str) -> str:
 
 
 def _within_range(number: str) -> str:
-    """A numeric as float8. PostgreSQL raises an error where it is too large or too small for that, and quotes it."""
-    clipped = f"least(greatest({number}, -{_LARGEST}), {_LARGEST})::float8"  # which would be a number for null
+    """A numeric as float8. PostgreSQL raises an error where it is too large or too small for that,
+    and quotes it.
+    """
+    # which would be a number for null
+    clipped = f"least(greatest({number}, -{_LARGEST}), {_LARGEST})::float8"
     return f"CASE WHEN abs({number}) < 1e-300 THEN 0 WHEN {number} IS NOT NULL THEN {clipped} END"
 
 
 def _identity(column: str, sql_type: str) -> str:
-    """Whose row it is. Text is compared as it is, whatever collation the column has; other types by their text."""
+    """Whose row it is. Text is compared as it is, whatever collation the column has; other types by
+    their text.
+    """
     value = f"t.{quoted(column)}"
     if sql_type in ("int2", "int4", "int8"):
         return value
@@ -155,11 +191,17 @@ def _part(bound: Bound, who: str, division: Division) -> str:
     return f"('x' || substr({digest}, 1, 15))::bit(60)::int8 % {int(division.n_parts)}"
 
 
-def problem_tests(bound: Bound, attribute: Attribute, column: str, sql_type: str) -> Iterator[tuple[What, str]]:
+def problem_tests(
+    bound: Bound, attribute: Attribute, column: str, sql_type: str
+) -> Iterator[tuple[What, str]]:
     """Conditions that hold for a row that does not fit."""
     value, kind = f"t.{quoted(column)}", kind_of(sql_type)
     expected = attribute.on_unknown is not None
-    number = "" if kind == "text" and isinstance(attribute, Categorical) else number_expression(column, sql_type)
+    number = (
+        ""
+        if kind == "text" and isinstance(attribute, Categorical)
+        else number_expression(column, sql_type)
+    )
     if isinstance(attribute, Numeric):
         if kind == "text" and attribute.missing is None:
             yield "not a number", f"{value} IS NOT NULL AND {number} IS NULL"
@@ -171,6 +213,9 @@ def problem_tests(bound: Bound, attribute: Attribute, column: str, sql_type: str
     elif not expected and attribute.other is None:
         strict = Categorical(attribute.values)
         known = f"{value} IS NOT NULL" + (f" AND {number} <> 'NaN'" if number else "")
-        yield "unlisted", f"{known} AND {code_expression(bound, strict, column, sql_type)} = {strict.size}"
+        yield (
+            "unlisted",
+            f"{known} AND {code_expression(bound, strict, column, sql_type)} = {strict.size}",
+        )
         if attribute.missing is None:
             yield "null", f"NOT ({known})"

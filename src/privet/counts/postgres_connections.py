@@ -1,4 +1,6 @@
-"""Read-only connections to a PostgreSQL server, and statements whose errors tell nothing about rows."""
+"""Read-only connections to a PostgreSQL server, and statements whose errors tell nothing about
+rows.
+"""
 
 from __future__ import annotations
 
@@ -21,7 +23,8 @@ _KEPT = 4  # connections that wait for the next question
 _BLOCK = 1 << 15  # rows that are fetched at once
 _SETTINGS = {
     "default_transaction_read_only": "on",
-    "search_path": "pg_catalog, pg_temp",  # nobody else's functions answer to the names in a statement
+    # nobody else's functions answer to the names in a statement
+    "search_path": "pg_catalog, pg_temp",
     "jit": "off",  # compiling long statements takes longer than running them
     "idle_in_transaction_session_timeout": "0",  # a snapshot ends when it is left
     "standard_conforming_strings": "on",
@@ -39,14 +42,17 @@ class Connections:
         self._parameters = _parameters(url)
         #: Where it leads, without user and password.
         self.place = f"{self._parameters.get('host', '')}/{self._parameters.get('dbname', '')}"
-        self._idle: dict[int, list[Connection]] = {}  # by process: a forked child must leave its parent's connections alone
+        # by process: a forked child must leave its parent's connections alone
+        self._idle: dict[int, list[Connection]] = {}
         self._lock = threading.Lock()
         self._within = _Within()
         weakref.finalize(self, _close, self._idle)
 
     @contextmanager
     def connection(self) -> Iterator[Connection]:
-        """A connection of one's own, on which every statement is a transaction. One that the server has closed is replaced."""
+        """A connection of one's own, on which every statement is a transaction. One that the server
+        has closed is replaced.
+        """
         connection = self._kept() or self._new()
         try:
             yield connection
@@ -77,7 +83,8 @@ class Connections:
     def nearest(self) -> Iterator[Connection]:
         """The connection of the transaction that this thread is in, or else one of its own.
 
-        Within a transaction another connection could wait for ever: for somebody who waits for the transaction, to lock the table.
+        Within a transaction another connection could wait for ever: for somebody who waits for the
+        transaction, to lock the table.
         """
         if self._within.connection is not None:
             yield self._within.connection
@@ -104,8 +111,15 @@ class Connections:
         import psycopg
 
         try:
-            connection = psycopg.connect(**self._parameters, autocommit=True, cursor_factory=psycopg.RawCursor, prepare_threshold=None)
-            settings = ", ".join(f"set_config('{name}', '{value}', false)" for name, value in _SETTINGS.items())
+            connection = psycopg.connect(
+                **self._parameters,
+                autocommit=True,
+                cursor_factory=psycopg.RawCursor,
+                prepare_threshold=None,
+            )
+            settings = ", ".join(
+                f"set_config('{name}', '{value}', false)" for name, value in _SETTINGS.items()
+            )
             connection.execute(f"SELECT {settings}".encode())
             return connection
         except psycopg.Error as error:
@@ -140,7 +154,9 @@ def _close(idle: dict[int, list[Connection]]) -> None:
 
 
 def _parameters(url: str) -> dict[str, Any]:
-    """What a URL says. Parts of a password that stand in the wrong place must not get into a message."""
+    """What a URL says. Parts of a password that stand in the wrong place must not get into a
+    message.
+    """
     try:
         import psycopg
         from psycopg.conninfo import conninfo_to_dict
@@ -153,13 +169,16 @@ def _parameters(url: str) -> dict[str, Any]:
     host, port, database = (str(said.get(key, "")) for key in ("host", "port", "dbname"))
     if "@" in host + database or (port and not port.replace(",", "").isdecimal()):
         raise TableError(
-            "a PostgreSQL table is given as postgresql://user:password@host/database?table=schema.table, with special characters "
+            "a PostgreSQL table is given as "
+            "postgresql://user:password@host/database?table=schema.table, with special characters "
             "percent-encoded"
         )
     return {"connect_timeout": 5, "application_name": "privet", "client_encoding": "utf8", **said}
 
 
-def blocks(connection: Connection, sql: str, values: Sequence[Any], name: str, size: int = _BLOCK) -> Iterator[list[tuple[Any, ...]]]:
+def blocks(
+    connection: Connection, sql: str, values: Sequence[Any], name: str, size: int = _BLOCK
+) -> Iterator[list[tuple[Any, ...]]]:
     """Run a statement; the rows of its answer, so many at a time, in little memory.
 
     What the server says about an error may quote rows, so it is not passed on, not even as a cause.
@@ -167,7 +186,9 @@ def blocks(connection: Connection, sql: str, values: Sequence[Any], name: str, s
     import psycopg
 
     if _status(connection) == psycopg.pq.TransactionStatus.ACTIVE:
-        raise TableError(f"the rows of {name} are still being read; a snapshot answers one question at a time")
+        raise TableError(
+            f"the rows of {name} are still being read; a snapshot answers one question at a time"
+        )
     chunk = min(size, 10_000) if psycopg.capabilities.has_stream_chunked() else 1
     rows: Iterator[tuple[Any, ...]] | None = None
     while True:
@@ -181,9 +202,15 @@ def blocks(connection: Connection, sql: str, values: Sequence[Any], name: str, s
                 return
             yield block
             continue
-        raise TableError(f"PostgreSQL could not read {name} ({kind}); its message is withheld because it may quote rows")
+        raise TableError(
+            f"PostgreSQL could not read {name} ({kind}); its message is withheld because it "
+            "may "
+            "quote rows"
+        )
 
 
-def answer(connection: Connection, sql: str, values: Sequence[Any], name: str) -> list[tuple[Any, ...]]:
+def answer(
+    connection: Connection, sql: str, values: Sequence[Any], name: str
+) -> list[tuple[Any, ...]]:
     """Run a statement; all rows of its answer."""
     return [row for block in blocks(connection, sql, values, name) for row in block]

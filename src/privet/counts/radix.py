@@ -1,4 +1,6 @@
-"""Several small codes as few large numbers, so that a database groups by them fast and sends little."""
+"""Several small codes as few large numbers, so that a database groups by them fast and sends
+little.
+"""
 
 from __future__ import annotations
 
@@ -14,7 +16,9 @@ _MOST = 1 << 62  # what a signed 64-bit number holds without care
 
 
 class MixedRadix:
-    """Columns of codes (by name: how many codes there are) as numbers in a mixed radix, each of 64 bits."""
+    """Columns of codes (by name: how many codes there are) as numbers in a mixed radix, each of 64
+    bits.
+    """
 
     def __init__(self, sizes: Mapping[str, int]) -> None:
         self._sizes = dict(sizes)
@@ -52,9 +56,16 @@ class CodeRadix(MixedRadix):
 
     def __init__(self, schema: Schema, names: Sequence[str]) -> None:
         self._width = len(schema.sizes)
-        super().__init__({**{f"c{a}": size for a, size in enumerate(schema.sizes) if f"c{a}" in names}, "y": schema.n_classes})
+        super().__init__(
+            {
+                **{f"c{a}": size for a, size in enumerate(schema.sizes) if f"c{a}" in names},
+                "y": schema.n_classes,
+            }
+        )
 
-    def rows(self, numbers: Sequence[npt.NDArray[np.int64]], weights: npt.NDArray[np.int64]) -> Rows:
+    def rows(
+        self, numbers: Sequence[npt.NDArray[np.int64]], weights: npt.NDArray[np.int64]
+    ) -> Rows:
         """Groups of equal rows from their numbers; codes of other attributes are zero."""
         columns = self.columns(numbers)
         codes = np.zeros((self._width, len(weights)), dtype=np.uint16)

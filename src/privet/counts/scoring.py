@@ -1,4 +1,6 @@
-"""What released trees say about encoded rows: summed class scores, row weights and derivatives, in fixed point."""
+"""What released trees say about encoded rows: summed class scores, row weights and derivatives, in
+fixed point.
+"""
 
 from __future__ import annotations
 
@@ -19,9 +21,11 @@ from privet.errors import ParameterError, QuestionError
 from privet.schema import Schema
 from privet.tree import Tree
 
-#: Weights and derivatives are whole multiples of 1/UNIT: sums of floats would not have a sensitivity.
+#: Weights and derivatives are whole multiples of 1/UNIT: sums of floats would not have a
+#: sensitivity.
 UNIT = 1 << 16
-#: A row's derivatives, all classes and both orders together, are scaled down to this size in L1. (Two classes need one number each.)
+#: A row's derivatives, all classes and both orders together, are scaled down to this size in L1.
+#: (Two classes need one number each.)
 CLIP = {2: UNIT * 3 // 4}
 CLIP_MORE_CLASSES = UNIT
 MAX_TREES = 10_000
@@ -32,15 +36,19 @@ Ints = npt.NDArray[np.int64]
 
 
 class Scoring:
-    """Trees whose node values are class scores that add up; checked, and ready to be asked about rows.
+    """Trees whose node values are class scores that add up; checked, and ready to be asked about
+    rows.
 
-    Whatever the trees hold, a weight is from 0 to UNIT and a row's derivatives are at most :func:`clip_of` in L1: that is what
-    the sensitivity of a question stands on, so it does not rest on who made the trees.
+    Whatever the trees hold, a weight is from 0 to UNIT and a row's derivatives are at most
+    :func:`clip_of` in L1: that is what the sensitivity of a question stands on, so it does not rest
+    on who made the trees.
     """
 
     def __init__(self, schema: Schema, trees: Iterable[Tree]) -> None:
         if not isinstance(trees, Iterable):
-            raise ParameterError(f"rows are weighed by a list of released trees, got {type(trees).__name__}")
+            raise ParameterError(
+                f"rows are weighed by a list of released trees, got {type(trees).__name__}"
+            )
         self._schema = schema
         self._trees = [_own(schema, tree) for tree in islice(trees, MAX_TREES + 1)]
         if len(self._trees) > MAX_TREES:
@@ -50,20 +58,37 @@ class Scoring:
         return len(self._trees)
 
     def weights(self, codes: npt.NDArray[Any], classes: npt.NDArray[Any]) -> Ints:
-        """How much a row still counts: min(1, (1 - p) T / (T - 1)), where p is the chance that the trees give to its class."""
+        """How much a row still counts: min(1, (1 - p) T / (T - 1)), where p is the chance that the
+        trees give to its class.
+        """
         weights = np.full(len(classes), UNIT, dtype=np.int64)
         if self._trees:
             total = self._scores(codes)
-            in_parts(len(weights), len(total.T), lambda low, high: weigh(total[low:high], classes[low:high], weights[low:high]))
+            in_parts(
+                len(weights),
+                len(total.T),
+                lambda low, high: weigh(total[low:high], classes[low:high], weights[low:high]),
+            )
         return weights
 
-    def add_derivatives(self, codes: npt.NDArray[Any], classes: npt.NDArray[Any], times: Ints, cell: npt.NDArray[Any], table: Ints) -> None:
-        """Add the rows' first derivatives [y = c] - p_c and second ones p_c (1 - p_c) of their log-likelihood to a table.
+    def add_derivatives(
+        self,
+        codes: npt.NDArray[Any],
+        classes: npt.NDArray[Any],
+        times: Ints,
+        cell: npt.NDArray[Any],
+        table: Ints,
+    ) -> None:
+        """Add the rows' first derivatives [y = c] - p_c and second ones p_c (1 - p_c) of their
+        log-likelihood to a table.
 
-        The table is (cells, 2, numbers): one number each for two classes (that of the second), otherwise one per class. A row's
-        numbers are scaled down, all together, to :func:`clip_of` in L1. It counts ``times`` (empty: once), in its cell (-1: nowhere).
+        The table is (cells, 2, numbers): one number each for two classes (that of the second),
+        otherwise one per class. A row's numbers are scaled down, all together, to :func:`clip_of`
+        in L1. It counts ``times`` (empty: once), in its cell (-1: nowhere).
         """
-        differentiate(self._scores(codes), classes, times, cell, clip_of(self._schema.n_classes), table)
+        differentiate(
+            self._scores(codes), classes, times, cell, clip_of(self._schema.n_classes), table
+        )
 
     @cached_property
     def _walks(self) -> tuple[Walks, Floats]:
@@ -76,7 +101,11 @@ class Scoring:
         total = np.zeros((codes.shape[1], self._schema.n_classes))
         if self._trees:
             walks, scores = self._walks
-            in_parts(len(total), len(self._trees), lambda low, high: add_scores(codes, low, high, *walks, scores, total))
+            in_parts(
+                len(total),
+                len(self._trees),
+                lambda low, high: add_scores(codes, low, high, *walks, scores, total),
+            )
         return total
 
 
@@ -86,7 +115,9 @@ def clip_of(n_classes: int) -> int:
 
 
 def own_cells(schema: Schema, cells: Cells) -> Cells:
-    """A copy that nobody else holds, proved anew under the curator's own schema: compiled loops do not look where they step."""
+    """A copy that nobody else holds, proved anew under the curator's own schema: compiled loops do
+    not look where they step.
+    """
     # A subclass could look at the rows it is asked about.
     if type(cells) is not Cells:
         raise ParameterError(f"cells must be plain Cells, got {type(cells).__name__}")
@@ -121,8 +152,8 @@ def reach(codes: Any, attribute: Any, offset: Any, branch: Any, out: Any) -> Non
         out[row] = node
 
 
-# A row's numbers come from a loop of its own: vectorised functions may round a row differently beside other rows, and then one
-# row more would change what the others count.
+# A row's numbers come from a loop of its own: vectorised functions may round a row differently
+# beside other rows, and then one row more would change what the others count.
 
 
 @compiled(error_model="numpy")

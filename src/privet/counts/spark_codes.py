@@ -1,8 +1,9 @@
 """Encoding in Spark's SQL: column values to codes.
 
-Columns are renamed by their position, so no name of a table stands in an expression. Listed values and bin edges are bound, one JSON
-array for each column, which Spark parses once: expressions hold nothing but names and integers of our own. Nothing in a row raises an
-error, in whatever mode the session is: an error, and the log of an executor, would quote the row.
+Columns are renamed by their position, so no name of a table stands in an expression. Listed values
+and bin edges are bound, one JSON array for each column, which Spark parses once: expressions hold
+nothing but names and integers of our own. Nothing in a row raises an error, in whatever mode the
+session is: an error, and the log of an executor, would quote the row.
 """
 
 from __future__ import annotations
@@ -22,13 +23,25 @@ from privet.schema.problems import What
 _INTEGERS = ("byte", "short", "integer", "long")
 _FRACTIONS = ("float", "double")
 #: Types whose text tells their values apart. Others (maps, arrays, ...) cannot say whose row it is.
-_IDENTITIES = (*_INTEGERS, "decimal", "string", "char", "varchar", "boolean", "date", "timestamp_ntz", "void")
-#: A number that is never negative, for a reader who uses it: it keeps what is selected beside it apart. As it differs by partition, Spark
-#: computes that once for each row, and not again for every condition on it. As ``zip_with`` is a function that Spark does not compile, it
-#: compiles the rest piece by piece, and not into one method with all that comes before and after: Java runs a method of more than 8 KB
-#: slowly, and allows none of 64 KB.
+_IDENTITIES = (
+    *_INTEGERS,
+    "decimal",
+    "string",
+    "char",
+    "varchar",
+    "boolean",
+    "date",
+    "timestamp_ntz",
+    "void",
+)
+#: A number that is never negative, for a reader who uses it: it keeps what is selected beside it
+#: apart. As it differs by partition, Spark computes that once for each row, and not again for every
+#: condition on it. As ``zip_with`` is a function that Spark does not compile, it compiles the rest
+#: piece by piece, and not into one method with all that comes before and after: Java runs a method
+#: of more than 8 KB slowly, and allows none of 64 KB.
 FENCE = "get(zip_with(array(spark_partition_id()), array(0), (number, zero) -> number), 0) AS fence"
-_FEW = 64  # keys: more are searched by a loop, as an expression for each would be too long to compile
+# keys: more are searched by a loop, as an expression for each would be too long to compile
+_FEW = 64
 
 # No backslash: what one means in a literal depends on the session.
 _NUMBER = "^[+-]?([0-9]+([.][0-9]*)?|[.][0-9]+)([eE][+-]?[0-9]+)?$"
@@ -52,7 +65,8 @@ class Place:
     @property
     def kind(self) -> Kind | None:
         """What it holds; None where it cannot match."""
-        if self.type in ("string", "char", "varchar", "void"):  # the last: a column that holds nothing at all
+        # the last: a column that holds nothing at all
+        if self.type in ("string", "char", "varchar", "void"):
             return "text"
         if self.type == "boolean":
             return "bool"
@@ -65,11 +79,14 @@ class Place:
 
     @property
     def identity(self) -> str | None:
-        """Text that differs where the values do: whose row it is. None for types that have no such text."""
+        """Text that differs where the values do: whose row it is. None for types that have no such
+        text.
+        """
         if self.type == "binary":
             return f"hex({self.value})"
         if self.type == "timestamp":
-            return f"CAST(unix_micros({self.value}) AS STRING)"  # its text depends on the session, and leaves an hour out once a year
+            # its text depends on the session, and leaves an hour out once a year
+            return f"CAST(unix_micros({self.value}) AS STRING)"
         return _text(self.value) if self.type in _IDENTITIES else None
 
 
@@ -79,7 +96,9 @@ def _text(value: str) -> str:
 
 
 def by_position(rows: Any, places: Iterable[Place]) -> Any:
-    """Some columns, named v0, v1, ... by their position, whatever names they had, also where Spark cannot tell two of them apart."""
+    """Some columns, named v0, v1, ... by their position, whatever names they had, also where Spark
+    cannot tell two of them apart.
+    """
     renamed = rows.toDF(*(f"v{i}" for i in range(len(rows.columns))))
     return renamed.select(*dict.fromkeys(place.value for place in places))
 
@@ -88,8 +107,9 @@ def by_position(rows: Any, places: Iterable[Place]) -> Any:
 class Coder:
     """The codes of one column. ``name`` is unique in the statement.
 
-    It makes columns in turn: ``s_name`` for text that may spell a number, the value ``x_name`` and beside it what the schema lists, and
-    where that is much, how many of these are not above the value (``p_name``).
+    It makes columns in turn: ``s_name`` for text that may spell a number, the value ``x_name`` and
+    beside it what the schema lists, and where that is much, how many of these are not above the
+    value (``p_name``).
     """
 
     name: str
@@ -130,18 +150,27 @@ class Coder:
 
     @property
     def position(self) -> str | None:
-        """How many keys are not above the value, for many keys: by halves, with no step beyond the last."""
+        """How many keys are not above the value, for many keys: by halves, with no step beyond the
+        last.
+        """
         if not self._many:
             return None
         bits = len(self._listed[0]).bit_length()
         steps = ", ".join(str(1 << bit) for bit in reversed(range(bits)))
         inside = f"get(k_{self.name}, p + s - 1) <= x_{self.name}"
-        return f"aggregate(array({steps}), 0, (p, s) -> CASE WHEN {inside} THEN p + s ELSE p END) AS p_{self.name}"
+        return (
+            f"aggregate(array({steps}), 0, (p, s) -> CASE WHEN {inside} THEN p + s ELSE p END) AS "
+            f"p_{self.name}"
+        )
 
     @property
     def code(self) -> str:
         """The code, as :mod:`privet.schema.encode` would give it."""
-        x, unknown, missing = f"x_{self.name}", self.attribute.unknown_code, self.attribute.missing_code
+        x, unknown, missing = (
+            f"x_{self.name}",
+            self.attribute.unknown_code,
+            self.attribute.missing_code,
+        )
         if self._type == "boolean":
             assert isinstance(self.attribute, Categorical)
             lookup = self.attribute.lookup("bool")
@@ -154,7 +183,9 @@ class Coder:
 
     @property
     def null(self) -> str:
-        """Whether the value is missing: null, NaN, or text that is no number where one is expected."""
+        """Whether the value is missing: null, NaN, or text that is no number where one is
+        expected.
+        """
         x = f"x_{self.name}"
         return f"{x} IS NULL OR isnan({x})" if self._type == "double" else f"{x} IS NULL"
 
@@ -187,7 +218,9 @@ class Coder:
 
     @property
     def _type(self) -> str:
-        """In which type values are compared. Whole numbers stay whole: large ones differ where their floats do not."""
+        """In which type values are compared. Whole numbers stay whole: large ones differ where
+        their floats do not.
+        """
         if isinstance(self.attribute, Numeric):
             return "double"
         if self.place.kind == "number":
@@ -196,7 +229,9 @@ class Coder:
 
     @cached_property
     def _listed(self) -> tuple[list[Any], list[int]]:
-        """What values are compared with, in increasing order: bin edges, or listed values and their codes."""
+        """What values are compared with, in increasing order: bin edges, or listed values and their
+        codes.
+        """
         if isinstance(self.attribute, Numeric):
             return list(self.attribute.cuts[1:-1]), []
         if self._type == "boolean":
@@ -204,7 +239,11 @@ class Coder:
         if self._type == "string":
             pairs = sorted(self.attribute.lookup("text").items(), key=lambda pair: pair[0].encode())
         elif self._type == "bigint":
-            pairs = sorted((int(label), code) for code, label in enumerate(self.attribute.labels) if _is_whole(label))
+            pairs = sorted(
+                (int(label), code)
+                for code, label in enumerate(self.attribute.labels)
+                if _is_whole(label)
+            )
         else:
             pairs = sorted(self.attribute.lookup("number").items())
         return [key for key, _ in pairs], [code for _, code in pairs]
@@ -221,7 +260,13 @@ class Coder:
             return p if self._many else self._search(str)
         if self._many:
             return f"CASE WHEN get({k}, {p} - 1) = {x} THEN get({o}, {p} - 1) ELSE {unknown} END"
-        return self._search(lambda n: f"CASE WHEN {x} = get({k}, {n - 1}) THEN {codes[n - 1]} ELSE {unknown} END" if n else str(unknown))
+        return self._search(
+            lambda n: (
+                f"CASE WHEN {x} = get({k}, {n - 1}) THEN {codes[n - 1]} ELSE {unknown} END"
+                if n
+                else str(unknown)
+            )
+        )
 
     def _search(self, leaf: Callable[[int], str]) -> str:
         """What ``leaf`` says for the number of keys that are not above the value."""
@@ -231,7 +276,9 @@ class Coder:
                 return leaf(low)
             middle = (low + high + 1) // 2
             below = f"x_{self.name} < get(k_{self.name}, {middle - 1})"
-            return f"CASE WHEN {below} THEN {search(low, middle - 1)} ELSE {search(middle, high)} END"
+            return (
+                f"CASE WHEN {below} THEN {search(low, middle - 1)} ELSE {search(middle, high)} END"
+            )
 
         return search(0, len(self._listed[0]))
 
@@ -239,7 +286,13 @@ class Coder:
 def _is_whole(label: str) -> bool:
     """Whether a column of 64-bit numbers could hold what this text stands for."""
     digits = label.removeprefix("-")
-    return digits.isdecimal() and digits.isascii() and len(digits) < 20 and label == str(int(label)) and -(1 << 63) <= int(label) < 1 << 63
+    return (
+        digits.isdecimal()
+        and digits.isascii()
+        and len(digits) < 20
+        and label == str(int(label))
+        and -(1 << 63) <= int(label) < 1 << 63
+    )
 
 
 def _plain(text: str) -> str:
@@ -251,7 +304,9 @@ def _plain(text: str) -> str:
 
 
 def _number_of_text(text: str) -> str:
-    """The number that a plain text spells as Python reads it, so without Java's suffixes and hexadecimals; null where it spells none."""
+    """The number that a plain text spells as Python reads it, so without Java's suffixes and
+    hexadecimals; null where it spells none.
+    """
     return (
         f"CASE WHEN {text} RLIKE '{_NUMBER}' THEN try_cast({text} AS DOUBLE) "
         f"WHEN {text} RLIKE '^[+]?{_INFINITY}' THEN CAST('Infinity' AS DOUBLE) "
@@ -278,7 +333,9 @@ def _literal(text: str) -> str:
 
 
 def with_values(rows: Any, coders: list[Coder], functions: Any, *others: Place) -> Any:
-    """The columns by position, with others, and beside them what the coders look at. ``functions`` are those of the session's kind."""
+    """The columns by position, with others, and beside them what the coders look at. ``functions``
+    are those of the session's kind.
+    """
     values = by_position(rows, [*(coder.place for coder in coders), *others])
     values = values.selectExpr("*", *(coder.text for coder in coders if coder.text is not None))
     values = values.selectExpr("*", *(coder.value for coder in coders))
@@ -293,8 +350,12 @@ def with_values(rows: Any, coders: list[Coder], functions: Any, *others: Place) 
 
 
 def encoded_rows(rows: Any, places: Mapping[str, Place], schema: Schema, functions: Any) -> Any:
-    """A DataFrame of the code columns c0, c1, ... and the class y, of the rows that count; with ``who`` where people are named."""
-    coders = [Coder(f"c{a}", schema.attributes[name], places[name]) for a, name in enumerate(schema.names)]
+    """A DataFrame of the code columns c0, c1, ... and the class y, of the rows that count; with
+    ``who`` where people are named.
+    """
+    coders = [
+        Coder(f"c{a}", schema.attributes[name], places[name]) for a, name in enumerate(schema.names)
+    ]
     coders.append(Coder("y", schema.label, places[schema.target]))
     codes = [f"{coder.code} AS {coder.name}" for coder in coders]
     conditions = [f"{coder.name} < {coder.attribute.size}" for coder in coders if coder.droppable]
@@ -302,12 +363,18 @@ def encoded_rows(rows: Any, places: Mapping[str, Place], schema: Schema, functio
     for place in people:
         codes.append(f"{place.identity} AS who")
         conditions.append("who IS NOT NULL")
-    encoded = with_values(rows, coders, functions, *people).selectExpr(*codes, FENCE).where(" AND ".join([*conditions, "fence >= 0"]))
+    encoded = (
+        with_values(rows, coders, functions, *people)
+        .selectExpr(*codes, FENCE)
+        .where(" AND ".join([*conditions, "fence >= 0"]))
+    )
     if not people:
         return encoded
     order = ", ".join(coder.name for coder in coders)
     turn = f"row_number() OVER (PARTITION BY who ORDER BY {order}) AS turn"
-    return encoded.selectExpr("*", turn).where(f"turn <= {int(schema.rows_per_person)}").drop("turn")
+    return (
+        encoded.selectExpr("*", turn).where(f"turn <= {int(schema.rows_per_person)}").drop("turn")
+    )
 
 
 def part_of(who: str, key: str, n_parts: int) -> str:

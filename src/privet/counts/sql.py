@@ -1,6 +1,7 @@
 """Encoding in SQL: column values to codes, with every name quoted and every value bound.
 
-The statements are built from a schema, never from text of an analyst. Parameters are named ``$name``.
+The statements are built from a schema, never from text of an analyst. Parameters are named
+``$name``.
 """
 
 from __future__ import annotations
@@ -40,49 +41,77 @@ class Statement:
         return f"${name}"
 
 
-def code_expression(statement: Statement, attribute: Attribute, column: str, kind: Kind, name: str) -> str:
-    """The code of a column's value, as :mod:`privet.schema.encode` would give it. ``name`` is unique in the statement."""
+def code_expression(
+    statement: Statement, attribute: Attribute, column: str, kind: Kind, name: str
+) -> str:
+    """The code of a column's value, as :mod:`privet.schema.encode` would give it. ``name`` is
+    unique in the statement.
+    """
     if isinstance(attribute, Numeric):
         return _numeric(statement, attribute, f"t.{quoted(column)}", kind, name)
     return _categorical(statement, attribute, column, kind, name)
 
 
-def place_expression(statement: Statement, lookup: Mapping[Any, int], column: str, kind: Kind, name: str) -> str:
-    """The place (from 1) of a column's value among those that are looked up; null where it is none of them."""
+def place_expression(
+    statement: Statement, lookup: Mapping[Any, int], column: str, kind: Kind, name: str
+) -> str:
+    """The place (from 1) of a column's value among those that are looked up; null where it is none
+    of them.
+    """
     listed = f"CAST({statement.bind(f'{name}_values', list(lookup))} AS {_type(kind)}[])"
     return f"list_position({listed}, {_exact(column, kind)})"
 
 
 def _exact(column: str, kind: Kind) -> str:
-    """A column's value to be compared. A collation would let one row match two values, and count twice."""
-    return f"CAST(t.{quoted(column)} AS {_type(kind)})" + (' COLLATE "binary"' if kind == "text" else "")
+    """A column's value to be compared. A collation would let one row match two values, and count
+    twice.
+    """
+    return f"CAST(t.{quoted(column)} AS {_type(kind)})" + (
+        ' COLLATE "binary"' if kind == "text" else ""
+    )
 
 
 def _type(kind: Kind) -> str:
     return "VARCHAR" if kind == "text" else "DOUBLE"
 
 
-def _categorical(statement: Statement, attribute: Categorical, column: str, kind: Kind, name: str) -> str:
+def _categorical(
+    statement: Statement, attribute: Categorical, column: str, kind: Kind, name: str
+) -> str:
     lookup, value = attribute.lookup(kind), f"t.{quoted(column)}"
     if kind == "bool":
         yes, no = (lookup.get(truth, attribute.unknown_code) for truth in (True, False))
-        return f"CASE WHEN {value} THEN {yes} WHEN NOT {value} THEN {no} ELSE {attribute.missing_code} END"
+        return (
+            f"CASE WHEN {value} THEN {yes} WHEN NOT {value} THEN {no} ELSE "
+            f"{attribute.missing_code} END"
+        )
     codes = f"CAST({statement.bind(f'{name}_codes', list(lookup.values()))} AS INTEGER[])"
     if len(lookup) <= MAX_SEARCHED:
         code = f"{codes}[{place_expression(statement, lookup, column, kind, name)}]"
     else:
         listed = f"CAST({statement.bind(f'{name}_values', list(lookup))} AS {_type(kind)}[])"
-        statement.tables.append(f"{name} AS (SELECT unnest({listed}) AS value, unnest({codes}) AS code)")
+        statement.tables.append(
+            f"{name} AS (SELECT unnest({listed}) AS value, unnest({codes}) AS code)"
+        )
         statement.joins.append(f"LEFT JOIN {name} ON {_exact(column, kind)} = {name}.value")
         code = f"{name}.code"
     if attribute.missing_code == attribute.unknown_code:
         return f"coalesce({code}, {attribute.unknown_code})"
-    is_null = f"{value} IS NULL" if kind == "text" else f"{value} IS NULL OR isnan(CAST({value} AS DOUBLE))"
-    return f"CASE WHEN {is_null} THEN {attribute.missing_code} ELSE coalesce({code}, {attribute.unknown_code}) END"
+    is_null = (
+        f"{value} IS NULL"
+        if kind == "text"
+        else f"{value} IS NULL OR isnan(CAST({value} AS DOUBLE))"
+    )
+    return (
+        f"CASE WHEN {is_null} THEN {attribute.missing_code} ELSE coalesce({code}, "
+        f"{attribute.unknown_code}) END"
+    )
 
 
 def text_number(column: str) -> str:
-    """A text column as numbers; null where it spells none. DuckDB alone would take 1_000 for one."""
+    """A text column as numbers; null where it spells none. DuckDB alone would take 1_000 for
+    one.
+    """
     return f"CASE WHEN NOT contains({column}, '_') THEN TRY_CAST({column} AS DOUBLE) END"
 
 
@@ -90,25 +119,43 @@ def number_of(column: str, kind: Kind) -> str:
     """A column as numbers."""
     if kind == "text":
         return text_number(column)
-    return f"CAST(CAST({column} AS INTEGER) AS DOUBLE)" if kind == "bool" else f"CAST({column} AS DOUBLE)"
+    return (
+        f"CAST(CAST({column} AS INTEGER) AS DOUBLE)"
+        if kind == "bool"
+        else f"CAST({column} AS DOUBLE)"
+    )
 
 
 def _numeric(statement: Statement, attribute: Numeric, column: str, kind: Kind, name: str) -> str:
     number = number_of(column, kind)
-    cuts = [statement.bind(f"{name}_{i}", edge) for i, edge in enumerate(attribute.cuts[1:-1], start=1)]
+    cuts = [
+        statement.bind(f"{name}_{i}", edge) for i, edge in enumerate(attribute.cuts[1:-1], start=1)
+    ]
 
     def search(low: int, high: int) -> str:
         """The bin of a number that is known to lie in the bins low to high."""
         if low == high:
             return str(low)
         middle = (low + high + 1) // 2
-        return f"CASE WHEN {number} < {cuts[middle - 1]} THEN {search(low, middle - 1)} ELSE {search(middle, high)} END"
+        return (
+            f"CASE WHEN {number} < {cuts[middle - 1]} THEN {search(low, middle - 1)} ELSE "
+            f"{search(middle, high)} END"
+        )
 
     inside = search(0, attribute.bins - 1)
     if attribute.on_unknown == "drop":
-        low, high = statement.bind(f"{name}_low", attribute.low), statement.bind(f"{name}_high", attribute.high)
-        inside = f"CASE WHEN {number} < {low} OR {number} > {high} THEN {attribute.unknown_code} ELSE {inside} END"
-    return f"CASE WHEN {number} IS NULL OR isnan({number}) THEN {attribute.missing_code} ELSE {inside} END"
+        low, high = (
+            statement.bind(f"{name}_low", attribute.low),
+            statement.bind(f"{name}_high", attribute.high),
+        )
+        inside = (
+            f"CASE WHEN {number} < {low} OR {number} > {high} THEN {attribute.unknown_code} ELSE "
+            f"{inside} END"
+        )
+    return (
+        f"CASE WHEN {number} IS NULL OR isnan({number}) THEN {attribute.missing_code} ELSE "
+        f"{inside} END"
+    )
 
 
 def code_type(attribute: Attribute) -> str:
@@ -121,8 +168,12 @@ def with_tables(tables: list[str]) -> str:
     return f"WITH {', '.join(tables)} " if tables else ""
 
 
-def structure_problems(schema: Schema, kinds: Mapping[str, Kind | None], fractions: Container[str]) -> list[tuple[str, What]]:
-    """Columns that are absent or cannot match, by what the columns of a table hold; ``fractions`` are those of floating point."""
+def structure_problems(
+    schema: Schema, kinds: Mapping[str, Kind | None], fractions: Container[str]
+) -> list[tuple[str, What]]:
+    """Columns that are absent or cannot match, by what the columns of a table hold; ``fractions``
+    are those of floating point.
+    """
     person = [] if schema.person is None else [schema.person]
     found: list[tuple[str, What]] = []
     for column in (*schema.names, schema.target, *person):
@@ -139,5 +190,9 @@ def structure_problems(schema: Schema, kinds: Mapping[str, Kind | None], fractio
 def used_codes(question: Question) -> list[str]:
     """The code columns that a question looks at."""
     used = {a for partition in question.partitions for a in partition.cells.used}
-    used |= {question.schema.index(partition.by) for partition in question.partitions if partition.by is not None}
+    used |= {
+        question.schema.index(partition.by)
+        for partition in question.partitions
+        if partition.by is not None
+    }
     return [f"c{a}" for a in sorted(used)]

@@ -1,7 +1,9 @@
-"""Four words of 64 bits as one value, for Numba's loops: tables and counters of 256 bits are handled in one step.
+"""Four words of 64 bits as one value, for Numba's loops: tables and counters of 256 bits are
+handled in one step.
 
-Numba leaves it to LLVM to find such steps, and it does not find these (four neighbouring words at an address that was looked up).
-Addresses are those of arrays that the calling function holds: an array must not end while its address is in use.
+Numba leaves it to LLVM to find such steps, and it does not find these (four neighbouring words at
+an address that was looked up). Addresses are those of arrays that the calling function holds: an
+array must not end while its address is in use.
 """
 
 # ruff: noqa: ARG001 (Numba hands its generators of code more than they need)

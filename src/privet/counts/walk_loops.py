@@ -1,4 +1,6 @@
-"""The walks of many rows (:mod:`privet.counts.walks`), compiled by Numba. They run without the interpreter lock."""
+"""The walks of many rows (:mod:`privet.counts.walks`), compiled by Numba. They run without the
+interpreter lock.
+"""
 
 from __future__ import annotations
 
@@ -12,9 +14,17 @@ from privet.counts.walks import ATTRIBUTE, BLOCK, MOVES, ONE, PLACE
 
 
 @njit(nogil=True)  # type: ignore[untyped-decorator]
-def walk(codes: Any, low: int, n: int, root: Any, steps: int, words: Any, first_leaf: Any, leaf: Any) -> None:
-    """The leaf that each row of a block ends in. All rows take one step after the other: none waits for another."""
-    column, moves, place = codes[root >> ATTRIBUTE, low : low + n], (root >> MOVES) & ONE, root & PLACE
+def walk(
+    codes: Any, low: int, n: int, root: Any, steps: int, words: Any, first_leaf: Any, leaf: Any
+) -> None:
+    """The leaf that each row of a block ends in. All rows take one step after the other: none waits
+    for another.
+    """
+    column, moves, place = (
+        codes[root >> ATTRIBUTE, low : low + n],
+        (root >> MOVES) & ONE,
+        root & PLACE,
+    )
     for i in range(n):
         leaf[i] = words[place + column[i] * moves]
     for _ in range(1, steps):
@@ -27,8 +37,20 @@ def walk(codes: Any, low: int, n: int, root: Any, steps: int, words: Any, first_
 
 
 @compiled
-def add_scores(codes: Any, low: int, high: int, root: Any, steps: Any, words: Any, first_leaf: Any, scores: Any, total: Any) -> None:
-    """Add the scores of the leaves that the rows from ``low`` to ``high`` end in, tree by tree. Rows that count have known codes only."""
+def add_scores(
+    codes: Any,
+    low: int,
+    high: int,
+    root: Any,
+    steps: Any,
+    words: Any,
+    first_leaf: Any,
+    scores: Any,
+    total: Any,
+) -> None:
+    """Add the scores of the leaves that the rows from ``low`` to ``high`` end in, tree by tree.
+    Rows that count have known codes only.
+    """
     leaf = np.empty(BLOCK, dtype=np.uint64)
     for first in range(low, high, BLOCK):
         n = min(BLOCK, high - first)

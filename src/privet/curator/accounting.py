@@ -1,4 +1,6 @@
-"""The money side of a curator: what was spent, what is left, and the charge that comes before every answer."""
+"""The money side of a curator: what was spent, what is left, and the charge that comes before every
+answer.
+"""
 
 from __future__ import annotations
 
@@ -32,9 +34,17 @@ class Accounting:
         return other
 
     def _open_account(self, budget: Budget | None) -> None:
-        cap = self.ledger.cap(self.dataset) if budget is None else self.ledger.open_cap(self.dataset, budget)
+        cap = (
+            self.ledger.cap(self.dataset)
+            if budget is None
+            else self.ledger.open_cap(self.dataset, budget)
+        )
         if cap is None:
-            raise LedgerError(f"data set {self.dataset!r} has no budget in the ledger yet; give one, for example Budget(1)")
+            raise LedgerError(
+                f"data set {self.dataset!r} has no budget in the ledger yet; give one, for "
+                "example "
+                "Budget(1)"
+            )
         if budget is not None and budget != cap:
             raise LedgerError(
                 f"the ledger holds a budget of {cap} for data set {self.dataset!r}, not {budget}; "
@@ -43,7 +53,9 @@ class Accounting:
 
     @property
     def account(self) -> str:
-        """A digest of the account that is charged, for releases: it tells whether two are about one table, and nothing else."""
+        """A digest of the account that is charged, for releases: it tells whether two are about one
+        table, and nothing else.
+        """
         return self._account or account_digest(self.ledger.identity, self.dataset)
 
     @property
@@ -55,12 +67,16 @@ class Accounting:
 
     @property
     def left(self) -> Fraction:
-        """What can still be spent, in the unit of the data set's cap and for the declared neighbours."""
+        """What can still be spent, in the unit of the data set's cap and for the declared
+        neighbours.
+        """
         return left(self.ledger, self.dataset, self.analyst)
 
     @property
     def private(self) -> bool:
-        """Whether answers are private: noise that nobody can repeat, and a schema that was not read off the data."""
+        """Whether answers are private: noise that nobody can repeat, and a schema that was not read
+        off the data.
+        """
         return self._bits.private and not self.schema.from_data
 
     @property
@@ -81,18 +97,26 @@ class Accounting:
         return self.ledger.spent(self.dataset)
 
     def preview(self, plan: Iterable[Cost]) -> Preview:
-        """What the questions of a plan would cost together, for the declared neighbours, without charging."""
-        return preview_of(self.ledger, self.dataset, self.analyst, sequential(plan).promised(self.schema))
+        """What the questions of a plan would cost together, for the declared neighbours, without
+        charging.
+        """
+        return preview_of(
+            self.ledger, self.dataset, self.analyst, sequential(plan).promised(self.schema)
+        )
 
     def require(self, plan: Iterable[Cost]) -> None:
-        """Raise :class:`~privet.errors.BudgetExceeded` unless a plan fits, so that no part of it is paid for in vain. Charges nothing."""
+        """Raise :class:`~privet.errors.BudgetExceeded` unless a plan fits, so that no part of it is
+        paid for in vain. Charges nothing.
+        """
         preview = self.preview(plan)
         asked = preview.cost.amount(self.unit)
         if asked is not None and not preview.fits:
             raise BudgetExceeded(asked, preview.left, self.unit, f"data set {self.dataset!r}")
 
     def charge_promised(self, cost: Cost, what: str) -> Entry:
-        """Charge a cost that is for the declared neighbours already. The entry is marked where no privacy can be promised."""
+        """Charge a cost that is for the declared neighbours already. The entry is marked where no
+        privacy can be promised.
+        """
         marked = what if self.private else f"NOT PRIVATE ({self.reason}): {what}"
         return self.ledger.charge(self.dataset, self.analyst, cost, marked)
 

@@ -1,4 +1,6 @@
-"""What a curator answers: noisy numbers with the law of their noise, shares of them, chosen splits, and what they cost."""
+"""What a curator answers: noisy numbers with the law of their noise, shares of them, chosen splits,
+and what they cost.
+"""
 
 from __future__ import annotations
 
@@ -23,8 +25,8 @@ Noise = Literal["discrete-laplace", "discrete-gaussian", "randomized-response", 
 class Answer:
     """What every answer carries.
 
-    ``cost`` is for the declared neighbours, as the ledger has it, and ``row_cost`` for one row added or removed; ``entry`` is the
-    ledger's entry (None: not charged).
+    ``cost`` is for the declared neighbours, as the ledger has it, and ``row_cost`` for one row
+    added or removed; ``entry`` is the ledger's entry (None: not charged).
     """
 
     cost: Cost
@@ -53,10 +55,12 @@ class Numbers(Answer):
 
 @dataclass(frozen=True, eq=False)
 class Share(Answer):
-    """Tables with one share of the noise that ``parties`` honest parties make together, to leave inside secure aggregation only.
+    """Tables with one share of the noise that ``parties`` honest parties make together, to leave
+    inside secure aggregation only.
 
-    ``cost`` is for the sum of at least so many shares; a share alone promises nothing, so ``private`` is False and the numbers are not
-    printed. ``spread`` is the Laplace scale of the sum's noise.
+    ``cost`` is for the sum of at least so many shares; a share alone promises nothing, so
+    ``private`` is False and the numbers are not printed. ``spread`` is the Laplace scale of the
+    sum's noise.
     """
 
     tables: tuple[npt.NDArray[np.int64], ...] = field(repr=False)
@@ -80,7 +84,9 @@ class Choice(Answer):
 
 @dataclass(frozen=True, eq=False)
 class Quantile(Choice):
-    """The bin that was chosen for the ``q``-quantile of an attribute, from ``low`` to ``high`` in the units of the schema."""
+    """The bin that was chosen for the ``q``-quantile of an attribute, from ``low`` to ``high`` in
+    the units of the schema.
+    """
 
     attribute: str
     q: Fraction
@@ -91,7 +97,17 @@ class Quantile(Choice):
     def of(cls, choice: Choice, attribute: str, q: Fraction, cuts: Sequence[float]) -> Quantile:
         """A chosen bin, with its edges."""
         low, high = cuts[choice.index : choice.index + 2]
-        return cls(choice.cost, choice.row_cost, choice.private, choice.entry, choice.index, attribute, q, low, high)
+        return cls(
+            choice.cost,
+            choice.row_cost,
+            choice.private,
+            choice.entry,
+            choice.index,
+            attribute,
+            q,
+            low,
+            high,
+        )
 
     @property
     def middle(self) -> float:
@@ -107,7 +123,9 @@ class Drawn(Answer):
     labels: npt.NDArray[np.int64]
 
     def tree(self, strength: float = 1.0) -> Tree:
-        """As a tree of scores: each node has this much for its class, and nothing for the others."""
+        """As a tree of scores: each node has this much for its class, and nothing for the
+        others.
+        """
         return Tree(self.cells, strength * np.eye(self.cells.schema.n_classes)[self.labels])
 
 

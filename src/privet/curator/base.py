@@ -1,4 +1,6 @@
-"""What every curator does, wherever it stands: in this process, or behind HTTP. Learners ask for no more."""
+"""What every curator does, wherever it stands: in this process, or behind HTTP. Learners ask for no
+more.
+"""
 
 from __future__ import annotations
 
@@ -45,11 +47,20 @@ class AnyCurator(Protocol):
     def require(self, plan: Iterable[Cost]) -> None: ...
     def snapshot(self) -> AbstractContextManager[None]: ...
     def count(
-        self, question: Question | Cells | Sequence[Cell], epsilon: Number | None = None, *, rho: Number | None = None
+        self,
+        question: Question | Cells | Sequence[Cell],
+        epsilon: Number | None = None,
+        *,
+        rho: Number | None = None,
     ) -> Numbers: ...
     def size(self, epsilon: Number | None = None, *, rho: Number | None = None) -> Numbers: ...
     def sums(
-        self, cells: Cells | Sequence[Cell], score: RowScore, epsilon: Number | None = None, *, rho: Number | None = None
+        self,
+        cells: Cells | Sequence[Cell],
+        score: RowScore,
+        epsilon: Number | None = None,
+        *,
+        rho: Number | None = None,
     ) -> Numbers: ...
     def choose(
         self,
@@ -69,12 +80,30 @@ class AnyCurator(Protocol):
         handicaps: Sequence[int] | None = None,
         mechanism: Selection = "exponential",
     ) -> Choice: ...
-    def quantile(self, attribute: str, q: Number, epsilon: Number, *, mechanism: Selection = "permute-and-flip") -> Quantile: ...
-    def median(self, attribute: str, epsilon: Number, *, mechanism: Selection = "permute-and-flip") -> Quantile: ...
-    def confusion(self, model: Model, epsilon: Number | None = None, *, rho: Number | None = None) -> Numbers: ...
+    def quantile(
+        self,
+        attribute: str,
+        q: Number,
+        epsilon: Number,
+        *,
+        mechanism: Selection = "permute-and-flip",
+    ) -> Quantile: ...
+    def median(
+        self, attribute: str, epsilon: Number, *, mechanism: Selection = "permute-and-flip"
+    ) -> Quantile: ...
+    def confusion(
+        self, model: Model, epsilon: Number | None = None, *, rho: Number | None = None
+    ) -> Numbers: ...
     def choose_model(self, models: Sequence[Model], epsilon: Number) -> tuple[int, Choices]: ...
-    def draw_tree(self, space: TreeSpace, epsilon: Number, *, weighting: Sequence[Tree] = ()) -> Drawn: ...
+    def draw_tree(
+        self, space: TreeSpace, epsilon: Number, *, weighting: Sequence[Tree] = ()
+    ) -> Drawn: ...
     def gradients(
-        self, cells: Cells | Sequence[Cell], trees: Sequence[Tree], epsilon: Number | None = None, *, rho: Number | None = None
+        self,
+        cells: Cells | Sequence[Cell],
+        trees: Sequence[Tree],
+        epsilon: Number | None = None,
+        *,
+        rho: Number | None = None,
     ) -> Numbers: ...
     def split_people(self, n_parts: int, epsilon: Number) -> Sequence[AnyCurator]: ...

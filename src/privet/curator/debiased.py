@@ -1,4 +1,6 @@
-"""What is answered from randomised records: numbers without bias, each with its own deviation, and splits with a judgement."""
+"""What is answered from randomised records: numbers without bias, each with its own deviation, and
+splits with a judgement.
+"""
 
 from __future__ import annotations
 
@@ -17,8 +19,9 @@ Floats = npt.NDArray[np.float64]
 class Debiased(Numbers):
     """Numbers that need not be whole, with the deviation of each.
 
-    ``of_nodes`` has, for each partition that is not split further, the deviation of the class counts of every node of its structure
-    (a root mean square over the classes). Errors of the leaves of one tree are not independent: these do not follow from theirs.
+    ``of_nodes`` has, for each partition that is not split further, the deviation of the class
+    counts of every node of its structure (a root mean square over the classes). Errors of the
+    leaves of one tree are not independent: these do not follow from theirs.
     """
 
     deviations: tuple[Floats, ...]
@@ -33,6 +36,8 @@ class Debiased(Numbers):
 
 @dataclass(frozen=True, eq=False)
 class Judged(Choices):
-    """Chosen splits; ``declined`` are the cells, by number, in which no split is above the noise."""
+    """Chosen splits; ``declined`` are the cells, by number, in which no split is above the
+    noise.
+    """
 
     declined: frozenset[int]

@@ -1,4 +1,6 @@
-"""Exact tables from exact counts and rows, inside the boundary: nothing in here leaves it unnoised."""
+"""Exact tables from exact counts and rows, inside the boundary: nothing in here leaves it
+unnoised.
+"""
 
 from __future__ import annotations
 
@@ -37,13 +39,21 @@ def children(table: npt.NDArray[np.int64], split: Split) -> npt.NDArray[np.int64
     return out
 
 
-def distances(tables: Sequence[npt.NDArray[np.int64]], expected: Sequence[npt.NDArray[np.int64]], handicaps: Sequence[int]) -> list[int]:
+def distances(
+    tables: Sequence[npt.NDArray[np.int64]],
+    expected: Sequence[npt.NDArray[np.int64]],
+    handicaps: Sequence[int],
+) -> list[int]:
     """How far each count table is from what is expected of it, in all, less its handicap."""
-    return [int(np.abs(table - public).sum()) - less for table, public, less in zip(tables, expected, handicaps, strict=True)]
+    return [
+        int(np.abs(table - public).sum()) - less
+        for table, public, less in zip(tables, expected, handicaps, strict=True)
+    ]
 
 
 def perturbed(
-    tables: Sequence[npt.NDArray[np.int64]], add_noise: Callable[[npt.NDArray[np.int64]], npt.NDArray[np.int64]]
+    tables: Sequence[npt.NDArray[np.int64]],
+    add_noise: Callable[[npt.NDArray[np.int64]], npt.NDArray[np.int64]],
 ) -> tuple[npt.NDArray[np.int64], ...]:
     """All tables through a mechanism at once, in the shapes they had."""
     noisy = add_noise(np.concatenate([table.reshape(-1) for table in tables]))

@@ -1,4 +1,6 @@
-"""Whether a split is above the noise of randomised records. Only numbers that are public go in: it costs nothing."""
+"""Whether a split is above the noise of randomised records. Only numbers that are public go in: it
+costs nothing.
+"""
 
 from __future__ import annotations
 
@@ -18,9 +20,14 @@ LEVEL = 0.1
 
 
 def best_split(
-    schema: Schema, source: LocalCounts, cell: Sequence[Box], splits: Sequence[Split], quality: Criterion | None
+    schema: Schema,
+    source: LocalCounts,
+    cell: Sequence[Box],
+    splits: Sequence[Split],
+    quality: Criterion | None,
 ) -> Split | None:
-    """The best of some splits of a cell, by a criterion (None: the drop in Gini impurity), out of those that are above the noise.
+    """The best of some splits of a cell, by a criterion (None: the drop in Gini impurity), out of
+    those that are above the noise.
 
     None where there is none. Splits that the records cannot tell about are passed over.
     """
@@ -33,13 +40,25 @@ def best_split(
         if not source.answers(restricted(cell) | {a}):
             continue
         parent = view.totals().counts if parent is None else parent
-        children = view.by(a).sets(np.array([np.asarray(split.branch) == child for split in some for child in range(split.n_children)]))
+        children = view.by(a).sets(
+            np.array(
+                [
+                    np.asarray(split.branch) == child
+                    for split in some
+                    for child in range(split.n_children)
+                ]
+            )
+        )
         n_children = np.array([split.n_children for split in some])
         starts = np.cumsum(n_children) - n_children
         gains, noise = gini_gains(children, parent, starts)
         freedom = np.maximum((n_children - 1) * (schema.n_classes - 1), 1).astype(np.float64)
         above = gains > noise * quantile(freedom, LEVEL / len(splits))
-        scores = np.where(above, gains - noise if quality is None else _scores(quality, children.counts, starts), -np.inf)
+        scores = np.where(
+            above,
+            gains - noise if quality is None else _scores(quality, children.counts, starts),
+            -np.inf,
+        )
         if scores.max() > highest:
             best, highest = some[int(scores.argmax())], float(scores.max())
     return best
@@ -51,13 +70,17 @@ def _scores(quality: Criterion, children: Floats, starts: npt.NDArray[np.intp]) 
     return np.array([float(quality.scores(part)) for part in np.split(whole, starts[1:])])
 
 
-def gini_gains(children: Estimate, parent: Floats, starts: npt.NDArray[np.intp]) -> tuple[Floats, Floats]:
-    """The drop in Gini impurity, times the people, of some splits; and what noise alone would make of it, in the mean.
+def gini_gains(
+    children: Estimate, parent: Floats, starts: npt.NDArray[np.intp]
+) -> tuple[Floats, Floats]:
+    """The drop in Gini impurity, times the people, of some splits; and what noise alone would make
+    of it, in the mean.
 
-    ``children`` has a line per child, those of one split one after the other from ``starts`` on. With the class shares f of the parent, a
-    child of n people has e = counts - n f that a useless split would not have, and the drop is the sum of e^2 / n.
-    Noise of variance v in e adds v/n, and so does chance in who the people are. A child that is smaller than its noise
-    counts as large as that, so that next to nothing is not divided by nothing.
+    ``children`` has a line per child, those of one split one after the other from ``starts`` on.
+    With the class shares f of the parent, a child of n people has e = counts - n f that a useless
+    split would not have, and the drop is the sum of e^2 / n. Noise of variance v in e adds v/n, and
+    so does chance in who the people are. A child that is smaller than its noise counts as large as
+    that, so that next to nothing is not divided by nothing.
     """
     shares = np.maximum(parent, 0.0)
     shares = shares / max(float(shares.sum()), 1e-9)
@@ -72,6 +95,8 @@ def gini_gains(children: Estimate, parent: Floats, starts: npt.NDArray[np.intp])
 
 
 def quantile(freedom: Floats, chance: float) -> Floats:
-    """What a mean of so many squares of standard normal numbers exceeds with this chance (Wilson and Hilferty 1931)."""
+    """What a mean of so many squares of standard normal numbers exceeds with this chance (Wilson
+    and Hilferty 1931).
+    """
     z, part = NormalDist().inv_cdf(1 - chance), 2 / (9 * freedom)
     return np.asarray((1 - part + z * np.sqrt(part)) ** 3)

@@ -1,4 +1,6 @@
-"""What may be asked about: plain types of the same domain only. A subclass could look at rows, or change after it was checked."""
+"""What may be asked about: plain types of the same domain only. A subclass could look at rows, or
+change after it was checked.
+"""
 
 from __future__ import annotations
 
@@ -16,13 +18,20 @@ from privet.question import Partition, Question
 from privet.schema import Schema
 from privet.tree import Tree
 
-MAX_EXPECTED = 1 << 35  # a question has 2**27 entries at most, so sums of distances fit into 64 bits
+# a question has 2**27 entries at most, so sums of distances fit into 64 bits
+MAX_EXPECTED = 1 << 35
 MAX_HANDICAP = 1 << 62
 
 
 def same_domain(theirs: Schema, ours: Schema) -> bool:
-    """Whether a plain schema has our domain. Sizes are compared by themselves: compiled loops step by them."""
-    return type(theirs) is Schema and (theirs.sizes, theirs.n_classes, theirs.fingerprint) == (ours.sizes, ours.n_classes, ours.fingerprint)
+    """Whether a plain schema has our domain. Sizes are compared by themselves: compiled loops step
+    by them.
+    """
+    return type(theirs) is Schema and (theirs.sizes, theirs.n_classes, theirs.fingerprint) == (
+        ours.sizes,
+        ours.n_classes,
+        ours.fingerprint,
+    )
 
 
 def plain_question(schema: Schema, asked: Question | Cells | Sequence[Cell]) -> Question:
@@ -30,32 +39,51 @@ def plain_question(schema: Schema, asked: Question | Cells | Sequence[Cell]) -> 
         asked = Question.of(asked)
     elif not isinstance(asked, Question):
         asked = Question.of(Cells.of(schema, asked))
-    # A subclass could change its arrays between the check and the count, or look at what it is asked.
-    if type(asked) is not Question or any(type(part) is not Partition or type(part.cells) is not Cells for part in asked.partitions):
+    # A subclass could change its arrays between the check and the count, or look at what it is
+    # asked.
+    if type(asked) is not Question or any(
+        type(part) is not Partition or type(part.cells) is not Cells for part in asked.partitions
+    ):
         raise ParameterError("a question must be made of plain Question, Partition and Cells")
     if not all(same_domain(part.cells.schema, schema) for part in asked.partitions):
         raise QuestionError("the question is about another schema")
     return asked
 
 
-def expected_tables(question: Question, expected: Sequence[npt.ArrayLike]) -> list[npt.NDArray[np.int64]]:
-    """What is expected of each partition, as plain tables of bounded whole numbers that nobody else holds."""
+def expected_tables(
+    question: Question, expected: Sequence[npt.ArrayLike]
+) -> list[npt.NDArray[np.int64]]:
+    """What is expected of each partition, as plain tables of bounded whole numbers that nobody else
+    holds.
+    """
     tables = list(expected)
     if len(tables) != len(question.partitions):
-        raise QuestionError(f"expected must hold one table per partition ({len(question.partitions)}), got {len(tables)}")
+        raise QuestionError(
+            f"expected must hold one table per partition ({len(question.partitions)}), got "
+            f"{len(tables)}"
+        )
     shapes = [partition.shape for partition in question.partitions]
-    return [_expected_table(number, table, shape) for number, (table, shape) in enumerate(zip(tables, shapes, strict=True))]
+    return [
+        _expected_table(number, table, shape)
+        for number, (table, shape) in enumerate(zip(tables, shapes, strict=True))
+    ]
 
 
-def _expected_table(number: int, given: npt.ArrayLike, shape: tuple[int, ...]) -> npt.NDArray[np.int64]:
+def _expected_table(
+    number: int, given: npt.ArrayLike, shape: tuple[int, ...]
+) -> npt.NDArray[np.int64]:
     name = f"expected[{number}]"
     try:
         table = np.array(given)  # a copy of the base class
     except (ValueError, TypeError, OverflowError):
         raise QuestionError(f"{name} must be whole numbers of shape {shape}") from None
     if table.shape != shape or not np.issubdtype(table.dtype, np.integer):
-        raise QuestionError(f"{name} must be whole numbers of shape {shape}, got {table.dtype} of shape {table.shape}")
-    if table.size and max(int(table.max()), -int(table.min())) > MAX_EXPECTED:  # in Python's integers, which do not overflow
+        raise QuestionError(
+            f"{name} must be whole numbers of shape {shape}, got {table.dtype} of shape "
+            f"{table.shape}"
+        )
+    # in Python's integers, which do not overflow
+    if table.size and max(int(table.max()), -int(table.min())) > MAX_EXPECTED:
         raise QuestionError(f"{name} must hold numbers of at most {MAX_EXPECTED} in size")
     return table.astype(np.int64, copy=False)
 
@@ -64,17 +92,30 @@ def whole_handicaps(question: Question, handicaps: Sequence[int] | None) -> list
     """One plain whole number per partition."""
     listed = [0] * len(question.partitions) if handicaps is None else list(handicaps)
     if len(listed) != len(question.partitions):
-        raise QuestionError(f"handicaps must hold one number per partition ({len(question.partitions)}), got {len(listed)}")
+        raise QuestionError(
+            f"handicaps must hold one number per partition ({len(question.partitions)}), got "
+            f"{len(listed)}"
+        )
     for number, one in enumerate(listed):
-        if isinstance(one, bool) or not isinstance(one, int | np.integer) or abs(int(one)) > MAX_HANDICAP:
-            raise QuestionError(f"handicaps[{number}] must be a whole number of at most {MAX_HANDICAP} in size, got {one!r}")
+        if (
+            isinstance(one, bool)
+            or not isinstance(one, int | np.integer)
+            or abs(int(one)) > MAX_HANDICAP
+        ):
+            raise QuestionError(
+                f"handicaps[{number}] must be a whole number of at most {MAX_HANDICAP} in "
+                "size, "
+                f"got {one!r}"
+            )
     return [int(one) for one in listed]
 
 
 def checked_mechanism(mechanism: str) -> Selection:
     if type(mechanism) is str and mechanism in ("permute-and-flip", "exponential"):
         return mechanism  # type: ignore[return-value]
-    raise ParameterError(f"mechanism must be 'permute-and-flip' or 'exponential', got {mechanism!r}")
+    raise ParameterError(
+        f"mechanism must be 'permute-and-flip' or 'exponential', got {mechanism!r}"
+    )
 
 
 def checked_model(schema: Schema, model: Model) -> None:
@@ -82,12 +123,19 @@ def checked_model(schema: Schema, model: Model) -> None:
     plain = type(model) is Model and _plain_statement(model.privacy)
     plain = plain and all(type(tree) is Tree and type(tree.cells) is Cells for tree in model.trees)
     if not plain:
-        raise ParameterError(f"a model must be a released Model of plain trees, got {type(model).__name__}")
-    if any(known.fingerprint != schema.fingerprint for known in (model.schema, *(tree.schema for tree in model.trees))):
+        raise ParameterError(
+            f"a model must be a released Model of plain trees, got {type(model).__name__}"
+        )
+    if any(
+        known.fingerprint != schema.fingerprint
+        for known in (model.schema, *(tree.schema for tree in model.trees))
+    ):
         raise QuestionError("the model is for another schema")
 
 
-def candidate_lists(schema: Schema, candidates: Sequence[Split] | Sequence[Sequence[Split]], n_cells: int) -> list[Sequence[Split]]:
+def candidate_lists(
+    schema: Schema, candidates: Sequence[Split] | Sequence[Sequence[Split]], n_cells: int
+) -> list[Sequence[Split]]:
     shared = [split for split in candidates if isinstance(split, Split)]
     if shared and len(shared) != len(candidates):
         raise QuestionError("candidates must be splits, or one list of splits per cell")

@@ -17,7 +17,8 @@ MAX_SCORE = 1 << 31
 class RowScore:
     """A public whole number for each class, or for each (value of ``by``, class).
 
-    ``bound`` is the largest size of a score: the sensitivity of a sum when one row is added or removed.
+    ``bound`` is the largest size of a score: the sensitivity of a sum when one row is added or
+    removed.
     """
 
     schema: Schema
@@ -31,10 +32,17 @@ class RowScore:
         if self.by is not None:
             shape = (self.schema.sizes[self.schema.index(self.by)], *shape)
         if given.shape != shape or not np.issubdtype(given.dtype, np.integer):
-            raise QuestionError(f"a row score must be whole numbers of shape {shape}, got {given.dtype} of shape {given.shape}")
-        bound = max(int(given.max()), -int(given.min()))  # in Python's integers: the smallest int64 has no absolute value
+            raise QuestionError(
+                f"a row score must be whole numbers of shape {shape}, got {given.dtype} of "
+                "shape "
+                f"{given.shape}"
+            )
+        # in Python's integers: the smallest int64 has no absolute value
+        bound = max(int(given.max()), -int(given.min()))
         if not 0 < bound <= MAX_SCORE:
-            raise QuestionError(f"a row score must not be zero throughout, and at most {MAX_SCORE} in size")
+            raise QuestionError(
+                f"a row score must not be zero throughout, and at most {MAX_SCORE} in size"
+            )
         table = given.astype(np.int64, copy=True)
         table.setflags(write=False)
         object.__setattr__(self, "table", table)

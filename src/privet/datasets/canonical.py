@@ -1,4 +1,6 @@
-"""The canonical table: one text per cell, and a hash that does not depend on row order or number formatting."""
+"""The canonical table: one text per cell, and a hash that does not depend on row order or number
+formatting.
+"""
 
 from __future__ import annotations
 
@@ -25,15 +27,18 @@ _CELL_END, _ROW_END = "\x1f", "\x1e"
 
 def columns_of(schema: Schema) -> dict[str, bool]:
     """The attributes of a schema, then its target, and which of them hold numbers."""
-    return {name: isinstance(attribute, Numeric) for name, attribute in schema.attributes.items()} | {schema.target: False}
+    return {
+        name: isinstance(attribute, Numeric) for name, attribute in schema.attributes.items()
+    } | {schema.target: False}
 
 
 def canonical_hash(frame: pd.DataFrame, schema: Schema) -> str:
-    """SHA-256 of the canonical table: the header and the sorted rows, attributes in schema order and then the target.
+    """SHA-256 of the canonical table: the header and the sorted rows, attributes in schema order
+    and then the target.
 
-    A number counts by its value, so ``00202``, ``202`` and ``202.0`` are the same; a category counts by its text
-    without surrounding blanks; null, NaN, the empty text and ``?`` are all a missing entry. Columns that the schema
-    does not name are left out.
+    A number counts by its value, so ``00202``, ``202`` and ``202.0`` are the same; a category
+    counts by its text without surrounding blanks; null, NaN, the empty text and ``?`` are all a
+    missing entry. Columns that the schema does not name are left out.
     """
     return hash_cells(canonical_cells(frame, columns_of(schema)))
 
@@ -41,7 +46,9 @@ def canonical_hash(frame: pd.DataFrame, schema: Schema) -> str:
 def canonical_cells(frame: pd.DataFrame, columns: Columns) -> Cells:
     """The canonical text of every cell of these columns, in the row order of the frame."""
     if absent := [name for name in columns if name not in frame.columns]:
-        raise DatasetError(f"the table has no column {absent[0]!r}; expected are {', '.join(columns)}")
+        raise DatasetError(
+            f"the table has no column {absent[0]!r}; expected are {', '.join(columns)}"
+        )
     return {name: _column(name, frame[name].tolist(), numeric) for name, numeric in columns.items()}
 
 

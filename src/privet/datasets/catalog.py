@@ -65,7 +65,9 @@ def _description(entry: Generated | Fetched) -> Description:
 
 
 _THRUN = "Thrun et al. 1991, The MONK's Problems; UCI, doi:10.24432/C5R30R"
-_RDT_2009 = "our trees, after Jagannathan, Pillaipakkamnatt and Wright 2009, doi:10.1109/ICDMW.2009.93"
+_RDT_2009 = (
+    "our trees, after Jagannathan, Pillaipakkamnatt and Wright 2009, doi:10.1109/ICDMW.2009.93"
+)
 _OWN = "Apache-2.0 (as Privet)"
 
 
@@ -83,7 +85,12 @@ def _synthetic(number: int, tree: rdt2009.Tree, attributes: int, rows: int) -> G
 
 def _monks(number: int, rule: monks.Rule, summary: str) -> Generated:
     return Generated(
-        name=f"monks{number}", rows=432, summary=summary, source=_THRUN, schema_file="monks", generate=partial(monks.rows, rule)
+        name=f"monks{number}",
+        rows=432,
+        summary=summary,
+        source=_THRUN,
+        schema_file="monks",
+        generate=partial(monks.rows, rule),
     )
 
 
@@ -111,7 +118,11 @@ _ENTRIES: tuple[Generated | Fetched, ...] = (
     ),
     _monks(1, monks.first, "robots whose head and body have one shape, or whose jacket is red"),
     _monks(2, monks.second, "robots with exactly two attributes at their first value"),
-    _monks(3, monks.third, "robots by jacket, holding and body; without the noise of the UCI training file"),
+    _monks(
+        3,
+        monks.third,
+        "robots by jacket, holding and body; without the noise of the UCI training file",
+    ),
     _synthetic(1, rdt2009.TREE_1, 10, 16_000),
     _synthetic(2, rdt2009.TREE_2, 6, 14_000),
     _synthetic(3, rdt2009.TREE_3, 7, 14_000),
@@ -128,7 +139,9 @@ _ENTRIES: tuple[Generated | Fetched, ...] = (
         rows=435,
         summary="party of members of the US House by 16 votes of 1984",
         source="UCI Congressional Voting Records 1987, doi:10.24432/C5C01P",
-        archive=Archive(105, "congressional+voting+records", ("house-votes-84.data",), first="class"),
+        archive=Archive(
+            105, "congressional+voting+records", ("house-votes-84.data",), first="class"
+        ),
         sha256="f94bccfe604fb951e1c9ed8e6940da0e28cab5ce5b75f8a4130cebbeb3706240",
     ),
     Fetched(
@@ -143,8 +156,10 @@ _ENTRIES: tuple[Generated | Fetched, ...] = (
         name="drug_consumption",
         rows=1_885,
         summary="use of one of 19 drugs within a decade by personality and background",
-        source="Fehrman, Egan and Mirkes 2016, UCI Drug Consumption (Quantified), doi:10.24432/C5TC7S",
-        archive=Archive(373, "drug+consumption+quantified", ("drug_consumption.data",), first="identifier"),
+        source="Fehrman, Egan and Mirkes 2016, UCI Drug Consumption (Quantified), doi:10.24432/C5TC7S",  # noqa: E501
+        archive=Archive(
+            373, "drug+consumption+quantified", ("drug_consumption.data",), first="identifier"
+        ),
         sha256="6536b323f8400de5cfec7059d2275a52a85541908bad8b17a7f506cf0634a1cb",
         raw_columns=drug_consumption.RAW_COLUMNS,
         derive=drug_consumption.with_user_class,
@@ -165,7 +180,9 @@ _ENTRIES: tuple[Generated | Fetched, ...] = (
         rows=690,
         summary="approval of credit cards, attributes as numbers",
         source="Quinlan, UCI Statlog (Australian Credit Approval), doi:10.24432/C59012",
-        archive=Archive(143, "statlog+australian+credit+approval", ("australian.dat",), separator=None),
+        archive=Archive(
+            143, "statlog+australian+credit+approval", ("australian.dat",), separator=None
+        ),
         sha256="0979b8ca70e7d15e3fee88d32054897885d3634157147f7cb69ccc049552f49d",
     ),
     Fetched(

@@ -24,9 +24,11 @@ def download(url: str, title: str) -> bytes:
     """The content behind an address. Whatever goes wrong is one DatasetError that says what."""
     if not url.lower().startswith(("https://", "http://")):
         raise DatasetError(f"{url} is not an http or https address")
-    request = urllib.request.Request(url, headers={"User-Agent": "privet"})  # noqa: S310 - checked above
+    # - checked above
+    request = urllib.request.Request(url, headers={"User-Agent": "privet"})  # noqa: S310
     try:
-        with urllib.request.urlopen(request, timeout=SILENCE_SECONDS) as response:  # noqa: S310 - checked above
+        # - checked above
+        with urllib.request.urlopen(request, timeout=SILENCE_SECONDS) as response:  # noqa: S310
             return _read(response, title)
     except urllib.error.HTTPError as error:
         with error:
@@ -69,7 +71,12 @@ def _progress(title: str, total: int | None) -> Iterator[Callable[[int], object]
     from rich.console import Console
     from rich.progress import BarColumn, DownloadColumn, Progress, TextColumn, TransferSpeedColumn
 
-    columns = (TextColumn("{task.description}"), BarColumn(), DownloadColumn(), TransferSpeedColumn())
+    columns = (
+        TextColumn("{task.description}"),
+        BarColumn(),
+        DownloadColumn(),
+        TransferSpeedColumn(),
+    )
     with Progress(*columns, console=Console(stderr=True), transient=True) as bar:
         task = bar.add_task(title, total=total)
         yield lambda size: bar.advance(task, size)

@@ -42,8 +42,8 @@ class Generated(Entry):
 class Fetched(Entry):
     """A set that is read or fetched: the archive, and the canonical hash of its raw table.
 
-    ``raw_columns`` stand in the raw table in place of the class, which ``derive`` then adds. ``targets`` are the
-    columns that may be asked for as the class.
+    ``raw_columns`` stand in the raw table in place of the class, which ``derive`` then adds.
+    ``targets`` are the columns that may be asked for as the class.
     """
 
     archive: Archive

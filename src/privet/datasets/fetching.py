@@ -1,4 +1,6 @@
-"""The raw table of a fetched set: from the user's folder, from the cache, or from the network; always verified."""
+"""The raw table of a fetched set: from the user's folder, from the cache, or from the network;
+always verified.
+"""
 
 from __future__ import annotations
 
@@ -21,7 +23,9 @@ def raw_cells(name: str, columns: Columns, archive: Archive, sha256: str) -> Cel
             check_hash(cells, sha256)
         except DatasetError as error:
             raise DatasetError(
-                f"{path} is not the data set {name!r}: {error}. Replace the file, or remove it to have the set fetched"
+                f"{path} is not the data set {name!r}: {error}. Replace the file, or remove it "
+                "to "
+                "have the set fetched"
             ) from None
         return cells
     if path := cached_file(name):

@@ -20,13 +20,15 @@ if TYPE_CHECKING:
 class Dataset:
     """A public data set.
 
-    Categories are text and numbers are floats. A missing category is ``?``, a missing number is NaN.
+    Categories are text and numbers are floats. A missing category is ``?``, a missing number is
+    NaN.
 
     Args:
         name: its name in the catalogue.
         X: the attributes, in schema order.
         y: the class of each row, named as the schema's target.
-        schema: its public schema. The number of rows is not declared; do that with ``schema.declare(n_rows=...)``.
+        schema: its public schema. The number of rows is not declared; do that with
+            ``schema.declare(n_rows=...)``.
     """
 
     name: str
@@ -45,12 +47,17 @@ def load(name: str, *, target: str | None = None) -> Dataset:
 
     Args:
         name: one of :func:`~privet.datasets.names`.
-        target: for ``drug_consumption`` only: the drug whose use is the class, ``"amphet"`` by default.
+        target: for ``drug_consumption`` only: the drug whose use is the class, ``"amphet"`` by
+            default.
     """
     entry = find(name)
     targets = entry.targets if isinstance(entry, Fetched) else ()
     if target is not None and target not in targets:
-        allowed = f"one of {', '.join(targets)}" if targets else "left out, because this set has one class column"
+        allowed = (
+            f"one of {', '.join(targets)}"
+            if targets
+            else "left out, because this set has one class column"
+        )
         raise DatasetError(f"load: target of {name!r} must be {allowed}; got {target!r}")
     schema = entry.schema()
     if target is not None:
@@ -61,7 +68,10 @@ def load(name: str, *, target: str | None = None) -> Dataset:
             cells = entry.derive(cells, schema.target)
     else:
         columns = zip(*entry.generate(), strict=True)
-        cells = {column: list(texts) for column, texts in zip((*schema.names, schema.target), columns, strict=True)}
+        cells = {
+            column: list(texts)
+            for column, texts in zip((*schema.names, schema.target), columns, strict=True)
+        }
     return _dataset(name, cells, schema)
 
 
@@ -72,5 +82,9 @@ def _dataset(name: str, cells: Cells, schema: Schema) -> Dataset:
     for attribute, domain in schema.attributes.items():
         texts = cells[attribute]
         numeric = isinstance(domain, Numeric)
-        data[attribute] = [float("nan" if text == MISSING else text) for text in texts] if numeric else texts
-    return Dataset(name, pd.DataFrame(data), pd.Series(cells[schema.target], name=schema.target), schema)
+        data[attribute] = (
+            [float("nan" if text == MISSING else text) for text in texts] if numeric else texts
+        )
+    return Dataset(
+        name, pd.DataFrame(data), pd.Series(cells[schema.target], name=schema.target), schema
+    )

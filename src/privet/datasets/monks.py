@@ -25,7 +25,9 @@ def second(robot: Robot) -> bool:
 
 
 def third(robot: Robot) -> bool:
-    """The jacket is green and the holding a sword, or the jacket is not blue and the body not an octagon."""
+    """The jacket is green and the holding a sword, or the jacket is not blue and the body not an
+    octagon.
+    """
     _, a2, _, a4, a5, _ = robot
     return (a5 == 3 and a4 == 1) or (a5 != 4 and a2 != 3)
 

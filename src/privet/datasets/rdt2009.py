@@ -1,10 +1,12 @@
-"""The three synthetic sets of Jagannathan, Pillaipakkamnatt and Wright 2009 (section VI): a Boolean tree with noise.
+"""The three synthetic sets of Jagannathan, Pillaipakkamnatt and Wright 2009 (section VI): a Boolean
+tree with noise.
 
-The paper gives the numbers of attributes and rows, and that each label is flipped with probability 0.05. It does not
-show the trees of sets 1 and 3, and that of set 2 only as a picture: all three trees here are our own. Each uses every
-attribute and splits the cube about evenly.
+The paper gives the numbers of attributes and rows, and that each label is flipped with probability
+0.05. It does not show the trees of sets 1 and 3, and that of set 2 only as a picture: all three
+trees here are our own. Each uses every attribute and splits the cube about evenly.
 
-Rows are uniform over the cube. They come from SHAKE-256 of the set's name, so they are the same on every machine.
+Rows are uniform over the cube. They come from SHAKE-256 of the set's name, so they are the same on
+every machine.
 """
 
 from __future__ import annotations
@@ -20,21 +22,19 @@ _ROW_BYTES = 8
 
 TREE_1: Tree = (
     1,
-    (2, (4, (8, 0, 1), (9, 0, 1)),
-        (5, 1, (10, 0, (7, 1, 0)))),
-    (3, (6, (7, 1, 0), (8, 0, 1)),
-        (9, (4, 0, 1), (10, (5, 1, 0), (2, 0, 1)))),
-)  # fmt: skip
+    (2, (4, (8, 0, 1), (9, 0, 1)), (5, 1, (10, 0, (7, 1, 0)))),
+    (3, (6, (7, 1, 0), (8, 0, 1)), (9, (4, 0, 1), (10, (5, 1, 0), (2, 0, 1)))),
+)
 TREE_2: Tree = (
     1,
     (2, (3, 0, 1), (4, 1, (5, 0, 1))),
     (6, (4, (3, 1, 0), 0), (5, (2, 0, 1), 1)),
-)  # fmt: skip
+)
 TREE_3: Tree = (
     4,
     (1, (2, 0, (3, 0, 1)), (5, (6, 1, 0), 1)),
     (7, (3, (2, 0, 1), (6, 1, 0)), (1, (5, 0, 1), 0)),
-)  # fmt: skip
+)
 
 
 def label(tree: Tree, bits: Sequence[int]) -> int:

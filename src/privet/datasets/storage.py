@@ -1,4 +1,6 @@
-"""Where the CSV files of the fetched sets are: the folder that ``PRIVET_DATA`` names, and the cache."""
+"""Where the CSV files of the fetched sets are: the folder that ``PRIVET_DATA`` names, and the
+cache.
+"""
 
 from __future__ import annotations
 
@@ -20,7 +22,10 @@ def own_file(name: str) -> Path | None:
     if not folder:
         return None
     if not Path(folder).is_dir():
-        raise DatasetError(f"PRIVET_DATA must name a folder with files such as {name}.csv, but {folder} is no folder")
+        raise DatasetError(
+            f"PRIVET_DATA must name a folder with files such as {name}.csv, but {folder} is no "
+            "folder"
+        )
     return _if_file(Path(folder) / f"{name}.csv")
 
 
@@ -46,7 +51,9 @@ def read_cells(path: Path, columns: Columns) -> Cells:
 
     try:
         # as text: '?', 'NA' and 'None' are values here, and numbers are read by the canonical table
-        frame = pd.read_csv(path, dtype=str, keep_default_na=False, na_filter=False, encoding="utf-8")
+        frame = pd.read_csv(
+            path, dtype=str, keep_default_na=False, na_filter=False, encoding="utf-8"
+        )
         return canonical_cells(frame, columns)
     except (OSError, ValueError, DatasetError) as error:
         raise DatasetError(f"cannot read {path}: {error}") from None
@@ -62,14 +69,20 @@ def write_cache(name: str, cells: Cells) -> None:
         with whole_file(path) as partial:
             _to_csv(pd.DataFrame(cells), partial)
     except OSError as error:
-        raise DatasetError(f"cannot write to the cache {path.parent}: {error.strerror}; set PRIVET_CACHE to another folder") from None
+        raise DatasetError(
+            f"cannot write to the cache {path.parent}: {error.strerror}; set PRIVET_CACHE to "
+            "another folder"
+        ) from None
 
 
 def check_hash(cells: Cells, expected: str) -> None:
     """Refuse a table that is not the expected one."""
     if (found := hash_cells(cells)) != expected:
         rows = len(next(iter(cells.values())))
-        raise DatasetError(f"the canonical hash of these {rows:,} rows is {found[:16]}..., expected is {expected[:16]}...")
+        raise DatasetError(
+            f"the canonical hash of these {rows:,} rows is {found[:16]}..., expected is "
+            f"{expected[:16]}..."
+        )
 
 
 def _to_csv(frame: pd.DataFrame, path: Path) -> None:

@@ -23,7 +23,9 @@ def rows() -> Iterator[tuple[str, ...]]:
 
 
 def end(board: str) -> str | None:
-    """How the game ended on this board: ``"x"``, ``"o"`` or ``"draw"``; None if no game ends there."""
+    """How the game ended on this board: ``"x"``, ``"o"`` or ``"draw"``; None if no game ends
+    there.
+    """
     extra = board.count("x") - board.count("o")
     x_won, o_won = _won(board, "x"), _won(board, "o")
     # The winner moved last; x is one ahead after its own move, and even after one of o.

@@ -1,4 +1,6 @@
-"""The archives of the UCI Machine Learning Repository, and how their raw files become tables of text."""
+"""The archives of the UCI Machine Learning Repository, and how their raw files become tables of
+text.
+"""
 
 from __future__ import annotations
 
@@ -23,7 +25,8 @@ class Archive:
         number, slug: as they stand in its address, ``NUMBER/SLUG.zip``.
         files: the raw files inside, in order.
         separator: what stands between two fields; None for blanks.
-        first: a field before the attributes: the class (moved to the end) or an identifier (left out).
+        first: a field before the attributes: the class (moved to the end) or an identifier (left
+            out).
     """
 
     number: int
@@ -38,12 +41,25 @@ class Archive:
         return f"{self.number}/{self.slug}.zip"
 
     def rows(self, content: bytes, width: int) -> list[list[str]]:
-        """The rows of all raw files in the zip, the class last. ``width`` is the number of columns to expect."""
+        """The rows of all raw files in the zip, the class last. ``width`` is the number of columns
+        to expect.
+        """
         try:
             with zipfile.ZipFile(io.BytesIO(content)) as package:
-                return [row for file in self.files for row in self._rows_of(file, _read(package, file), width)]
+                return [
+                    row
+                    for file in self.files
+                    for row in self._rows_of(file, _read(package, file), width)
+                ]
         # what the zipfile module raises for damaged, truncated, encrypted or unsupported files
-        except (zipfile.BadZipFile, zlib.error, EOFError, OSError, RuntimeError, ValueError) as error:
+        except (
+            zipfile.BadZipFile,
+            zlib.error,
+            EOFError,
+            OSError,
+            RuntimeError,
+            ValueError,
+        ) as error:
             raise DatasetError(f"not a readable zip file ({error})") from None
 
     def _rows_of(self, file: str, text: str, width: int) -> Iterator[list[str]]:
@@ -53,12 +69,19 @@ class Archive:
                 continue
             fields = [field.strip() for field in line.split(self.separator)]
             if len(fields) != width + (self.first == "identifier"):
-                raise DatasetError(f"line {number} of {file} has {len(fields)} fields, which is not the known layout")
+                raise DatasetError(
+                    f"line {number} of {file} has {len(fields)} fields, which is not the known "
+                    "layout"
+                )
             yield _arranged(fields, self.first)
 
 
 def _arranged(fields: Sequence[str], first: str | None) -> list[str]:
-    row = [*fields[1:], fields[0]] if first == "class" else list(fields[1:] if first == "identifier" else fields)
+    row = (
+        [*fields[1:], fields[0]]
+        if first == "class"
+        else list(fields[1:] if first == "identifier" else fields)
+    )
     # the labels of adult.test end in a dot; no class of any set does
     row[-1] = row[-1].removesuffix(".")
     return row

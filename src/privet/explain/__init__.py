@@ -1,10 +1,13 @@
 """What an epsilon means, in numbers. No row is read and nothing is charged.
 
-- :mod:`~privet.explain.losses`: what a person loses: being in the table or not, and what their rows say
+- :mod:`~privet.explain.losses`: what a person loses: being in the table or not, and what their rows
+  say
 - :mod:`~privet.explain.posterior`: what an adversary may come to believe (Lee and Clifton 2011)
-- :mod:`~privet.explain.attack`: how often an attack succeeds (He et al. 2015), and any test for membership
+- :mod:`~privet.explain.attack`: how often an attack succeeds (He et al. 2015), and any test for
+  membership
 - :mod:`~privet.explain.noise`: the noise on a count
-- :mod:`~privet.explain.rows_needed`: how many more rows the same accuracy needs (Vu and Slavkovic 2009)
+- :mod:`~privet.explain.rows_needed`: how many more rows the same accuracy needs (Vu and Slavkovic
+  2009)
 - :mod:`~privet.explain.participation`: the price of taking part (Hsu et al. 2014)
 - :mod:`~privet.explain.expected`: how accurate our learners may be, going by public tables
 - :mod:`~privet.explain.setting`: what the numbers depend on besides epsilon
@@ -20,4 +23,14 @@ from privet.explain.picture import draw_epsilon
 from privet.explain.rows_needed import Trial
 from privet.explain.setting import Setting
 
-__all__ = ["Choice", "Choices", "Explanation", "Setting", "Trial", "Wishes", "choose", "draw_epsilon", "explain"]
+__all__ = [
+    "Choice",
+    "Choices",
+    "Explanation",
+    "Setting",
+    "Trial",
+    "Wishes",
+    "choose",
+    "draw_epsilon",
+    "explain",
+]

@@ -1,7 +1,8 @@
 """The other way round: which epsilon keeps what is wished for.
 
-Wishes for privacy bound epsilon from above, wishes for accuracy from below. Where the lowest of the former is not below the highest of the
-latter, some epsilon keeps all of them; otherwise none does, and the table needs more rows or the wishes must be modest.
+Wishes for privacy bound epsilon from above, wishes for accuracy from below. Where the lowest of the
+former is not below the highest of the latter, some epsilon keeps all of them; otherwise none does,
+and the table needs more rows or the wishes must be modest.
 """
 
 from __future__ import annotations
@@ -26,10 +27,11 @@ class Wishes:
     """What is wished for; what is None is not.
 
     Args:
-        posterior: nobody should believe more than this that a person is in the table, unless they did before: this is for the highest of
-            the given priors that is below it.
+        posterior: nobody should believe more than this that a person is in the table, unless they
+            did before: this is for the highest of the given priors that is below it.
         record: nor, of somebody in the table, that their rows say something.
-        attack: a guess of in or out should not be right more often than this, where both were equally likely; above one half.
+        attack: a guess of in or out should not be right more often than this, where both were
+            equally likely; above one half.
         exact_count: a noisy count should not be within the tolerance more often than this.
         budget: the compensation of all people should cost no more than this.
         margin: a count should be off by no more rows than this, with the given confidence.
@@ -47,7 +49,9 @@ class Wishes:
 
 @dataclass(frozen=True)
 class Choice:
-    """One wish, and the epsilon that it allows: for one row, as it would be passed to a question. ``prior`` is whose belief it is."""
+    """One wish, and the epsilon that it allows: for one row, as it would be passed to a question.
+    ``prior`` is whose belief it is.
+    """
 
     wish: str
     bound: Literal["at most", "at least"]
@@ -57,7 +61,9 @@ class Choice:
 
 @dataclass(frozen=True)
 class Choices:
-    """All wishes. ``largest`` and ``smallest`` are what they leave together; None where nothing bounds that side."""
+    """All wishes. ``largest`` and ``smallest`` are what they leave together; None where nothing
+    bounds that side.
+    """
 
     choices: tuple[Choice, ...]
     largest: float | None
@@ -95,29 +101,55 @@ def choose(wishes: Wishes, schema: Schema | None = None, setting: Setting | None
 
     if wishes.posterior is not None:
         prior = _highest_below("posterior", wishes.posterior, setting)
-        most("posterior", epsilon_for_posterior(prior, wishes.posterior) / float(person.presence), prior)
+        most(
+            "posterior",
+            epsilon_for_posterior(prior, wishes.posterior) / float(person.presence),
+            prior,
+        )
     if wishes.record is not None:
         prior = _highest_below("record", wishes.record, setting)
         most("record", epsilon_for_posterior(prior, wishes.record) / float(person.record), prior)
     if wishes.attack is not None:
         if probability("attack", wishes.attack) <= 0.5:
-            raise ParameterError(f"attack must be above 0.5, which is what a coin has, got {wishes.attack!r}")
+            raise ParameterError(
+                f"attack must be above 0.5, which is what a coin has, got {wishes.attack!r}"
+            )
         most("attack", epsilon_for_posterior(0.5, wishes.attack) / float(person.presence))
     if wishes.exact_count is not None:
-        most("exact_count", epsilon_for_margin(setting.tolerance, probability("exact_count", wishes.exact_count)))
+        most(
+            "exact_count",
+            epsilon_for_margin(setting.tolerance, probability("exact_count", wishes.exact_count)),
+        )
     if wishes.budget is not None:
         if setting.cost is None:
             raise ParameterError(
-                "a price can be kept below a sum only where it is said what a person must expect to lose who does not take part (cost)"
+                "a price can be kept below a sum only where it is said what a person must "
+                "expect "
+                "to lose who does not take part (cost)"
             )
         people = setting.people_of(schema)
         if people is None:
-            raise ParameterError("a price can be kept below a sum only where it is said how many people take part (people or rows)")
-        most("budget", epsilon_for_price(wishes.budget, setting.cost, people) / float(person.presence))
+            raise ParameterError(
+                "a price can be kept below a sum only where it is said how many people take "
+                "part "
+                "(people or rows)"
+            )
+        most(
+            "budget",
+            epsilon_for_price(wishes.budget, setting.cost, people) / float(person.presence),
+        )
     if wishes.margin is not None:
-        found.append(Choice("margin", "at least", epsilon_for_margin(wishes.margin, setting.confidence)))
+        found.append(
+            Choice("margin", "at least", epsilon_for_margin(wishes.margin, setting.confidence))
+        )
     if wishes.ratio is not None:
-        found.append(Choice("ratio", "at least", epsilon_for_ratio(wishes.ratio, setting.trial.rows, setting.trial.share)))
+        found.append(
+            Choice(
+                "ratio",
+                "at least",
+                epsilon_for_ratio(wishes.ratio, setting.trial.rows, setting.trial.share),
+            )
+        )
     if not found:
         raise ParameterError("wishes must hold at least one wish")
     above = [one.epsilon for one in found if one.bound == "at most"]
@@ -126,8 +158,13 @@ def choose(wishes: Wishes, schema: Schema | None = None, setting: Setting | None
 
 
 def _highest_below(name: str, believed: Number, setting: Setting) -> float:
-    limit, priors = probability(name, believed), [probability("prior", prior) for prior in setting.priors]
+    limit, priors = (
+        probability(name, believed),
+        [probability("prior", prior) for prior in setting.priors],
+    )
     below = [prior for prior in priors if prior < limit]
     if not below:
-        raise ParameterError(f"{name} must be above a prior, and the lowest is {min(priors):g}; got {believed!r}")
+        raise ParameterError(
+            f"{name} must be above a prior, and the lowest is {min(priors):g}; got {believed!r}"
+        )
     return max(below)

@@ -1,15 +1,18 @@
 """How accurate our learners may be at an epsilon, going by public tables.
 
-``measured.csv`` holds the accuracy of three learners on rows that were held out, by data set, number of rows and epsilon (``python -m
-bench.expected`` makes it). Tables differ in how much can be learnt from them, so accuracies are compared by how much of it is left:
+``measured.csv`` holds the accuracy of three learners on rows that were held out, by data set,
+number of rows and epsilon (``python -m bench.expected`` makes it). Tables differ in how much can be
+learnt from them, so accuracies are compared by how much of it is left:
 
     share = (accuracy - majority) / (best - majority)
 
-with the accuracy of always saying the commonest class, and that of the best of the learners without noise on as many rows. Noise on a count
-is as large as 1/epsilon and counts grow with the rows, so the share is taken to rise with rows * epsilon: each table gives a rising curve
-over its logarithm (isotonic regression), read between measured points by straight lines and beyond them as at the nearest. A table that was
-not measured gets the middle of these curves and their range: never a promise. How far off it is for tables that are left out stands in
-docs/how-to/choose-epsilon.md; taking the numbers of attributes or classes into the logarithm made it no better.
+with the accuracy of always saying the commonest class, and that of the best of the learners without
+noise on as many rows. Noise on a count is as large as 1/epsilon and counts grow with the rows, so
+the share is taken to rise with rows * epsilon: each table gives a rising curve over its logarithm
+(isotonic regression), read between measured points by straight lines and beyond them as at the
+nearest. A table that was not measured gets the middle of these curves and their range: never a
+promise. How far off it is for tables that are left out stands in docs/how-to/choose-epsilon.md;
+taking the numbers of attributes or classes into the logarithm made it no better.
 """
 
 from __future__ import annotations
@@ -49,15 +52,19 @@ class Measurement:
 
     @property
     def share(self) -> float:
-        """How much is left of what can be learnt; below 0 where always saying the commonest class is better."""
+        """How much is left of what can be learnt; below 0 where always saying the commonest class
+        is better.
+        """
         return min(1.0, (self.accuracy - self.majority) / (self.best - self.majority))
 
 
 @dataclass(frozen=True)
 class Expected:
-    """What one learner keeps of what can be learnt: the middle of the public tables, the worst and the best of them.
+    """What one learner keeps of what can be learnt: the middle of the public tables, the worst and
+    the best of them.
 
-    ``tables`` is how many of them were measured at so many rows * epsilon; the others count with the nearest end of their curve.
+    ``tables`` is how many of them were measured at so many rows * epsilon; the others count with
+    the nearest end of their curve.
     """
 
     learner: str
@@ -73,16 +80,26 @@ def expected(epsilon: Number, rows: int) -> list[Expected]:
     found = []
     for learner in learners():
         shares = [share_at(curve, place) for curve in curves(learner).values()]
-        tables = sum(curve[0][0] - _NEAR <= place <= curve[-1][0] + _NEAR for curve in curves(learner).values())
+        tables = sum(
+            curve[0][0] - _NEAR <= place <= curve[-1][0] + _NEAR
+            for curve in curves(learner).values()
+        )
         found.append(Expected(learner, median(shares), min(shares), max(shares), tables))
     return found
 
 
-def nearest(epsilon: Number, rows: int, classes: int | None = None, attributes: int | None = None, most: int = 4) -> list[Measurement]:
+def nearest(
+    epsilon: Number,
+    rows: int,
+    classes: int | None = None,
+    attributes: int | None = None,
+    most: int = 4,
+) -> list[Measurement]:
     """The measured lines of the tables that are most like this one, for all learners.
 
-    Each table stands with the size and epsilon nearest to those asked for. Likeness is the sum of the differences of logarithms: of rows,
-    epsilon and, where they are known, classes and attributes.
+    Each table stands with the size and epsilon nearest to those asked for. Likeness is the sum of
+    the differences of logarithms: of rows, epsilon and, where they are known, classes and
+    attributes.
     """
     asked = (rows, positive("epsilon", epsilon), classes, attributes)
 
@@ -91,10 +108,18 @@ def nearest(epsilon: Number, rows: int, classes: int | None = None, attributes: 
         return sum(abs(math.log10(mine / its)) for mine, its in pairs if mine is not None)
 
     private = [line for line in measured() if math.isfinite(line.epsilon)]
-    closest = {name: min((line for line in private if line.data == name), key=distance) for name in {line.data for line in private}}
+    closest = {
+        name: min((line for line in private if line.data == name), key=distance)
+        for name in {line.data for line in private}
+    }
     chosen = sorted(closest.values(), key=lambda line: (distance(line), line.data))[:most]
     places = [(line.data, line.rows, line.epsilon) for line in chosen]
-    return [line for place in places for line in private if (line.data, line.rows, line.epsilon) == place]
+    return [
+        line
+        for place in places
+        for line in private
+        if (line.data, line.rows, line.epsilon) == place
+    ]
 
 
 @cache
@@ -136,12 +161,16 @@ def curves(learner: str) -> dict[str, Curve]:
     lines = [line for line in measured() if line.learner == learner and math.isfinite(line.epsilon)]
     points: dict[str, list[Point]] = {}
     for line in lines:
-        points.setdefault(line.data, []).append((round(math.log10(line.rows * line.epsilon), 6), line.share))
+        points.setdefault(line.data, []).append(
+            (round(math.log10(line.rows * line.epsilon), 6), line.share)
+        )
     return {name: rising(of) for name, of in points.items()}
 
 
 def rising(points: Iterable[Point]) -> Curve:
-    """The rising values nearest to these in squares: neighbours that fall are pooled until none does."""
+    """The rising values nearest to these in squares: neighbours that fall are pooled until none
+    does.
+    """
     by_place: dict[float, list[float]] = {}
     for place, value in sorted(points):
         by_place.setdefault(place, []).append(value)

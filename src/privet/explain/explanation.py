@@ -22,7 +22,9 @@ from privet.schema import Schema
 
 @dataclass(frozen=True)
 class Belief:
-    """What somebody of this prior may believe afterwards: that a person is in the table, or what that person's rows say."""
+    """What somebody of this prior may believe afterwards: that a person is in the table, or what
+    that person's rows say.
+    """
 
     prior: float
     in_table: float
@@ -32,7 +34,9 @@ class Belief:
 
 @dataclass(frozen=True)
 class Attack:
-    """How often attacks succeed at most; ``exact_count`` is how often a noisy count is off by no more than the tolerance."""
+    """How often attacks succeed at most; ``exact_count`` is how often a noisy count is off by no
+    more than the tolerance.
+    """
 
     guess: float
     guess_record: float
@@ -42,7 +46,9 @@ class Attack:
 
 @dataclass(frozen=True)
 class Explanation:
-    """What an epsilon means for a table. Parts that depend on the number of rows are empty where it is not known."""
+    """What an epsilon means for a table. Parts that depend on the number of rows are empty where it
+    is not known.
+    """
 
     losses: Losses
     rows: int | None
@@ -62,12 +68,15 @@ class Explanation:
         return found
 
 
-def explain(epsilon: Number, schema: Schema | None = None, setting: Setting | None = None) -> Explanation:
+def explain(
+    epsilon: Number, schema: Schema | None = None, setting: Setting | None = None
+) -> Explanation:
     """What an epsilon means. Reads no row and charges nothing.
 
     Args:
         epsilon: as it would be passed to a question or a learner: for one row added or removed.
-        schema: for whom the promise is (``rows_per_person``, ``neighbours``), the declared number of rows, and the tables most like it.
+        schema: for whom the promise is (``rows_per_person``, ``neighbours``), the declared number
+            of rows, and the tables most like it.
         setting: what else the numbers depend on.
     """
     setting = setting or Setting()
@@ -96,7 +105,9 @@ def explain(epsilon: Number, schema: Schema | None = None, setting: Setting | No
         trial=rows_for_trial(loss.row, setting.trial),
         share=None if rows is None else rows_for_share(loss.row, rows, setting.trial.share),
         rise=rise(loss.presence),
-        price=None if setting.cost is None else price(loss.presence, setting.cost, setting.people_of(schema) or 1),
+        price=None
+        if setting.cost is None
+        else price(loss.presence, setting.cost, setting.people_of(schema) or 1),
         expected=() if rows is None else tuple(expected(loss.row, rows)),
         nearest=() if rows is None else tuple(nearest(loss.row, rows, *shape)),
     )

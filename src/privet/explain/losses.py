@@ -1,9 +1,11 @@
 """What a person loses at an epsilon, by what an adversary wants to know about them.
 
-The epsilon of a question is for one row added or removed (docs/decisions/005). A person of m rows who is in the table or not makes a
-difference of m rows: m epsilon. Somebody who is known to be in it, and whose rows say one thing or another, is one person removed and
-another added: 2 m epsilon. Where everybody knows how many rows there are, whoever is not in the table has somebody else in their place, so
-that presence costs 2 m epsilon, too. This holds for every table; what is charged is what the schema declares.
+The epsilon of a question is for one row added or removed (docs/decisions/005). A person of m rows
+who is in the table or not makes a difference of m rows: m epsilon. Somebody who is known to be in
+it, and whose rows say one thing or another, is one person removed and another added: 2 m epsilon.
+Where everybody knows how many rows there are, whoever is not in the table has somebody else in
+their place, so that presence costs 2 m epsilon, too. This holds for every table; what is charged is
+what the schema declares.
 """
 
 from __future__ import annotations
@@ -19,7 +21,9 @@ from privet.schema import Neighbours, Schema
 
 @dataclass(frozen=True)
 class Losses:
-    """Epsilons, exactly: of one row, of a person's presence, of what a person's rows say, and the one that is charged."""
+    """Epsilons, exactly: of one row, of a person's presence, of what a person's rows say, and the
+    one that is charged.
+    """
 
     row: Fraction
     presence: Fraction
@@ -27,7 +31,13 @@ class Losses:
     charged: Fraction
 
 
-def losses(epsilon: Number, rows_per_person: int = 1, neighbours: Neighbours = "add-remove", *, public_size: bool = False) -> Losses:
+def losses(
+    epsilon: Number,
+    rows_per_person: int = 1,
+    neighbours: Neighbours = "add-remove",
+    *,
+    public_size: bool = False,
+) -> Losses:
     """What a question of this epsilon costs a person.
 
     Args:
@@ -39,16 +49,23 @@ def losses(epsilon: Number, rows_per_person: int = 1, neighbours: Neighbours = "
     if neighbours not in ("add-remove", "replace"):
         raise ParameterError(f"neighbours must be 'add-remove' or 'replace', got {neighbours!r}")
     row = exact("epsilon", epsilon)
-    added, replaced = _person(row, rows_per_person, "add-remove"), _person(row, rows_per_person, "replace")
+    added, replaced = (
+        _person(row, rows_per_person, "add-remove"),
+        _person(row, rows_per_person, "replace"),
+    )
     presence = replaced if public_size or neighbours == "replace" else added
     return Losses(row, presence, replaced, replaced if neighbours == "replace" else added)
 
 
 def losses_under(epsilon: Number, schema: Schema | None) -> Losses:
-    """The same for what a schema declares; without one, for one row per person and a number of rows that nobody was told."""
+    """The same for what a schema declares; without one, for one row per person and a number of rows
+    that nobody was told.
+    """
     if schema is None:
         return losses(epsilon)
-    return losses(epsilon, schema.rows_per_person, schema.neighbours, public_size=schema.n_rows is not None)
+    return losses(
+        epsilon, schema.rows_per_person, schema.neighbours, public_size=schema.n_rows is not None
+    )
 
 
 def _person(row: Fraction, rows_per_person: int, neighbours: Neighbours) -> Fraction:

@@ -1,7 +1,9 @@
-"""The noise on one count: discrete Laplace of scale 1/epsilon, P(k) = (1 - p) / (1 + p) p^|k| with p = e^-epsilon.
+"""The noise on one count: discrete Laplace of scale 1/epsilon, P(k) = (1 - p) / (1 + p) p^|k| with
+p = e^-epsilon.
 
-This is the law of ``Curator.count`` for a question of one partition, exactly (Ghosh, Roughgarden and Sundararajan 2012, the geometric
-mechanism). Epsilon is that of the question, for one row added or removed, whatever neighbours are declared.
+This is the law of ``Curator.count`` for a question of one partition, exactly (Ghosh, Roughgarden
+and Sundararajan 2012, the geometric mechanism). Epsilon is that of the question, for one row added
+or removed, whatever neighbours are declared.
 """
 
 from __future__ import annotations
@@ -16,7 +18,9 @@ from privet.explain.inputs import positive, probability, whole
 
 @dataclass(frozen=True)
 class Noise:
-    """Standard deviation; how far a count is off at most, as often as was asked for; and how often exactly it is not further off."""
+    """Standard deviation; how far a count is off at most, as often as was asked for; and how often
+    exactly it is not further off.
+    """
 
     deviation: float
     margin: int
@@ -24,13 +28,17 @@ class Noise:
 
 
 def noise(epsilon: Number, confidence: Number = 0.95) -> Noise:
-    """The noise on a count, with the margin that it keeps with this confidence. Whole numbers rarely keep it exactly."""
+    """The noise on a count, with the margin that it keeps with this confidence. Whole numbers
+    rarely keep it exactly.
+    """
     margin = margin_of(epsilon, confidence)
     return Noise(math.sqrt(variance(epsilon)), margin, within(epsilon, margin))
 
 
 def variance(epsilon: Number) -> float:
-    """2 p / (1 - p)^2, which is 1 / (cosh(epsilon) - 1): a little less than the 2 / epsilon^2 of continuous Laplace noise."""
+    """2 p / (1 - p)^2, which is 1 / (cosh(epsilon) - 1): a little less than the 2 / epsilon^2 of
+    continuous Laplace noise.
+    """
     half = positive("epsilon", epsilon) / 2
     return 0.5 / math.sinh(half) ** 2 if half < 300 else 0.0
 
@@ -41,11 +49,14 @@ def epsilon_for_variance(largest: Number) -> float:
 
 
 def within(epsilon: Number, margin: int) -> float:
-    """The probability that the noise is at most so many rows to either side: 1 - 2 p^(margin + 1) / (1 + p)."""
+    """The probability that the noise is at most so many rows to either side: 1 - 2 p^(margin + 1) /
+    (1 + p).
+    """
     whole("margin", margin, 0)
     rate = positive("epsilon", epsilon)
     p = math.exp(-rate)
-    return -(math.expm1(-rate * (margin + 1)) + p * math.expm1(-rate * margin)) / (1 + p)  # no digit is lost where epsilon is small
+    # no digit is lost where epsilon is small
+    return -(math.expm1(-rate * (margin + 1)) + p * math.expm1(-rate * margin)) / (1 + p)
 
 
 def margin_of(epsilon: Number, confidence: Number = 0.95) -> int:
@@ -62,9 +73,11 @@ def margin_of(epsilon: Number, confidence: Number = 0.95) -> int:
 
 
 def epsilon_for_margin(margin: int, confidence: Number = 0.95) -> float:
-    """The epsilon whose noise keeps this margin with this confidence and no more: larger ones keep it more often.
+    """The epsilon whose noise keeps this margin with this confidence and no more: larger ones keep
+    it more often.
 
-    With margin 0 it is ln((1 + c) / (1 - c)); otherwise it is found by bisection, to the last digits.
+    With margin 0 it is ln((1 + c) / (1 - c)); otherwise it is found by bisection, to the last
+    digits.
     """
     kept = probability("confidence", confidence)
     whole("margin", margin, 0)

@@ -1,14 +1,16 @@
 """The price of taking part.
 
-Hsu, Gaboardi, Haeberlen, Khanna, Narayan, Pierce and Roth (2014, "Differential privacy: an economic method for choosing epsilon", CSF,
-pp. 398-410): a person weighs what may happen to them because of a release, such as a higher premium, by its cost. If E is the cost that
-they must expect when they do not take part, then they must expect at most e^epsilon E when they do: every event, good or bad, becomes at
-most e^epsilon times as likely. Taking part is worth it for a compensation of
+Hsu, Gaboardi, Haeberlen, Khanna, Narayan, Pierce and Roth (2014, "Differential privacy: an economic
+method for choosing epsilon", CSF, pp. 398-410): a person weighs what may happen to them because of
+a release, such as a higher premium, by its cost. If E is the cost that they must expect when they
+do not take part, then they must expect at most e^epsilon E when they do: every event, good or bad,
+becomes at most e^epsilon times as likely. Taking part is worth it for a compensation of
 
     (e^epsilon - 1) E,    and N people within a budget B if    (e^epsilon - 1) E N <= B,    so    epsilon <= ln(1 + B / (E N))
 
-Epsilon is for a person's presence: with m rows per person, m times that of one row. The model and its formulas are theirs.
-"""
+Epsilon is for a person's presence: with m rows per person, m times that of one row. The model and
+its formulas are theirs.
+"""  # noqa: E501
 
 from __future__ import annotations
 
@@ -21,7 +23,9 @@ from privet.explain.inputs import positive, whole
 
 @dataclass(frozen=True)
 class Price:
-    """What taking part costs at most: for each of the people, and in all. Infinite where no bound says anything any more."""
+    """What taking part costs at most: for each of the people, and in all. Infinite where no bound
+    says anything any more.
+    """
 
     each: float
     people: int

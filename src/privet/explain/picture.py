@@ -1,4 +1,6 @@
-"""The picture of ``privet epsilon``: what changes with epsilon, with those that were asked about marked."""
+"""The picture of ``privet epsilon``: what changes with epsilon, with those that were asked about
+marked.
+"""
 
 from __future__ import annotations
 
@@ -20,8 +22,11 @@ if TYPE_CHECKING:
 _STEPS, _WIDTH, _SMALL = 80, 9.6, 8.5
 
 
-def draw_epsilon(epsilons: Sequence[Number], schema: Schema | None = None, setting: Setting | None = None) -> Figure:
-    """Four panels over epsilon: beliefs, attacks, rows needed, and what learners keep (without a number of rows, the noise on a count).
+def draw_epsilon(
+    epsilons: Sequence[Number], schema: Schema | None = None, setting: Setting | None = None
+) -> Figure:
+    """Four panels over epsilon: beliefs, attacks, rows needed, and what learners keep (without a
+    number of rows, the noise on a count).
 
     Args:
         epsilons: those to mark, for one row; the axis reaches from 0.01 to 10, and as far as these.
@@ -49,56 +54,113 @@ def draw_epsilon(epsilons: Sequence[Number], schema: Schema | None = None, setti
     for axes in panels:
         _finish(axes, low, high, marked)
     rows = found[0].rows
-    figure.suptitle(f"What epsilon means{'' if rows is None else f' for a table of {rows:,} rows'}", x=0.01, ha="left", fontweight="bold")
+    figure.suptitle(
+        f"What epsilon means{'' if rows is None else f' for a table of {rows:,} rows'}",
+        x=0.01,
+        ha="left",
+        fontweight="bold",
+    )
     told = f"Dashed: the epsilons asked about, for one row added or removed. {_for_whom(schema)}"
-    figure.supxlabel("\n".join(wrapped(told, _WIDTH, _SMALL)), x=0.01, ha="left", fontsize=_SMALL, color=QUIET)
+    figure.supxlabel(
+        "\n".join(wrapped(told, _WIDTH, _SMALL)), x=0.01, ha="left", fontsize=_SMALL, color=QUIET
+    )
     return figure
 
 
 def _beliefs(axes: Axes, found: Sequence[Explanation]) -> None:
     for place, belief in enumerate(found[0].beliefs):
-        _plot(axes, found, lambda one, place=place: one.beliefs[place].in_table, place, f"prior {percent(belief.prior)}")
+        _plot(
+            axes,
+            found,
+            lambda one, place=place: one.beliefs[place].in_table,
+            place,
+            f"prior {percent(belief.prior)}",
+        )
     _shares(axes)
-    axes.set_title("Highest belief that somebody is in the table\n(Lee and Clifton)", loc="left", fontsize=10)
+    axes.set_title(
+        "Highest belief that somebody is in the table\n(Lee and Clifton)", loc="left", fontsize=10
+    )
 
 
 def _attacks(axes: Axes, found: Sequence[Explanation], setting: Setting) -> None:
     level = percent(probability("false_alarms", setting.false_alarms))
     _plot(axes, found, lambda one: one.attack.guess, 0, "guess in or out (a coin: 50%)")
-    _plot(axes, found, lambda one: one.attack.test, 1, f"found by a test that accuses {level} outside")
-    near = "is exactly right" if setting.tolerance == 0 else f"is off by {setting.tolerance:,} or fewer"
+    _plot(
+        axes, found, lambda one: one.attack.test, 1, f"found by a test that accuses {level} outside"
+    )
+    near = (
+        "is exactly right"
+        if setting.tolerance == 0
+        else f"is off by {setting.tolerance:,} or fewer"
+    )
     _plot(axes, found, lambda one: one.attack.exact_count, 2, f"a noisy count {near}")
     _shares(axes)
-    axes.set_title("How often an attack succeeds, at most\n(He et al.; Wasserman and Zhou)", loc="left", fontsize=10)
+    axes.set_title(
+        "How often an attack succeeds, at most\n(He et al.; Wasserman and Zhou)",
+        loc="left",
+        fontsize=10,
+    )
 
 
 def _rows(axes: Axes, found: Sequence[Explanation]) -> None:
     from matplotlib.ticker import LogLocator
 
-    _plot(axes, found, lambda one: one.trial.ratio, 0, f"a test that needs {found[0].trial.without:,} rows without noise")
+    _plot(
+        axes,
+        found,
+        lambda one: one.trial.ratio,
+        0,
+        f"a test that needs {found[0].trial.without:,} rows without noise",
+    )
     if found[0].share is not None:
-        _plot(axes, found, lambda one: one.share.ratio if one.share else None, 1, f"a share as precise as from {found[0].rows:,} rows")
+        _plot(
+            axes,
+            found,
+            lambda one: one.share.ratio if one.share else None,
+            1,
+            f"a share as precise as from {found[0].rows:,} rows",
+        )
     axes.set_yscale("log")
     axes.yaxis.set_major_locator(LogLocator(subs=(1, 2, 5)))
     axes.yaxis.set_major_formatter(lambda times, _: f"{times:g}x")
     axes.yaxis.set_minor_formatter(lambda *_: "")
-    axes.set_title("Times the rows for the same accuracy\n(Vu and Slavkovic)", loc="left", fontsize=10)
+    axes.set_title(
+        "Times the rows for the same accuracy\n(Vu and Slavkovic)", loc="left", fontsize=10
+    )
 
 
 def _expected(axes: Axes, found: Sequence[Explanation], _setting: Setting) -> None:
     for place, learner in enumerate(found[0].expected):
-        _plot(axes, found, lambda one, place=place: one.expected[place].middle, place, learner.learner)
+        _plot(
+            axes, found, lambda one, place=place: one.expected[place].middle, place, learner.learner
+        )
     first = [one.expected[0] for one in found]
     places = [float(one.losses.row) for one in found]
-    axes.fill_between(places, [one.low for one in first], [one.high for one in first], color="#c9d3df", alpha=0.5, linewidth=0)
+    axes.fill_between(
+        places,
+        [one.low for one in first],
+        [one.high for one in first],
+        color="#c9d3df",
+        alpha=0.5,
+        linewidth=0,
+    )
     _shares(axes)
-    title = f"What is left of what can be learnt: middle of public\ntables (grey: all of them, for {first[0].learner})"
+    title = (
+        "What is left of what can be learnt: middle of public\ntables (grey: all of them, for "
+        f"{first[0].learner})"
+    )
     axes.set_title(title, loc="left", fontsize=10)
 
 
 def _noise(axes: Axes, found: Sequence[Explanation], setting: Setting) -> None:
     often = percent(probability("confidence", setting.confidence))
-    _plot(axes, found, lambda one: one.noise.margin + 1, 0, f"{often} of counts are off by less than this")
+    _plot(
+        axes,
+        found,
+        lambda one: one.noise.margin + 1,
+        0,
+        f"{often} of counts are off by less than this",
+    )
     _plot(axes, found, lambda one: one.noise.deviation, 1, "standard deviation")
     axes.set_yscale("log")
     axes.set_ylim(bottom=0.3)
@@ -106,12 +168,19 @@ def _noise(axes: Axes, found: Sequence[Explanation], setting: Setting) -> None:
     axes.set_title("The noise on a count, in rows\n", loc="left", fontsize=10)
 
 
-def _plot(axes: Axes, found: Sequence[Explanation], value: Callable[..., Any], number: int, label: str) -> None:
+def _plot(
+    axes: Axes, found: Sequence[Explanation], value: Callable[..., Any], number: int, label: str
+) -> None:
     from privet.plots.curves import LINES
 
     colour, _, dash = LINES[number % len(LINES)]
     axes.plot(
-        [float(one.losses.row) for one in found], [value(one) for one in found], color=colour, linestyle=dash, linewidth=1.8, label=label
+        [float(one.losses.row) for one in found],
+        [value(one) for one in found],
+        color=colour,
+        linestyle=dash,
+        linewidth=1.8,
+        label=label,
     )
 
 
@@ -133,11 +202,21 @@ def _finish(axes: Axes, low: float, high: float, marked: Sequence[float]) -> Non
         axes.axvline(epsilon, color=INK, linestyle=(0, (5, 4)), linewidth=1.0, zorder=1)
     for side in ("top", "right"):
         axes.spines[side].set_visible(False)
-    axes.legend(frameon=False, fontsize=_SMALL, loc="upper center", bbox_to_anchor=(0.5, -0.18), ncols=1, handlelength=3)
+    axes.legend(
+        frameon=False,
+        fontsize=_SMALL,
+        loc="upper center",
+        bbox_to_anchor=(0.5, -0.18),
+        ncols=1,
+        handlelength=3,
+    )
 
 
 def _for_whom(schema: Schema | None) -> str:
     if schema is None or (schema.rows_per_person == 1 and schema.neighbours == "add-remove"):
         return "One row per person."
     replaced = ", and a person may be replaced by another" if schema.neighbours == "replace" else ""
-    return f"The schema declares {schema.rows_per_person:,} rows per person at most{replaced}; beliefs and guesses are about a person."
+    return (
+        f"The schema declares {schema.rows_per_person:,} rows per person at most{replaced}; "
+        "beliefs and guesses are about a person."
+    )

@@ -1,19 +1,23 @@
 """How many more rows the same accuracy would need.
 
-Vu and Slavkovic (2009, "Differential privacy for clinical trial data: preliminary evaluations", ICDM Workshops, pp. 138-143) adjust the
-size of a sample so that a test on noisy data has the level and the power that it would have without noise. For a proportion p of n rows,
-whose count gets noise of variance v, the estimate has variance
+Vu and Slavkovic (2009, "Differential privacy for clinical trial data: preliminary evaluations",
+ICDM Workshops, pp. 138-143) adjust the size of a sample so that a test on noisy data has the level
+and the power that it would have without noise. For a proportion p of n rows, whose count gets noise
+of variance v, the estimate has variance
 
     p (1 - p) / n + v / n^2
 
-A test that finds a difference d with normal quantiles z for its level and power needs that variance to be (d / z)^2. Without noise this
-takes n0 = z^2 p (1 - p) / d^2 rows, and with noise the positive root of a quadratic:
+A test that finds a difference d with normal quantiles z for its level and power needs that variance
+to be (d / z)^2. Without noise this takes n0 = z^2 p (1 - p) / d^2 rows, and with noise the positive
+root of a quadratic:
 
     n = n0 / 2 + sqrt(n0^2 / 4 + n0 v / (p (1 - p)))
 
-The way is theirs. Ours are the root as it stands here, v of discrete noise in place of 2 / epsilon^2, and one variance p (1 - p) under both
-hypotheses. The sum of the two errors is taken for normal, as is usual; where the noise outweighs the sampling, its tails are heavier.
-The root has no z in it but through n0: it also says how many rows give an estimate as precise as n0 rows do without noise.
+The way is theirs. Ours are the root as it stands here, v of discrete noise in place of 2 /
+epsilon^2, and one variance p (1 - p) under both hypotheses. The sum of the two errors is taken for
+normal, as is usual; where the noise outweighs the sampling, its tails are heavier. The root has no
+z in it but through n0: it also says how many rows give an estimate as precise as n0 rows do without
+noise.
 """
 
 from __future__ import annotations
@@ -54,17 +58,26 @@ class Trial:
     power: Number = 0.8
 
     def __post_init__(self) -> None:
-        share, difference = probability("share", self.share), probability("difference", self.difference)
+        share, difference = (
+            probability("share", self.share),
+            probability("difference", self.difference),
+        )
         level, power = probability("level", self.level), probability("power", self.power)
         if share + difference > 1 and share - difference < 0:
-            raise ParameterError(f"difference must lead from the share {share:g} to another share, got {self.difference!r}")
+            raise ParameterError(
+                f"difference must lead from the share {share:g} to another share, got "
+                f"{self.difference!r}"
+            )
         if power <= level:
             raise ParameterError(f"power must be above the level, {level:g}, got {self.power!r}")
 
     @property
     def rows(self) -> float:
         """n0, not rounded."""
-        share, difference = probability("share", self.share), probability("difference", self.difference)
+        share, difference = (
+            probability("share", self.share),
+            probability("difference", self.difference),
+        )
         level, power = probability("level", self.level), probability("power", self.power)
         z = NormalDist().inv_cdf(power) - NormalDist().inv_cdf(level / 2)
         return z**2 * share * (1 - share) / difference**2
@@ -85,8 +98,12 @@ def epsilon_for_ratio(ratio: Number, rows: float, share: Number = 0.5) -> float:
     """The smallest epsilon at which no more than ``ratio`` times these rows are needed."""
     times, spread = positive("ratio", ratio), probability("share", share)
     if times <= 1:
-        raise ParameterError(f"ratio must be above 1, as noise always takes some rows; got {ratio!r}")
-    return epsilon_for_variance(spread * (1 - spread) * positive("rows", rows) * times * (times - 1))
+        raise ParameterError(
+            f"ratio must be above 1, as noise always takes some rows; got {ratio!r}"
+        )
+    return epsilon_for_variance(
+        spread * (1 - spread) * positive("rows", rows) * times * (times - 1)
+    )
 
 
 def _needed(epsilon: Number, rows: float, share: float) -> RowsNeeded:

@@ -14,7 +14,8 @@ from privet.schema import Schema
 
 @dataclass(frozen=True)
 class Setting:
-    """What the numbers depend on besides epsilon. All of it is public or assumed: no row is looked at.
+    """What the numbers depend on besides epsilon. All of it is public or assumed: no row is looked
+    at.
 
     Args:
         rows: how many rows the table has; by default as the schema declares.
@@ -24,7 +25,8 @@ class Setting:
         confidence: how often a count should be within its margin.
         trial: the test for which rows are counted.
         cost: what a person must expect to lose, in any currency, who does not take part.
-        people: how many take part; by default as many as there are rows, which is the most there can be.
+        people: how many take part; by default as many as there are rows, which is the most there
+            can be.
     """
 
     rows: int | None = None
@@ -52,16 +54,24 @@ class Setting:
             whole("people", self.people)
 
     def rows_of(self, schema: Schema | None) -> int | None:
-        """The number of rows, as said here or as declared. A table that is declared empty has nothing to explain."""
+        """The number of rows, as said here or as declared. A table that is declared empty has
+        nothing to explain.
+        """
         if self.rows is not None or schema is None:
             return self.rows
         if schema.n_rows == 0:
-            raise ParameterError("rows must be a whole number of at least 1, and the schema declares 0")
+            raise ParameterError(
+                "rows must be a whole number of at least 1, and the schema declares 0"
+            )
         return schema.n_rows
 
     def people_of(self, schema: Schema | None) -> int | None:
-        """How many people take part: as said here, or as many as there are rows, which is the most there can be."""
+        """How many people take part: as said here, or as many as there are rows, which is the most
+        there can be.
+        """
         rows = self.rows_of(schema)
         if self.people is not None and rows is not None and self.people > rows:
-            raise ParameterError(f"people must be at most the number of rows, {rows:,}, got {self.people}")
+            raise ParameterError(
+                f"people must be at most the number of rows, {rows:,}, got {self.people}"
+            )
         return rows if self.people is None else self.people

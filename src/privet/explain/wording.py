@@ -1,4 +1,6 @@
-"""Each number as the end of a sentence, for somebody who answers for a table and never heard of epsilon."""
+"""Each number as the end of a sentence, for somebody who answers for a table and never heard of
+epsilon.
+"""
 
 from __future__ import annotations
 
@@ -15,17 +17,43 @@ from privet.explain.setting import Setting
 
 #: What no number above says, and everybody should know.
 CAVEATS = (
-    "Beliefs are about what a person's own rows add. What the other rows teach about people like them is not limited by any epsilon.",
-    "What learners keep was measured on public tables. Yours may differ: ask for a private evaluation (privet evaluate).",
+    (
+        "Beliefs are about what a person's own rows add. What the other rows teach about people "
+        "like "
+        "them is not limited by any epsilon."
+    ),
+    (
+        "What learners keep was measured on public tables. Yours may differ: ask for a private "
+        "evaluation (privet evaluate)."
+    ),
 )
 SOURCES = (
-    "J. Lee and C. Clifton 2011, How much is enough? Choosing epsilon for differential privacy. ISC, pp. 325-340.",
-    "X.-M. He, X. S. Wang, H.-H. Chen and Y.-H. Dong 2015, Study on choosing the parameter epsilon in differential privacy. "
+    (
+        "J. Lee and C. Clifton 2011, How much is enough? Choosing epsilon for differential "
+        "privacy. "
+        "ISC, pp. 325-340."
+    ),
+    "X.-M. He, X. S. Wang, H.-H. Chen and Y.-H. Dong 2015, Study on choosing the parameter epsilon "
+    "in differential privacy. "
     "Journal on Communications 36(12), pp. 124-130.",
-    "L. Wasserman and S. Zhou 2010, A statistical framework for differential privacy. JASA 105(489), pp. 375-389.",
-    "P. Kairouz, S. Oh and P. Viswanath 2015, The composition theorem for differential privacy. ICML, pp. 1376-1385.",
-    "D. Vu and A. Slavkovic 2009, Differential privacy for clinical trial data: preliminary evaluations. ICDM Workshops, pp. 138-143.",
-    "J. Hsu et al. 2014, Differential privacy: an economic method for choosing epsilon. CSF, pp. 398-410.",
+    (
+        "L. Wasserman and S. Zhou 2010, A statistical framework for differential privacy. JASA "
+        "105(489), pp. 375-389."
+    ),
+    (
+        "P. Kairouz, S. Oh and P. Viswanath 2015, The composition theorem for differential "
+        "privacy. "
+        "ICML, pp. 1376-1385."
+    ),
+    (
+        "D. Vu and A. Slavkovic 2009, Differential privacy for clinical trial data: preliminary "
+        "evaluations. ICDM Workshops, pp. 138-143."
+    ),
+    (
+        "J. Hsu et al. 2014, Differential privacy: an economic method for choosing epsilon. CSF, "
+        "pp. "
+        "398-410."
+    ),
 )
 
 
@@ -48,39 +76,71 @@ def sections(found: Sequence[Explanation], setting: Setting) -> list[Section]:
     told = [
         Section("What a person loses, as an epsilon", tuple(_losses(found))),
         Section("What somebody may come to believe (Lee and Clifton)", tuple(_beliefs(found))),
-        Section("How often an attack succeeds (He et al.; Wasserman and Zhou; Kairouz et al.)", tuple(_attacks(found, setting))),
+        Section(
+            "How often an attack succeeds (He et al.; Wasserman and Zhou; Kairouz et al.)",
+            tuple(_attacks(found, setting)),
+        ),
         Section("The noise on a count", tuple(_noise(found, setting))),
-        Section("How many rows the same accuracy needs (Vu and Slavkovic)", tuple(_rows(found, setting))),
+        Section(
+            "How many rows the same accuracy needs (Vu and Slavkovic)", tuple(_rows(found, setting))
+        ),
         Section("The price of taking part (Hsu et al.)", tuple(_price(found, setting))),
-        Section("What learners keep of what can be learnt, measured on public tables", tuple(_expected(found))),
+        Section(
+            "What learners keep of what can be learnt, measured on public tables",
+            tuple(_expected(found)),
+        ),
     ]
     return [section for section in told if section.lines]
 
 
 def _losses(found: Sequence[Explanation]) -> Iterator[Line]:
     losses = [one.losses for one in found]
-    yield Line("Whether somebody is in the table costs", tuple(short(one.presence) for one in losses))
-    yield Line("What the rows of somebody in the table say costs", tuple(short(one.record) for one in losses))
-    yield Line("The ledger is charged, for the neighbours that are declared", tuple(short(one.charged) for one in losses))
+    yield Line(
+        "Whether somebody is in the table costs", tuple(short(one.presence) for one in losses)
+    )
+    yield Line(
+        "What the rows of somebody in the table say costs",
+        tuple(short(one.record) for one in losses),
+    )
+    yield Line(
+        "The ledger is charged, for the neighbours that are declared",
+        tuple(short(one.charged) for one in losses),
+    )
 
 
 def _beliefs(found: Sequence[Explanation]) -> Iterator[Line]:
     for place, belief in enumerate(found[0].beliefs):
         beliefs = [one.beliefs[place] for one in found]
         who = f"Whoever gave it {percent(belief.prior)} that somebody"
-        yield Line(f"{who} is in the table gives it afterwards at most", tuple(most(one.in_table) for one in beliefs))
+        yield Line(
+            f"{who} is in the table gives it afterwards at most",
+            tuple(most(one.in_table) for one in beliefs),
+        )
         yield Line("... and at least", tuple(least(one.in_table_at_least) for one in beliefs))
-        yield Line(f"{who} in it has some condition gives it afterwards at most", tuple(most(one.record) for one in beliefs))
+        yield Line(
+            f"{who} in it has some condition gives it afterwards at most",
+            tuple(most(one.record) for one in beliefs),
+        )
 
 
 def _attacks(found: Sequence[Explanation], setting: Setting) -> Iterator[Line]:
     attacks = [one.attack for one in found]
     accused = percent(probability("false_alarms", setting.false_alarms))
-    count = f"A noisy count is {_off(setting.tolerance)}, as an attack hopes that takes it at its word, with probability"
-    yield Line("A guess whether somebody is in the table is right at most (a coin: 50%)", tuple(most(one.guess) for one in attacks))
-    yield Line("A guess which of two conditions somebody in it has is right at most", tuple(most(one.guess_record) for one in attacks))
+    count = (
+        f"A noisy count is {_off(setting.tolerance)}, as an attack hopes that takes it at its "
+        "word, with probability"
+    )
     yield Line(
-        f"A test that accuses {accused} of the people outside finds of those inside at most", tuple(most(one.test) for one in attacks)
+        "A guess whether somebody is in the table is right at most (a coin: 50%)",
+        tuple(most(one.guess) for one in attacks),
+    )
+    yield Line(
+        "A guess which of two conditions somebody in it has is right at most",
+        tuple(most(one.guess_record) for one in attacks),
+    )
+    yield Line(
+        f"A test that accuses {accused} of the people outside finds of those inside at most",
+        tuple(most(one.test) for one in attacks),
     )
     yield Line(count, tuple(percent(one.exact_count) for one in attacks))
 
@@ -88,14 +148,23 @@ def _attacks(found: Sequence[Explanation], setting: Setting) -> Iterator[Line]:
 def _noise(found: Sequence[Explanation], setting: Setting) -> Iterator[Line]:
     noises = [one.noise for one in found]
     often = percent(probability("confidence", setting.confidence))
-    yield Line("A count gets noise whose standard deviation in rows is", tuple(number(one.deviation) for one in noises))
-    yield Line(f"At least {often} of counts are off by so many rows or fewer", tuple(f"{one.margin:,}" for one in noises))
+    yield Line(
+        "A count gets noise whose standard deviation in rows is",
+        tuple(number(one.deviation) for one in noises),
+    )
+    yield Line(
+        f"At least {often} of counts are off by so many rows or fewer",
+        tuple(f"{one.margin:,}" for one in noises),
+    )
     yield Line("... which holds for exactly", tuple(percent(one.coverage) for one in noises))
 
 
 def _rows(found: Sequence[Explanation], setting: Setting) -> Iterator[Line]:
     trials = [one.trial for one in found]
-    yield Line(f"A test that finds {_change(setting.trial)} needs without noise, in rows", tuple(f"{one.without:,}" for one in trials))
+    yield Line(
+        f"A test that finds {_change(setting.trial)} needs without noise, in rows",
+        tuple(f"{one.without:,}" for one in trials),
+    )
     yield Line("... and with the noise", tuple(f"{one.noisy:,}" for one in trials))
     yield Line("... which is more by", tuple(percent(one.ratio - 1) for one in trials))
     shares = [one.share for one in found if one.share is not None]
@@ -105,40 +174,78 @@ def _rows(found: Sequence[Explanation], setting: Setting) -> Iterator[Line]:
 
 
 def _price(found: Sequence[Explanation], setting: Setting) -> Iterator[Line]:
-    yield Line("What a person must expect to lose rises by taking part by at most", tuple(most(one.rise) for one in found))
+    yield Line(
+        "What a person must expect to lose rises by taking part by at most",
+        tuple(most(one.rise) for one in found),
+    )
     prices = [one.price for one in found if one.price is not None]
     if setting.cost is None or not prices:
         return
     lost = number(positive("cost", setting.cost))
-    yield Line(f"Of an expected loss of {lost}, this is for each person at most", tuple(at_most(one.each) for one in prices))
+    yield Line(
+        f"Of an expected loss of {lost}, this is for each person at most",
+        tuple(at_most(one.each) for one in prices),
+    )
     if prices[0].people > 1:
-        yield Line(f"... and for {prices[0].people:,} people together at most", tuple(at_most(one.total) for one in prices))
+        yield Line(
+            f"... and for {prices[0].people:,} people together at most",
+            tuple(at_most(one.total) for one in prices),
+        )
 
 
 def _expected(found: Sequence[Explanation]) -> Iterator[Line]:
     for place, learner in enumerate(found[0].expected):
         here = [one.expected[place] for one in found]
-        yield Line(f"In the middle of the tables, {learner.learner} keeps", tuple(rounded(one.middle) for one in here))
-        yield Line("... and in the worst and the best of them", tuple(f"{rounded(one.low)} to {rounded(one.high)}" for one in here))
+        yield Line(
+            f"In the middle of the tables, {learner.learner} keeps",
+            tuple(rounded(one.middle) for one in here),
+        )
+        yield Line(
+            "... and in the worst and the best of them",
+            tuple(f"{rounded(one.low)} to {rounded(one.high)}" for one in here),
+        )
     if found[0].expected:
         measured = tuple(str(one.expected[0].tables) for one in found)
-        yield Line("So many tables were measured at so many rows x epsilon (others count with their last value)", measured)
+        yield Line(
+            (
+                "So many tables were measured at so many rows x epsilon (others count with their "
+                "last "
+                "value)"
+            ),
+            measured,
+        )
 
 
 def wish(choice: Choice, wishes: Wishes, setting: Setting) -> str:
     """A wish in words."""
     if choice.prior is not None:
-        what = "somebody is in the table" if choice.wish == "posterior" else "somebody in it has some condition"
+        what = (
+            "somebody is in the table"
+            if choice.wish == "posterior"
+            else "somebody in it has some condition"
+        )
         limit = wishes.posterior if choice.wish == "posterior" else wishes.record
-        return f"Whoever gave it {percent(choice.prior)} that {what} gives it afterwards no more than {percent(_given(limit))}"
+        return (
+            f"Whoever gave it {percent(choice.prior)} that {what} gives it afterwards no more than "
+            f"{percent(_given(limit))}"
+        )
     if choice.wish == "attack":
-        return f"A guess whether somebody is in the table is right no more often than {percent(_given(wishes.attack))}"
+        return (
+            "A guess whether somebody is in the table is right no more often than "
+            f"{percent(_given(wishes.attack))}"
+        )
     if choice.wish == "exact_count":
-        return f"A noisy count is {_off(setting.tolerance)} no more often than {percent(_given(wishes.exact_count))}"
+        return (
+            f"A noisy count is {_off(setting.tolerance)} no more often than "
+            f"{percent(_given(wishes.exact_count))}"
+        )
     if choice.wish == "budget":
         return f"The price of taking part is together no more than {number(_given(wishes.budget))}"
     if choice.wish == "margin":
-        return f"At least {percent(probability('confidence', setting.confidence))} of counts are off by {wishes.margin:,} rows or fewer"
+        return (
+            f"At least {percent(probability('confidence', setting.confidence))} of counts are off "
+            f"by {wishes.margin:,} rows or fewer"
+        )
     return f"The noise takes no more than {number(_given(wishes.ratio))} times the rows"
 
 
@@ -163,7 +270,11 @@ def least(value: float) -> str:
 
 def at_most(value: float) -> str:
     """A number that is an upper bound: rounded up."""
-    return number(_to_three_digits(value, ROUND_CEILING) if value < 999.5 or math.isinf(value) else math.ceil(value))
+    return number(
+        _to_three_digits(value, ROUND_CEILING)
+        if value < 999.5 or math.isinf(value)
+        else math.ceil(value)
+    )
 
 
 def _to_three_digits(value: float, rounding: str) -> float:
@@ -204,7 +315,9 @@ def _off(tolerance: int) -> str:
 
 
 def _change(trial: Trial) -> str:
-    share, level, power = (percent(probability(name, getattr(trial, name))) for name in ("share", "level", "power"))
+    share, level, power = (
+        percent(probability(name, getattr(trial, name))) for name in ("share", "level", "power")
+    )
     points = number(100 * probability("difference", trial.difference))
     return f"a share of {share} changed by {points} points (level {level}, power {power})"
 

@@ -1,11 +1,17 @@
-"""Several tables, one classifier: batches that come later, parties with other rows, parties with other attributes.
+"""Several tables, one classifier: batches that come later, parties with other rows, parties with
+other attributes.
 
-- :mod:`~privet.federation.plan`: the structures that parties agree on before they count, and their file
-- :mod:`~privet.federation.merge`: one model from parties with the same attributes and different rows
-- :mod:`~privet.federation.join`: one model from parties with different attributes of the same people
-- :mod:`~privet.federation.flower`: a secure sum of several parties under Flower, with noise that they make together
+- :mod:`~privet.federation.plan`: the structures that parties agree on before they count, and their
+  file
+- :mod:`~privet.federation.merge`: one model from parties with the same attributes and different
+  rows
+- :mod:`~privet.federation.join`: one model from parties with different attributes of the same
+  people
+- :mod:`~privet.federation.flower`: a secure sum of several parties under Flower, with noise that
+  they make together
 
-No party sees another's rows: what travels is released models, and what a person loses is in their privacy statements.
+No party sees another's rows: what travels is released models, and what a person loses is in their
+privacy statements.
 """
 
 from privet.federation.join import join

@@ -1,8 +1,9 @@
 """One model from tables with different attributes of the same people (vertical partitions).
 
-Each party trains on its own attributes and the shared class; the union of their trees answers (Jagannathan, Pillaipakkamnatt and
-Wright 2012, section 5.3). Their claim that the union keeps epsilon is wrong: every ensemble sees the same people and the same
-labels, so one person changes all of them, and what a person loses is the **sum** (sequential composition).
+Each party trains on its own attributes and the shared class; the union of their trees answers
+(Jagannathan, Pillaipakkamnatt and Wright 2012, section 5.3). Their claim that the union keeps
+epsilon is wrong: every ensemble sees the same people and the same labels, so one person changes all
+of them, and what a person loses is the **sum** (sequential composition).
 """
 
 from __future__ import annotations
@@ -21,17 +22,24 @@ from privet.schema import Attribute, Schema
 
 
 def join(models: Sequence[Model]) -> Model:
-    """The union ensemble of models with different attributes and the same classes. Post-processing: it sees no row, and pays nothing.
+    """The union ensemble of models with different attributes and the same classes. Post-processing:
+    it sees no row, and pays nothing.
 
-    It classifies rows with all attributes. Where some are missing, a tree answers from the last node that it could reach, and trees
-    that cannot answer their first test leave the answer to the others. Cost, for one person: the sum of the models' epsilons.
+    It classifies rows with all attributes. Where some are missing, a tree answers from the last
+    node that it could reach, and trees that cannot answer their first test leave the answer to the
+    others. Cost, for one person: the sum of the models' epsilons.
     """
     models = [checked_model(model) for model in models]
     if len(models) < 2:
         raise ParameterError(f"join needs at least two models, got {len(models)}")
     statement = PrivacyStatement.together([model.privacy for model in models], "same")
     schema = _all_attributes([model.schema for model in models])
-    return together(models, [[_moved(tree.cells, schema) for tree in model.trees] for model in models], statement, vertical=True)
+    return together(
+        models,
+        [[_moved(tree.cells, schema) for tree in model.trees] for model in models],
+        statement,
+        vertical=True,
+    )
 
 
 def _all_attributes(schemas: Sequence[Schema]) -> Schema:
@@ -41,13 +49,24 @@ def _all_attributes(schemas: Sequence[Schema]) -> Schema:
     for schema in schemas:
         if (schema.target, schema.classes) != (first.target, first.classes):
             raise QuestionError(
-                f"the models predict different things: {first.target!r} ({_listed(first)}) and {schema.target!r} ({_listed(schema)}); "
+                f"the models predict different things: {first.target!r} ({_listed(first)}) and "
+                f"{schema.target!r} ({_listed(schema)}); "
                 "target and classes must be the same, in the same order"
             )
         for name, attribute in schema.attributes.items():
             if found.setdefault(name, attribute) != attribute:
-                raise QuestionError(f"attribute {name!r} has different values in two of the models; rename one, or agree on its values")
-    joined = replace(first, attributes=found, n_rows=None, person=None, rows_per_person=max(s.rows_per_person for s in schemas))
+                raise QuestionError(
+                    f"attribute {name!r} has different values in two of the models; rename "
+                    "one, or "
+                    "agree on its values"
+                )
+    joined = replace(
+        first,
+        attributes=found,
+        n_rows=None,
+        person=None,
+        rows_per_person=max(s.rows_per_person for s in schemas),
+    )
     return replace(joined, from_data=any(schema.from_data for schema in schemas))
 
 

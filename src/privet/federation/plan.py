@@ -1,4 +1,6 @@
-"""The plan of a federation: random structures, drawn once and published, in whose leaves every party counts its own rows."""
+"""The plan of a federation: random structures, drawn once and published, in whose leaves every
+party counts its own rows.
+"""
 
 from __future__ import annotations
 
@@ -37,10 +39,12 @@ def draw_plan(
     """Draw the structures of a forest. It sees no data and costs nothing.
 
     Args:
-        schema: the public domain that all parties share, and whether a person is added or replaced. What it declares about rows and
-            people is left out: every party says that of its own table.
+        schema: the public domain that all parties share, and whether a person is added or replaced.
+            What it declares about rows and people is left out: every party says that of its own
+            table.
         n_trees: how many trees. Each party's epsilon is shared among them.
-        rows: about how many rows all parties have together, if that is public; sets the height of the trees.
+        rows: about how many rows all parties have together, if that is public; sets the height of
+            the trees.
         height: the depth of every leaf, instead of ``rows``.
         combine, shrink: see :class:`~privet.RandomTreesClassifier`.
         bits: the source of randomness; tests pass a seeded one.
@@ -49,7 +53,9 @@ def draw_plan(
     if n_trees > MAX_TREES:
         raise ParameterError(f"n_trees must be at most {MAX_TREES}, got {n_trees}")
     if (rows is None) == (height is None):
-        raise ParameterError("give either rows (about how many all parties have together) or height")
+        raise ParameterError(
+            "give either rows (about how many all parties have together) or height"
+        )
     if height is None:
         checked_whole("rows", rows, 1)
         height = height_for(schema, float(rows or 1))
@@ -57,12 +63,19 @@ def draw_plan(
     # Whose row it is, and how many somebody has, is for each party to say about its own table.
     schema = schema.declare(n_rows=None, person=None, rows_per_person=1)
     forest = draw_forest(schema, n_trees, height, SystemBits() if bits is None else bits)
-    settings = {"n_trees": int(n_trees), "combine": combine, "shrink": shrink, "height": int(height)}
+    settings = {
+        "n_trees": int(n_trees),
+        "combine": combine,
+        "shrink": shrink,
+        "height": int(height),
+    }
     return Plan(schema, tuple(forest), combine, shrink, settings)
 
 
 def write_plan(plan: Plan, path: str | PathLike[str]) -> None:
-    """Write a plan file. An existing file is replaced as a whole or not at all. What could not be read back is not written."""
+    """Write a plan file. An existing file is replaced as a whole or not at all. What could not be
+    read back is not written.
+    """
     try:
         data = plan_to_bytes(plan)
         _parse(data)
@@ -106,16 +119,26 @@ def _parse(data: bytes) -> Plan:
     schema, trees = schema_from(document["schema"]), document["trees"]
     combine, shrink, settings = document["combine"], document["shrink"], document["settings"]
     require(combine in COMBINES, f"combine must be one of {', '.join(COMBINES)}")
-    require(type(shrink) in (int, float) and 0 <= shrink < 10**6, "shrink must be a number of at least 0")
+    require(
+        type(shrink) in (int, float) and 0 <= shrink < 10**6,
+        "shrink must be a number of at least 0",
+    )
     require(_plain_settings(settings), "settings must be an object of texts and numbers")
-    require(isinstance(trees, list) and 1 <= len(trees) <= MAX_TREES, f"trees must be a list of 1 to {MAX_TREES}")
+    require(
+        isinstance(trees, list) and 1 <= len(trees) <= MAX_TREES,
+        f"trees must be a list of 1 to {MAX_TREES}",
+    )
     forest = tuple(structure_from(schema, tree, number) for number, tree in enumerate(trees))
     plan = Plan(schema, forest, combine, float(shrink), settings)
-    require(plan.fingerprint == document["structure"], "its fingerprint is not that of its structures")
+    require(
+        plan.fingerprint == document["structure"], "its fingerprint is not that of its structures"
+    )
     return plan
 
 
 def _plain_settings(settings: Any) -> bool:
     return (
-        isinstance(settings, Mapping) and len(settings) <= 20 and all(isinstance(value, str | int | float) for value in settings.values())
+        isinstance(settings, Mapping)
+        and len(settings) <= 20
+        and all(isinstance(value, str | int | float) for value in settings.values())
     )

@@ -2,12 +2,16 @@
 
 - :mod:`~privet.learners.base`: what they share
 - :mod:`~privet.learners.default`: ``PrivetClassifier``, the one to start with
-- :mod:`~privet.learners.gibbs`: ``GibbsTreeClassifier`` and ``GibbsBoostClassifier``, trees drawn whole
+- :mod:`~privet.learners.gibbs`: ``GibbsTreeClassifier`` and ``GibbsBoostClassifier``, trees drawn
+  whole
 - :mod:`~privet.learners.recipe`: the public rule by which these choose
-- :mod:`~privet.learners.random_trees`: ``RandomTreesClassifier``, structures drawn before the data is seen
-- :mod:`~privet.learners.released`: ``ReleasedClassifier``, the face of a model that was read or put together
+- :mod:`~privet.learners.random_trees`: ``RandomTreesClassifier``, structures drawn before the data
+  is seen
+- :mod:`~privet.learners.released`: ``ReleasedClassifier``, the face of a model that was read or put
+  together
 - :mod:`~privet.learners.greedy_tree`: ``GreedyTreeClassifier``, splits chosen privately
-- :mod:`~privet.learners.forest`: ``ForestClassifier``, greedy trees that share the budget or the people
+- :mod:`~privet.learners.forest`: ``ForestClassifier``, greedy trees that share the budget or the
+  people
 - :mod:`~privet.learners.additive`: ``AdditiveClassifier``, every attribute by itself
 - :mod:`~privet.learners.tuning`: ``tune``, the paid choice among settings
 - :mod:`~privet.learners.noisy_id3`: ``NoisyID3Classifier``, the papers' counter-example

@@ -20,16 +20,18 @@ FEW = 8
 
 
 class AdditiveClassifier(PrivateClassifier):
-    """Scores for the values of each attribute, added up: naive Bayes, with evidence shrunk by its noise and damped.
+    """Scores for the values of each attribute, added up: naive Bayes, with evidence shrunk by its
+    noise and damped.
 
-    It asks one question, the value-by-class counts of every attribute. Sensitivity: a row is in one entry of each of the k tables, so k
-    in L1, and each count gets discrete Laplace noise of scale k/epsilon. Neighbours: one row added or removed. Cost: pure ``epsilon``.
-    From randomised records (:func:`privet.publish.local_curator`) the counts have noise already, and nothing is charged.
+    It asks one question, the value-by-class counts of every attribute. Sensitivity: a row is in one
+    entry of each of the k tables, so k in L1, and each count gets discrete Laplace noise of scale
+    k/epsilon. Neighbours: one row added or removed. Cost: pure ``epsilon``. From randomised records
+    (:func:`privet.publish.local_curator`) the counts have noise already, and nothing is charged.
 
     Args:
         epsilon, schema, random_state: see :class:`~privet.learners.base.PrivateClassifier`.
-        damping: how much of the evidence of each attribute counts, above 0 and at most 1; by default by a public rule, from the
-            number of attributes.
+        damping: how much of the evidence of each attribute counts, above 0 and at most 1; by
+            default by a public rule, from the number of attributes.
     """
 
     _name: ClassVar[str] = "additive"
@@ -53,13 +55,24 @@ class AdditiveClassifier(PrivateClassifier):
         question = Question.level(Cells.everything(schema), schema.names)
         answer = curator.count(question, **{purse.unit: purse.take(Fraction(1))})
         purse.paid("values by class of every attribute", answer.row_cost)
-        return Growth(tuple(log_odds_trees(schema, answer, damping)), "scores", {"damping": damping}, 0.0)
+        return Growth(
+            tuple(log_odds_trees(schema, answer, damping)), "scores", {"damping": damping}, 0.0
+        )
 
 
 def chosen_damping(asked: object, n_attributes: int) -> float:
-    """The damping that was asked for, or 1 for few attributes and less for many: they repeat one another more often."""
+    """The damping that was asked for, or 1 for few attributes and less for many: they repeat one
+    another more often.
+    """
     if asked is None:
         return min(1.0, FEW / n_attributes)
-    if isinstance(asked, bool) or not isinstance(asked, int | float) or not 0 < asked <= 1 or math.isnan(asked):
-        raise ParameterError(f"damping must be None or a number above 0 and at most 1, got {asked!r}")
+    if (
+        isinstance(asked, bool)
+        or not isinstance(asked, int | float)
+        or not 0 < asked <= 1
+        or math.isnan(asked)
+    ):
+        raise ParameterError(
+            f"damping must be None or a number above 0 and at most 1, got {asked!r}"
+        )
     return float(asked)

@@ -37,7 +37,9 @@ SIZE_SHARE = Fraction(1, 20)
 
 @dataclass
 class Purse:
-    """The epsilon or rho of a fit: what is left of it, and what was paid. Infinite: exact counts of a public table."""
+    """The epsilon or rho of a fit: what is left of it, and what was paid. Infinite: exact counts of
+    a public table.
+    """
 
     left: Fraction | None
     charges: list[Charge]
@@ -52,7 +54,9 @@ class Purse:
         return amount
 
     def draws(self, parts: int) -> Number:
-        """The epsilon of each of so many draws that share all that is left; with rho, epsilon**2/8 of it is a draw's."""
+        """The epsilon of each of so many draws that share all that is left; with rho, epsilon**2/8
+        of it is a draw's.
+        """
         if self.left is None:
             return math.inf
         amount, self.left = self.left / parts, Fraction(0)
@@ -70,7 +74,9 @@ def root_below(square: Fraction) -> Fraction:
 
 
 class Growth(NamedTuple):
-    """What a learner has grown: trees, how they combine, public settings, the deviation of each leaf count's noise, leaf vectors."""
+    """What a learner has grown: trees, how they combine, public settings, the deviation of each
+    leaf count's noise, leaf vectors.
+    """
 
     trees: tuple[Tree, ...]
     combine: Combine
@@ -82,13 +88,16 @@ class Growth(NamedTuple):
 class PrivateClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
     """A classifier that is trained through a curator and never holds rows.
 
-    Subclasses store their parameters in ``__init__`` and say in :meth:`_grow` how a model is grown. Parameters that all have:
+    Subclasses store their parameters in ``__init__`` and say in :meth:`_grow` how a model is grown.
+    Parameters that all have:
 
     Args:
-        epsilon: what the fit may cost, for one row added or removed. ``math.inf`` is the non-private baseline, and says so.
-        schema: the public schema. ``None`` is an error that explains itself; ``"from-data"`` reads the domain off the rows, for
-            public data, and marks the model ``private: false``.
-        random_state: a test seed; refused unless unlocked with :func:`privet.unlock_test_seeds`. Never stored in a model.
+        epsilon: what the fit may cost, for one row added or removed. ``math.inf`` is the
+            non-private baseline, and says so.
+        schema: the public schema. ``None`` is an error that explains itself; ``"from-data"`` reads
+            the domain off the rows, for public data, and marks the model ``private: false``.
+        random_state: a test seed; refused unless unlocked with :func:`privet.unlock_test_seeds`.
+            Never stored in a model.
     """
 
     _name: ClassVar[str]
@@ -96,17 +105,19 @@ class PrivateClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
     epsilon: Number
     schema: Schema | str | None
     random_state: int | None
-    #: Learners that compose in zCDP have a parameter for it: above 0, epsilon and delta together are what a fit may cost.
+    #: Learners that compose in zCDP have a parameter for it: above 0, epsilon and delta together
+    #: are what a fit may cost.
     delta: Number = 0
 
-    # -- fitting -------------------------------------------------------------------------------------------------------
+    # -- fitting -----------------------------------------------------------------------------------
 
     def fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> Self:  # noqa: N803
         """Train on a table in memory, through a curator of its own with ``epsilon`` as its budget.
 
-        Every call has a ledger of its own that ends with it: several fits of one table (a grid search, cross-validation) add up
-        without anybody noticing. :meth:`fit_from` with one curator counts them all. ``y`` may be left out where ``X`` holds the
-        class column that the schema names.
+        Every call has a ledger of its own that ends with it: several fits of one table (a grid
+        search, cross-validation) add up without anybody noticing. :meth:`fit_from` with one curator
+        counts them all. ``y`` may be left out where ``X`` holds the class column that the schema
+        names.
         """
         self._refuse_weights(sample_weight)
         schema, X, y = self._checked(X, y)  # noqa: N806
@@ -114,11 +125,15 @@ class PrivateClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         return self
 
     def _own_curator(self, schema: Schema, X: Any, y: Any, batch: int = 0) -> Curator:  # noqa: N803
-        """A curator of a table in memory with the epsilon of a fit as its budget. Batches of one test seed differ."""
+        """A curator of a table in memory with the epsilon of a fit as its budget. Batches of one
+        test seed differ.
+        """
         bits = (
             SystemBits()
             if self.random_state is None
-            else SeededBits(self.random_state if batch == 0 else int(self.random_state) + (batch << 64))
+            else SeededBits(
+                self.random_state if batch == 0 else int(self.random_state) + (batch << 64)
+            )
         )
         cost = self._cost()
         promised = Cost.pure(1) if cost is None else cost.promised(schema)
@@ -126,9 +141,11 @@ class PrivateClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         return Curator(MemoryTable(X, y), schema, budget, public=cost is None, bits=bits)
 
     def fit_from(self, curator: AnyCurator) -> Self:
-        """Train through a curator, which charges ``epsilon`` to its ledger. Any curator: memory, files, databases, randomised records.
+        """Train through a curator, which charges ``epsilon`` to its ledger. Any curator: memory,
+        files, databases, randomised records.
 
-        Records that people randomised have paid already: ``epsilon`` is not looked at then, and the statement has theirs.
+        Records that people randomised have paid already: ``epsilon`` is not looked at then, and the
+        statement has theirs.
         """
         self._refuse_seed()
         self._fit_from(curator)
@@ -136,13 +153,17 @@ class PrivateClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
 
     def _refuse_seed(self) -> None:
         if self.random_state is not None:
-            raise ParameterError("random_state goes with fit; a curator has a source of randomness of its own")
+            raise ParameterError(
+                "random_state goes with fit; a curator has a source of randomness of its own"
+            )
 
     def _refuse_weights(self, sample_weight: Any) -> None:
         if sample_weight is not None:
             raise ParameterError(
-                "sample_weight is refused: a row of weight w would change counts by w, and the noise is scaled for 1. "
-                "Repeat or leave out rows instead, and account for a person's rows with rows_per_person"
+                "sample_weight is refused: a row of weight w would change counts by w, and the "
+                "noise is scaled for 1. "
+                "Repeat or leave out rows instead, and account for a person's rows with "
+                "rows_per_person"
             )
 
     def _cost(self) -> Cost | None:
@@ -163,7 +184,9 @@ class PrivateClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         unit: Unit = "rho" if cost is not None and cost.epsilon is None else "epsilon"
         if unit == "rho" and curator.unit != "rho":
             raise ParameterError(
-                "delta above 0 needs a curator with a budget in rho, such as pv.Budget(epsilon, delta=delta); this one counts epsilon"
+                "delta above 0 needs a curator with a budget in rho, such as "
+                "pv.Budget(epsilon, "
+                "delta=delta); this one counts epsilon"
             )
         purse = Purse(None if cost is None else cost.amount(unit), [], unit)
         if cost is not None and curator.unit == unit:
@@ -172,11 +195,15 @@ class PrivateClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
             growth = self._grow(curator, purse)
         reasons = ["no noise was added (epsilon is infinite)"] if exactly else []
         reasons += [] if curator.private else [curator.reason]
-        # A learner that stops early spends less, but whether it does depends on the data: the promise is what it might have spent.
+        # A learner that stops early spends less, but whether it does depends on the data: the
+        # promise is what it might have spent.
         if cost is not None:
-            spent = sum((charge.cost.amount(unit) or Fraction(0) for charge in purse.charges), Fraction(0))
+            spent = sum(
+                (charge.cost.amount(unit) or Fraction(0) for charge in purse.charges), Fraction(0)
+            )
             unused = (cost.amount(unit) or Fraction(0)) - spent
-            if unit == "rho":  # what is promised is rho, although a sum of epsilons could be promised too
+            # what is promised is rho, although a sum of epsilons could be promised too
+            if unit == "rho":
                 purse.charges.append(Charge("set aside and not used", Cost(None, unused)))
             elif unused > 0:
                 purse.charges.append(Charge("set aside and not used", Cost.pure(unused)))
@@ -195,16 +222,33 @@ class PrivateClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         self._adopt(self._model(curator, growth, statement))
 
     def _learn_from_records(self, curator: AnyCurator, paid: Cost) -> None:
-        """Train on records that people randomised. They have paid: the learner's own ``epsilon`` and ``delta`` are not looked at."""
+        """Train on records that people randomised. They have paid: the learner's own ``epsilon``
+        and ``delta`` are not looked at.
+        """
         growth = self._grow(curator, Purse(paid.epsilon, []))
         names = {"id": release_id(curator.bits), "account": curator.account}
-        statement = PrivacyStatement.randomised(curator.schema, paid, private=curator.private, reason=curator.reason, **names)
+        statement = PrivacyStatement.randomised(
+            curator.schema, paid, private=curator.private, reason=curator.reason, **names
+        )
         self._adopt(self._model(curator, growth, statement))
 
     def _model(self, curator: AnyCurator, growth: Growth, statement: PrivacyStatement) -> Model:
-        settings = {name: value for name, value in self.get_params(deep=False).items() if name in self._public_settings}
+        settings = {
+            name: value
+            for name, value in self.get_params(deep=False).items()
+            if name in self._public_settings
+        }
         settings |= growth.settings
-        return Model(self._name, curator.schema, growth.trees, growth.combine, statement, settings, growth.noise, growth.evidence)
+        return Model(
+            self._name,
+            curator.schema,
+            growth.trees,
+            growth.combine,
+            statement,
+            settings,
+            growth.noise,
+            growth.evidence,
+        )
 
     @abstractmethod
     def _grow(self, curator: AnyCurator, purse: Purse) -> Growth:
@@ -220,7 +264,7 @@ class PrivateClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         if not getattr(self, "_positional", False):
             self.feature_names_in_ = np.array(model.schema.names, dtype=object)
 
-    # -- predicting ----------------------------------------------------------------------------------------------------
+    # -- predicting --------------------------------------------------------------------------------
 
     def predict_proba(self, X: Any) -> npt.NDArray[np.float64]:  # noqa: N803
         """The probability of each class, from released counts only."""
@@ -235,13 +279,15 @@ class PrivateClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
     def score(self, X: Any, y: Any, sample_weight: Any = None) -> float:  # noqa: N803
         """The exact accuracy on these rows: fine for public rows, a leak for private ones.
 
-        Warns where the model is private, because tuning on exact scores of private rows (as a grid search does) spends privacy
-        that no ledger sees. A search with a ``scoring`` of its own does the same without passing here, and without a warning.
-        :meth:`score_from` and :func:`privet.tune` are the paid ways.
+        Warns where the model is private, because tuning on exact scores of private rows (as a grid
+        search does) spends privacy that no ledger sees. A search with a ``scoring`` of its own does
+        the same without passing here, and without a warning. :meth:`score_from` and
+        :func:`privet.tune` are the paid ways.
         """
         if self.privacy_.private:
             warnings.warn(
-                "an exact score of private rows is not covered by the guarantee: tuning on it spends privacy that no ledger sees; "
+                "an exact score of private rows is not covered by the guarantee: tuning on it "
+                "spends privacy that no ledger sees; "
                 "use score_from(curator, epsilon) or privet.tune, or score public rows only",
                 PrivacyWarning,
                 stacklevel=2,
@@ -249,7 +295,9 @@ class PrivateClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         return float(super().score(X, y, sample_weight))
 
     def score_from(self, curator: AnyCurator, epsilon: Number) -> Evaluation:
-        """Private evaluation: a noisy confusion matrix through a curator, with intervals. Charged to its ledger."""
+        """Private evaluation: a noisy confusion matrix through a curator, with intervals. Charged
+        to its ledger.
+        """
         check_is_fitted(self, "model_")
         return evaluate(self.model_, curator, epsilon)
 
@@ -261,7 +309,9 @@ class PrivateClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
 
     @property
     def feature_importances_(self) -> npt.NDArray[np.float64]:
-        """The drop in Gini impurity that each attribute brings, summed over released counts; adds up to 1."""
+        """The drop in Gini impurity that each attribute brings, summed over released counts; adds
+        up to 1.
+        """
         check_is_fitted(self, "model_")
         return self.model_.importances()
 
@@ -270,14 +320,18 @@ class PrivateClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
             X = validate_data(self, X, reset=False, dtype=None, ensure_all_finite=False)  # noqa: N806
             X = {name: X[:, i] for i, name in enumerate(self.model_.schema.names)}  # noqa: N806
         elif isinstance(X, np.ndarray | list):
-            validate_data(self, X, reset=False, dtype=None, ensure_all_finite=False, skip_check_array=True)
+            validate_data(
+                self, X, reset=False, dtype=None, ensure_all_finite=False, skip_check_array=True
+            )
         encoded = encode(self.model_.schema, X, target=False, partial=self.model_.privacy.vertical)
         if encoded.absent:
             names = ", ".join(encoded.absent)
-            warnings.warn(f"not in the table, and taken as unknown: {names}", AbsentWarning, stacklevel=4)
+            warnings.warn(
+                f"not in the table, and taken as unknown: {names}", AbsentWarning, stacklevel=4
+            )
         return encoded.codes
 
-    # -- parameters ----------------------------------------------------------------------------------------------------
+    # -- parameters --------------------------------------------------------------------------------
 
     def _checked(self, X: Any, y: Any) -> tuple[Schema, Any, Any]:  # noqa: N803
         """The schema, and the table that goes with it."""
@@ -286,23 +340,30 @@ class PrivateClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
             return self.schema, X, y
         if self.schema == "from-data":
             if y is None:
-                raise ValueError(f"{type(self).__name__} requires y to be passed, but the target y is None")
+                raise ValueError(
+                    f"{type(self).__name__} requires y to be passed, but the target y is None"
+                )
             X, y = validate_data(self, X, y, dtype=None, ensure_all_finite=False)  # noqa: N806
             check_classification_targets(y)
             self._positional = True
             return schema_from_data(X, y), X, y
         if self.schema is None:
             raise SchemaError(
-                f"{type(self).__name__} needs a schema: the values, bounds and classes that are public about the table. Write one with "
-                "pv.Schema(attributes=..., target=..., classes=...), or draft one from a public sample with 'privet schema draft'. "
-                'For public data, schema="from-data" reads it off the rows; the model is then marked as not private'
+                f"{type(self).__name__} needs a schema: the values, bounds and classes that are "
+                "public about the table. Write one with "
+                "pv.Schema(attributes=..., target=..., classes=...), or draft one from a public "
+                "sample with 'privet schema draft'. "
+                'For public data, schema="from-data" reads it off the rows; the model is then '
+                "marked as not private"
             )
         raise SchemaError(f'schema must be a Schema, "from-data" or None, got {self.schema!r}')
 
     def _known_columns(self, X: Any, y: Any) -> tuple[Any, Any]:  # noqa: N803
         """More rows of the columns that the first ones had."""
         if y is None:
-            raise ValueError(f"{type(self).__name__} requires y to be passed, but the target y is None")
+            raise ValueError(
+                f"{type(self).__name__} requires y to be passed, but the target y is None"
+            )
         X, y = validate_data(self, X, y, reset=False, dtype=None, ensure_all_finite=False)  # noqa: N806
         check_classification_targets(y)
         return X, y

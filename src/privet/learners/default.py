@@ -14,25 +14,32 @@ from privet.trees.gibbs import calibrated, draw_boosted
 
 
 class PrivetClassifier(PrivateClassifier):
-    """The classifier to start with: it chooses depth, rounds, splits and additive terms from public quantities alone.
+    """The classifier to start with: it chooses depth, rounds, splits and additive terms from public
+    quantities alone.
 
-    Trees are drawn whole (:class:`~privet.GibbsBoostClassifier`); where the table is large enough for it, a part of epsilon then measures
-    one additive term per attribute, a private Newton step that refines probabilities; a single tree gets noisy class counts for each of
-    its labels instead. What was chosen, and why, is in
-    ``model_.settings`` and on the card. Sensitivity: range 1 for a draw; 3/4 (two classes) or 1 in L1 for a term's derivatives.
-    Neighbours: one row added or removed. Cost: pure ``epsilon``, of which a twentieth pays for the number of rows where it is not
-    declared.
+    Trees are drawn whole (:class:`~privet.GibbsBoostClassifier`); where the table is large enough
+    for it, a part of epsilon then measures one additive term per attribute, a private Newton step
+    that refines probabilities; a single tree gets noisy class counts for each of its labels
+    instead. What was chosen, and why, is in ``model_.settings`` and on the card. Sensitivity: range
+    1 for a draw; 3/4 (two classes) or 1 in L1 for a term's derivatives. Neighbours: one row added
+    or removed. Cost: pure ``epsilon``, of which a twentieth pays for the number of rows where it is
+    not declared.
 
     Args:
         epsilon, schema, random_state: see :class:`~privet.learners.base.PrivateClassifier`.
-        delta: above 0, the fit is (epsilon, delta)-differentially private: draws compose in zCDP, at epsilon**2/8 each, and noise is
-            Gaussian. A curator for it has a budget in rho.
+        delta: above 0, the fit is (epsilon, delta)-differentially private: draws compose in zCDP,
+            at epsilon**2/8 each, and noise is Gaussian. A curator for it has a budget in rho.
     """
 
     _name: ClassVar[str] = "privet"
 
     def __init__(
-        self, epsilon: Number = 1.0, schema: Schema | str | None = None, *, delta: Number = 0, random_state: int | None = None
+        self,
+        epsilon: Number = 1.0,
+        schema: Schema | str | None = None,
+        *,
+        delta: Number = 0,
+        random_state: int | None = None,
     ) -> None:
         self.epsilon = epsilon
         self.schema = schema
@@ -43,7 +50,9 @@ class PrivetClassifier(PrivateClassifier):
         recipe = recipe_for(curator.schema, rows_of(curator, purse), purse.left, purse.unit)
         refine = purse.take(recipe.additive)
         calibrate = purse.take(recipe.calibration)
-        trees, charges = draw_boosted(curator, recipe.space, recipe.rounds, purse.draws(recipe.rounds), recipe.strength)
+        trees, charges = draw_boosted(
+            curator, recipe.space, recipe.rounds, purse.draws(recipe.rounds), recipe.strength
+        )
         purse.charges += charges
         if recipe.calibration:
             trees[0], charge = calibrated(curator, trees[0], calibrate, purse.unit)

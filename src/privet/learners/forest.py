@@ -22,22 +22,32 @@ from privet.trees.shrink import STRENGTH
 class ForestClassifier(PrivateClassifier):
     """Greedy trees that share the budget, or that share the people.
 
-    With ``divide="budget"`` every tree sees all people and gets epsilon / n_trees (sequential composition). With ``divide="people"`` every
-    person is in one tree, drawn independently at random (all rows of a person together), and every tree gets the whole epsilon
-    (parallel composition over disjoint people). Sensitivity and neighbours: as for the greedy tree. Cost: pure ``epsilon`` either way.
+    With ``divide="budget"`` every tree sees all people and gets epsilon / n_trees (sequential
+    composition). With ``divide="people"`` every person is in one tree, drawn independently at
+    random (all rows of a person together), and every tree gets the whole epsilon (parallel
+    composition over disjoint people). Sensitivity and neighbours: as for the greedy tree. Cost:
+    pure ``epsilon`` either way.
 
     Args:
         epsilon, schema, random_state: see :class:`~privet.learners.base.PrivateClassifier`.
         n_trees: how many trees.
         divide: ``"budget"`` or ``"people"``.
-        criterion, max_depth, splits, schedule, min_rows, shrink: as for :class:`~privet.learners.greedy_tree.GreedyTreeClassifier`.
+        criterion, max_depth, splits, schedule, min_rows, shrink: as for
+            :class:`~privet.learners.greedy_tree.GreedyTreeClassifier`.
         combine: how trees add up: ``"probabilities"``, ``"counts"`` or ``"vote"``.
     """
 
     _name: ClassVar[str] = "forest"
     _public_settings: ClassVar[tuple[str, ...]] = (
-        "n_trees", "divide", "criterion", "splits", "schedule", "min_rows", "shrink", "combine",
-    )  # fmt: skip
+        "n_trees",
+        "divide",
+        "criterion",
+        "splits",
+        "schedule",
+        "min_rows",
+        "shrink",
+        "combine",
+    )
 
     def __init__(
         self,
@@ -74,11 +84,22 @@ class ForestClassifier(PrivateClassifier):
         if self.divide not in ("budget", "people"):
             raise ParameterError(f"divide must be 'budget' or 'people', got {self.divide!r}")
         if self.combine not in ("probabilities", "counts", "vote"):
-            raise ParameterError(f"combine must be 'probabilities', 'counts' or 'vote', got {self.combine!r}")
+            raise ParameterError(
+                f"combine must be 'probabilities', 'counts' or 'vote', got {self.combine!r}"
+            )
         n_rows = rows_of(curator, purse) if self.max_depth == "auto" else 0.0
         # Either way a tree has a fraction of n epsilon to work with.
-        depth = chosen_depth(self.max_depth, curator.schema, n_rows / self.n_trees, None if prepaid(curator) else purse.left)
-        grown = self._by_people(curator, purse, depth) if self.divide == "people" else self._by_budget(curator, purse, depth)
+        depth = chosen_depth(
+            self.max_depth,
+            curator.schema,
+            n_rows / self.n_trees,
+            None if prepaid(curator) else purse.left,
+        )
+        grown = (
+            self._by_people(curator, purse, depth)
+            if self.divide == "people"
+            else self._by_budget(curator, purse, depth)
+        )
         trees = tuple(tree.shrunk(self.shrink) for tree in grown)
         return Growth(trees, self.combine, {"max_depth": depth}, grown[0].deviation)
 
@@ -92,7 +113,10 @@ class ForestClassifier(PrivateClassifier):
 
     def _by_people(self, curator: AnyCurator, purse: Purse, depth: int) -> list[Grown]:
         if purse.left is None:
-            raise ParameterError("divide='people' needs a finite epsilon; without noise, let the trees see everyone: divide='budget'")
+            raise ParameterError(
+                "divide='people' needs a finite epsilon; without noise, let the trees see "
+                "everyone: divide='budget'"
+            )
         epsilon = purse.take(Fraction(1))
         parts = curator.split_people(self.n_trees, epsilon)
         purse.paid(f"{self.n_trees} trees, each of its own people", Cost.pure(epsilon))
@@ -100,4 +124,6 @@ class ForestClassifier(PrivateClassifier):
 
     def _tree(self, curator: AnyCurator, epsilon: Fraction | None, depth: int) -> Grown:
         plan = shares(self.schedule, epsilon, depth)
-        return grow_greedy(curator, self.criterion, plan, splits=self.splits, min_rows=self.min_rows)
+        return grow_greedy(
+            curator, self.criterion, plan, splits=self.splits, min_rows=self.min_rows
+        )

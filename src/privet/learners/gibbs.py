@@ -19,16 +19,19 @@ MAX_ROUNDS = 1000
 
 
 class GibbsTreeClassifier(PrivateClassifier):
-    """One decision tree, drawn whole: splits and labels together, with all of epsilon (docs/concepts/gibbs.md).
+    """One decision tree, drawn whole: splits and labels together, with all of epsilon
+    (docs/concepts/gibbs.md).
 
-    A tree has probability proportional to prior x exp(epsilon x number of rows that it classifies correctly). Sensitivity: a row adds 0 or
-    1 to the score of every tree. Neighbours: one row added or removed. Cost: pure ``epsilon``, of which a twentieth pays for the
-    number of rows where it is needed (``max_depth="auto"``) and not declared, and a twentieth, where there is enough evidence, for
-    class probabilities by label.
+    A tree has probability proportional to prior x exp(epsilon x number of rows that it classifies
+    correctly). Sensitivity: a row adds 0 or 1 to the score of every tree. Neighbours: one row added
+    or removed. Cost: pure ``epsilon``, of which a twentieth pays for the number of rows where it is
+    needed (``max_depth="auto"``) and not declared, and a twentieth, where there is enough evidence,
+    for class probabilities by label.
 
     Args:
         epsilon, schema, random_state: see :class:`~privet.learners.base.PrivateClassifier`.
-        max_depth: the most tests on a path, or ``"auto"``: by a public rule from n, epsilon and the domain.
+        max_depth: the most tests on a path, or ``"auto"``: by a public rule from n, epsilon and the
+            domain.
     """
 
     _name: ClassVar[str] = "gibbs-tree"
@@ -49,22 +52,33 @@ class GibbsTreeClassifier(PrivateClassifier):
     def _grow(self, curator: AnyCurator, purse: Purse) -> Growth:
         depth = checked_depth(self.max_depth)
         n_rows = rows_of(curator, purse) if depth is None else 0.0
-        recipe = recipe_for(curator.schema, n_rows, purse.left, rounds=1, depth=depth, additive=False)
+        recipe = recipe_for(
+            curator.schema, n_rows, purse.left, rounds=1, depth=depth, additive=False
+        )
         calibrate = purse.take(recipe.calibration)
-        (tree,), charges = draw_boosted(curator, recipe.space, 1, purse.take(Fraction(1)), recipe.strength)
+        (tree,), charges = draw_boosted(
+            curator, recipe.space, 1, purse.take(Fraction(1)), recipe.strength
+        )
         purse.charges += charges
         if recipe.calibration:
             tree, charge = calibrated(curator, tree, calibrate)
             purse.charges.append(charge)
-        return Growth((tree,), "scores", {"max_depth": recipe.space.depth, "calibration_share": float(recipe.calibration)}, 0.0)
+        return Growth(
+            (tree,),
+            "scores",
+            {"max_depth": recipe.space.depth, "calibration_share": float(recipe.calibration)},
+            0.0,
+        )
 
 
 class GibbsBoostClassifier(PrivateClassifier):
-    """Several trees, each drawn whole on rows that weigh less where the trees before are right about them.
+    """Several trees, each drawn whole on rows that weigh less where the trees before are right
+    about them.
 
-    A row weighs min(1, (1 - p) T/(T - 1)), where p is the chance that the summed scores of earlier, released trees give to its class.
-    Sensitivity: a row adds between 0 and 1 to the score of every tree of a round. Neighbours: one row added or removed.
-    Cost: pure ``epsilon``, shared evenly by the rounds, after a twentieth for the number of rows where it is needed and not declared.
+    A row weighs min(1, (1 - p) T/(T - 1)), where p is the chance that the summed scores of earlier,
+    released trees give to its class. Sensitivity: a row adds between 0 and 1 to the score of every
+    tree of a round. Neighbours: one row added or removed. Cost: pure ``epsilon``, shared evenly by
+    the rounds, after a twentieth for the number of rows where it is needed and not declared.
 
     Args:
         epsilon, schema, random_state: see :class:`~privet.learners.base.PrivateClassifier`.
@@ -100,7 +114,15 @@ class GibbsBoostClassifier(PrivateClassifier):
                 raise ParameterError(f"rounds must be at most {MAX_ROUNDS}, got {self.rounds}")
         asked = None if self.rounds == "auto" else int(self.rounds)
         n_rows = rows_of(curator, purse) if depth is None or asked is None else 0.0
-        recipe = recipe_for(curator.schema, n_rows, purse.left, purse.unit, rounds=asked, depth=depth, additive=False)
+        recipe = recipe_for(
+            curator.schema,
+            n_rows,
+            purse.left,
+            purse.unit,
+            rounds=asked,
+            depth=depth,
+            additive=False,
+        )
         each = purse.draws(recipe.rounds)
         trees, charges = draw_boosted(curator, recipe.space, recipe.rounds, each, recipe.strength)
         purse.charges += charges

@@ -21,12 +21,16 @@ LARGEST_DEPTH = 12
 
 
 def chosen_depth(asked: object, schema: Schema, n_rows: float, epsilon: Fraction | None) -> int:
-    """The depth that was asked for, or by a public rule: one level more for each doubling of n epsilon beyond 60 T, from 2 to 6."""
+    """The depth that was asked for, or by a public rule: one level more for each doubling of n
+    epsilon beyond 60 T, from 2 to 6.
+    """
     if asked == "auto":
         strength = n_rows * (1e9 if epsilon is None else float(epsilon))
         return max(2, min(6, math.floor(math.log2(max(strength, 1) / (60 * schema.n_classes)))))
     if isinstance(asked, bool) or not isinstance(asked, int) or not 0 <= asked <= LARGEST_DEPTH:
-        raise ParameterError(f"max_depth must be 'auto' or a whole number from 0 to {LARGEST_DEPTH}, got {asked!r}")
+        raise ParameterError(
+            f"max_depth must be 'auto' or a whole number from 0 to {LARGEST_DEPTH}, got {asked!r}"
+        )
     return asked
 
 
@@ -38,32 +42,48 @@ def check_greedy(schema: Schema, learner: Any) -> None:
     shares(learner.schedule, None, 1)
     for name in ("min_rows", "shrink"):
         value = getattr(learner, name)
-        if isinstance(value, bool) or not isinstance(value, int | float) or not 0 <= value < math.inf:
+        if (
+            isinstance(value, bool)
+            or not isinstance(value, int | float)
+            or not 0 <= value < math.inf
+        ):
             raise ParameterError(f"{name} must be a number of at least 0, got {value!r}")
     if learner.max_depth != "auto":
         chosen_depth(learner.max_depth, schema, 0.0, None)
 
 
 class GreedyTreeClassifier(PrivateClassifier):
-    """A decision tree whose splits are chosen by private selection (Friedman and Schuster 2010; Novakovic, chapter 6).
+    """A decision tree whose splits are chosen by private selection (Friedman and Schuster 2010;
+    Novakovic, chapter 6).
 
-    Every level chooses among all attribute-value candidates at once, by permute-and-flip on the criterion's exact scores.
-    Sensitivity: the criterion's range (max operator 1, Gini 2, information gain log2(n) + 1/ln 2 with n declared), and 1 for class counts.
-    Neighbours: one row added or removed. Cost: pure ``epsilon``: a level costs its share once, because its cells are disjoint.
+    Every level chooses among all attribute-value candidates at once, by permute-and-flip on the
+    criterion's exact scores. Sensitivity: the criterion's range (max operator 1, Gini 2,
+    information gain log2(n) + 1/ln 2 with n declared), and 1 for class counts. Neighbours: one row
+    added or removed. Cost: pure ``epsilon``: a level costs its share once, because its cells are
+    disjoint.
 
     Args:
         epsilon, schema, random_state: see :class:`~privet.learners.base.PrivateClassifier`.
         criterion: ``"max"``, ``"gini"`` or ``"info_gain"`` (needs ``n_rows`` in the schema).
-        max_depth: how many levels of splits, or ``"auto"``: by a public rule from n, epsilon and the number of classes. Randomised
-            records tell by themselves where to stop: up to 6.
-        splits: ``"binary"`` (one value against the rest, thresholds) or ``"multiway"`` (one child per value of a categorical attribute).
-        schedule: how epsilon is spread: ``"even"``, ``"deep"`` or ``"thesis"`` (class counts at every level, for the stopping rules).
+        max_depth: how many levels of splits, or ``"auto"``: by a public rule from n, epsilon and
+            the number of classes. Randomised records tell by themselves where to stop: up to 6.
+        splits: ``"binary"`` (one value against the rest, thresholds) or ``"multiway"`` (one child
+            per value of a categorical attribute).
+        schedule: how epsilon is spread: ``"even"``, ``"deep"`` or ``"thesis"`` (class counts at
+            every level, for the stopping rules).
         min_rows: with ``"thesis"``: a node whose noisy size is at most this is not split.
-        shrink: how much thin leaves borrow from their ancestors, in standard deviations of their noise.
+        shrink: how much thin leaves borrow from their ancestors, in standard deviations of their
+            noise.
     """
 
     _name: ClassVar[str] = "greedy-tree"
-    _public_settings: ClassVar[tuple[str, ...]] = ("criterion", "splits", "schedule", "min_rows", "shrink")
+    _public_settings: ClassVar[tuple[str, ...]] = (
+        "criterion",
+        "splits",
+        "schedule",
+        "min_rows",
+        "shrink",
+    )
 
     def __init__(
         self,
@@ -91,8 +111,12 @@ class GreedyTreeClassifier(PrivateClassifier):
     def _grow(self, curator: AnyCurator, purse: Purse) -> Growth:
         check_greedy(curator.schema, self)
         n_rows = rows_of(curator, purse) if self.max_depth == "auto" else 0.0
-        depth = chosen_depth(self.max_depth, curator.schema, n_rows, None if prepaid(curator) else purse.left)
+        depth = chosen_depth(
+            self.max_depth, curator.schema, n_rows, None if prepaid(curator) else purse.left
+        )
         plan = shares(self.schedule, purse.left, depth)
-        grown = grow_greedy(curator, self.criterion, plan, splits=self.splits, min_rows=self.min_rows)
+        grown = grow_greedy(
+            curator, self.criterion, plan, splits=self.splits, min_rows=self.min_rows
+        )
         purse.charges += grown.charges
         return Growth((grown.shrunk(self.shrink),), "counts", {"max_depth": depth}, grown.deviation)

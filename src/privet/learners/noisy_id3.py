@@ -13,11 +13,13 @@ from privet.trees.noisy_id3 import grow_noisy_id3
 
 
 class NoisyID3Classifier(PrivateClassifier):
-    """ID3 in which every access to the data is a noisy count (RDT-2009 section III, RDT-2012 section 4).
+    """ID3 in which every access to the data is a noisy count (RDT-2009 section III, RDT-2012
+    section 4).
 
-    It is the papers' counter-example: accuracy is poor, because a tree over k attributes needs k(k+1)/2 rounds of counts. Sensitivity:
-    a row is in one entry of each round's table. Neighbours: one row added or removed. Cost: at most pure ``epsilon``; every
-    round gets epsilon / rounds, and levels that are not reached are not charged.
+    It is the papers' counter-example: accuracy is poor, because a tree over k attributes needs
+    k(k+1)/2 rounds of counts. Sensitivity: a row is in one entry of each round's table. Neighbours:
+    one row added or removed. Cost: at most pure ``epsilon``; every round gets epsilon / rounds, and
+    levels that are not reached are not charged.
 
     Args:
         epsilon, schema, random_state: see :class:`~privet.learners.base.PrivateClassifier`.

@@ -22,27 +22,31 @@ from privet.trees.weighing import weighed
 
 
 class RandomTreesClassifier(PrivateClassifier):
-    """Random decision trees with noisy leaf counts (Private-RDT: Jagannathan, Pillaipakkamnatt and Wright 2009, 2012).
+    """Random decision trees with noisy leaf counts (Private-RDT: Jagannathan, Pillaipakkamnatt and
+    Wright 2009, 2012).
 
-    The structures are drawn before any data is seen, so only the leaf counts cost anything: one question for the whole forest.
-    Sensitivity: a row is in one leaf of each of the N trees, so N in L1, and each count gets discrete Laplace noise of scale N/epsilon.
-    Neighbours: one row added or removed. Cost: pure ``epsilon``, of which a twentieth pays for the number of rows where it is
+    The structures are drawn before any data is seen, so only the leaf counts cost anything: one
+    question for the whole forest. Sensitivity: a row is in one leaf of each of the N trees, so N in
+    L1, and each count gets discrete Laplace noise of scale N/epsilon. Neighbours: one row added or
+    removed. Cost: pure ``epsilon``, of which a twentieth pays for the number of rows where it is
     needed (``height="auto"``) and not declared.
 
-    More rows can be added later (:meth:`partial_fit`): the new rows are counted in the same leaves, with fresh noise, and added to
-    the released counts. Each batch costs its own ``epsilon``; what a person loses is the largest of them if nobody is in two
-    batches, and their sum otherwise (``people``).
+    More rows can be added later (:meth:`partial_fit`): the new rows are counted in the same leaves,
+    with fresh noise, and added to the released counts. Each batch costs its own ``epsilon``; what a
+    person loses is the largest of them if nobody is in two batches, and their sum otherwise
+    (``people``).
 
     Args:
         epsilon, schema, random_state: see :class:`~privet.learners.base.PrivateClassifier`.
         n_trees: how many trees.
         height: the depth of every leaf, or ``"auto"``: min(floor(k/2), floor(log_b n) - 1).
-        combine: how trees add up: ``"probabilities"`` (class shares), ``"counts"`` (the papers' sum of counts) or ``"vote"`` (one
-            vote per tree, as Hanisch does).
-        shrink: how much thin leaves borrow from their ancestors, in standard deviations of their noise, and more
-            where noise dominates (:func:`~privet.trees.weighing.weighed`); 0 leaves counts as they are.
-        people: whether the batches of :meth:`partial_fit` are known to hold different people: ``"disjoint"``, which is the owner's
-            assertion, or ``"may-overlap"``.
+        combine: how trees add up: ``"probabilities"`` (class shares), ``"counts"`` (the papers' sum
+            of counts) or ``"vote"`` (one vote per tree, as Hanisch does).
+        shrink: how much thin leaves borrow from their ancestors, in standard deviations of their
+            noise, and more where noise dominates (:func:`~privet.trees.weighing.weighed`); 0 leaves
+            counts as they are.
+        people: whether the batches of :meth:`partial_fit` are known to hold different people:
+            ``"disjoint"``, which is the owner's assertion, or ``"may-overlap"``.
     """
 
     _name: ClassVar[str] = "random-trees"
@@ -69,15 +73,26 @@ class RandomTreesClassifier(PrivateClassifier):
         self.people = people
         self.random_state = random_state
 
-    def partial_fit(self, X: Any, y: Any = None, classes: Any = None, sample_weight: Any = None) -> Self:  # noqa: N803
+    def partial_fit(
+        self,
+        X: Any,  # noqa: N803
+        y: Any = None,
+        classes: Any = None,
+        sample_weight: Any = None,
+    ) -> Self:
         """Add a batch of rows in memory, with ``epsilon`` as its budget; the first batch is fitted.
 
-        ``classes`` is there for scikit-learn's sake: the schema lists the classes, and others are refused.
+        ``classes`` is there for scikit-learn's sake: the schema lists the classes, and others are
+        refused.
         """
         checked_people(self.people)
         known = self.model_.schema if hasattr(self, "model_") else self.schema
         if classes is not None and isinstance(known, Schema) and set(classes) != set(known.classes):
-            raise ParameterError(f"classes must be those of the schema ({', '.join(map(str, known.classes))}), got {list(classes)}")
+            raise ParameterError(
+                f"classes must be those of the schema ({', '.join(map(str, known.classes))}), "
+                "got "
+                f"{list(classes)}"
+            )
         if not hasattr(self, "model_"):
             self.fit(X, y, sample_weight)
         else:
@@ -87,13 +102,19 @@ class RandomTreesClassifier(PrivateClassifier):
             schema = self.schema if isinstance(self.schema, Schema) else self.model_.schema
             if self.privacy_.person and schema.person is None:
                 raise ParameterError(
-                    "the batches before say in different columns whose row it is; give a schema that names the column of these"
+                    "the batches before say in different columns whose row it is; give a "
+                    "schema "
+                    "that names the column of these"
                 )
-            self._add(self._own_curator(schema.declare(n_rows=None), X, y, len(self.privacy_.leaves)))
+            self._add(
+                self._own_curator(schema.declare(n_rows=None), X, y, len(self.privacy_.leaves))
+            )
         return self
 
     def partial_fit_from(self, curator: AnyCurator) -> Self:
-        """Add a batch of rows through a curator, which charges ``epsilon`` to its ledger; the first batch is fitted."""
+        """Add a batch of rows through a curator, which charges ``epsilon`` to its ledger; the first
+        batch is fitted.
+        """
         checked_people(self.people)
         if not hasattr(self, "model_"):
             return self.fit_from(curator)
@@ -108,9 +129,17 @@ class RandomTreesClassifier(PrivateClassifier):
     def _grow(self, curator: AnyCurator, purse: Purse) -> Growth:
         checked_whole("n_trees", self.n_trees, 1)
         if self.combine not in ("probabilities", "counts", "vote"):
-            raise ParameterError(f"combine must be 'probabilities', 'counts' or 'vote', got {self.combine!r}")
-        if isinstance(self.shrink, bool) or not isinstance(self.shrink, int | float) or not 0 <= self.shrink < MAX_SHRINK:
-            raise ParameterError(f"shrink must be a number of at least 0 and below {MAX_SHRINK}, got {self.shrink!r}")
+            raise ParameterError(
+                f"combine must be 'probabilities', 'counts' or 'vote', got {self.combine!r}"
+            )
+        if (
+            isinstance(self.shrink, bool)
+            or not isinstance(self.shrink, int | float)
+            or not 0 <= self.shrink < MAX_SHRINK
+        ):
+            raise ParameterError(
+                f"shrink must be a number of at least 0 and below {MAX_SHRINK}, got {self.shrink!r}"
+            )
         checked_people(self.people)
         if self.height == "auto":
             height = height_for(curator.schema, rows_of(curator, purse))
@@ -121,4 +150,10 @@ class RandomTreesClassifier(PrivateClassifier):
         batch, cost = counted_leaves(curator, forest, purse.take(Fraction(1)))
         purse.paid(f"leaf counts of {self.n_trees} trees", cost)
         evidence = weighed([batch], self.shrink)
-        return Growth(trees_from(forest, evidence), self.combine, {"height": height}, batch.deviation, evidence)
+        return Growth(
+            trees_from(forest, evidence),
+            self.combine,
+            {"height": height},
+            batch.deviation,
+            evidence,
+        )

@@ -24,21 +24,30 @@ CHOICE_SHARE = Fraction(1, 5)
 def tune(candidates: Sequence[PrivateClassifier], curator: AnyCurator, epsilon: Number) -> Any:
     """Train every candidate and choose one by the number of rows it gets right, privately.
 
-    Cost: pure ``epsilon`` in all: a fifth for the choice (permute-and-flip, range 1), the rest evenly for the candidates, whose
-    own ``epsilon`` is not used. All of them are charged, because the choice looks at all of them. Neighbours: one row
-    added or removed. Few candidates are better than many.
+    Cost: pure ``epsilon`` in all: a fifth for the choice (permute-and-flip, range 1), the rest
+    evenly for the candidates, whose own ``epsilon`` is not used. All of them are charged, because
+    the choice looks at all of them. Neighbours: one row added or removed. Few candidates are better
+    than many.
     """
-    if not candidates or not all(isinstance(candidate, PrivateClassifier) for candidate in candidates):
+    if not candidates or not all(
+        isinstance(candidate, PrivateClassifier) for candidate in candidates
+    ):
         raise ParameterError("tune needs a list of at least one of this package's classifiers")
     amount = exact_epsilon("epsilon", epsilon)
     each = amount * (1 - CHOICE_SHARE) / len(candidates)
     if any(candidate.random_state is not None for candidate in candidates):
-        raise ParameterError("random_state goes with fit; a curator has a source of randomness of its own")
+        raise ParameterError(
+            "random_state goes with fit; a curator has a source of randomness of its own"
+        )
     if curator.unit == "epsilon":
         curator.require([Cost.pure(amount)])
     with curator.snapshot():
-        fitted = [clone(candidate).set_params(epsilon=each).fit_from(curator) for candidate in candidates]
-        index, choice = curator.choose_model([candidate.model_ for candidate in fitted], amount * CHOICE_SHARE)
+        fitted = [
+            clone(candidate).set_params(epsilon=each).fit_from(curator) for candidate in candidates
+        ]
+        index, choice = curator.choose_model(
+            [candidate.model_ for candidate in fitted], amount * CHOICE_SHARE
+        )
     charges = [
         Charge(f"candidate {number}: {charge.what}", charge.cost)
         for number, candidate in enumerate(fitted, start=1)
@@ -50,6 +59,12 @@ def tune(candidates: Sequence[PrivateClassifier], curator: AnyCurator, epsilon: 
         return best
     model: Model = best.model_
     names = {"id": model.privacy.id, "account": curator.account}
-    statement = PrivacyStatement.of(curator.schema, charges, private=choice.private, reason=curator.reason, **names)  # type: ignore[arg-type]
+    statement = PrivacyStatement.of(
+        curator.schema,
+        charges,
+        private=choice.private,
+        reason=curator.reason,
+        **names,  # type: ignore[arg-type]
+    )
     best._adopt(replace(model, privacy=statement))
     return best

@@ -1,7 +1,8 @@
 """Who asked what, when, at what cost. Append-only; a charge is recorded before the data is touched.
 
 - :mod:`~privet.ledger.base`: what every ledger does, and how a charge fits into its caps
-- :mod:`~privet.ledger.journal`: the lines of a ledger, chained by their hashes, and the receipt of one
+- :mod:`~privet.ledger.journal`: the lines of a ledger, chained by their hashes, and the receipt of
+  one
 - :mod:`~privet.ledger.memory`: a ledger that lives as long as the process
 - :mod:`~privet.ledger.sqlite`: a durable one in a file
 - :mod:`~privet.ledger.postgres`: a durable one in a PostgreSQL server

@@ -11,16 +11,35 @@ from privet.ledger.journal import Entry
 
 
 class KeyedLedger:
-    """What is charged here is charged under the key of a request, so that the request pays once. ``seen`` is told of every charge."""
+    """What is charged here is charged under the key of a request, so that the request pays once.
+    ``seen`` is told of every charge.
+    """
 
-    def __init__(self, ledger: Ledger, analyst: str, key: str, request: str, seen: Callable[[Entry], None] = lambda _: None) -> None:
-        self._ledger, self._analyst, self._key, self._request, self._seen = ledger, analyst, key, request, seen
+    def __init__(
+        self,
+        ledger: Ledger,
+        analyst: str,
+        key: str,
+        request: str,
+        seen: Callable[[Entry], None] = lambda _: None,
+    ) -> None:
+        self._ledger, self._analyst, self._key, self._request, self._seen = (
+            ledger,
+            analyst,
+            key,
+            request,
+            seen,
+        )
         self.entry: Entry | None = None
 
-    def charge(self, dataset: str, analyst: str, cost: Cost, what: str, *, key: str = "", request: str = "") -> Entry:
+    def charge(
+        self, dataset: str, analyst: str, cost: Cost, what: str, *, key: str = "", request: str = ""
+    ) -> Entry:
         assert not key
         assert not request
-        self.entry = self._ledger.charge(dataset, analyst, cost, what, key=self._key, request=self._request)
+        self.entry = self._ledger.charge(
+            dataset, analyst, cost, what, key=self._key, request=self._request
+        )
         self._seen(self.entry)
         return self.entry
 

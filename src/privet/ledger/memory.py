@@ -41,13 +41,17 @@ class MemoryLedger:
     def cap(self, dataset: str, analyst: str | None = None) -> Budget | None:
         return self._caps.get((dataset, analyst))
 
-    def charge(self, dataset: str, analyst: str, cost: Cost, what: str, *, key: str = "", request: str = "") -> Entry:
+    def charge(
+        self, dataset: str, analyst: str, cost: Cost, what: str, *, key: str = "", request: str = ""
+    ) -> Entry:
         with self._lock:
             if key and (analyst, key) in self._keys:
                 return same_request(self._keys[analyst, key], request)
             totals = {}
             for who in (None, analyst):
-                totals[who] = fitted(self._caps.get((dataset, who)), self.spent(dataset, who), cost, dataset, who)
+                totals[who] = fitted(
+                    self._caps.get((dataset, who)), self.spent(dataset, who), cost, dataset, who
+                )
             line = charge_line(*self._head(), dataset, analyst, what, cost, key, request)
             self._lines.append(line)
             self._spent.update({(dataset, who): total for who, total in totals.items()})
@@ -78,7 +82,9 @@ class MemoryLedger:
         return sorted(dataset for dataset, analyst in self._caps if analyst is None)
 
     def analysts(self, dataset: str) -> list[str]:
-        return sorted(analyst for known, analyst in self._caps if known == dataset and analyst is not None)
+        return sorted(
+            analyst for known, analyst in self._caps if known == dataset and analyst is not None
+        )
 
     def journal(self) -> Iterator[Line]:
         yield from list(self._lines)
@@ -87,12 +93,20 @@ class MemoryLedger:
         return self._lines[number - 1] if 1 <= number <= len(self._lines) else None
 
     def recorded(self, analyst: str) -> int:
-        return sum(len(self._answers.get(entry.number, b"")) for entry in self.entries(analyst=analyst))
+        return sum(
+            len(self._answers.get(entry.number, b"")) for entry in self.entries(analyst=analyst)
+        )
 
     def books(self) -> Books:
         with self._lock:
-            caps = {(dataset, analyst or ""): f"{cap.unit} {cap.amount}" for (dataset, analyst), cap in self._caps.items()}
-            spent = {(dataset, analyst or ""): written(cost) for (dataset, analyst), cost in self._spent.items()}
+            caps = {
+                (dataset, analyst or ""): f"{cap.unit} {cap.amount}"
+                for (dataset, analyst), cap in self._caps.items()
+            }
+            spent = {
+                (dataset, analyst or ""): written(cost)
+                for (dataset, analyst), cost in self._spent.items()
+            }
             return Books(list(self._lines), caps, spent)
 
     def _head(self) -> tuple[str, int]:

@@ -1,7 +1,7 @@
 """A durable ledger in PostgreSQL, shared by everybody who can reach the server.
 
-The tables are in the schema ``privet`` of the database, and a charge is one SQL function there (``sql/charge.sql``), so that the service
-and SQL clients charge alike.
+The tables are in the schema ``privet`` of the database, and a charge is one SQL function there
+(``sql/charge.sql``), so that the service and SQL clients charge alike.
 """
 
 from __future__ import annotations
@@ -17,7 +17,14 @@ from importlib.resources import files
 from typing import TYPE_CHECKING, Any, LiteralString
 
 from privet.budget import NOTHING, Budget, Cost
-from privet.errors import BudgetExceeded, KeyReused, LedgerError, MissingDependency, PrivacyError, PrivetError
+from privet.errors import (
+    BudgetExceeded,
+    KeyReused,
+    LedgerError,
+    MissingDependency,
+    PrivacyError,
+    PrivetError,
+)
 from privet.ledger.base import check_cap, check_name
 from privet.ledger.journal import Books, Entry, Line, cap_line, new_identity
 
@@ -28,19 +35,24 @@ if TYPE_CHECKING:
 _EVERYONE = ""  # stands for "no analyst" in the tables; analysts have non-empty names
 _VERSION = 1
 _SCRIPTS = ("fractions.sql", "journal.sql", "charge.sql")
-_COLUMNS: LiteralString = "number, time, kind, dataset, analyst, what, epsilon, rho, key, request, hash"
+_COLUMNS: LiteralString = (
+    "number, time, kind, dataset, analyst, what, epsilon, rho, key, request, hash"
+)
 _POOL_SIZE = 8
 _PATIENCE = 10  # seconds, for a lock or a connection
 
 
 class PostgresLedger:
-    """A durable ledger in the schema ``privet`` of a PostgreSQL database (version 14 or later, UTF-8).
+    """A durable ledger in the schema ``privet`` of a PostgreSQL database (version 14 or later,
+    UTF-8).
 
-    A charge is one transaction that is on disk (``synchronous_commit``) before :meth:`charge` returns, and takes the ledger's lock
-    before it reads what was spent, so that concurrent charges never overspend.
+    A charge is one transaction that is on disk (``synchronous_commit``) before :meth:`charge`
+    returns, and takes the ledger's lock before it reads what was spent, so that concurrent charges
+    never overspend.
 
     Args:
-        url: ``postgresql://user@host/database``. The tables are made at the first opening, and belong to the user.
+        url: ``postgresql://user@host/database``. The tables are made at the first opening, and
+            belong to the user.
     """
 
     def __init__(self, url: str) -> None:
@@ -69,13 +81,25 @@ class PostgresLedger:
                 self._set_cap(connection, dataset, budget, None)
             return there or budget
 
-    def _set_cap(self, connection: psycopg.Connection[Any], dataset: str, budget: Budget, analyst: str | None) -> None:
+    def _set_cap(
+        self, connection: psycopg.Connection[Any], dataset: str, budget: Budget, analyst: str | None
+    ) -> None:
         line = cap_line("", 0, dataset, analyst, budget)  # the server numbers and chains it
-        fields = (line.kind, line.dataset, line.analyst, line.what, line.epsilon, line.rho, line.key, line.request)
+        fields = (
+            line.kind,
+            line.dataset,
+            line.analyst,
+            line.what,
+            line.epsilon,
+            line.rho,
+            line.key,
+            line.request,
+        )
         connection.execute("SELECT FROM privet.append($1, $2, $3, $4, $5, $6, $7, $8)", fields)
         connection.execute(
             "INSERT INTO privet.caps VALUES ($1, $2, $3, $4) "
-            "ON CONFLICT ON CONSTRAINT one_cap DO UPDATE SET amount = excluded.amount, unit = excluded.unit",
+            "ON CONFLICT ON CONSTRAINT one_cap DO UPDATE SET amount = excluded.amount, unit = "
+            "excluded.unit",
             (dataset, analyst or _EVERYONE, str(budget.amount), budget.unit),
         )
 
@@ -83,11 +107,14 @@ class PostgresLedger:
         with self._connected() as connection:
             return _cap(connection, dataset, analyst)
 
-    def charge(self, dataset: str, analyst: str, cost: Cost, what: str, *, key: str = "", request: str = "") -> Entry:
+    def charge(
+        self, dataset: str, analyst: str, cost: Cost, what: str, *, key: str = "", request: str = ""
+    ) -> Entry:
         check_name("analyst", analyst)
         epsilon = "" if cost.epsilon is None else str(cost.epsilon)
         row = self._row(
-            f"SELECT {_COLUMNS} FROM privet.charge($1, $2, $3, $4, $5, $6, $7)",  # noqa: S608 - a constant
+            # - a constant
+            f"SELECT {_COLUMNS} FROM privet.charge($1, $2, $3, $4, $5, $6, $7)",  # noqa: S608
             (dataset, analyst, what, epsilon, str(cost.rho), key, request),
         )
         assert row is not None
@@ -95,14 +122,18 @@ class PostgresLedger:
 
     def charged(self, analyst: str, key: str) -> Entry | None:
         row = self._row(
-            f"SELECT {_COLUMNS} FROM privet.journal WHERE analyst = $1 AND key = $2 AND key <> ''",  # noqa: S608 - a constant
+            # - a constant
+            f"SELECT {_COLUMNS} FROM privet.journal WHERE analyst = $1 AND key = $2 AND key <> ''",  # noqa: S608
             (analyst, key),
         )
         return None if row is None else Line(*row).entry
 
     def record(self, number: int, answer: bytes) -> bytes:
         with self._connected() as connection:
-            connection.execute("INSERT INTO privet.answers VALUES ($1, $2) ON CONFLICT DO NOTHING", (number, answer))
+            connection.execute(
+                "INSERT INTO privet.answers VALUES ($1, $2) ON CONFLICT DO NOTHING",
+                (number, answer),
+            )
         return self.answer(number) or answer
 
     def answer(self, number: int) -> bytes | None:
@@ -110,54 +141,91 @@ class PostgresLedger:
         return None if row is None else bytes(row[0])
 
     def spent(self, dataset: str, analyst: str | None = None) -> Cost:
-        row = self._row("SELECT epsilon, rho FROM privet.spent WHERE dataset = $1 AND analyst = $2", (dataset, analyst or _EVERYONE))
-        return NOTHING if row is None else Cost(None if row[0] is None else Fraction(row[0]), Fraction(row[1]))
+        row = self._row(
+            "SELECT epsilon, rho FROM privet.spent WHERE dataset = $1 AND analyst = $2",
+            (dataset, analyst or _EVERYONE),
+        )
+        return (
+            NOTHING
+            if row is None
+            else Cost(None if row[0] is None else Fraction(row[0]), Fraction(row[1]))
+        )
 
     def entries(self, dataset: str | None = None, analyst: str | None = None) -> list[Entry]:
         rows = self._rows(
-            f"SELECT {_COLUMNS} FROM privet.journal WHERE kind = 'charge' "  # noqa: S608 - a constant
-            "AND ($1::text IS NULL OR dataset = $1) AND ($2::text IS NULL OR analyst = $2) ORDER BY number",
+            # - a constant
+            f"SELECT {_COLUMNS} FROM privet.journal WHERE kind = 'charge' "  # noqa: S608
+            "AND ($1::text IS NULL OR dataset = $1) AND ($2::text IS NULL OR analyst = $2) ORDER "
+            "BY number",
             (dataset, analyst),
         )
         return [Line(*row).entry for row in rows]
 
     def unanswered(self) -> set[int]:
-        rows = self._rows("SELECT number FROM privet.journal WHERE key <> '' EXCEPT SELECT number FROM privet.answers")
+        rows = self._rows(
+            "SELECT number FROM privet.journal WHERE key <> '' EXCEPT SELECT number FROM "
+            "privet.answers"
+        )
         return {row[0] for row in rows}
 
     def datasets(self) -> list[str]:
-        return [row[0] for row in self._rows("SELECT dataset FROM privet.caps WHERE analyst = $1 ORDER BY dataset", (_EVERYONE,))]
+        return [
+            row[0]
+            for row in self._rows(
+                "SELECT dataset FROM privet.caps WHERE analyst = $1 ORDER BY dataset", (_EVERYONE,)
+            )
+        ]
 
     def analysts(self, dataset: str) -> list[str]:
-        rows = self._rows("SELECT analyst FROM privet.caps WHERE dataset = $1 AND analyst <> $2 ORDER BY analyst", (dataset, _EVERYONE))
+        rows = self._rows(
+            "SELECT analyst FROM privet.caps WHERE dataset = $1 AND analyst <> $2 ORDER BY analyst",
+            (dataset, _EVERYONE),
+        )
         return [row[0] for row in rows]
 
     def journal(self) -> Iterator[Line]:
         import psycopg
 
-        with self._connected() as connection, connection.transaction(), psycopg.RawServerCursor(connection, "journal") as cursor:
+        with (
+            self._connected() as connection,
+            connection.transaction(),
+            psycopg.RawServerCursor(connection, "journal") as cursor,
+        ):
             cursor.itersize = 1000
-            cursor.execute(f"SELECT {_COLUMNS} FROM privet.journal ORDER BY number")  # noqa: S608 - a constant
+            # - a constant
+            cursor.execute(f"SELECT {_COLUMNS} FROM privet.journal ORDER BY number")  # noqa: S608
             for row in cursor:
                 yield Line(*row)
 
     def line(self, number: int) -> Line | None:
-        row = self._row(f"SELECT {_COLUMNS} FROM privet.journal WHERE number = $1", (number,))  # noqa: S608 - a constant
+        # - a constant
+        row = self._row(f"SELECT {_COLUMNS} FROM privet.journal WHERE number = $1", (number,))  # noqa: S608
         return None if row is None else Line(*row)
 
     def recorded(self, analyst: str) -> int:
         sql: LiteralString = (
-            "SELECT coalesce(sum(octet_length(body)), 0) FROM privet.journal JOIN privet.answers USING (number) WHERE analyst = $1"
+            "SELECT coalesce(sum(octet_length(body)), 0) FROM privet.journal JOIN privet.answers "
+            "USING (number) WHERE analyst = $1"
         )
         row = self._row(sql, (analyst,))
         return 0 if row is None else int(row[0])
 
     def books(self) -> Books:
         with self._connected() as connection, connection.transaction():
-            connection.execute("SET TRANSACTION ISOLATION LEVEL REPEATABLE READ, READ ONLY")  # what is read then is of one moment
-            lines = [Line(*row) for row in connection.execute(f"SELECT {_COLUMNS} FROM privet.journal ORDER BY number")]  # noqa: S608
-            caps = connection.execute("SELECT dataset, analyst, unit, amount FROM privet.caps").fetchall()
-            spent = connection.execute("SELECT dataset, analyst, epsilon, rho FROM privet.spent").fetchall()
+            # what is read then is of one moment
+            connection.execute("SET TRANSACTION ISOLATION LEVEL REPEATABLE READ, READ ONLY")
+            lines = [
+                Line(*row)
+                for row in connection.execute(
+                    f"SELECT {_COLUMNS} FROM privet.journal ORDER BY number"  # noqa: S608
+                )
+            ]
+            caps = connection.execute(
+                "SELECT dataset, analyst, unit, amount FROM privet.caps"
+            ).fetchall()
+            spent = connection.execute(
+                "SELECT dataset, analyst, epsilon, rho FROM privet.spent"
+            ).fetchall()
         return Books.read(lines, caps, spent)
 
     def close(self) -> None:
@@ -169,7 +237,9 @@ class PostgresLedger:
 
     @contextmanager
     def transaction(self) -> Iterator[psycopg.Connection[Any]]:
-        """A transaction that holds the ledger's lock, so that nobody charges meanwhile. Commits at the end of the block."""
+        """A transaction that holds the ledger's lock, so that nobody charges meanwhile. Commits at
+        the end of the block.
+        """
         with self._connected() as connection, connection.transaction():
             connection.execute("SELECT privet.lock()")
             yield connection
@@ -195,10 +265,18 @@ class PostgresLedger:
         with self._lock:
             if self._pool is None or self._process != os.getpid():
                 self._pool = ConnectionPool(
-                    self.url, min_size=0, max_size=_POOL_SIZE, timeout=_PATIENCE, open=True, configure=_configure,
-                    check=ConnectionPool.check_connection, kwargs={"autocommit": True, "cursor_factory": psycopg.RawCursor},
-                    reconnect_timeout=_PATIENCE,  # then the next request tries at once; the pool itself would wait twice as long each time
-                )  # fmt: skip
+                    self.url,
+                    min_size=0,
+                    max_size=_POOL_SIZE,
+                    timeout=_PATIENCE,
+                    open=True,
+                    configure=_configure,
+                    check=ConnectionPool.check_connection,
+                    kwargs={"autocommit": True, "cursor_factory": psycopg.RawCursor},
+                    # then the next request tries at once; the pool itself would wait twice as long
+                    # each time
+                    reconnect_timeout=_PATIENCE,
+                )
                 self._process = os.getpid()
                 weakref.finalize(self, _close, self._pool, self._process)
             return self._pool
@@ -212,13 +290,22 @@ class PostgresLedger:
         try:
             yield
         except psycopg.errors.LockNotAvailable:
-            raise LedgerError(f"ledger {self.name} is busy: its lock was not free for {_PATIENCE} seconds; nothing is charged") from None
+            raise LedgerError(
+                f"ledger {self.name} is busy: its lock was not free for {_PATIENCE} seconds; "
+                "nothing is charged"
+            ) from None
         except PoolTimeout:
-            raise LedgerError(f"ledger {self.name} cannot be reached, or all connections to it are in use; nothing is charged") from None
+            raise LedgerError(
+                f"ledger {self.name} cannot be reached, or all connections to it are in use; "
+                "nothing is charged"
+            ) from None
         except psycopg.Error as error:
             refusal = _refusal(error)
             if refusal is None:
-                refusal = LedgerError(f"cannot use ledger {self.name}: {str(error).partition(chr(10))[0] or type(error).__name__}")
+                refusal = LedgerError(
+                    f"cannot use ledger {self.name}: "
+                    f"{str(error).partition(chr(10))[0] or type(error).__name__}"
+                )
             raise refusal from None
 
 
@@ -233,7 +320,12 @@ def _refusal(error: psycopg.Error) -> PrivetError | None:
     match error.sqlstate:
         case "PV001":
             detail = json.loads(error.diag.message_detail or "")
-            return BudgetExceeded(Fraction(detail["asked"]), Fraction(detail["left"]), detail["unit"], detail["account"])
+            return BudgetExceeded(
+                Fraction(detail["asked"]),
+                Fraction(detail["left"]),
+                detail["unit"],
+                detail["account"],
+            )
         case "PV002":
             return LedgerError(message)
         case "PV003":
@@ -245,13 +337,16 @@ def _refusal(error: psycopg.Error) -> PrivetError | None:
 
 def _cap(connection: psycopg.Connection[Any], dataset: str, analyst: str | None) -> Budget | None:
     row = connection.execute(
-        "SELECT amount, unit FROM privet.caps WHERE dataset = $1 AND analyst = $2", (dataset, analyst or _EVERYONE)
+        "SELECT amount, unit FROM privet.caps WHERE dataset = $1 AND analyst = $2",
+        (dataset, analyst or _EVERYONE),
     ).fetchone()
     return None if row is None else Budget(**{row[1]: Fraction(row[0])})
 
 
 def _named(url: str) -> str:
-    """Host and database. Parts of a password that stand in the wrong place must not get into a message."""
+    """Host and database. Parts of a password that stand in the wrong place must not get into a
+    message.
+    """
     try:
         import psycopg
         from psycopg.conninfo import conninfo_to_dict
@@ -263,7 +358,10 @@ def _named(url: str) -> str:
         parts = {"host": "@"}
     host, port, database = parts.get("host", ""), parts.get("port", ""), parts.get("dbname", "")
     if "@" in host + database or (port and not port.replace(",", "").isdecimal()):
-        raise LedgerError("this is no PostgreSQL URL: postgresql://user:password@host/database, special characters percent-encoded")
+        raise LedgerError(
+            "this is no PostgreSQL URL: postgresql://user:password@host/database, special "
+            "characters percent-encoded"
+        )
     return f"{host}/{database}"
 
 
@@ -278,13 +376,17 @@ def _connect(url: str) -> psycopg.Connection[Any]:
 def _configure(connection: psycopg.Connection[Any]) -> None:
     """What every connection of a ledger needs, whatever the server's defaults are."""
     connection.execute(
-        "SELECT set_config('search_path', 'pg_catalog, pg_temp', false), set_config('lock_timeout', $1, false), "
-        "set_config('default_transaction_isolation', 'read committed', false), set_config('default_transaction_read_only', 'off', false)",
+        "SELECT set_config('search_path', 'pg_catalog, pg_temp', false), "
+        "set_config('lock_timeout', $1, false), "
+        "set_config('default_transaction_isolation', 'read committed', false), "
+        "set_config('default_transaction_read_only', 'off', false)",
         (f"{_PATIENCE}s",),
     )
     # Anything above "on" waits for replicas too: the owner's choice.
     connection.execute(
-        "SELECT set_config(name, 'on', false) FROM pg_settings WHERE name = 'synchronous_commit' AND setting IN ('off', 'local')"
+        "SELECT set_config(name, 'on', false) FROM pg_settings WHERE name = "
+        "'synchronous_commit' "
+        "AND setting IN ('off', 'local')"
     )
 
 
@@ -294,29 +396,37 @@ def _opened(connection: psycopg.Connection[Any], name: str) -> str:
 
     there = connection.execute(
         "SELECT to_regclass('privet.ledger') IS NOT NULL, getdatabaseencoding(), "
-        "(SELECT pg_get_userbyid(nspowner) = current_user FROM pg_namespace WHERE nspname = 'privet')"
+        "(SELECT pg_get_userbyid(nspowner) = current_user FROM pg_namespace WHERE nspname = "
+        "'privet')"
     ).fetchone()
     assert there is not None
     ledger, encoding, own = there
     if connection.info.server_version < 140000 or encoding != "UTF8":
         raise LedgerError(f"ledger {name} needs PostgreSQL 14 or later, and a database in UTF-8")
     if own is False:  # its functions run with the rights of whoever charges
-        raise LedgerError(f"the schema 'privet' of {name} belongs to another user; open a ledger as its owner")
+        raise LedgerError(
+            f"the schema 'privet' of {name} belongs to another user; open a ledger as its owner"
+        )
     if own and not ledger:
         raise LedgerError(f"{name} has a schema 'privet' that is no Privet ledger")
     if not ledger:
         try:
             with connection.transaction():
-                connection.execute("CREATE SCHEMA privet")  # waits for who is making one; an advisory lock could be held by any login
+                # waits for who is making one; an advisory lock could be held by any login
+                connection.execute("CREATE SCHEMA privet")
         except (psycopg.errors.DuplicateSchema, psycopg.errors.UniqueViolation):
             return _opened(connection, name)
         for script in _SCRIPTS:
             connection.execute(script_of(script))
-        connection.execute("INSERT INTO privet.ledger VALUES ($1, $2, 0)", (new_identity(), _VERSION))
+        connection.execute(
+            "INSERT INTO privet.ledger VALUES ($1, $2, 0)", (new_identity(), _VERSION)
+        )
     row = connection.execute("SELECT identity, version FROM privet.ledger").fetchone()
     assert row is not None
     if row[1] != _VERSION:
-        raise LedgerError(f"ledger {name} has version {row[1]}, this Privet reads version {_VERSION}")
+        raise LedgerError(
+            f"ledger {name} has version {row[1]}, this Privet reads version {_VERSION}"
+        )
     return str(row[0])
 
 

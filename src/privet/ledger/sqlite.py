@@ -19,7 +19,8 @@ from privet.ledger.verify import problems_of
 
 _EVERYONE = ""  # stands for "no analyst" in the tables; analysts have non-empty names
 
-# What counts is the journal. Caps and totals follow from it, and are kept so that a charge need not read it all.
+# What counts is the journal. Caps and totals follow from it, and are kept so that a charge need not
+# read it all.
 _SCHEMA = """
 CREATE TABLE IF NOT EXISTS ledger (identity TEXT NOT NULL);
 CREATE TABLE IF NOT EXISTS journal (
@@ -38,7 +39,7 @@ CREATE TRIGGER IF NOT EXISTS journal_stays BEFORE DELETE ON journal BEGIN SELECT
 CREATE TRIGGER IF NOT EXISTS journal_keeps BEFORE UPDATE ON journal BEGIN SELECT RAISE(ABORT, 'the journal is append-only'); END;
 CREATE TRIGGER IF NOT EXISTS answers_stay BEFORE DELETE ON answers BEGIN SELECT RAISE(ABORT, 'answers are kept'); END;
 CREATE TRIGGER IF NOT EXISTS answers_keep BEFORE UPDATE ON answers BEGIN SELECT RAISE(ABORT, 'answers are kept'); END;
-"""
+"""  # noqa: E501
 _APPLICATION_ID = 0x50726976  # "Priv"
 _VERSION = 2
 _RESTORE = "put a backup in its place, and lower the caps by what was spent since it was made"
@@ -48,8 +49,9 @@ _COLUMNS = "number, time, kind, dataset, analyst, what, epsilon, rho, key, reque
 class SQLiteLedger:
     """A durable ledger in one SQLite file, shared by processes of one machine.
 
-    A charge is one transaction that is on disk (WAL, synchronous=FULL) before :meth:`charge` returns, and takes the
-    write lock before it reads what was spent, so that concurrent charges never overspend.
+    A charge is one transaction that is on disk (WAL, synchronous=FULL) before :meth:`charge`
+    returns, and takes the write lock before it reads what was spent, so that concurrent charges
+    never overspend.
     """
 
     def __init__(self, path: str | PathLike[str]) -> None:
@@ -75,10 +77,14 @@ class SQLiteLedger:
         """Make the tables, or bring them from an older version to this one."""
         version = connection.execute("PRAGMA user_version").fetchone()[0]
         if version not in (0, 1, _VERSION):
-            raise LedgerError(f"ledger {self.path} has version {version}, this Privet reads versions 1 to {_VERSION}")
+            raise LedgerError(
+                f"ledger {self.path} has version {version}, this Privet reads versions 1 to "
+                f"{_VERSION}"
+            )
         if version == _VERSION:
             return
-        if version == 0 and connection.execute("PRAGMA page_count").fetchone()[0] > 1:  # a new file has nothing in it
+        # a new file has nothing in it
+        if version == 0 and connection.execute("PRAGMA page_count").fetchone()[0] > 1:
             raise LedgerError(f"ledger {self.path} is damaged: it has no version; {_RESTORE}")
         for statement in _statements(_SCHEMA):
             connection.execute(statement)
@@ -90,13 +96,22 @@ class SQLiteLedger:
 
     def _upgrade(self, connection: sqlite3.Connection) -> None:
         """Version 1 had charges without hashes, and caps without a history."""
-        old = connection.execute("SELECT time, dataset, analyst, what, epsilon, rho FROM entries ORDER BY number").fetchall()
+        old = connection.execute(
+            "SELECT time, dataset, analyst, what, epsilon, rho FROM entries ORDER BY number"
+        ).fetchall()
         for time, dataset, analyst, what, epsilon, rho in old:
             cost = _cost_from_text(epsilon, rho)
-            self._append(connection, charge_line(*self._head(connection), dataset, analyst, what, cost, time=time))
-        for dataset, analyst, amount, unit in connection.execute("SELECT dataset, analyst, amount, unit FROM caps").fetchall():
+            self._append(
+                connection,
+                charge_line(*self._head(connection), dataset, analyst, what, cost, time=time),
+            )
+        for dataset, analyst, amount, unit in connection.execute(
+            "SELECT dataset, analyst, amount, unit FROM caps"
+        ).fetchall():
             budget = Budget(**{unit: written_fraction(amount)})
-            self._append(connection, cap_line(*self._head(connection), dataset, analyst or None, budget))
+            self._append(
+                connection, cap_line(*self._head(connection), dataset, analyst or None, budget)
+            )
         connection.execute("DROP TABLE entries")
 
     def set_cap(self, dataset: str, budget: Budget, analyst: str | None = None) -> None:
@@ -112,10 +127,15 @@ class SQLiteLedger:
                 self._set_cap(connection, dataset, budget, None)
             return there or budget
 
-    def _set_cap(self, connection: sqlite3.Connection, dataset: str, budget: Budget, analyst: str | None) -> None:
+    def _set_cap(
+        self, connection: sqlite3.Connection, dataset: str, budget: Budget, analyst: str | None
+    ) -> None:
         self._append(connection, cap_line(*self._head(connection), dataset, analyst, budget))
         connection.execute(
-            "INSERT INTO caps VALUES (?, ?, ?, ?) ON CONFLICT DO UPDATE SET amount = excluded.amount, unit = excluded.unit",
+            (
+                "INSERT INTO caps VALUES (?, ?, ?, ?) ON CONFLICT DO UPDATE SET amount = "
+                "excluded.amount, unit = excluded.unit"
+            ),
             (dataset, analyst or _EVERYONE, str(budget.amount), budget.unit),
         )
 
@@ -123,15 +143,26 @@ class SQLiteLedger:
         with self._connected() as connection:
             return self._read_cap(connection, dataset, analyst)
 
-    def charge(self, dataset: str, analyst: str, cost: Cost, what: str, *, key: str = "", request: str = "") -> Entry:
+    def charge(
+        self, dataset: str, analyst: str, cost: Cost, what: str, *, key: str = "", request: str = ""
+    ) -> Entry:
         with self._transaction() as connection:
             there = self._charged(connection, analyst, key)
             if there is not None:
                 return same_request(there, request)
             for who in (None, analyst):
-                total = fitted(self._read_cap(connection, dataset, who), self._read_spent(connection, dataset, who), cost, dataset, who)
+                total = fitted(
+                    self._read_cap(connection, dataset, who),
+                    self._read_spent(connection, dataset, who),
+                    cost,
+                    dataset,
+                    who,
+                )
                 connection.execute(
-                    "INSERT INTO spent VALUES (?, ?, ?, ?) ON CONFLICT DO UPDATE SET epsilon = excluded.epsilon, rho = excluded.rho",
+                    (
+                        "INSERT INTO spent VALUES (?, ?, ?, ?) ON CONFLICT DO UPDATE SET epsilon = "
+                        "excluded.epsilon, rho = excluded.rho"
+                    ),
                     (dataset, who or _EVERYONE, *written(total)),
                 )
             line = charge_line(*self._head(connection), dataset, analyst, what, cost, key, request)
@@ -144,7 +175,10 @@ class SQLiteLedger:
 
     def record(self, number: int, answer: bytes) -> bytes:
         with self._transaction() as connection:
-            connection.execute("INSERT INTO answers VALUES (?, ?) ON CONFLICT DO NOTHING", (number, zlib.compress(answer, 1)))
+            connection.execute(
+                "INSERT INTO answers VALUES (?, ?) ON CONFLICT DO NOTHING",
+                (number, zlib.compress(answer, 1)),
+            )
             return self._answer(connection, number) or answer
 
     def answer(self, number: int) -> bytes | None:
@@ -166,35 +200,50 @@ class SQLiteLedger:
 
     def unanswered(self) -> set[int]:
         with self._connected() as connection:
-            rows = connection.execute("SELECT number FROM journal WHERE key <> '' AND number NOT IN (SELECT number FROM answers)")
+            rows = connection.execute(
+                "SELECT number FROM journal WHERE key <> '' AND number NOT IN (SELECT number "
+                "FROM "
+                "answers)"
+            )
             return {row[0] for row in rows}
 
     def datasets(self) -> list[str]:
         with self._connected() as connection:
-            rows = connection.execute("SELECT dataset FROM caps WHERE analyst = ? ORDER BY dataset", (_EVERYONE,)).fetchall()
+            rows = connection.execute(
+                "SELECT dataset FROM caps WHERE analyst = ? ORDER BY dataset", (_EVERYONE,)
+            ).fetchall()
         return [row[0] for row in rows]
 
     def analysts(self, dataset: str) -> list[str]:
         with self._connected() as connection:
             rows = connection.execute(
-                "SELECT analyst FROM caps WHERE dataset = ? AND analyst <> ? ORDER BY analyst", (dataset, _EVERYONE)
+                "SELECT analyst FROM caps WHERE dataset = ? AND analyst <> ? ORDER BY analyst",
+                (dataset, _EVERYONE),
             ).fetchall()
         return [row[0] for row in rows]
 
     def journal(self) -> Iterator[Line]:
         with self._connected() as connection:
-            rows = connection.execute(f"SELECT {_COLUMNS} FROM journal ORDER BY number").fetchall()  # noqa: S608 - a constant
+            # - a constant
+            rows = connection.execute(f"SELECT {_COLUMNS} FROM journal ORDER BY number").fetchall()  # noqa: S608
         for row in rows:
             yield Line(*row)
 
     def line(self, number: int) -> Line | None:
         with self._connected() as connection:
-            row = connection.execute(f"SELECT {_COLUMNS} FROM journal WHERE number = ?", (number,)).fetchone()  # noqa: S608 - a constant
+            # - a constant
+            row = connection.execute(
+                f"SELECT {_COLUMNS} FROM journal WHERE number = ?",  # noqa: S608
+                (number,),
+            ).fetchone()
         return None if row is None else Line(*row)
 
     def recorded(self, analyst: str) -> int:
         with self._connected() as connection:
-            sql = "SELECT coalesce(sum(length(body)), 0) FROM journal JOIN answers USING (number) WHERE analyst = ?"
+            sql = (
+                "SELECT coalesce(sum(length(body)), 0) FROM journal JOIN answers USING (number) "
+                "WHERE analyst = ?"
+            )
             return int(connection.execute(sql, (analyst,)).fetchone()[0])
 
     def books(self) -> Books:
@@ -211,21 +260,26 @@ class SQLiteLedger:
 
     def _head(self, connection: sqlite3.Connection) -> tuple[str, int]:
         """The hash of the last line, and the number of the next."""
-        row = connection.execute("SELECT hash, number FROM journal ORDER BY number DESC LIMIT 1").fetchone()
+        row = connection.execute(
+            "SELECT hash, number FROM journal ORDER BY number DESC LIMIT 1"
+        ).fetchone()
         if row is None:
             return _identity(connection), 1
         return row[0], row[1] + 1
 
     @staticmethod
     def _append(connection: sqlite3.Connection, line: Line) -> None:
-        connection.execute("INSERT INTO journal VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)", astuple(line))
+        connection.execute(
+            "INSERT INTO journal VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)", astuple(line)
+        )
 
     @staticmethod
     def _charged(connection: sqlite3.Connection, analyst: str, key: str) -> Entry | None:
         if not key:
             return None
         row = connection.execute(
-            f"SELECT {_COLUMNS} FROM journal WHERE analyst = ? AND key = ? AND key <> ''",  # noqa: S608 - a constant
+            # - a constant
+            f"SELECT {_COLUMNS} FROM journal WHERE analyst = ? AND key = ? AND key <> ''",  # noqa: S608
             (analyst, key),
         ).fetchone()
         return None if row is None else Line(*row).entry
@@ -236,16 +290,20 @@ class SQLiteLedger:
         return None if row is None else zlib.decompress(row[0])
 
     @staticmethod
-    def _read_cap(connection: sqlite3.Connection, dataset: str, analyst: str | None) -> Budget | None:
+    def _read_cap(
+        connection: sqlite3.Connection, dataset: str, analyst: str | None
+    ) -> Budget | None:
         row = connection.execute(
-            "SELECT amount, unit FROM caps WHERE dataset = ? AND analyst = ?", (dataset, analyst or _EVERYONE)
+            "SELECT amount, unit FROM caps WHERE dataset = ? AND analyst = ?",
+            (dataset, analyst or _EVERYONE),
         ).fetchone()
         return None if row is None else Budget(**{row[1]: written_fraction(row[0])})
 
     @staticmethod
     def _read_spent(connection: sqlite3.Connection, dataset: str, analyst: str | None) -> Cost:
         row = connection.execute(
-            "SELECT epsilon, rho FROM spent WHERE dataset = ? AND analyst = ?", (dataset, analyst or _EVERYONE)
+            "SELECT epsilon, rho FROM spent WHERE dataset = ? AND analyst = ?",
+            (dataset, analyst or _EVERYONE),
         ).fetchone()
         return NOTHING if row is None else _cost_from_text(*row)
 
@@ -254,7 +312,9 @@ class SQLiteLedger:
         """This thread's connection; a driver error becomes a ledger error."""
         try:
             if self._file is not None and self._file != self._found():
-                raise LedgerError(f"ledger {self.path} was removed or replaced while in use; nothing is charged")
+                raise LedgerError(
+                    f"ledger {self.path} was removed or replaced while in use; nothing is charged"
+                )
             with self._connections.using(self._open) as connection:
                 yield connection
         except PrivetError:
@@ -262,26 +322,48 @@ class SQLiteLedger:
         except sqlite3.Error as error:
             raise LedgerError(f"cannot use ledger {self.path}: {error}") from None
         except UnicodeEncodeError:  # what came is at fault, not the ledger
-            raise ParameterError("names, keys and descriptions in a ledger must be text that UTF-8 can write; nothing is charged") from None
-        except (ValueError, TypeError, zlib.error):  # an amount that is none, a text that is no UTF-8, an answer that does not unfold
-            raise LedgerError(f"ledger {self.path} is damaged: it holds what no ledger writes; {_RESTORE}") from None
+            raise ParameterError(
+                "names, keys and descriptions in a ledger must be text that UTF-8 can write; "
+                "nothing is charged"
+            ) from None
+        except (
+            ValueError,
+            TypeError,
+            zlib.error,
+        ):  # an amount that is none, a text that is no UTF-8, an answer that does not unfold
+            raise LedgerError(
+                f"ledger {self.path} is damaged: it holds what no ledger writes; {_RESTORE}"
+            ) from None
 
     def _check_whole(self, connection: sqlite3.Connection) -> None:
-        """A damaged file may still be one that SQLite reads, with a total that is gone or not found: nothing is charged to it."""
+        """A damaged file may still be one that SQLite reads, with a total that is gone or not
+        found: nothing is charged to it.
+        """
         indexes = connection.execute("PRAGMA integrity_check(1)").fetchone()[0]
-        found = problems_of(self.identity, _books(connection)) if indexes == "ok" else [" ".join(indexes.split())]
+        found = (
+            problems_of(self.identity, _books(connection))
+            if indexes == "ok"
+            else [" ".join(indexes.split())]
+        )
         if found:
-            raise LedgerError(f"ledger {self.path} is damaged, so nothing is charged ({found[0]}); {_RESTORE}")
+            raise LedgerError(
+                f"ledger {self.path} is damaged, so nothing is charged ({found[0]}); {_RESTORE}"
+            )
         self._whole = True
 
     def _open(self) -> sqlite3.Connection:
         mode = "rwc" if self._file is None else "rw"  # a ledger that is gone is not made anew
         connection = sqlite3.connect(
-            f"{self.path.absolute().as_uri()}?mode={mode}", timeout=60, isolation_level=None, uri=True, check_same_thread=False
+            f"{self.path.absolute().as_uri()}?mode={mode}",
+            timeout=60,
+            isolation_level=None,
+            uri=True,
+            check_same_thread=False,
         )
         connection.execute("PRAGMA journal_mode=WAL")
         connection.execute("PRAGMA synchronous=FULL")
-        if self.identity and self.identity != _identity(connection):  # another file may get the number of one that was removed
+        # another file may get the number of one that was removed
+        if self.identity and self.identity != _identity(connection):
             connection.close()
             raise LedgerError(f"ledger {self.path} was replaced while in use; nothing is charged")
         self._file = self._file or self._found()
@@ -312,7 +394,11 @@ class SQLiteLedger:
 
 
 def _books(connection: sqlite3.Connection) -> Books:
-    lines = [Line(*row) for row in connection.execute(f"SELECT {_COLUMNS} FROM journal ORDER BY number")]  # noqa: S608 - a constant
+    # - a constant
+    lines = [
+        Line(*row)
+        for row in connection.execute(f"SELECT {_COLUMNS} FROM journal ORDER BY number")  # noqa: S608
+    ]
     caps = connection.execute("SELECT dataset, analyst, unit, amount FROM caps").fetchall()
     spent = connection.execute("SELECT dataset, analyst, epsilon, rho FROM spent").fetchall()
     return Books.read(lines, caps, spent)

@@ -1,9 +1,10 @@
 """One SQLite connection for each thread, and none while the process forks.
 
-SQLite's locks belong to a process, and it remembers them for all connections to one file together. A forked child remembers locks that
-only its parent has: a connection that the child opens then holds none, its parent may take itself for the last user of the file and
-remove the log, and what the child wrote since is lost. So all connections are closed before a fork, when nobody is using one; parent
-and child open new ones when they need them.
+SQLite's locks belong to a process, and it remembers them for all connections to one file together.
+A forked child remembers locks that only its parent has: a connection that the child opens then
+holds none, its parent may take itself for the last user of the file and remove the log, and what
+the child wrote since is lost. So all connections are closed before a fork, when nobody is using
+one; parent and child open new ones when they need them.
 """
 
 from __future__ import annotations
@@ -45,13 +46,19 @@ class Connections:
 
     @contextmanager
     def using(self, opened: Callable[[], sqlite3.Connection]) -> Iterator[sqlite3.Connection]:
-        """This thread's connection, or a new one, which another thread must be allowed to close. A fork waits for the end of the block."""
+        """This thread's connection, or a new one, which another thread must be allowed to close. A
+        fork waits for the end of the block.
+        """
         held = self._held()
         with held.lock:
             if held.connection is None:
                 held.connection, held.process = opened(), os.getpid()
             elif held.process != os.getpid():
-                raise LedgerError("this process was forked in a way that Python was not told of; open ledgers after the fork")
+                raise LedgerError(
+                    "this process was forked in a way that Python was not told of; open "
+                    "ledgers "
+                    "after the fork"
+                )
             yield held.connection
 
     def close(self) -> None:
@@ -86,4 +93,6 @@ def _after_fork() -> None:
 
 
 if hasattr(os, "register_at_fork"):  # elsewhere nobody forks
-    os.register_at_fork(before=_before_fork, after_in_parent=_after_fork, after_in_child=_after_fork)
+    os.register_at_fork(
+        before=_before_fork, after_in_parent=_after_fork, after_in_child=_after_fork
+    )

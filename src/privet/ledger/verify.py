@@ -1,7 +1,8 @@
 """Whether a ledger is still what it was.
 
-The chain finds a line that was edited, removed, inserted or moved. A tail that was cut off, or a backup that was restored, leaves a
-chain that is whole but short: what lies outside of the ledger finds it, the witness and the receipts that analysts hold.
+The chain finds a line that was edited, removed, inserted or moved. A tail that was cut off, or a
+backup that was restored, leaves a chain that is whole but short: what lies outside of the ledger
+finds it, the witness and the receipts that analysts hold.
 """
 
 from __future__ import annotations
@@ -17,16 +18,23 @@ from privet.ledger.witness import Witness
 Account = tuple[str, str]
 
 
-def verify(ledger: Ledger, witness: Witness | None = None, receipts: Sequence[Receipt] = ()) -> list[str]:
-    """What is wrong with a ledger, in words; empty where nothing is. A ledger that is whole is noted in the witness."""
-    seen = None if witness is None else witness.seen()  # before the lines are read: what was seen then must be among them
+def verify(
+    ledger: Ledger, witness: Witness | None = None, receipts: Sequence[Receipt] = ()
+) -> list[str]:
+    """What is wrong with a ledger, in words; empty where nothing is. A ledger that is whole is
+    noted in the witness.
+    """
+    # before the lines are read: what was seen then must be among them
+    seen = None if witness is None else witness.seen()
     books = ledger.books()
     found = problems_of(ledger.identity, books)
     by_number = {line.number: line for line in books.lines}
     if seen is not None:
         found += _against("the witness", seen, ledger.identity, by_number)
     for receipt in receipts:
-        found += _against(f"the receipt of line {receipt.number}", receipt, ledger.identity, by_number)
+        found += _against(
+            f"the receipt of line {receipt.number}", receipt, ledger.identity, by_number
+        )
         if receipt.answer:
             found += _answered(ledger, receipt)
     if not found and books.lines and witness is not None:
@@ -35,7 +43,9 @@ def verify(ledger: Ledger, witness: Witness | None = None, receipts: Sequence[Re
 
 
 def problems_of(identity: str, books: Books) -> list[str]:
-    """What is wrong with the books of a ledger by themselves: the chain of lines, and what must follow from them."""
+    """What is wrong with the books of a ledger by themselves: the chain of lines, and what must
+    follow from them.
+    """
     return [*_chain(identity, books.lines), *_accounts(books)]
 
 
@@ -43,11 +53,20 @@ def _chain(identity: str, lines: list[Line]) -> Iterator[str]:
     before, expected = identity, 1
     for line in lines:
         if line.number != expected:
-            yield f"line {line.number} stands where line {expected} should: a line was removed or moved"
+            yield (
+                f"line {line.number} stands where line {expected} should: a line was removed or "
+                "moved"
+            )
         elif line.hash != line.hashed(before):
-            yield f"line {line.number} is not what was written after line {expected - 1}: one of them was edited, inserted or moved"
+            yield (
+                f"line {line.number} is not what was written after line {expected - 1}: one of "
+                "them was edited, inserted or moved"
+            )
         # In a damaged file anything may stand for a number.
-        before, expected = line.hash, (line.number if isinstance(line.number, int) else expected) + 1
+        before, expected = (
+            line.hash,
+            (line.number if isinstance(line.number, int) else expected) + 1,
+        )
 
 
 def _accounts(books: Books) -> Iterator[str]:
@@ -60,7 +79,9 @@ def _accounts(books: Books) -> Iterator[str]:
                 caps[line.dataset, line.analyst] = f"{line.budget.unit} {line.budget.amount}"
             else:
                 for who in ("", line.analyst):
-                    spent[line.dataset, who] = add(spent.get((line.dataset, who), NOTHING), line.entry.cost)
+                    spent[line.dataset, who] = add(
+                        spent.get((line.dataset, who), NOTHING), line.entry.cost
+                    )
         except (ValueError, TypeError):
             yield f"line {line.number} holds an amount that is none"
     for account in sorted({*caps, *books.caps}, key=repr):  # what is damaged may be no text
@@ -78,9 +99,15 @@ def _against(name: str, seen: Receipt, identity: str, lines: dict[int, Line]) ->
         yield f"{name} is from another ledger"
     elif seen.number not in lines:
         last = max(lines, default=0)
-        yield f"{name} has seen line {seen.number}, but the ledger ends at line {last}: it was cut, or restored from a backup"
+        yield (
+            f"{name} has seen line {seen.number}, but the ledger ends at line {last}: it was cut, "
+            "or restored from a backup"
+        )
     elif lines[seen.number].hash != seen.hash:
-        yield f"{name} has seen another line {seen.number}: the ledger was changed, or restored from a backup and continued"
+        yield (
+            f"{name} has seen another line {seen.number}: the ledger was changed, or restored from "
+            "a backup and continued"
+        )
 
 
 def _answered(ledger: Ledger, receipt: Receipt) -> Iterator[str]:

@@ -1,4 +1,6 @@
-"""What was seen of a ledger, kept outside of it: a history that was cut short or restored from a backup no longer reaches it."""
+"""What was seen of a ledger, kept outside of it: a history that was cut short or restored from a
+backup no longer reaches it.
+"""
 
 from __future__ import annotations
 
@@ -14,7 +16,9 @@ from privet.ledger.journal import Entry, Line, Receipt
 
 
 class Witness:
-    """A small file with the last line that was seen of a ledger. It should lie on another disk than the ledger."""
+    """A small file with the last line that was seen of a ledger. It should lie on another disk than
+    the ledger.
+    """
 
     def __init__(self, path: str | PathLike[str]) -> None:
         self.path = Path(path)
@@ -35,7 +39,8 @@ class Witness:
         return Receipt.read(text)
 
     def note(self, ledger: Ledger, line: Entry | Line) -> None:
-        """Remember a line, unless a later one was seen already. What was seen before must still be there, or it is not forgotten.
+        """Remember a line, unless a later one was seen already. What was seen before must still be
+        there, or it is not forgotten.
 
         Processes may lose each other's note: then an earlier line is kept.
         """
@@ -47,7 +52,9 @@ class Witness:
                     return
             beside = self.path.with_name(f"{self.path.name}.{secrets.token_hex(4)}")
             try:
-                beside.write_text(f"{Receipt(ledger.identity, line.number, line.hash)}\n", encoding="ascii")
+                beside.write_text(
+                    f"{Receipt(ledger.identity, line.number, line.hash)}\n", encoding="ascii"
+                )
                 beside.replace(self.path)
             except OSError as error:
                 beside.unlink(missing_ok=True)
@@ -57,6 +64,7 @@ class Witness:
         there = ledger.line(before.number) if before.ledger == ledger.identity else None
         if there is None or there.hash != before.hash:
             raise LedgerError(
-                f"the ledger is not the one that the witness {self.path} has seen: line {before.number} is gone or another. "
+                f"the ledger is not the one that the witness {self.path} has seen: line "
+                f"{before.number} is gone or another. "
                 "It was cut or replaced, perhaps by a backup, while it was in use"
             )

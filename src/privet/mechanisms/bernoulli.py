@@ -1,7 +1,8 @@
 """Exact coins: true with probability exp(-numerator/denominator), in integers only.
 
-Canonne, Kamath and Steinke, "The Discrete Gaussian for Differential Privacy" (2020), algorithm 1: for gamma <= 1 draw
-coins of probability gamma/1, gamma/2, ... until one fails; the number of draws is odd with probability exp(-gamma).
+Canonne, Kamath and Steinke, "The Discrete Gaussian for Differential Privacy" (2020), algorithm 1:
+for gamma <= 1 draw coins of probability gamma/1, gamma/2, ... until one fails; the number of draws
+is odd with probability exp(-gamma).
 """
 
 from __future__ import annotations
@@ -15,8 +16,12 @@ from privet.mechanisms.randomness import Bits, uniform_below, uniform_int
 MAX_DENOMINATOR = 1 << 56
 
 
-def exp_coins(bits: Bits, numerators: npt.NDArray[np.uint64], denominator: int) -> npt.NDArray[np.bool_]:
-    """Coins of probability exp(-numerator/denominator), vectorised. Needs 0 <= numerator <= denominator <= 2**56."""
+def exp_coins(
+    bits: Bits, numerators: npt.NDArray[np.uint64], denominator: int
+) -> npt.NDArray[np.bool_]:
+    """Coins of probability exp(-numerator/denominator), vectorised. Needs 0 <= numerator <=
+    denominator <= 2**56.
+    """
     heads = np.ones(len(numerators), dtype=bool)
     alive = np.arange(len(numerators))
     k = 1
@@ -33,7 +38,9 @@ def exp_coins(bits: Bits, numerators: npt.NDArray[np.uint64], denominator: int) 
 
 
 def geometric(bits: Bits, count: int) -> npt.NDArray[np.uint64]:
-    """How many coins of probability exp(-1) come up heads before the first tail: at least w with probability exp(-w)."""
+    """How many coins of probability exp(-1) come up heads before the first tail: at least w with
+    probability exp(-w).
+    """
     out = np.zeros(count, dtype=np.uint64)
     alive = np.arange(count)
     while len(alive := alive[exp_coins(bits, np.ones(len(alive), dtype=np.uint64), 1)]):
@@ -45,7 +52,9 @@ def exp_coin(bits: Bits, numerator: int, denominator: int) -> bool:
     """One coin of probability exp(-numerator/denominator), for integers of any size."""
     whole, numerator = divmod(numerator, denominator)
     # exp(-whole - rest): all of `whole` coins of exp(-1), and then the rest.
-    return all(_tail(bits, 1, 1, 1) for _ in range(whole)) and _tail(bits, numerator, denominator, 1)
+    return all(_tail(bits, 1, 1, 1) for _ in range(whole)) and _tail(
+        bits, numerator, denominator, 1
+    )
 
 
 def _tail(bits: Bits, numerator: int, denominator: int, k: int) -> bool:

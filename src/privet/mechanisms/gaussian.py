@@ -13,14 +13,16 @@ from privet.mechanisms.bernoulli import exp_coin, exp_coins, geometric
 from privet.mechanisms.laplace import discrete_laplace
 from privet.mechanisms.randomness import Bits
 
-_TAIL = 20  # a Laplace candidate beyond this many scales is judged in big integers; its square might overflow
+# a Laplace candidate beyond this many scales is judged in big integers; its square might overflow
+_TAIL = 20
 
 
 def discrete_gaussian(bits: Bits, count: int, variance: Fraction) -> npt.NDArray[np.int64]:
-    """``count`` draws of the discrete Gaussian law, Pr[k] proportional to exp(-k**2 / (2 variance)).
+    """``count`` draws of the discrete Gaussian law, Pr[k] proportional to exp(-k**2 / (2
+    variance)).
 
-    Canonne, Kamath and Steinke (2020), algorithm 3: a discrete Laplace candidate y of scale t = floor(sigma) + 1 is
-    accepted with probability exp(-(|y| - variance/t)**2 / (2 variance)).
+    Canonne, Kamath and Steinke (2020), algorithm 3: a discrete Laplace candidate y of scale t =
+    floor(sigma) + 1 is accepted with probability exp(-(|y| - variance/t)**2 / (2 variance)).
     """
     p, q = _numerator_and_denominator(variance)
     t = math.isqrt(p // q) + 1
@@ -37,11 +39,12 @@ def discrete_gaussian(bits: Bits, count: int, variance: Fraction) -> npt.NDArray
 def add_gaussian(
     bits: Bits, counts: npt.NDArray[np.int64], rho: Fraction, *, squared_sensitivity: int = 1
 ) -> tuple[npt.NDArray[np.int64], Cost]:
-    """Counts plus discrete Gaussian noise of variance ``squared_sensitivity / (2 rho)``, and what that costs.
+    """Counts plus discrete Gaussian noise of variance ``squared_sensitivity / (2 rho)``, and what
+    that costs.
 
-    Sensitivity: the square root of ``squared_sensitivity`` in L2, for integer vectors. Neighbours: one row added or
-    removed, as far as the sensitivity is stated for that. Cost: rho-zCDP (Canonne, Kamath and Steinke 2020, theorem 4);
-    no pure guarantee.
+    Sensitivity: the square root of ``squared_sensitivity`` in L2, for integer vectors. Neighbours:
+    one row added or removed, as far as the sensitivity is stated for that. Cost: rho-zCDP (Canonne,
+    Kamath and Steinke 2020, theorem 4); no pure guarantee.
     """
     noise = discrete_gaussian(bits, counts.size, Fraction(squared_sensitivity) / (2 * rho))
     return counts + noise.reshape(counts.shape), Cost.concentrated(rho)
@@ -51,7 +54,9 @@ _SMALL = 1 << 24  # t**2 q and p up to this keep the arithmetic of _accepted wit
 
 
 def _numerator_and_denominator(variance: Fraction) -> tuple[int, int]:
-    """The variance as p/q, rounded up (more noise, by less than one part in 10**5) where 64 bits would not hold it."""
+    """The variance as p/q, rounded up (more noise, by less than one part in 10**5) where 64 bits
+    would not hold it.
+    """
     t = math.isqrt(math.floor(variance)) + 1
     if max(t * t * variance.denominator, variance.numerator) <= _SMALL:
         return variance.numerator, variance.denominator
@@ -60,7 +65,9 @@ def _numerator_and_denominator(variance: Fraction) -> tuple[int, int]:
     return rounded.numerator, rounded.denominator
 
 
-def _accepted(bits: Bits, magnitudes: npt.NDArray[np.int64], p: int, q: int, t: int) -> npt.NDArray[np.bool_]:
+def _accepted(
+    bits: Bits, magnitudes: npt.NDArray[np.int64], p: int, q: int, t: int
+) -> npt.NDArray[np.bool_]:
     """Coins of probability exp(-gamma) with gamma = (|y| t q - p)**2 / (2 t**2 q p)."""
     denominator = 2 * t * t * q * p
     small = max(t * t * q, p) <= _SMALL

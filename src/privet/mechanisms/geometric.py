@@ -1,9 +1,10 @@
 """Exact geometric draws by a table: Pr[G >= g] = exp(-g / scale).
 
-Inversion: G is the number of g >= 1 with U < exp(-g / scale) for a uniform real U. A table holds the first 64 bits of these
-thresholds; a 64-bit word of U decides against all of them unless it equals one, and then further bits are drawn and further
-digits computed until it is decided. So the law is exact, whatever the table's precision. A draw beyond the table starts
-again from there (the law is memoryless).
+Inversion: G is the number of g >= 1 with U < exp(-g / scale) for a uniform real U. A table holds
+the first 64 bits of these thresholds; a 64-bit word of U decides against all of them unless it
+equals one, and then further bits are drawn and further digits computed until it is decided. So the
+law is exact, whatever the table's precision. A draw beyond the table starts again from there (the
+law is memoryless).
 """
 
 from __future__ import annotations
@@ -25,7 +26,9 @@ _PRECISION = 320  # bits of the thresholds while the table is made
 
 
 def table_geometric(bits: Bits, count: int, scale: Fraction) -> npt.NDArray[np.int64]:
-    """``count`` draws with Pr[G >= g] = exp(-g / scale), for scales up to :data:`MAX_TABLE_SCALE`."""
+    """``count`` draws with Pr[G >= g] = exp(-g / scale), for scales up to
+    :data:`MAX_TABLE_SCALE`.
+    """
     ascending = _thresholds(scale)
     out = np.zeros(count, dtype=np.int64)
     open_ = np.arange(count)
@@ -49,15 +52,20 @@ def _thresholds(scale: Fraction) -> npt.NDArray[np.uint64]:
     found, value, half = [], 1 << _PRECISION, _PRECISION - 64
     for g in range(1, length + 1):
         value = (value * factor) >> _PRECISION
-        # Each step is off by at most two units of the last bit; a threshold so close to a whole number is computed by itself.
+        # Each step is off by at most two units of the last bit; a threshold so close to a whole
+        # number is computed by itself.
         rest = value & ((1 << half) - 1)
         close = rest < 4 * g or rest > (1 << half) - 4 * g
-        found.append(_exp_bits(g, scale, 4 * _PRECISION) >> (4 * _PRECISION - 64) if close else value >> half)
+        found.append(
+            _exp_bits(g, scale, 4 * _PRECISION) >> (4 * _PRECISION - 64) if close else value >> half
+        )
     return np.array(found[::-1], dtype=np.uint64)
 
 
 def _is_below(bits: Bits, prefix: int, g: int, scale: Fraction) -> bool:
-    """Whether a uniform real with these first 64 bits is below exp(-g / scale): more bits of both until they differ."""
+    """Whether a uniform real with these first 64 bits is below exp(-g / scale): more bits of both
+    until they differ.
+    """
     known = 64
     while True:
         prefix = (prefix << 64) | uniform_int(bits, 1 << 64)

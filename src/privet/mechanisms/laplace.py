@@ -19,8 +19,9 @@ _CHUNK = 1 << 18  # bounds the working memory
 def discrete_laplace(bits: Bits, count: int, scale: Fraction) -> npt.NDArray[np.int64]:
     """``count`` draws of the discrete Laplace law, Pr[k] proportional to exp(-|k| / scale).
 
-    A magnitude with Pr[M >= m] = exp(-m / scale) and a random sign, where "minus zero" is drawn again (Canonne, Kamath and
-    Steinke 2020, algorithm 2). Magnitudes come from an exact table, or, for large scales, from that algorithm itself.
+    A magnitude with Pr[M >= m] = exp(-m / scale) and a random sign, where "minus zero" is drawn
+    again (Canonne, Kamath and Steinke 2020, algorithm 2). Magnitudes come from an exact table, or,
+    for large scales, from that algorithm itself.
     """
     out = np.empty(count, dtype=np.int64)
     for start in range(0, count, _CHUNK):
@@ -43,12 +44,16 @@ def magnitudes(bits: Bits, count: int, scale: Fraction) -> npt.NDArray[np.int64]
 
 
 def large_magnitudes(bits: Bits, count: int, t: int, s: int) -> npt.NDArray[np.int64]:
-    """The same for any scale t/s, in 64-bit integers (Canonne, Kamath and Steinke 2020, algorithm 2).
+    """The same for any scale t/s, in 64-bit integers (Canonne, Kamath and Steinke 2020, algorithm
+    2).
 
-    x = u + t v with u uniform below t and accepted with probability exp(-u/t), v geometric with exp(-1); then floor(x / s).
+    x = u + t v with u uniform below t and accepted with probability exp(-u/t), v geometric with
+    exp(-1); then floor(x / s).
     """
     low = _accepted_below(bits, count, t)
-    return np.asarray(((low + np.uint64(t) * geometric(bits, count)) // np.uint64(s)).astype(np.int64))
+    return np.asarray(
+        ((low + np.uint64(t) * geometric(bits, count)) // np.uint64(s)).astype(np.int64)
+    )
 
 
 def random_signs(bits: Bits, count: int) -> npt.NDArray[np.bool_]:
@@ -61,15 +66,16 @@ def add_laplace(
 ) -> tuple[npt.NDArray[np.int64], Cost]:
     """Counts plus discrete Laplace noise of scale ``sensitivity / epsilon``, and what that costs.
 
-    Sensitivity: ``sensitivity`` in L1, for integer vectors. Neighbours: one row added or removed, as far as the
-    sensitivity is stated for that. Cost: pure ``epsilon``.
+    Sensitivity: ``sensitivity`` in L1, for integer vectors. Neighbours: one row added or removed,
+    as far as the sensitivity is stated for that. Cost: pure ``epsilon``.
     """
     noise = discrete_laplace(bits, counts.size, Fraction(sensitivity) / epsilon)
     return counts + noise.reshape(counts.shape), Cost.pure(epsilon)
 
 
 def _numerator_and_denominator(scale: Fraction) -> tuple[int, int]:
-    """The scale as t/s with t and s small enough for 64-bit arithmetic, rounded up (more noise) where it is not.
+    """The scale as t/s with t and s small enough for 64-bit arithmetic, rounded up (more noise)
+    where it is not.
 
     With t <= 2**48 a magnitude overflows 63 bits with probability exp(-2**15): never.
     """

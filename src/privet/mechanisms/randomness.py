@@ -1,7 +1,7 @@
 """Where randomness comes from: the operating system's cryptographic generator, and nothing else.
 
-A seed would let anyone strip the noise off again. So a seeded source exists for tests alone: it must be unlocked by
-name, and everything that is drawn from it is marked ``private: false``.
+A seed would let anyone strip the noise off again. So a seeded source exists for tests alone: it
+must be unlocked by name, and everything that is drawn from it is marked ``private: false``.
 """
 
 from __future__ import annotations
@@ -46,7 +46,9 @@ _unlocked: ContextVar[bool] = ContextVar("test seeds unlocked", default=False)
 
 @contextmanager
 def unlock_test_seeds() -> Iterator[None]:
-    """Allow :class:`SeededBits` inside this block. For tests: what is drawn from a seed is not private."""
+    """Allow :class:`SeededBits` inside this block. For tests: what is drawn from a seed is not
+    private.
+    """
     token = _unlocked.set(True)
     try:
         yield
@@ -55,14 +57,17 @@ def unlock_test_seeds() -> Iterator[None]:
 
 
 class SeededBits:
-    """A repeatable stream of words, for tests. Refused unless unlocked with :func:`unlock_test_seeds`."""
+    """A repeatable stream of words, for tests. Refused unless unlocked with
+    :func:`unlock_test_seeds`.
+    """
 
     private = False
 
     def __init__(self, seed: int) -> None:
         if not _unlocked.get():
             raise PrivacyError(
-                "a seed lets anyone strip the noise off again; for tests, unlock it with privet.unlock_test_seeds() "
+                "a seed lets anyone strip the noise off again; for tests, unlock it with "
+                "privet.unlock_test_seeds() "
                 "(results are then marked private: false)"
             )
         if isinstance(seed, bool) or not isinstance(seed, int | np.integer):
@@ -77,7 +82,9 @@ class SeededBits:
 
 
 def uniform_below(bits: Bits, bounds: npt.NDArray[np.uint64]) -> npt.NDArray[np.uint64]:
-    """Exactly uniform integers in ``[0, bound)``, one per bound, by rejection. Bounds are 1 to 2**63."""
+    """Exactly uniform integers in ``[0, bound)``, one per bound, by rejection. Bounds are 1 to
+    2**63.
+    """
     masks = bounds - np.uint64(1)
     for shift in (1, 2, 4, 8, 16, 32):
         masks |= masks >> np.uint64(shift)
@@ -91,7 +98,9 @@ def uniform_below(bits: Bits, bounds: npt.NDArray[np.uint64]) -> npt.NDArray[np.
 
 
 def uniform_order(bits: Bits, count: int) -> npt.NDArray[np.intp]:
-    """An exactly uniform permutation of ``0 .. count - 1``: the order of random words, drawn again until no two are equal."""
+    """An exactly uniform permutation of ``0 .. count - 1``: the order of random words, drawn again
+    until no two are equal.
+    """
     while True:
         words = bits.words(count) if count > 1 else np.zeros(count, dtype=np.uint64)
         order = np.argsort(words, kind="stable")

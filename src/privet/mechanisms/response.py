@@ -1,8 +1,9 @@
 """Randomised response over k values: every person randomises their own value before it leaves them.
 
-A report is the truth with probability p = 1 / (1 + (k - 1) exp(-epsilon)), and otherwise any other value, uniformly. A uniform real U is
-compared with p: its first 64 bits decide unless they equal those of p, and then further bits are drawn and further digits of p
-computed until they differ. So the law is exact, and epsilon is never rounded.
+A report is the truth with probability p = 1 / (1 + (k - 1) exp(-epsilon)), and otherwise any other
+value, uniformly. A uniform real U is compared with p: its first 64 bits decide unless they equal
+those of p, and then further bits are drawn and further digits of p computed until they differ. So
+the law is exact, and epsilon is never rounded.
 """
 
 from __future__ import annotations
@@ -21,12 +22,15 @@ from privet.errors import ParameterError
 from privet.mechanisms.randomness import Bits, uniform_below, uniform_int
 
 
-def randomized_response(bits: Bits, codes: npt.NDArray[Any], size: int, epsilon: Fraction) -> tuple[npt.NDArray[np.int64], Cost]:
-    """Each code is kept with probability e**epsilon / (e**epsilon + size - 1), and is otherwise any other code, uniformly.
+def randomized_response(
+    bits: Bits, codes: npt.NDArray[Any], size: int, epsilon: Fraction
+) -> tuple[npt.NDArray[np.int64], Cost]:
+    """Each code is kept with probability e**epsilon / (e**epsilon + size - 1), and is otherwise any
+    other code, uniformly.
 
-    Warner (1965), k-ary form of Kairouz, Oh and Viswanath (2014). Sensitivity: none is needed; for any two true values the
-    probability of every report differs by a factor of at most e**epsilon. Neighbours: one person's value is replaced
-    (*local* privacy). Cost: pure ``epsilon``.
+    Warner (1965), k-ary form of Kairouz, Oh and Viswanath (2014). Sensitivity: none is needed; for
+    any two true values the probability of every report differs by a factor of at most e**epsilon.
+    Neighbours: one person's value is replaced (*local* privacy). Cost: pure ``epsilon``.
     """
     if size < 1 or (len(codes) and not 0 <= int(codes.min()) <= int(codes.max()) < size):
         raise ParameterError(f"codes must lie between 0 and {size - 1}")
@@ -68,7 +72,9 @@ def _first_word(size: int, epsilon: Fraction) -> int:
 
 
 def _is_below(bits: Bits, prefix: int, size: int, epsilon: Fraction) -> bool:
-    """Whether a uniform real with these first 64 bits is below the probability: more bits of both until they differ."""
+    """Whether a uniform real with these first 64 bits is below the probability: more bits of both
+    until they differ.
+    """
     known = 64
     while True:
         prefix = (prefix << 64) | uniform_int(bits, 1 << 64)

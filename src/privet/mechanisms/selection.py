@@ -1,8 +1,9 @@
 """Private selection: which candidate is (about) best, by integer scores.
 
-What counts is the *range* of a criterion: how far apart the changes of any two candidates' scores can be when one row
-is added or removed. If all scores rise by something in [0, r] (monotone), the range is r; if they move by up to s in
-either direction it is 2 s. Both mechanisms depend on score differences only, so a common shift is free.
+What counts is the *range* of a criterion: how far apart the changes of any two candidates' scores
+can be when one row is added or removed. If all scores rise by something in [0, r] (monotone), the
+range is r; if they move by up to s in either direction it is 2 s. Both mechanisms depend on score
+differences only, so a common shift is free.
 """
 
 from __future__ import annotations
@@ -19,10 +20,12 @@ Selection = Literal["permute-and-flip", "exponential"]
 
 
 def permute_and_flip(bits: Bits, scores: Sequence[int], epsilon: Fraction, score_range: int) -> int:
-    """The index of a good candidate: visit them in random order, take each with probability exp(-epsilon (best - score) / range).
+    """The index of a good candidate: visit them in random order, take each with probability
+    exp(-epsilon (best - score) / range).
 
-    McKenna and Sheldon (2020): never worse than the exponential mechanism, and as private. Sensitivity: the range of
-    the scores is ``score_range`` when one row is added or removed. Cost: pure ``epsilon``.
+    McKenna and Sheldon (2020): never worse than the exponential mechanism, and as private.
+    Sensitivity: the range of the scores is ``score_range`` when one row is added or removed. Cost:
+    pure ``epsilon``.
     """
     best = max(scores)
     order = list(range(len(scores)))
@@ -36,8 +39,9 @@ def permute_and_flip(bits: Bits, scores: Sequence[int], epsilon: Fraction, score
 def exponential(bits: Bits, scores: Sequence[int], epsilon: Fraction, score_range: int) -> int:
     """The index of a good candidate, with probability proportional to exp(epsilon score / range).
 
-    McSherry and Talwar (2007), sampled exactly by rejection. Sensitivity: the range of the scores is ``score_range``
-    when one row is added or removed. Cost: pure ``epsilon``, and only epsilon**2/8 in zCDP (bounded range).
+    McSherry and Talwar (2007), sampled exactly by rejection. Sensitivity: the range of the scores
+    is ``score_range`` when one row is added or removed. Cost: pure ``epsilon``, and only
+    epsilon**2/8 in zCDP (bounded range).
     """
     best = max(scores)
     while True:
@@ -46,14 +50,18 @@ def exponential(bits: Bits, scores: Sequence[int], epsilon: Fraction, score_rang
             return index
 
 
-def select(bits: Bits, scores: Sequence[int], epsilon: Fraction, score_range: int, mechanism: Selection) -> int:
+def select(
+    bits: Bits, scores: Sequence[int], epsilon: Fraction, score_range: int, mechanism: Selection
+) -> int:
     """One of the two mechanisms, by name."""
     chosen = permute_and_flip if mechanism == "permute-and-flip" else exponential
     return chosen(bits, scores, epsilon, score_range)
 
 
 def selection_cost(epsilon: Fraction, mechanism: Selection) -> Cost:
-    """What a selection costs. Permute-and-flip has no bounded range, so its zCDP cost is that of any pure mechanism."""
+    """What a selection costs. Permute-and-flip has no bounded range, so its zCDP cost is that of
+    any pure mechanism.
+    """
     return Cost.pure(epsilon) if mechanism == "permute-and-flip" else Cost.bounded_range(epsilon)
 
 

@@ -1,13 +1,16 @@
-"""Discrete Laplace noise that several parties make together: each adds a share, and only the sum has the law.
+"""Discrete Laplace noise that several parties make together: each adds a share, and only the sum
+has the law.
 
-Discrete Laplace noise of scale t is the difference of two geometric variables with Pr[G >= g] = p**g, p = exp(-1/t). A geometric
-variable is infinitely divisible: it is the sum of h independent negative binomial ones, NegBin(1/h, p). So h parties that each add
-X - Y with X, Y ~ NegBin(1/h, p) add discrete Laplace noise of scale t, exactly, and no party knows it. The principle is that
-of Ács and Castelluccia ("I have a DREAM!", 2011) and Goryczka and Xiong ("A comprehensive comparison of multiparty secure
-additions with differential privacy", 2017); divisibility is in Kotz, Kozubowski and Podgórski ("The Laplace distribution", 2001).
+Discrete Laplace noise of scale t is the difference of two geometric variables with Pr[G >= g] =
+p**g, p = exp(-1/t). A geometric variable is infinitely divisible: it is the sum of h independent
+negative binomial ones, NegBin(1/h, p). So h parties that each add X - Y with X, Y ~ NegBin(1/h, p)
+add discrete Laplace noise of scale t, exactly, and no party knows it. The principle is that of Ács
+and Castelluccia ("I have a DREAM!", 2011) and Goryczka and Xiong ("A comprehensive comparison of
+multiparty secure additions with differential privacy", 2017); divisibility is in Kotz, Kozubowski
+and Podgórski ("The Laplace distribution", 2001).
 
-More than h shares are more noise, never less privacy: what the others add is independent of the data. Fewer than h are
-NegBin(m/h, p) differences, for which epsilon is not promised.
+More than h shares are more noise, never less privacy: what the others add is independent of the
+data. Fewer than h are NegBin(m/h, p) differences, for which epsilon is not promised.
 """
 
 from __future__ import annotations
@@ -28,32 +31,45 @@ _CHUNK = 1 << 18  # bounds the working memory
 
 
 def laplace_share(bits: Bits, count: int, scale: Fraction, shares: int) -> npt.NDArray[np.int64]:
-    """``count`` draws of X - Y with X, Y ~ NegBin(1/shares, exp(-1/scale)). ``shares`` of them add up to discrete Laplace of ``scale``."""
+    """``count`` draws of X - Y with X, Y ~ NegBin(1/shares, exp(-1/scale)). ``shares`` of them add
+    up to discrete Laplace of ``scale``.
+    """
     check_shares("shares", shares)
     if not scale > 0:
         raise ParameterError(f"scale must be a positive fraction, got {scale!r}")
     out = np.empty(count, dtype=np.int64)
     for start in range(0, count, _CHUNK):
         part = out[start : start + _CHUNK]
-        part[:] = negative_binomial(bits, len(part), scale, shares) - negative_binomial(bits, len(part), scale, shares)
+        part[:] = negative_binomial(bits, len(part), scale, shares) - negative_binomial(
+            bits, len(part), scale, shares
+        )
     return out
 
 
 def add_laplace_share(
-    bits: Bits, counts: npt.NDArray[np.int64], epsilon: Fraction, *, sensitivity: int = 1, shares: int
+    bits: Bits,
+    counts: npt.NDArray[np.int64],
+    epsilon: Fraction,
+    *,
+    sensitivity: int = 1,
+    shares: int,
 ) -> tuple[npt.NDArray[np.int64], Cost]:
-    """Counts plus one of ``shares`` parts of discrete Laplace noise of scale ``sensitivity / epsilon``, and what that costs.
+    """Counts plus one of ``shares`` parts of discrete Laplace noise of scale ``sensitivity /
+    epsilon``, and what that costs.
 
-    Sensitivity: ``sensitivity`` in L1, for integer vectors. Neighbours: one row added or removed, as far as the sensitivity is stated
-    for that. Cost: pure ``epsilon`` for the **sum** of at least ``shares`` honest shares; a single share alone promises nothing, so
-    it may only leave inside a secure sum.
+    Sensitivity: ``sensitivity`` in L1, for integer vectors. Neighbours: one row added or removed,
+    as far as the sensitivity is stated for that. Cost: pure ``epsilon`` for the **sum** of at least
+    ``shares`` honest shares; a single share alone promises nothing, so it may only leave inside a
+    secure sum.
     """
     noise = laplace_share(bits, counts.size, Fraction(sensitivity) / epsilon, shares)
     return counts + noise.reshape(counts.shape), Cost.pure(epsilon)
 
 
 def deviation_of_shares(scale: Fraction, shares: int, added: int) -> float:
-    """The standard deviation of the sum of ``added`` shares. Variances add up; that of ``shares`` of them is discrete Laplace's."""
+    """The standard deviation of the sum of ``added`` shares. Variances add up; that of ``shares``
+    of them is discrete Laplace's.
+    """
     p = math.exp(-1 / float(scale))
     return math.sqrt(2 * p * added / shares) / -math.expm1(-1 / float(scale))
 
@@ -61,16 +77,23 @@ def deviation_of_shares(scale: Fraction, shares: int, added: int) -> float:
 def check_shares(name: str, shares: int) -> None:
     """That noise can be made of so many shares."""
     if isinstance(shares, bool) or not isinstance(shares, int) or not 1 <= shares <= MAX_SHARES:
-        raise ParameterError(f"{name} must be a whole number from 1 to {MAX_SHARES}, got {shares!r}")
+        raise ParameterError(
+            f"{name} must be a whole number from 1 to {MAX_SHARES}, got {shares!r}"
+        )
 
 
-def negative_binomial(bits: Bits, count: int, scale: Fraction, shares: int) -> npt.NDArray[np.int64]:
-    """``count`` draws of NegBin(1/shares, p) with p = exp(-1/scale), Pr[k] proportional to Gamma(k + 1/shares)/k! p**k.
+def negative_binomial(
+    bits: Bits, count: int, scale: Fraction, shares: int
+) -> npt.NDArray[np.int64]:
+    """``count`` draws of NegBin(1/shares, p) with p = exp(-1/scale), Pr[k] proportional to Gamma(k
+    + 1/shares)/k! p**k.
 
-    In a random permutation of a geometric number of elements the numbers of cycles of length l are independent and Poisson with mean
-    p**l/l (Shepp and Lloyd, "Ordered cycle lengths in a random permutation", 1966). Keeping every cycle with chance 1/shares divides
-    these means by ``shares``; what is then left is the compound Poisson form of NegBin(1/shares, p). The cycle
-    of some element is equally likely to have any length up to the number of elements left, so nothing but uniform integers are drawn.
+    In a random permutation of a geometric number of elements the numbers of cycles of length l are
+    independent and Poisson with mean p**l/l (Shepp and Lloyd, "Ordered cycle lengths in a random
+    permutation", 1966). Keeping every cycle with chance 1/shares divides these means by ``shares``;
+    what is then left is the compound Poisson form of NegBin(1/shares, p). The cycle of some element
+    is equally likely to have any length up to the number of elements left, so nothing but uniform
+    integers are drawn.
     """
     left = magnitudes(bits, count, scale).astype(np.uint64)
     kept = np.zeros(count, dtype=np.int64)

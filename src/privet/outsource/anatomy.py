@@ -1,8 +1,9 @@
 """Anatomy: what is public about an outsourced table, and how its two halves look.
 
-The identifier table IT has a row per person: the identifying attributes and the class, a group number and a sealed
-sequence number. The sensitive table ST has a row per sensitive value: a sequence number, the group number and the value.
-Whoever holds the key can join them; whoever does not knows the group only.
+The identifier table IT has a row per person: the identifying attributes and the class, a group
+number and a sealed sequence number. The sensitive table ST has a row per sensitive value: a
+sequence number, the group number and the value. Whoever holds the key can join them; whoever does
+not knows the group only.
 """
 
 from __future__ import annotations
@@ -22,9 +23,12 @@ from privet.schema import Attribute, Schema
 VERSION = 1
 #: Said wherever an outsourced table or what was learnt from it is shown.
 STATEMENT = (
-    "This is anatomization, not differential privacy. Whoever sees both tables knows for every person a group in which no "
-    "sensitive value has more than one l-th of the entries, and can learn more by correlation with what identifies people "
-    "(the deFinetti attack; measure it with 'privet outsource attack'), by background knowledge, and from who is asked about."
+    "This is anatomization, not differential privacy. Whoever sees both tables knows for every "
+    "person a group in which no "
+    "sensitive value has more than one l-th of the entries, and can learn more by correlation with "
+    "what identifies people "
+    "(the deFinetti attack; measure it with 'privet outsource attack'), by background knowledge, "
+    "and from who is asked about."
 )
 _KEYS = {"privet", "version", "id", "l", "sensitive", "pruning", "schema", "statement"}
 
@@ -53,14 +57,27 @@ class Anatomy:
         if isinstance(self.l, bool) or not isinstance(self.l, int) or self.l < 2:
             raise ParameterError(f"l must be a whole number of at least 2, got {self.l!r}")
         if self.sensitive == self.schema.target:
-            raise ParameterError(f"sensitive must not be the class {self.sensitive!r}: what a tree predicts, the server knows")
+            raise ParameterError(
+                f"sensitive must not be the class {self.sensitive!r}: what a tree predicts, "
+                "the "
+                "server knows"
+            )
         if self.sensitive not in self.schema.attributes:
-            raise ParameterError(f"sensitive must be one of {', '.join(self.schema.names)}; got {self.sensitive!r}")
+            raise ParameterError(
+                f"sensitive must be one of {', '.join(self.schema.names)}; got {self.sensitive!r}"
+            )
         if len(self.schema.attributes) < 2:
             raise ParameterError("a table needs an identifying attribute beside the sensitive one")
         if self.sensitive_domain.size < self.l:
-            raise ParameterError(f"l must be at most {self.sensitive_domain.size}, the values that {self.sensitive!r} has; got {self.l}")
-        if isinstance(self.pruning, bool) or not isinstance(self.pruning, int | float) or not 0 <= self.pruning < 1:
+            raise ParameterError(
+                f"l must be at most {self.sensitive_domain.size}, the values that "
+                f"{self.sensitive!r} has; got {self.l}"
+            )
+        if (
+            isinstance(self.pruning, bool)
+            or not isinstance(self.pruning, int | float)
+            or not 0 <= self.pruning < 1
+        ):
             raise ParameterError(f"pruning must be a share from 0 to below 1, got {self.pruning!r}")
 
     @property
@@ -71,11 +88,18 @@ class Anatomy:
     @cached_property
     def identifying(self) -> Schema:
         """The schema of the identifier table: what the server learns from."""
-        return replace(self.schema, attributes={name: a for name, a in self.schema.attributes.items() if name != self.sensitive})
+        return replace(
+            self.schema,
+            attributes={
+                name: a for name, a in self.schema.attributes.items() if name != self.sensitive
+            },
+        )
 
     @cached_property
     def columns(self) -> tuple[str, ...]:
-        """The columns of the identifier table: identifying attributes, the class, and the person where the schema names one."""
+        """The columns of the identifier table: identifying attributes, the class, and the person
+        where the schema names one.
+        """
         person = () if self.schema.person is None else (self.schema.person,)
         return (*self.identifying.names, self.schema.target, *person)
 
@@ -98,13 +122,27 @@ class Anatomy:
         if not isinstance(data, Mapping) or data.get("privet") != "anatomy":
             raise OutsourceError("this is no description of an outsourced table")
         if data.get("version") != VERSION:
-            raise OutsourceError(f"an outsourced table of version {data.get('version')!r}; this Privet reads version {VERSION}")
+            raise OutsourceError(
+                f"an outsourced table of version {data.get('version')!r}; this Privet reads "
+                f"version {VERSION}"
+            )
         if set(data) != _KEYS:
-            raise OutsourceError(f"the description of an outsourced table must have exactly {', '.join(sorted(_KEYS))}")
+            raise OutsourceError(
+                "the description of an outsourced table must have exactly "
+                f"{', '.join(sorted(_KEYS))}"
+            )
         try:
-            return cls(data["id"], data["l"], data["sensitive"], Schema.from_json(data["schema"]), data["pruning"])
+            return cls(
+                data["id"],
+                data["l"],
+                data["sensitive"],
+                Schema.from_json(data["schema"]),
+                data["pruning"],
+            )
         except (ParameterError, SchemaError, TypeError) as error:
-            raise OutsourceError(f"the description of an outsourced table is wrong: {error}") from None
+            raise OutsourceError(
+                f"the description of an outsourced table is wrong: {error}"
+            ) from None
 
     @classmethod
     def read(cls, path: str | PathLike[str]) -> Anatomy:

@@ -1,4 +1,6 @@
-"""Attacking one's own split: the attack sees the two halves, the key only counts how often it is right."""
+"""Attacking one's own split: the attack sees the two halves, the key only counts how often it is
+right.
+"""
 
 from __future__ import annotations
 
@@ -12,8 +14,12 @@ from privet.outsource.verify import true_values
 from privet.schema.encode import encode
 
 
-def attack_halves(halves: Halves, ring: KeyRing, model: Model = "logistic", known: int = 0) -> Score:
-    """Run the deFinetti attack on a split and score it. ``known``: so many people whose value the adversary knows beforehand."""
+def attack_halves(
+    halves: Halves, ring: KeyRing, model: Model = "logistic", known: int = 0
+) -> Score:
+    """Run the deFinetti attack on a split and score it. ``known``: so many people whose value the
+    adversary knows beforehand.
+    """
     anatomy, it, st = halves.anatomy, halves.identifiers, halves.values
     _, values = true_values(halves, ring)
     truth = codes_of(anatomy.sensitive_domain, values)
@@ -31,5 +37,7 @@ def attack_halves(halves: Halves, ring: KeyRing, model: Model = "logistic", know
         known=acquaintances(truth, known),
         model=model,
     )
-    without = population(anatomy.identifying, encoded.codes, np.asarray(encoded.classes), believed, truth)
+    without = population(
+        anatomy.identifying, encoded.codes, np.asarray(encoded.classes), believed, truth
+    )
     return score(believed, truth, l=anatomy.l, population=without)

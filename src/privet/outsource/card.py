@@ -1,4 +1,6 @@
-"""The card of an outsourced tree: for whoever wonders what it is, who sees what, and what it does not promise."""
+"""The card of an outsourced tree: for whoever wonders what it is, who sees what, and what it does
+not promise.
+"""
 
 from __future__ import annotations
 
@@ -13,35 +15,57 @@ def outsourced_card(about: dict[str, Any], tree: TreeSummary, details: TreeDetai
     """The card as Markdown. It holds what the server knows anyway, and no row."""
     anatomy: Anatomy = about["anatomy"]
     names = ", ".join(f"`{_plain(name)}`" for name in anatomy.identifying.names)
-    changed = f"{tree.changed} rows were added or removed since." if tree.changed else "No row was added or removed since."
+    changed = (
+        f"{tree.changed} rows were added or removed since."
+        if tree.changed
+        else "No row was added or removed since."
+    )
     lines = [
         f"# A tree for `{_plain(anatomy.schema.target)}` on an outsourced table",
         "",
         "**Not differentially private.** " + STATEMENT,
         "",
         "## The table",
-        f"- {about['rows']} rows in {about['groups']} random groups; no value of `{_plain(anatomy.sensitive)}` has more than one "
+        f"- {about['rows']} rows in {about['groups']} random groups; no value of "
+        f"`{_plain(anatomy.sensitive)}` has more than one "
         f"{_th(anatomy.l)} of the entries of any group (l = {anatomy.l}).",
-        f"- Identifying attributes, which the server sees person by person: {names}, and the class `{_plain(anatomy.schema.target)}`.",
+        (
+            f"- Identifying attributes, which the server sees person by person: {names}, and the "
+            "class "
+            f"`{_plain(anatomy.schema.target)}`."
+        ),
         f"- {about['pending']} rows wait for a group, sealed as a whole.",
         "",
         "## The tree",
-        f"- Base tree `{tree.id[:8]}`, grown {tree.made[:19].replace('T', ' ')} UTC by the server from the identifying attributes alone: "
-        f"{tree.splits} splits by gain ratio, leaf size {tree.leaf_size}, reduced-error pruning on a random {anatomy.pruning:.0%} of rows.",
-        f"- {tree.leaves} leaves, the largest of {tree.largest} rows; {len(details.refined)} are refined by sub-trees that only holders of "
+        f"- Base tree `{tree.id[:8]}`, grown {tree.made[:19].replace('T', ' ')} UTC by the server "
+        "from the identifying attributes alone: "
+        f"{tree.splits} splits by gain ratio, leaf size {tree.leaf_size}, reduced-error pruning on "
+        f"a random {anatomy.pruning:.0%} of rows.",
+        f"- {tree.leaves} leaves, the largest of {tree.largest} rows; {len(details.refined)} are "
+        "refined by sub-trees that only holders of "
         f"the key can read. {changed}",
         "- A client holds at most the rows of one leaf, with their candidates, in memory.",
         "",
         "## Who sees what",
-        "- The server sees both tables but not which sensitive value is whose; what identifies the rows to be predicted; which leaves they "
+        "- The server sees both tables but not which sensitive value is whose; what identifies the "
+        "rows to be predicted; which leaves they "
         "reach and when; who asks; and which rows are added or deleted when.",
-        "- Holders of the key and a token see everything. Sub-trees are exact: they are not to be shown to anybody else.",
+        (
+            "- Holders of the key and a token see everything. Sub-trees are exact: they are not to "
+            "be "
+            "shown to anybody else."
+        ),
         "- The sensitive value of a row to be predicted does not leave the client.",
         "",
         "## What it does not promise",
-        "- That nobody learns a person's sensitive value: correlation with identifying attributes can tell it (measure with "
+        "- That nobody learns a person's sensitive value: correlation with identifying attributes "
+        "can tell it (measure with "
         "`privet outsource attack`), and so can background knowledge about the others of a group.",
-        "- That the server answers with all rows: what it changes is found out, what it leaves out is not.",
+        (
+            "- That the server answers with all rows: what it changes is found out, what it leaves "
+            "out "
+            "is not."
+        ),
         "",
     ]
     return "\n".join(lines)

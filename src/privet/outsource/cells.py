@@ -1,4 +1,6 @@
-"""Cells: the entries of a table as texts, None for null, so that they are stored, sent and sealed in one form."""
+"""Cells: the entries of a table as texts, None for null, so that they are stored, sent and sealed
+in one form.
+"""
 
 from __future__ import annotations
 
@@ -15,7 +17,8 @@ from privet.schema import Attribute, Categorical, Schema, text_of
 from privet.schema.encode import encode
 
 Cell = str | None
-#: Longer than any entry that a learner could use; an entry that is longer does not belong in such a table.
+#: Longer than any entry that a learner could use; an entry that is longer does not belong in such a
+#: table.
 MAX_CELL = 10_000
 
 
@@ -24,14 +27,21 @@ def people_cells(frame: Any, anatomy: Anatomy) -> list[list[Cell]]:
     names = [*anatomy.columns, anatomy.sensitive]
     domains = {**anatomy.schema.attributes, anatomy.schema.target: anatomy.schema.label}
     columns = cells_of(frame, names)
-    return [canonical(domains[name], column) if name in domains else column for name, column in zip(names, columns, strict=True)]
+    return [
+        canonical(domains[name], column) if name in domains else column
+        for name, column in zip(names, columns, strict=True)
+    ]
 
 
 def cells_of(frame: Any, names: Sequence[str]) -> list[list[Cell]]:
-    """The columns of a data frame as texts, column by column. A number or truth value has the text of its category."""
+    """The columns of a data frame as texts, column by column. A number or truth value has the text
+    of its category.
+    """
     absent = [name for name in names if name not in frame.columns]
     if absent:
-        raise SchemaError(f"the table has no column {absent[0]!r}; it has {', '.join(map(str, frame.columns))}")
+        raise SchemaError(
+            f"the table has no column {absent[0]!r}; it has {', '.join(map(str, frame.columns))}"
+        )
     return [_column(name, frame[name]) for name in names]
 
 
@@ -45,15 +55,27 @@ def _column(name: str, column: Any) -> list[Cell]:
 
 def _text(name: str, entry: Any) -> str:
     if not isinstance(entry, str | bool | int | float | np.number | np.bool_):
-        raise SchemaError(f"column {name!r} must hold text, numbers or truth values, but one entry is a {type(entry).__name__}")
+        raise SchemaError(
+            f"column {name!r} must hold text, numbers or truth values, but one entry is a "
+            f"{type(entry).__name__}"
+        )
     text = text_of(entry.item() if isinstance(entry, np.generic) else entry)
-    if len(text) > MAX_CELL or "\x00" in text or any("\ud800" <= character <= "\udfff" for character in text):
-        raise SchemaError(f"column {name!r} must hold texts of at most {MAX_CELL} characters without NUL and lone surrogates")
+    if (
+        len(text) > MAX_CELL
+        or "\x00" in text
+        or any("\ud800" <= character <= "\udfff" for character in text)
+    ):
+        raise SchemaError(
+            f"column {name!r} must hold texts of at most {MAX_CELL} characters without NUL and "
+            "lone surrogates"
+        )
     return text
 
 
 def canonical(domain: Attribute, cells: Sequence[Cell]) -> list[Cell]:
-    """Cells as the schema spells them. A source that writes 30.0 where another writes 30 would mark its rows in both halves alike."""
+    """Cells as the schema spells them. A source that writes 30.0 where another writes 30 would mark
+    its rows in both halves alike.
+    """
     known = {cell: _canonical(domain, cell) for cell in set(cells)}
     return [known[cell] for cell in cells]
 
@@ -72,4 +94,7 @@ def _canonical(domain: Attribute, cell: Cell) -> Cell:
 def codes_of(domain: Attribute, cells: Sequence[Cell]) -> npt.NDArray[np.int64]:
     """The code of each cell in one attribute's domain; the domain's size where it is unknown."""
     schema = Schema({"cell": domain}, "class", ["no", "yes"])
-    return np.asarray(encode(schema, {"cell": np.array(cells, dtype=object)}, target=False).codes[0], dtype=np.int64)
+    return np.asarray(
+        encode(schema, {"cell": np.array(cells, dtype=object)}, target=False).codes[0],
+        dtype=np.int64,
+    )

@@ -1,4 +1,6 @@
-"""Whether groups are l-diverse in the sense of Anatomy: no value has more than one l-th of the entries."""
+"""Whether groups are l-diverse in the sense of Anatomy: no value has more than one l-th of the
+entries.
+"""
 
 from __future__ import annotations
 
@@ -23,5 +25,7 @@ def undiverse(gid: Int, codes: Int, l: int) -> Int:  # noqa: E741 - its name eve
 
 
 def undiverse_values(anatomy: Anatomy, gid: Int, values: Sequence[Cell]) -> Int:
-    """The same for the values of a table, compared by their codes: two ages of one bin are the same."""
+    """The same for the values of a table, compared by their codes: two ages of one bin are the
+    same.
+    """
     return undiverse(gid, codes_of(anatomy.sensitive_domain, values), anatomy.l)

@@ -1,4 +1,6 @@
-"""The folder that an owner hands to a server: ``anatomy.json`` with its seal, ``it.parquet`` and ``st.parquet``."""
+"""The folder that an owner hands to a server: ``anatomy.json`` with its seal, ``it.parquet`` and
+``st.parquet``.
+"""
 
 from __future__ import annotations
 
@@ -31,18 +33,42 @@ def write_halves(halves: Halves, folder: str | PathLike[str]) -> None:
     check_new_folder(target)
     partial = target.with_name(f".{target.name}.{secrets.token_hex(4)}.part")
     rows, values = halves.identifiers, halves.values
-    columns: dict[str, Any] = {f"c{i}": np.array(cells, dtype=object) for i, cells in enumerate(rows.cells)}
-    it = pd.DataFrame({**columns, "pruning": rows.pruning, "gid": rows.gid, "eseq": np.array(rows.eseq, dtype=object)})
-    st = pd.DataFrame({"seq": values.seq, "gid": values.gid, "value": np.array(values.value, dtype=object)})
-    cells = ", ".join(f"c{i}::VARCHAR AS c{i}" for i in range(len(rows.cells)))  # a column of nulls has no type of its own
+    columns: dict[str, Any] = {
+        f"c{i}": np.array(cells, dtype=object) for i, cells in enumerate(rows.cells)
+    }
+    it = pd.DataFrame(
+        {
+            **columns,
+            "pruning": rows.pruning,
+            "gid": rows.gid,
+            "eseq": np.array(rows.eseq, dtype=object),
+        }
+    )
+    st = pd.DataFrame(
+        {"seq": values.seq, "gid": values.gid, "value": np.array(values.value, dtype=object)}
+    )
+    # a column of nulls has no type of its own
+    cells = ", ".join(f"c{i}::VARCHAR AS c{i}" for i in range(len(rows.cells)))
     try:
         partial.mkdir(mode=0o700)
         with duckdb.connect() as connection:
             connection.register("it", it)
             connection.register("st", st)
-            _copy(connection, f"SELECT {cells}, pruning, gid, eseq::BLOB AS eseq FROM it ORDER BY eseq", partial / IDENTIFIERS)  # noqa: S608 - numbered names
-            _copy(connection, "SELECT seq, gid, value::VARCHAR AS value FROM st ORDER BY seq", partial / VALUES)
-        (partial / ANATOMY).write_text(json.dumps(halves.anatomy.to_json(), indent=2, ensure_ascii=False) + "\n", encoding="utf-8")
+            # - numbered names
+            _copy(
+                connection,
+                f"SELECT {cells}, pruning, gid, eseq::BLOB AS eseq FROM it ORDER BY eseq",  # noqa: S608
+                partial / IDENTIFIERS,
+            )
+            _copy(
+                connection,
+                "SELECT seq, gid, value::VARCHAR AS value FROM st ORDER BY seq",
+                partial / VALUES,
+            )
+        (partial / ANATOMY).write_text(
+            json.dumps(halves.anatomy.to_json(), indent=2, ensure_ascii=False) + "\n",
+            encoding="utf-8",
+        )
         (partial / SEAL).write_bytes(halves.seal)
         if target.exists():
             target.rmdir()  # empty: it was looked at
@@ -61,15 +87,21 @@ def check_new_folder(folder: Path) -> None:
 
 
 def read_halves(folder: str | PathLike[str]) -> Halves:
-    """Read the folder as it is, in the order that it has. Looking for what is wrong with it is the verifier's work."""
+    """Read the folder as it is, in the order that it has. Looking for what is wrong with it is the
+    verifier's work.
+    """
     import duckdb
 
     place = Path(folder)
     anatomy = Anatomy.read(place / ANATOMY)
     try:
         with duckdb.connect() as connection:
-            it = connection.execute("SELECT * FROM read_parquet(?)", [str(place / IDENTIFIERS)]).fetchnumpy()
-            st = connection.execute("SELECT * FROM read_parquet(?)", [str(place / VALUES)]).fetchnumpy()
+            it = connection.execute(
+                "SELECT * FROM read_parquet(?)", [str(place / IDENTIFIERS)]
+            ).fetchnumpy()
+            st = connection.execute(
+                "SELECT * FROM read_parquet(?)", [str(place / VALUES)]
+            ).fetchnumpy()
     except duckdb.Error as error:
         raise OutsourceError(f"cannot read {place}: {error}") from None
     seal = read_seal(place)
@@ -82,7 +114,12 @@ def read_halves(folder: str | PathLike[str]) -> Halves:
         _whole(it["gid"]),
         [bytes(x) for x in _plain(it["eseq"])],
     )
-    return Halves(anatomy, identifiers, Values(_whole(st["seq"]), _whole(st["gid"]), _texts(st["value"])), seal)
+    return Halves(
+        anatomy,
+        identifiers,
+        Values(_whole(st["seq"]), _whole(st["gid"]), _texts(st["value"])),
+        seal,
+    )
 
 
 def read_seal(folder: Path) -> bytes:
@@ -98,18 +135,26 @@ def read_seal(folder: Path) -> bytes:
 
 def _copy(connection: duckdb.DuckDBPyConnection, query: str, path: Path) -> None:
     # The path is a literal because COPY takes no parameter there.
-    connection.execute(f"COPY ({query}) TO '{str(path).replace(chr(39), chr(39) * 2)}' (FORMAT parquet, COMPRESSION zstd)")
+    connection.execute(
+        f"COPY ({query}) TO '{str(path).replace(chr(39), chr(39) * 2)}' (FORMAT parquet, "
+        "COMPRESSION zstd)"
+    )
 
 
 def _check_columns(file: str, found: dict[str, Any], expected: list[str]) -> None:
     if list(found) != expected:
-        raise OutsourceError(f"{file} must have exactly the columns {', '.join(expected)}; it has {', '.join(found)}")
+        raise OutsourceError(
+            f"{file} must have exactly the columns {', '.join(expected)}; it has {', '.join(found)}"
+        )
 
 
 def _plain(column: Any) -> list[Any]:
     """A column without masks: None for null."""
     hidden = np.ma.getmaskarray(column).tolist()
-    return [None if null else entry for entry, null in zip(np.ma.getdata(column).tolist(), hidden, strict=True)]
+    return [
+        None if null else entry
+        for entry, null in zip(np.ma.getdata(column).tolist(), hidden, strict=True)
+    ]
 
 
 def _texts(column: Any) -> list[str | None]:

@@ -1,7 +1,8 @@
 """That a description of a table is the owner's.
 
-A client does what the description says: it sends the identifying columns and keeps the sensitive one to itself. A server that could say
-which is which would have the sensitive values sent to it. So the owner seals the description, and clients look before they send anything.
+A client does what the description says: it sends the identifying columns and keeps the sensitive
+one to itself. A server that could say which is which would have the sensitive values sent to it. So
+the owner seals the description, and clients look before they send anything.
 """
 
 from __future__ import annotations
@@ -18,7 +19,9 @@ def seal_anatomy(sealer: Sealer, anatomy: Anatomy) -> bytes:
 
 
 def check_anatomy(sealer: Sealer, anatomy: Anatomy, seal: bytes) -> None:
-    """Raise :class:`~privet.errors.SealError` unless a holder of the key sealed exactly this description."""
+    """Raise :class:`~privet.errors.SealError` unless a holder of the key sealed exactly this
+    description.
+    """
     sealer.open("anatomy", said(anatomy), seal)
 
 

@@ -1,9 +1,10 @@
 """Random l-diverse groups.
 
-Only the sensitive values decide which rows may share a group, never what identifies people; within a value, which row goes
-where is drawn uniformly. So for an adversary who holds the sensitive values to be independent of what identifies people, every
-matching of a group's rows with its values is equally likely (the paper's simple l-diverse distribution), and nobody's value has
-more than probability 1/l. Whoever knows of a dependence learns more: that is the deFinetti attack.
+Only the sensitive values decide which rows may share a group, never what identifies people; within
+a value, which row goes where is drawn uniformly. So for an adversary who holds the sensitive values
+to be independent of what identifies people, every matching of a group's rows with its values is
+equally likely (the paper's simple l-diverse distribution), and nobody's value has more than
+probability 1/l. Whoever knows of a dependence learns more: that is the deFinetti attack.
 """
 
 from __future__ import annotations
@@ -35,10 +36,11 @@ class Grouping:
 def random_groups(values: npt.NDArray[np.integer], l: int) -> Grouping:  # noqa: E741
     """Draw groups in which no value stands twice, nearly all of exactly ``l`` rows.
 
-    As many rows are placed as any l-diverse grouping can place: with g groups a value has room for g rows, and g is the largest
-    number for which ``sum_v min(n_v, g) >= l g``. Which rows of a value that is too frequent are left out is drawn uniformly.
-    Groups are filled one after the other with values drawn in proportion to the rows left of them; a value with as many rows
-    left as there are groups must be in each of them.
+    As many rows are placed as any l-diverse grouping can place: with g groups a value has room for
+    g rows, and g is the largest number for which ``sum_v min(n_v, g) >= l g``. Which rows of a
+    value that is too frequent are left out is drawn uniformly. Groups are filled one after the
+    other with values drawn in proportion to the rows left of them; a value with as many rows left
+    as there are groups must be in each of them.
 
     Args:
         values: the sensitive code of each row.
@@ -62,7 +64,9 @@ def random_groups(values: npt.NDArray[np.integer], l: int) -> Grouping:  # noqa:
 
 
 def _most_groups(counts: npt.NDArray[np.integer], l: int) -> int:  # noqa: E741
-    """The largest g with sum_v min(n_v, g) >= l g. The left side grows slower and slower, so this holds up to some g."""
+    """The largest g with sum_v min(n_v, g) >= l g. The left side grows slower and slower, so this
+    holds up to some g.
+    """
     low, high = 0, int(counts.sum()) // l
     while low < high:
         g = (low + high + 1) // 2

@@ -1,4 +1,6 @@
-"""Halves: the identifier table and the sensitive table of an outsourced table, as they are written and read."""
+"""Halves: the identifier table and the sensitive table of an outsourced table, as they are written
+and read.
+"""
 
 from __future__ import annotations
 
@@ -16,7 +18,9 @@ Int = npt.NDArray[np.int64]
 
 @dataclass(frozen=True, eq=False)
 class Identifiers:
-    """The identifier table: cells by column, in the order of ``Anatomy.columns``, and per row a mark, a group and a sealed number."""
+    """The identifier table: cells by column, in the order of ``Anatomy.columns``, and per row a
+    mark, a group and a sealed number.
+    """
 
     cells: list[list[Cell]]
     pruning: npt.NDArray[np.bool_]
@@ -34,7 +38,12 @@ class Identifiers:
         """The cells as a data frame with the schema's names."""
         import pandas as pd
 
-        return pd.DataFrame({name: np.array(c, dtype=object) for name, c in zip(anatomy.columns, self.cells, strict=True)})
+        return pd.DataFrame(
+            {
+                name: np.array(c, dtype=object)
+                for name, c in zip(anatomy.columns, self.cells, strict=True)
+            }
+        )
 
 
 @dataclass(frozen=True, eq=False)

@@ -1,8 +1,9 @@
 """The sealed sequence number: the one link between a person and a sensitive value.
 
-It is bound to the identifying row and to all sensitive entries of its group, which never change once a group is made. So it opens
-beside exactly those, whichever of them is the row's own: a server that changes a cell, moves a row, or sends other entries than the
-group's, to see whether the client minds, is always refused and learns nothing from that. One that leaves rows out is not noticed.
+It is bound to the identifying row and to all sensitive entries of its group, which never change
+once a group is made. So it opens beside exactly those, whichever of them is the row's own: a server
+that changes a cell, moves a row, or sends other entries than the group's, to see whether the client
+minds, is always refused and learns nothing from that. One that leaves rows out is not noticed.
 """
 
 from __future__ import annotations
@@ -31,7 +32,9 @@ def seal_sequence(sealer: Sealer, seq: int, place: Place) -> bytes:
 
 
 def true_entry(sealer: Sealer, eseq: bytes, place: Place) -> Entry:
-    """The row's own entry out of its group's. :class:`SealError` unless everything is as it was sealed."""
+    """The row's own entry out of its group's. :class:`SealError` unless everything is as it was
+    sealed.
+    """
     seq = int.from_bytes(sealer.open("sequence", place, eseq), "big")
     found = [value for number, value in place[3] if number == seq]
     if len(found) != 1 or not (found[0] is None or isinstance(found[0], str)):

@@ -1,4 +1,6 @@
-"""Splitting a table into two halves that only a key can join (Xiao and Tao 2006; Nergiz and Clifton 2011)."""
+"""Splitting a table into two halves that only a key can join (Xiao and Tao 2006; Nergiz and Clifton
+2011).
+"""
 
 from __future__ import annotations
 
@@ -47,13 +49,15 @@ def split(
 ) -> Split:
     """Split a data frame.
 
-    Not differential privacy: whoever holds both halves knows every person's group, and by correlation often more.
+    Not differential privacy: whoever holds both halves knows every person's group, and by
+    correlation often more.
 
     Args:
         table: a pandas DataFrame with the schema's columns; others are left out.
         schema: the public schema. A row with an entry that does not fit it is held back.
         sensitive: the attribute to hide.
-        l: no sensitive value (bin, for numbers) has more than one l-th of a group. Rows that cannot be placed are held back.
+        l: no sensitive value (bin, for numbers) has more than one l-th of a group. Rows that cannot
+            be placed are held back.
         ring: the client's keys.
         pruning: the share of rows to mark for pruning, each with this probability.
     """
@@ -66,7 +70,9 @@ def split(
     placed = fit[grouping.group >= 0]
     if not len(placed):
         raise OutsourceError(
-            f"not one group of {l} different values of {sensitive!r} can be made of the {len(fit)} rows that fit the schema"
+            f"not one group of {l} different values of {sensitive!r} can be made of the "
+            f"{len(fit)} "
+            "rows that fit the schema"
         )
     unplaced = fit[grouping.withheld]
     group = grouping.group[grouping.group >= 0]
@@ -90,30 +96,51 @@ class Numbers:
         """Fresh numbers for rows whose groups are numbered from 0."""
         n_rows = len(group)
         marks = [secrets.randbelow(1 << 30) < anatomy.pruning * (1 << 30) for _ in range(n_rows)]
-        return cls(fresh_numbers(int(group.max(initial=-1)) + 1)[group], fresh_numbers(n_rows), np.array(marks, dtype=bool))
+        return cls(
+            fresh_numbers(int(group.max(initial=-1)) + 1)[group],
+            fresh_numbers(n_rows),
+            np.array(marks, dtype=bool),
+        )
 
 
-def sealed_halves(anatomy: Anatomy, sealer: Sealer, columns: list[list[Cell]], values: list[Cell], numbers: Numbers) -> Halves:
+def sealed_halves(
+    anatomy: Anatomy,
+    sealer: Sealer,
+    columns: list[list[Cell]],
+    values: list[Cell],
+    numbers: Numbers,
+) -> Halves:
     """The halves of rows that have numbers. Their order says nothing."""
     n_rows = len(values)
     seqs, gids, marks = numbers.seq, numbers.gid, numbers.pruning
     entries: dict[int, list[Entry]] = {}
     for seq, gid, value in zip(seqs.tolist(), gids.tolist(), values, strict=True):
         entries.setdefault(gid, []).append((seq, value))
-    rows = zip(seqs.tolist(), gids.tolist(), marks.tolist(), zip(*columns, strict=True), strict=True)
-    eseqs = [seal_sequence(sealer, seq, place_of(gid, mark, cells, entries[gid])) for seq, gid, mark, cells in rows]
-    # Sealed and sequence numbers are random, so these two orders have nothing to do with each other or with the table's.
+    rows = zip(
+        seqs.tolist(), gids.tolist(), marks.tolist(), zip(*columns, strict=True), strict=True
+    )
+    eseqs = [
+        seal_sequence(sealer, seq, place_of(gid, mark, cells, entries[gid]))
+        for seq, gid, mark, cells in rows
+    ]
+    # Sealed and sequence numbers are random, so these two orders have nothing to do with each other
+    # or with the table's.
     by_eseq = sorted(range(n_rows), key=eseqs.__getitem__)
     by_seq = np.argsort(seqs)
     identifiers = Identifiers(
-        [[column[i] for i in by_eseq] for column in columns], marks[by_eseq], gids[by_eseq], [eseqs[i] for i in by_eseq]
+        [[column[i] for i in by_eseq] for column in columns],
+        marks[by_eseq],
+        gids[by_eseq],
+        [eseqs[i] for i in by_eseq],
     )
     values_by_seq = Values(seqs[by_seq], gids[by_seq], [values[i] for i in by_seq.tolist()])
     return Halves(anatomy, identifiers, values_by_seq, seal_anatomy(sealer, anatomy))
 
 
 def check_diverse(anatomy: Anatomy, gid: Int, values: list[Cell]) -> None:
-    """Raise unless no value has more than one l-th of its group: looked at before anything leaves the house."""
+    """Raise unless no value has more than one l-th of its group: looked at before anything leaves
+    the house.
+    """
     if len(undiverse_values(anatomy, gid, values)):
         raise OutsourceError(f"a group is not {anatomy.l}-diverse, so nothing is published")
 
@@ -131,11 +158,14 @@ def check_people(table: Any, schema: Schema) -> None:
     if schema.person is None:
         return
     if schema.person not in table.columns:
-        raise ParameterError(f"the table has no column {schema.person!r}, which the schema names as the person")
+        raise ParameterError(
+            f"the table has no column {schema.person!r}, which the schema names as the person"
+        )
     repeated = table[schema.person].duplicated(keep=False) & table[schema.person].notna()
     if repeated.any():
         row = int(np.flatnonzero(repeated)[0])
         raise ParameterError(
-            f"every person must have one row, but the person of row {row + 1} has several: two of them in one group would point at their "
+            f"every person must have one row, but the person of row {row + 1} has several: two of "
+            "them in one group would point at their "
             "common value"
         )

@@ -1,8 +1,10 @@
-"""Verifying a split: that its groups are l-diverse and that nothing but the sealed numbers links its halves.
+"""Verifying a split: that its groups are l-diverse and that nothing but the sealed numbers links
+its halves.
 
-Without the key it looks at what a server would see. With the key it also joins the halves, and looks for what would give the true
-pairs away: the order of rows, or a column that is the sensitive one under another name. It finds carelessness. Whoever splits a table in
-order to betray it can hide the pairs in numbers that look random.
+Without the key it looks at what a server would see. With the key it also joins the halves, and
+looks for what would give the true pairs away: the order of rows, or a column that is the sensitive
+one under another name. It finds carelessness. Whoever splits a table in order to betray it can hide
+the pairs in numbers that look random.
 """
 
 from __future__ import annotations
@@ -24,16 +26,20 @@ from privet.outsource.halves import Halves, Identifiers, Int, Values
 from privet.outsource.sequence import Entry, place_of, true_entry
 from privet.schema.encode import encode
 
-#: Deviations from independence that are taken for chance: one in 16 000 if the order of rows says nothing.
+#: Deviations from independence that are taken for chance: one in 16 000 if the order of rows says
+#: nothing.
 _CHANCE = 4.0
-#: A column that tells the sensitive value of so many rows is it under another name; one that tells it nearly as often is worth a remark.
+#: A column that tells the sensitive value of so many rows is it under another name; one that tells
+#: it nearly as often is worth a remark.
 _SAME, _NEARLY = 0.99, 0.9
 _ENOUGH = 20  # rows: among fewer, chance does that
 
 
 @dataclass(frozen=True)
 class Verdict:
-    """What a verifier found. ``problems`` is empty where the split keeps what it promises; ``remarks`` are for the owner to weigh."""
+    """What a verifier found. ``problems`` is empty where the split keeps what it promises;
+    ``remarks`` are for the owner to weigh.
+    """
 
     rows: int
     groups: int
@@ -49,24 +55,44 @@ def verify(halves: Halves, ring: KeyRing | None = None) -> Verdict:
     anatomy, it, st = halves.anatomy, halves.identifiers, halves.values
     if not len(st):
         raise OutsourceError("the sensitive table is empty")
-    problems = [*_people(anatomy, it), *_structure(it, st), *_fit(anatomy, it), *_lengths(it), *_order(it, st)]
+    problems = [
+        *_people(anatomy, it),
+        *_structure(it, st),
+        *_fit(anatomy, it),
+        *_lengths(it),
+        *_order(it, st),
+    ]
     groups = Groups.of(st.gid, codes_of(anatomy.sensitive_domain, st.value))
     if anatomy.sensitive_domain.size in groups.codes:
-        problems.append(f"the sensitive table holds values that are not of the domain of {anatomy.sensitive!r}")
+        problems.append(
+            f"the sensitive table holds values that are not of the domain of {anatomy.sensitive!r}"
+        )
     bad = undiverse_values(anatomy, st.gid, st.value)
     if len(bad):
         worst = int(groups.ids[frequency_l_per_group(groups).argmin()])
-        problems.append(f"{len(bad)} groups are not {anatomy.l}-diverse; the worst is group {worst}")
+        problems.append(
+            f"{len(bad)} groups are not {anatomy.l}-diverse; the worst is group {worst}"
+        )
     remarks: list[str] = []
     if ring is not None and not problems:
         joined_problems, remarks = _with_key(halves, ring)
         problems += joined_problems
     l_found = float(frequency_l(groups))
-    return Verdict(len(it), groups.n_groups, l_found, int(distinct_l(groups)), ring is not None and not problems, problems, remarks)
+    return Verdict(
+        len(it),
+        groups.n_groups,
+        l_found,
+        int(distinct_l(groups)),
+        ring is not None and not problems,
+        problems,
+        remarks,
+    )
 
 
 def true_values(halves: Halves, ring: KeyRing) -> tuple[npt.NDArray[np.intp], list[Cell]]:
-    """For each row of the identifier table, where its entry stands in the sensitive table, and its value."""
+    """For each row of the identifier table, where its entry stands in the sensitive table, and its
+    value.
+    """
     sealer = Sealer(ring, halves.anatomy.id)
     it, st = halves.identifiers, halves.values
     position = {seq: at for at, seq in enumerate(st.seq.tolist())}
@@ -75,7 +101,9 @@ def true_values(halves: Halves, ring: KeyRing) -> tuple[npt.NDArray[np.intp], li
         by_group.setdefault(gid, []).append((seq, value))
     told = [
         true_entry(sealer, eseq, place_of(gid, mark, cells, by_group.get(gid, ())))
-        for eseq, cells, mark, gid in zip(it.eseq, zip(*it.cells, strict=True), it.pruning.tolist(), it.gid.tolist(), strict=True)
+        for eseq, cells, mark, gid in zip(
+            it.eseq, zip(*it.cells, strict=True), it.pruning.tolist(), it.gid.tolist(), strict=True
+        )
     ]
     if len({seq for seq, _ in told}) < len(told):
         raise SealError
@@ -89,10 +117,19 @@ def _structure(it: Identifiers, st: Values) -> list[str]:
     if len(np.unique(st.seq)) < len(st):
         found.append("a sequence number stands twice in the sensitive table")
     groups, rows = np.unique(it.gid, return_counts=True)
-    entries = dict(zip(*(part.tolist() for part in np.unique(st.gid, return_counts=True)), strict=True))
-    short = [int(gid) for gid, n in zip(groups.tolist(), rows.tolist(), strict=True) if entries.get(gid, 0) < n]
+    entries = dict(
+        zip(*(part.tolist() for part in np.unique(st.gid, return_counts=True)), strict=True)
+    )
+    short = [
+        int(gid)
+        for gid, n in zip(groups.tolist(), rows.tolist(), strict=True)
+        if entries.get(gid, 0) < n
+    ]
     if short:
-        found.append(f"{len(short)} groups have more rows than sensitive entries; the first is group {short[0]}")
+        found.append(
+            f"{len(short)} groups have more rows than sensitive entries; the first is group "
+            f"{short[0]}"
+        )
     return found
 
 
@@ -103,23 +140,52 @@ def _people(anatomy: Anatomy, it: Identifiers) -> list[str]:
 
 
 def _fit(anatomy: Anatomy, it: Identifiers) -> list[str]:
-    unfit = np.flatnonzero(~encode(anatomy.identifying, it.frame(anatomy)).known(anatomy.identifying))
-    return [f"{len(unfit)} rows of the identifier table do not fit the schema; the first is row {int(unfit[0]) + 1}"] if len(unfit) else []
+    unfit = np.flatnonzero(
+        ~encode(anatomy.identifying, it.frame(anatomy)).known(anatomy.identifying)
+    )
+    return (
+        [
+            (
+                f"{len(unfit)} rows of the identifier table do not fit the schema; the first is "
+                "row "
+                f"{int(unfit[0]) + 1}"
+            )
+        ]
+        if len(unfit)
+        else []
+    )
 
 
 def _lengths(it: Identifiers) -> list[str]:
     """All sealed numbers must look alike, or their looks could mark rows."""
     looks = {(len(eseq), eseq[:5]) for eseq in it.eseq}
-    return [] if len(looks) <= 1 else ["sealed numbers differ in length or key, which could mark rows (rotate the key to seal all anew)"]
+    return (
+        []
+        if len(looks) <= 1
+        else [
+            (
+                "sealed numbers differ in length or key, which could mark rows (rotate the key to "
+                "seal "
+                "all anew)"
+            )
+        ]
+    )
 
 
 def _order(it: Identifiers, st: Values) -> list[str]:
     """Rows must stand in the order of random numbers, so that where they stand says nothing."""
     found = []
     if sorted(it.eseq) != it.eseq:
-        found.append("the identifier table is not in the order of its sealed numbers: where a row stands could tell of its value")
+        found.append(
+            "the identifier table is not in the order of its sealed numbers: where a row "
+            "stands "
+            "could tell of its value"
+        )
     if len(st) and (np.diff(st.seq) <= 0).any():
-        found.append("the sensitive table is not in the order of its sequence numbers: where an entry stands could tell whose it is")
+        found.append(
+            "the sensitive table is not in the order of its sequence numbers: where an entry "
+            "stands could tell whose it is"
+        )
     return found
 
 
@@ -129,15 +195,37 @@ def _with_key(halves: Halves, ring: KeyRing) -> tuple[list[str], list[str]]:
         check_anatomy(Sealer(ring, anatomy.id), anatomy, halves.seal)
         place, values = true_values(halves, ring)
     except SealError:
-        return ["the halves cannot be joined: another key, or something was changed after it was sealed"], []
+        return [
+            "the halves cannot be joined: another key, or something was changed after it was sealed"
+        ], []
     problems = [
         f"{what} goes with {other} (rank correlation {r:+.3f}), which links the halves"
         for what, other, r in (
-            ("the order of the identifier table", "that of the sensitive table", _rank_correlation(np.arange(len(place)), place)),
-            ("the order of group numbers in the identifier table", "that of sequence numbers", _rank_correlation(it.gid, st.seq[place])),
-            ("the order of sealed numbers", "the sensitive values", _rank_correlation(np.arange(len(place)), _codes(anatomy, values))),
-            ("the order of sequence numbers", "the sensitive values", _rank_correlation(place, _codes(anatomy, values))),
-            ("the mark for pruning", "the sensitive values", _rank_correlation(it.pruning.astype(np.int64), _codes(anatomy, values))),
+            (
+                "the order of the identifier table",
+                "that of the sensitive table",
+                _rank_correlation(np.arange(len(place)), place),
+            ),
+            (
+                "the order of group numbers in the identifier table",
+                "that of sequence numbers",
+                _rank_correlation(it.gid, st.seq[place]),
+            ),
+            (
+                "the order of sealed numbers",
+                "the sensitive values",
+                _rank_correlation(np.arange(len(place)), _codes(anatomy, values)),
+            ),
+            (
+                "the order of sequence numbers",
+                "the sensitive values",
+                _rank_correlation(place, _codes(anatomy, values)),
+            ),
+            (
+                "the mark for pruning",
+                "the sensitive values",
+                _rank_correlation(it.pruning.astype(np.int64), _codes(anatomy, values)),
+            ),
         )
         if abs(r) > _CHANCE / np.sqrt(max(len(place) - 1, 1))
     ]
@@ -146,23 +234,37 @@ def _with_key(halves: Halves, ring: KeyRing) -> tuple[list[str], list[str]]:
     for name, share in guesses:
         told = f"column {name!r} alone tells the sensitive value of {share:.0%} of the rows"
         (problems if share >= _SAME and len(it) >= _ENOUGH else remarks).append(told)
-    remarks += [f"column {name!r} determines the sensitive value of {share:.0%} of the rows" for name, share in determined]
+    remarks += [
+        f"column {name!r} determines the sensitive value of {share:.0%} of the rows"
+        for name, share in determined
+    ]
     return problems, remarks
 
 
-def _giveaways(anatomy: Anatomy, it: Identifiers, codes: Int) -> tuple[list[tuple[str, float]], list[tuple[str, float]]]:
-    """Columns that tell the sensitive value: by the others who share a row's entry, for nearly all rows; or for certain, for some.
+def _giveaways(
+    anatomy: Anatomy, it: Identifiers, codes: Int
+) -> tuple[list[tuple[str, float]], list[tuple[str, float]]]:
+    """Columns that tell the sensitive value: by the others who share a row's entry, for nearly all
+    rows; or for certain, for some.
 
     For certain: entries that ten rows or more have, all with one sensitive value.
     """
     encoded = encode(anatomy.identifying, it.frame(anatomy))
     assert encoded.classes is not None
     guesses, determined = [], []
-    for name, column in zip((*anatomy.identifying.names, anatomy.schema.target), (*encoded.codes, encoded.classes), strict=True):
+    for name, column in zip(
+        (*anatomy.identifying.names, anatomy.schema.target),
+        (*encoded.codes, encoded.classes),
+        strict=True,
+    ):
         groups = Groups.of(np.asarray(column, dtype=np.int64), codes)
-        # A row's guess is what most others of its entry have, so it is right where its value leads by two.
+        # A row's guess is what most others of its entry have, so it is right where its value leads
+        # by two.
         right = groups.largest[groups.largest - 1 > _second(groups)].sum() / groups.n_rows
-        sure = groups.sizes[(groups.sizes == groups.largest) & (groups.sizes >= 10)].sum() / groups.n_rows
+        sure = (
+            groups.sizes[(groups.sizes == groups.largest) & (groups.sizes >= 10)].sum()
+            / groups.n_rows
+        )
         if right >= _NEARLY:
             guesses.append((name, float(right)))
         elif sure > 0:

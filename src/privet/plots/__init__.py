@@ -1,4 +1,5 @@
-"""Pictures of trees and of experiments, readable in grey. Needs matplotlib: ``pip install 'privet[plots]'``.
+"""Pictures of trees and of experiments, readable in grey. Needs matplotlib: ``pip install
+'privet[plots]'``.
 
 - :mod:`~privet.plots.tree`: ``draw_tree``, a tree with its tests in boxes
 - :mod:`~privet.plots.bars`: its leaves as a bar per class, with whiskers for the noise
@@ -7,7 +8,8 @@
 - :mod:`~privet.plots.terms`: ``draw_terms``, the scores for each value of the attributes
 - :mod:`~privet.plots.accuracy`: ``accuracy_over_epsilon``, box plots per learner and epsilon
 - :mod:`~privet.plots.boxes`: ``draw_boxes``, box plots of a measure by experiment and learner
-- :mod:`~privet.plots.box_panels`: ``draw_box_panels``, box plots of several methods side by side, with lines over them
+- :mod:`~privet.plots.box_panels`: ``draw_box_panels``, box plots of several methods side by side,
+  with lines over them
 - :mod:`~privet.plots.curves`: ``draw_curves``, means with errors over a number, in panels
 - :mod:`~privet.plots.attack`: ``draw_attack``, what an attack on an outsourced table learns
 - :mod:`~privet.plots.shares`: ``draw_shares``, the shares of values in two tables side by side
@@ -17,7 +19,8 @@
 - :mod:`~privet.plots.canvas`: a page in inches, with a title and a caption
 - :mod:`~privet.plots.style`: greys with hatches, text widths, ``save_figure``
 
-Figures are plain ``matplotlib.figure.Figure`` objects: nothing here touches ``pyplot`` or a display.
+Figures are plain ``matplotlib.figure.Figure`` objects: nothing here touches ``pyplot`` or a
+display.
 """
 
 from privet.plots.accuracy import accuracy_over_epsilon

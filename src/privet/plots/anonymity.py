@@ -1,4 +1,6 @@
-"""How anonymous a table is: how many rows are in small classes, and how l and t depend on the size of a class."""
+"""How anonymous a table is: how many rows are in small classes, and how l and t depend on the size
+of a class.
+"""
 
 from __future__ import annotations
 
@@ -15,11 +17,33 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
-#: The kinds of l, with lines that differ in marker, dash and grey. The strictest is the darkest, and its marker fits into the others.
+#: The kinds of l, with lines that differ in marker, dash and grey. The strictest is the darkest,
+#: and its marker fits into the others.
 _KINDS: tuple[tuple[str, dict[str, Any]], ...] = (
-    ("distinct l", {"marker": "o", "linestyle": (0, (1, 1.6)), "color": "#8a8a8a", "markerfacecolor": "white", "markersize": 10}),
-    ("entropy l", {"marker": "s", "linestyle": (0, (5, 2.5)), "color": "#5a5a5a", "markerfacecolor": "#c9d3df", "markersize": 7}),
-    ("frequency l", {"marker": "^", "linestyle": "-", "color": INK, "markerfacecolor": INK, "markersize": 4.5}),
+    (
+        "distinct l",
+        {
+            "marker": "o",
+            "linestyle": (0, (1, 1.6)),
+            "color": "#8a8a8a",
+            "markerfacecolor": "white",
+            "markersize": 10,
+        },
+    ),
+    (
+        "entropy l",
+        {
+            "marker": "s",
+            "linestyle": (0, (5, 2.5)),
+            "color": "#5a5a5a",
+            "markerfacecolor": "#c9d3df",
+            "markersize": 7,
+        },
+    ),
+    (
+        "frequency l",
+        {"marker": "^", "linestyle": "-", "color": INK, "markerfacecolor": INK, "markersize": 4.5},
+    ),
 )
 _ROOM = 1.6  # to the right of the largest class
 
@@ -27,7 +51,8 @@ _ROOM = 1.6  # to the right of the largest class
 def draw_anonymity(report: Report, *, title: str = "") -> Figure:
     """Three panels over class size: the share of rows in classes up to it, the lowest l, and t.
 
-    Classes are put together by powers of two of their size, so that the picture stays small however many there are.
+    Classes are put together by powers of two of their size, so that the picture stays small however
+    many there are.
 
     Args:
         report: what :func:`privet.anonymity.examine` found.
@@ -54,8 +79,16 @@ def draw_anonymity(report: Report, *, title: str = "") -> Figure:
             axes.spines[side].set_visible(False)
     by = shortened(", ".join(report.quasi), 80)
     above = title or f"{report.table}: {report.sensitive} among rows that agree in {by}"
-    figure.suptitle(visible(above), x=0.01, ha="left", fontweight="bold", fontsize=11, parse_math=False)
-    figure.supxlabel("Exact, not differentially private: for the owner of the table.", x=0.01, ha="left", fontsize=8.5, color=QUIET)
+    figure.suptitle(
+        visible(above), x=0.01, ha="left", fontweight="bold", fontsize=11, parse_math=False
+    )
+    figure.supxlabel(
+        "Exact, not differentially private: for the owner of the table.",
+        x=0.01,
+        ha="left",
+        fontsize=8.5,
+        color=QUIET,
+    )
     return figure
 
 
@@ -70,14 +103,18 @@ def _shares(axes: Axes, sizes: npt.NDArray[np.int64]) -> None:
     axes.axvline(different[0], color=INK, linestyle=(0, (5, 4)), linewidth=1.1)
     axes.set_ylim(0, 1.03)
     axes.yaxis.set_major_formatter(lambda share, _: f"{100 * share:.0f}%")
-    axes.set_title(f"Rows in classes up to this size\n(dashed: k = {different[0]:,})", loc="left", fontsize=10)
+    axes.set_title(
+        f"Rows in classes up to this size\n(dashed: k = {different[0]:,})", loc="left", fontsize=10
+    )
 
 
 def _diversity(axes: Axes, report: Report) -> None:
     """The lowest l of each kind, by class size."""
     asked, top = report.asked_l, 1.0
     for kind, style in _KINDS:
-        middle, lowest = _by_size(report.groups.sizes, report.by_measure[kind], lambda part: float(part.min()))
+        middle, lowest = _by_size(
+            report.groups.sizes, report.by_measure[kind], lambda part: float(part.min())
+        )
         axes.plot(middle, lowest, label=kind, markeredgecolor=INK, linewidth=1.6, **style)
         top = max(top, *lowest)
     axes.axhline(asked, color=INK, linestyle=(0, (5, 4)), linewidth=1.1, zorder=0)
@@ -86,7 +123,9 @@ def _diversity(axes: Axes, report: Report) -> None:
         axes.set_yscale("log")
         axes.yaxis.set_major_formatter(lambda value, _: f"{value:,.0f}")
     axes.set_ylim(0.8 if top > 30 else 0, top * (1.6 if top > 30 else 1.08))
-    axes.set_title(f"Lowest l of classes about this size\n(dashed: l = {asked})", loc="left", fontsize=10)
+    axes.set_title(
+        f"Lowest l of classes about this size\n(dashed: l = {asked})", loc="left", fontsize=10
+    )
     _key_below(axes)
 
 
@@ -97,11 +136,22 @@ def _closeness(axes: Axes, report: Report) -> None:
     _, median = _by_size(sizes, t, lambda part: float(np.median(part)))
     axes.fill_between(middle, median, largest, color="#c9d3df", linewidth=0)
     axes.plot(middle, largest, label="largest", color=INK, marker="^", markersize=6, linewidth=1.6)
-    style: dict[str, Any] = {"color": "#5a5a5a", "linestyle": (0, (5, 2.5)), "marker": "s", "markerfacecolor": "white"}
-    axes.plot(middle, median, label="median", markeredgecolor=INK, markersize=6, linewidth=1.6, **style)
+    style: dict[str, Any] = {
+        "color": "#5a5a5a",
+        "linestyle": (0, (5, 2.5)),
+        "marker": "s",
+        "markerfacecolor": "white",
+    }
+    axes.plot(
+        middle, median, label="median", markeredgecolor=INK, markersize=6, linewidth=1.6, **style
+    )
     axes.set_ylim(0, 1.03)
     distance = "ordered" if report.ordered else "equal"
-    axes.set_title(f"t of classes about this size\n({distance} distance; table: t = {t.max():.3f})", loc="left", fontsize=10)
+    axes.set_title(
+        f"t of classes about this size\n({distance} distance; table: t = {t.max():.3f})",
+        loc="left",
+        fontsize=10,
+    )
     _key_below(axes)
 
 
@@ -111,8 +161,14 @@ def _key_below(axes: Axes) -> None:
     axes.legend(**place, frameon=False, fontsize=8.5, handlelength=3, columnspacing=1.2)
 
 
-def _by_size(sizes: npt.NDArray[np.int64], values: npt.NDArray[Any], summary: Any) -> tuple[list[float], list[float]]:
-    """A summary of the values of classes whose size has the same power of two, at the geometric mean of their sizes."""
+def _by_size(
+    sizes: npt.NDArray[np.int64], values: npt.NDArray[Any], summary: Any
+) -> tuple[list[float], list[float]]:
+    """A summary of the values of classes whose size has the same power of two, at the geometric
+    mean of their sizes.
+    """
     power = np.frexp(sizes.astype(np.float64))[1]
     parts = [power == which for which in np.unique(power)]
-    return [float(np.exp(np.log(sizes[part]).mean())) for part in parts], [summary(values[part]) for part in parts]
+    return [float(np.exp(np.log(sizes[part]).mean())) for part in parts], [
+        summary(values[part]) for part in parts
+    ]

@@ -1,4 +1,6 @@
-"""What an attack on an outsourced table learns: how often it is right, and how sure it is of true values."""
+"""What an attack on an outsourced table learns: how often it is right, and how sure it is of true
+values.
+"""
 
 from __future__ import annotations
 
@@ -32,7 +34,9 @@ class _Population(Protocol):
 
 
 class _Score(Protocol):
-    """How an attack did; see :class:`privet.outsource.attack.Score`. Pictures stand below what they show."""
+    """How an attack did; see :class:`privet.outsource.attack.Score`. Pictures stand below what they
+    show.
+    """
 
     @property
     def n_rows(self) -> int: ...
@@ -63,7 +67,8 @@ class _Score(Protocol):
 
 
 def draw_attack(score: _Score, title: str = "") -> Figure:
-    """Two pictures side by side: accuracies with what l-diversity suggests, and the probability that true values got.
+    """Two pictures side by side: accuracies with what l-diversity suggests, and the probability
+    that true values got.
 
     Args:
         score: of :func:`privet.outsource.attack.score`.
@@ -84,10 +89,21 @@ def draw_attack(score: _Score, title: str = "") -> Figure:
 
 
 def _accuracies(axes: Axes, score: _Score) -> None:
-    bars: list[tuple[str, float, tuple[float, float] | None, int]] = [("a random guess\nin the group", score.random_guess, None, 3)]
+    bars: list[tuple[str, float, tuple[float, float] | None, int]] = [
+        ("a random guess\nin the group", score.random_guess, None, 3)
+    ]
     if score.population is not None:
-        bars.append(("learnt from other people,\nwithout the group", score.population.accuracy, score.population.interval, 5))
-        bars.append(("learnt from other people,\nwith the group", score.population.in_group, None, 1))
+        bars.append(
+            (
+                "learnt from other people,\nwithout the group",
+                score.population.accuracy,
+                score.population.interval,
+                5,
+            )
+        )
+        bars.append(
+            ("learnt from other people,\nwith the group", score.population.in_group, None, 1)
+        )
     bars.append(("the attack:\nlearnt from groups alone", score.accuracy, score.interval, 0))
     if score.names_open:
         bars.append(("the attack, once it is\nknown which value is which", score.renamed, None, 2))
@@ -96,10 +112,35 @@ def _accuracies(axes: Axes, score: _Score) -> None:
         end = length
         if interval is not None:
             low, end = interval
-            axes.plot([low, end], [place, place], color="white", linewidth=3.6, solid_capstyle="butt", zorder=3)
-            axes.plot([low, end], [place, place], color=INK, linewidth=1.4, marker="|", markersize=8, zorder=4)
-        axes.text(end + 0.025, place, f"{length:.1%}", ha="left", va="center", fontsize=9.5, zorder=5, bbox=_paper())
-    axes.axvline(score.bound, color="white", linewidth=2.6, alpha=0.7, zorder=2.4)  # so that the dashes stand out from a dark bar
+            axes.plot(
+                [low, end],
+                [place, place],
+                color="white",
+                linewidth=3.6,
+                solid_capstyle="butt",
+                zorder=3,
+            )
+            axes.plot(
+                [low, end],
+                [place, place],
+                color=INK,
+                linewidth=1.4,
+                marker="|",
+                markersize=8,
+                zorder=4,
+            )
+        axes.text(
+            end + 0.025,
+            place,
+            f"{length:.1%}",
+            ha="left",
+            va="center",
+            fontsize=9.5,
+            zorder=5,
+            bbox=_paper(),
+        )
+    # so that the dashes stand out from a dark bar
+    axes.axvline(score.bound, color="white", linewidth=2.6, alpha=0.7, zorder=2.4)
     axes.axvline(score.bound, color=INK, linestyle=_DASHES, linewidth=1.2, zorder=2.5)
     axes.set_yticks(range(len(bars)), [label for label, *_ in bars], fontsize=9)
     axes.set_ylim(len(bars) - 0.45, -0.55)
@@ -114,7 +155,13 @@ def _certainties(axes: Axes, score: _Score) -> None:
     shares = np.array(score.histogram) / score.n_rows
     sure = edges[:-1] >= 0.9 - 1e-9
     for chosen, number in ((~sure, 5), (sure, 0)):
-        axes.bar(edges[:-1][chosen], shares[chosen], width=np.diff(edges)[chosen], align="edge", **fill(number))
+        axes.bar(
+            edges[:-1][chosen],
+            shares[chosen],
+            width=np.diff(edges)[chosen],
+            align="edge",
+            **fill(number),
+        )
     axes.axvline(score.bound, color=INK, linestyle=_DASHES, linewidth=1.2)
     exposed = f"{score.at_least_confident:.1%} of people\nare exposed:\n0.9 or more"
     if score.names_open:
@@ -129,7 +176,15 @@ def _certainties(axes: Axes, score: _Score) -> None:
 
 
 def _bound_and_grid(axes: Axes, score: _Score, along: Literal["x", "y"]) -> None:
-    axes.annotate(f"1/l = {score.bound:.3g}", (score.bound, 1), (0, 3), **_ABOVE, ha="center", va="bottom", fontsize=9)
+    axes.annotate(
+        f"1/l = {score.bound:.3g}",
+        (score.bound, 1),
+        (0, 3),
+        **_ABOVE,
+        ha="center",
+        va="bottom",
+        fontsize=9,
+    )
     axes.grid(axis=along, color="#dcdcdc", linewidth=0.6)
     axes.set_axisbelow(True)
     axes.spines[["top", "right"]].set_visible(False)
@@ -142,5 +197,9 @@ def _paper() -> dict[str, Any]:
 
 def _caption(score: _Score) -> str:
     told = f"{score.n_rows:,} people in {score.n_groups:,} groups, l = {score.l}; "
-    knows = "the adversary knew nobody beforehand" if not score.known else f"the adversary knew {score.known} people beforehand"
+    knows = (
+        "the adversary knew nobody beforehand"
+        if not score.known
+        else f"the adversary knew {score.known} people beforehand"
+    )
     return f"{told}{knows}; whiskers: 19 in 20. This is anatomization, not differential privacy."

@@ -49,7 +49,13 @@ class Bars:
     def draw(self, axes: Axes, placed: Placed, x: float, y: float) -> None:
         """The bars of one leaf, its class and its size."""
         noise = self._noise * math.sqrt(self._below[placed.node])
-        draw_bars(axes, shares(self._counts[placed.node], self._groups, noise), x, y, whiskers=self._noise > 0)
+        draw_bars(
+            axes,
+            shares(self._counts[placed.node], self._groups, noise),
+            x,
+            y,
+            whiskers=self._noise > 0,
+        )
         (label, size), x = self._beside(placed), x + LENGTH + 0.12
         write(axes, x, y, label, TEXT, bold=True)
         write(axes, x + text_width(label, TEXT, bold=True) + 0.1, y, size, SMALL, colour=QUIET)
@@ -65,17 +71,26 @@ class Bars:
 
 
 def groups_of(schema: Schema, counts: Floats) -> list[Group]:
-    """Bars with their classes: one each; where there are too many, the rarest by these counts together."""
+    """Bars with their classes: one each; where there are too many, the rarest by these counts
+    together.
+    """
     labels = [shortened(label, 28) for label in class_labels(schema)]
     if len(labels) <= MAX_BARS:
         return [(label, [position]) for position, label in enumerate(labels)]
     frequent = sorted(np.argsort(-counts, kind="stable")[: MAX_BARS - 1].tolist())
     others = [position for position in range(len(labels)) if position not in frequent]
-    return [*((labels[position], [position]) for position in frequent), (f"{len(others)} other classes", others)]
+    return [
+        *((labels[position], [position]) for position in frequent),
+        (f"{len(others)} other classes", others),
+    ]
 
 
-def shares(counts: Floats, groups: Sequence[Group], noise: float) -> list[tuple[float, float, float]]:
-    """For each bar its share, and the ends of its whisker. Shares are of what is above zero, as predictions take them."""
+def shares(
+    counts: Floats, groups: Sequence[Group], noise: float
+) -> list[tuple[float, float, float]]:
+    """For each bar its share, and the ends of its whisker. Shares are of what is above zero, as
+    predictions take them.
+    """
     total = float(np.maximum(counts, 0).sum())
     if total <= 0:
         return [(len(members) / len(counts), 0.0, 1.0) for _, members in groups]
@@ -87,8 +102,12 @@ def shares(counts: Floats, groups: Sequence[Group], noise: float) -> list[tuple[
     return out
 
 
-def draw_bars(axes: Axes, parts: Sequence[tuple[float, float, float]], x: float, y: float, *, whiskers: bool) -> None:
-    """The bars of one leaf, amid ``y``. The whisker has a white rim, so that it shows on a dark bar."""
+def draw_bars(
+    axes: Axes, parts: Sequence[tuple[float, float, float]], x: float, y: float, *, whiskers: bool
+) -> None:
+    """The bars of one leaf, amid ``y``. The whisker has a white rim, so that it shows on a dark
+    bar.
+    """
     from matplotlib.patches import Rectangle
 
     for number, (share, low, high) in enumerate(parts):
@@ -96,8 +115,12 @@ def draw_bars(axes: Axes, parts: Sequence[tuple[float, float, float]], x: float,
         axes.add_patch(Rectangle((x, top), share * LENGTH, THICKNESS * 0.86, **fill(number)))
         if whiskers:
             middle, ends = top + THICKNESS * 0.43, (x + low * LENGTH, x + high * LENGTH)
-            axes.plot(ends, [middle, middle], color="white", lw=2.6, solid_capstyle="butt", zorder=3)
-            axes.plot(ends, [middle, middle], color="black", lw=1.1, solid_capstyle="butt", zorder=4)
+            axes.plot(
+                ends, [middle, middle], color="white", lw=2.6, solid_capstyle="butt", zorder=3
+            )
+            axes.plot(
+                ends, [middle, middle], color="black", lw=1.1, solid_capstyle="butt", zorder=4
+            )
             axes.vlines(ends, middle - 0.035, middle + 0.035, color="black", lw=1.1, zorder=4)
 
 
@@ -123,7 +146,14 @@ def legend_lines(names: Sequence[str], width: float) -> list[list[int]]:
     return lines
 
 
-def draw_legend(axes: Axes, lines: Sequence[Sequence[int]], fills: Sequence[int], names: Sequence[str], left: float, y: float) -> None:
+def draw_legend(
+    axes: Axes,
+    lines: Sequence[Sequence[int]],
+    fills: Sequence[int],
+    names: Sequence[str],
+    left: float,
+    y: float,
+) -> None:
     """A patch with its fill and a name for each bar."""
     from matplotlib.patches import Rectangle
 
@@ -136,10 +166,30 @@ def draw_legend(axes: Axes, lines: Sequence[Sequence[int]], fills: Sequence[int]
         y += LEGEND_PITCH
 
 
-def write(axes: Axes, x: float, y: float, text: str, size: float, *, bold: bool = False, colour: str = INK, centred: bool = False) -> None:
+def write(
+    axes: Axes,
+    x: float,
+    y: float,
+    text: str,
+    size: float,
+    *,
+    bold: bool = False,
+    colour: str = INK,
+    centred: bool = False,
+) -> None:
     """Text as it is: a dollar sign starts no formula."""
     weight, side = "bold" if bold else "normal", "center" if centred else "left"
-    axes.text(x, y, text, fontsize=size, fontweight=weight, color=colour, ha=side, va="center_baseline", parse_math=False)
+    axes.text(
+        x,
+        y,
+        text,
+        fontsize=size,
+        fontweight=weight,
+        color=colour,
+        ha=side,
+        va="center_baseline",
+        parse_math=False,
+    )
 
 
 def _softmax(scores: Floats) -> Floats:

@@ -1,4 +1,6 @@
-"""Box plots in panels side by side, with lines of means over them: a parameter below, the same scale for all."""
+"""Box plots in panels side by side, with lines of means over them: a parameter below, the same
+scale for all.
+"""
 
 from __future__ import annotations
 
@@ -27,7 +29,9 @@ _KEY, _CAPTION, _HANDLE = 9.0, 8.0, 0.85
 
 @dataclass(frozen=True)
 class Panel:
-    """The runs of the boxes, and of each line, which has a name. Where there is no box there may be lines alone."""
+    """The runs of the boxes, and of each line, which has a name. Where there is no box there may be
+    lines alone.
+    """
 
     boxes: Sequence[Run]
     lines: Mapping[str, Sequence[Run]]
@@ -60,7 +64,11 @@ def draw_box_panels(
     names = list(dict.fromkeys(name for panel in panels.values() for name in panel.lines))
     width = _PANEL[0] * len(panels)
     figure = Figure(figsize=(width, _PANEL[1] + 1.0), layout="constrained")
-    for axes, (name, panel) in zip(figure.subplots(1, len(panels), sharey=True, squeeze=False).flat, panels.items(), strict=True):
+    for axes, (name, panel) in zip(
+        figure.subplots(1, len(panels), sharey=True, squeeze=False).flat,
+        panels.items(),
+        strict=True,
+    ):
         _draw(axes, panel, places, names)
         if level is not None:
             axes.axhline(level[0], color=INK, linestyle=(0, (5, 4)), linewidth=1.0, zorder=0)
@@ -91,7 +99,10 @@ def _draw(axes: Axes, panel: Panel, places: Sequence[str], names: Sequence[str])
             medianprops={"color": "black", "linewidth": 1.6},
         )
     for name, runs in panel.lines.items():
-        means = {at[place]: float(np.mean([value for where, value in runs if where == place])) for place in {where for where, _ in runs}}
+        means = {
+            at[place]: float(np.mean([value for where, value in runs if where == place]))
+            for place in {where for where, _ in runs}
+        }
         order = sorted(means)
         axes.plot(order, [means[one] for one in order], zorder=5, **_style(names.index(name)))
     axes.set_xticks(range(len(places)), list(map(visible, places)), fontsize=8, parse_math=False)
@@ -100,15 +111,30 @@ def _draw(axes: Axes, panel: Panel, places: Sequence[str], names: Sequence[str])
     axes.set_axisbelow(True)
 
 
-def _key(figure: Figure, names: Sequence[str], level: tuple[float, str] | None, width: float, title: str) -> None:
+def _key(
+    figure: Figure, names: Sequence[str], level: tuple[float, str] | None, width: float, title: str
+) -> None:
     from matplotlib.lines import Line2D
     from matplotlib.patches import Patch
 
-    key: list[Any] = [Patch(facecolor="#c9d3df", edgecolor=INK, linewidth=0.8, label="the method of the panel: least, quartiles, largest")]
-    key += [Line2D([], [], label=visible(name), **_style(number)) for number, name in enumerate(names)]
+    key: list[Any] = [
+        Patch(
+            facecolor="#c9d3df",
+            edgecolor=INK,
+            linewidth=0.8,
+            label="the method of the panel: least, quartiles, largest",
+        )
+    ]
+    key += [
+        Line2D([], [], label=visible(name), **_style(number)) for number, name in enumerate(names)
+    ]
     if level is not None:
-        key.append(Line2D([], [], color=INK, linestyle=(0, (5, 4)), linewidth=1.0, label=visible(level[1])))
-    columns = max(1, int(width / (_HANDLE + max(text_width(entry.get_label(), _KEY) for entry in key))))
+        key.append(
+            Line2D([], [], color=INK, linestyle=(0, (5, 4)), linewidth=1.0, label=visible(level[1]))
+        )
+    columns = max(
+        1, int(width / (_HANDLE + max(text_width(entry.get_label(), _KEY) for entry in key)))
+    )
     legend = figure.legend(
         handles=key,
         loc="outside upper left",
@@ -126,12 +152,26 @@ def _key(figure: Figure, names: Sequence[str], level: tuple[float, str] | None, 
 
 def _style(number: int) -> dict[str, Any]:
     colour, marker, dash = LINES[(number + 1) % len(LINES)]  # the first is too near to the boxes
-    return {"color": colour, "marker": marker, "linestyle": dash, "markersize": 5, "markeredgecolor": "white", "linewidth": 1.4}
+    return {
+        "color": colour,
+        "marker": marker,
+        "linestyle": dash,
+        "markersize": 5,
+        "markeredgecolor": "white",
+        "linewidth": 1.4,
+    }
 
 
 def _check(panels: Mapping[str, Panel], places: Sequence[str]) -> None:
-    runs = [run for panel in panels.values() for some in (panel.boxes, *panel.lines.values()) for run in some]
+    runs = [
+        run
+        for panel in panels.values()
+        for some in (panel.boxes, *panel.lines.values())
+        for run in some
+    ]
     if not panels or not all(panel.boxes or panel.lines for panel in panels.values()):
         raise ParameterError("draw_box_panels: every panel must have at least one run")
     if any(place not in places or not math.isfinite(value) for place, value in runs):
-        raise ParameterError("draw_box_panels: every run must be at one of the places, with a finite number")
+        raise ParameterError(
+            "draw_box_panels: every run must be at one of the places, with a finite number"
+        )

@@ -1,4 +1,6 @@
-"""Box plots of anything: a group of boxes per place on the axis, the mean of each marked by a dot."""
+"""Box plots of anything: a group of boxes per place on the axis, the mean of each marked by a
+dot.
+"""
 
 from __future__ import annotations
 
@@ -24,7 +26,14 @@ _WIDTH = 0.8
 _KEY, _CAPTION, _HANDLE = 9.0, 8.0, 0.75
 
 
-def draw_boxes(runs: Sequence[Run], *, measure: str, title: str = "", caption: str = "", level: tuple[float, str] | None = None) -> Figure:
+def draw_boxes(
+    runs: Sequence[Run],
+    *,
+    measure: str,
+    title: str = "",
+    caption: str = "",
+    level: tuple[float, str] | None = None,
+) -> Figure:
     """Box plots by place and series, both in the order in which they first come.
 
     Args:
@@ -32,7 +41,8 @@ def draw_boxes(runs: Sequence[Run], *, measure: str, title: str = "", caption: s
         measure: what the values are; stands at the axis.
         title: stands above.
         caption: stands below, in small letters.
-        level: a value that means something, drawn as a dashed line, and what it means. The axis then begins at zero.
+        level: a value that means something, drawn as a dashed line, and what it means. The axis
+            then begins at zero.
     """
     need_matplotlib()
     from matplotlib.figure import Figure
@@ -40,23 +50,40 @@ def draw_boxes(runs: Sequence[Run], *, measure: str, title: str = "", caption: s
     from matplotlib.patches import Patch
 
     _check(runs)
-    places, series = list(dict.fromkeys(place for place, _, _ in runs)), list(dict.fromkeys(name for _, name, _ in runs))
+    places, series = (
+        list(dict.fromkeys(place for place, _, _ in runs)),
+        list(dict.fromkeys(name for _, name, _ in runs)),
+    )
     width = max(7.0, 1.2 + 0.36 * len(places) * (len(series) + 1))
     figure = Figure(figsize=(width, 4.6), layout="constrained")
     axes = figure.add_subplot()
     for number, name in enumerate(series):
-        values = {place: [float(value) for at, mine, value in runs if (at, mine) == (place, name)] for place in places}
+        values = {
+            place: [float(value) for at, mine, value in runs if (at, mine) == (place, name)]
+            for place in places
+        }
         shift = (number - (len(series) - 1) / 2) * _WIDTH / len(series)
-        _draw(axes, {places.index(place) + shift: run for place, run in values.items() if run}, _WIDTH / len(series), number)
-    key: list[Any] = [Patch(label=visible(name), **fill(number)) for number, name in enumerate(series)]
+        _draw(
+            axes,
+            {places.index(place) + shift: run for place, run in values.items() if run},
+            _WIDTH / len(series),
+            number,
+        )
+    key: list[Any] = [
+        Patch(label=visible(name), **fill(number)) for number, name in enumerate(series)
+    ]
     key.append(Line2D([], [], **_dot(), label="mean"))
     if level is not None:
         axes.axhline(level[0], color=INK, linestyle=(0, (5, 4)), linewidth=1.1, zorder=0)
-        key.append(Line2D([], [], color=INK, linestyle=(0, (5, 4)), linewidth=1.1, label=visible(level[1])))
+        key.append(
+            Line2D([], [], color=INK, linestyle=(0, (5, 4)), linewidth=1.1, label=visible(level[1]))
+        )
         axes.set_ylim(bottom=0)
     for border in range(1, len(places)):
         axes.axvline(border - 0.5, color="#dcdcdc", linewidth=0.8, zorder=0)
-    axes.set_xticks(range(len(places)), ["\n".join(map(visible, place.split("\n"))) for place in places])
+    axes.set_xticks(
+        range(len(places)), ["\n".join(map(visible, place.split("\n"))) for place in places]
+    )
     for text in axes.get_xticklabels():
         text.set_parse_math(False)
     axes.set_xlim(-0.5, len(places) - 0.5)
@@ -64,9 +91,16 @@ def draw_boxes(runs: Sequence[Run], *, measure: str, title: str = "", caption: s
     axes.grid(axis="y", color="#dcdcdc", linewidth=0.6)
     axes.set_axisbelow(True)
     axes.set_title(visible(title), loc="left", fontweight="bold", parse_math=False)
-    columns = max(1, int(width / (_HANDLE + max(text_width(entry.get_label(), _KEY) for entry in key))))
+    columns = max(
+        1, int(width / (_HANDLE + max(text_width(entry.get_label(), _KEY) for entry in key)))
+    )
     legend = figure.legend(
-        handles=key, loc="outside upper left", ncols=min(columns, len(key)), frameon=False, fontsize=_KEY, handlelength=2.6
+        handles=key,
+        loc="outside upper left",
+        ncols=min(columns, len(key)),
+        frameon=False,
+        fontsize=_KEY,
+        handlelength=2.6,
     )
     for text in legend.get_texts():
         text.set_parse_math(False)
@@ -85,12 +119,23 @@ def _draw(axes: Axes, runs: dict[float, list[float]], width: float, number: int)
         patch_artist=True,
         manage_ticks=False,
         medianprops={"color": "black", "linewidth": 1.8},
-        flierprops={"marker": "o", "markersize": 3, "markerfacecolor": "none", "markeredgecolor": INK},
+        flierprops={
+            "marker": "o",
+            "markersize": 3,
+            "markerfacecolor": "none",
+            "markeredgecolor": INK,
+        },
     )
     for box in drawn["boxes"]:
         box.set(**fill(number))
     for median in drawn["medians"]:
-        axes.plot(*median.get_data(), color="white", linewidth=3.6, solid_capstyle="butt", zorder=median.get_zorder() - 0.01)
+        axes.plot(
+            *median.get_data(),
+            color="white",
+            linewidth=3.6,
+            solid_capstyle="butt",
+            zorder=median.get_zorder() - 0.01,
+        )
     axes.plot(list(runs), [float(np.mean(run)) for run in runs.values()], zorder=4, **_dot())
 
 

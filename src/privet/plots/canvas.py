@@ -1,4 +1,6 @@
-"""A canvas in inches for pictures that are laid out by hand, with a title above and the guarantee below."""
+"""A canvas in inches for pictures that are laid out by hand, with a title above and the guarantee
+below.
+"""
 
 from __future__ import annotations
 

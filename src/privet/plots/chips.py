@@ -1,4 +1,6 @@
-"""Leaves as chips: the class that a leaf says, in the colour of that class. For drawn trees, whose leaves hold no counts."""
+"""Leaves as chips: the class that a leaf says, in the colour of that class. For drawn trees, whose
+leaves hold no counts.
+"""
 
 from __future__ import annotations
 
@@ -17,7 +19,9 @@ HEIGHT = 0.22
 
 
 class Chips:
-    """How a leaf is drawn that says a class and nothing else. What is not drawn is an outline with its number of leaves."""
+    """How a leaf is drawn that says a class and nothing else. What is not drawn is an outline with
+    its number of leaves.
+    """
 
     pitch = 0.32
     aligned = False
@@ -40,14 +44,33 @@ class Chips:
         from matplotlib.patches import FancyBboxPatch
 
         colour = FILLS[int(self._tree.counts[placed.node].argmax()) % len(FILLS)][0]
-        look = {"fc": "white", "ec": QUIET, "ls": (0, (3, 2))} if placed.cut else {"fc": colour, "ec": INK}
+        look = (
+            {"fc": "white", "ec": QUIET, "ls": (0, (3, 2))}
+            if placed.cut
+            else {"fc": colour, "ec": INK}
+        )
         shape = f"round,pad=0,rounding_size={HEIGHT / 2}"
         width = self.width(placed)
-        axes.add_patch(FancyBboxPatch((x, y - HEIGHT / 2), width, HEIGHT, boxstyle=shape, lw=0.7, zorder=2, **look))
+        axes.add_patch(
+            FancyBboxPatch(
+                (x, y - HEIGHT / 2), width, HEIGHT, boxstyle=shape, lw=0.7, zorder=2, **look
+            )
+        )
         ink, size = (QUIET, SMALL) if placed.cut else (ink_on(colour), TEXT)
-        write(axes, x + width / 2, y, self._says(placed), size, bold=not placed.cut, colour=ink, centred=True)
+        write(
+            axes,
+            x + width / 2,
+            y,
+            self._says(placed),
+            size,
+            bold=not placed.cut,
+            colour=ink,
+            centred=True,
+        )
 
     def _says(self, placed: Placed) -> str:
         if placed.cut:
             return f"… {self._below[placed.node]} leaves"
-        return shortened(class_labels(self._tree.schema)[int(self._tree.counts[placed.node].argmax())], 28)
+        return shortened(
+            class_labels(self._tree.schema)[int(self._tree.counts[placed.node].argmax())], 28
+        )

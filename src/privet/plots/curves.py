@@ -1,4 +1,6 @@
-"""Curves of anything: the mean of repeated runs over a parameter, with whiskers of a standard error, in one panel or several."""
+"""Curves of anything: the mean of repeated runs over a parameter, with whiskers of a standard
+error, in one panel or several.
+"""
 
 from __future__ import annotations
 
@@ -30,17 +32,25 @@ LINES: tuple[tuple[str, str, Any], ...] = (
     ("#5b8fd6", "P", (0, (2, 1))),
 )
 _PANEL = (4.6, 3.5)
-#: Sizes of letters, the width of what stands beside a word of the key in inches, and how far series stand apart on the axis.
+#: Sizes of letters, the width of what stands beside a word of the key in inches, and how far series
+#: stand apart on the axis.
 _KEY, _CAPTION, _HANDLE, _APART = 9.0, 8.0, 0.85, 0.05
 
 
 def draw_curves(
-    panels: Mapping[str, Sequence[Run]], *, parameter: str, measure: str, title: str = "", caption: str = "", columns: int = 2
+    panels: Mapping[str, Sequence[Run]],
+    *,
+    parameter: str,
+    measure: str,
+    title: str = "",
+    caption: str = "",
+    columns: int = 2,
 ) -> Figure:
     """A panel for each group of runs, with a curve for each series.
 
-    The values of the parameter stand at equal distances, in order; an infinite one, which means no noise, stands at the right end.
-    Series keep their colour in all panels, and stand a little apart, so that whiskers do not hide each other.
+    The values of the parameter stand at equal distances, in order; an infinite one, which means no
+    noise, stands at the right end. Series keep their colour in all panels, and stand a little
+    apart, so that whiskers do not hide each other.
 
     Args:
         panels: what stands above each panel, and its runs.
@@ -75,7 +85,10 @@ def draw_lines(axes: Axes, runs: Sequence[Run], series: Sequence[str]) -> None:
     """One panel. A series has the colour, the marker and the dash of its place in ``series``."""
     values = sorted({float(value) for _, value, _ in runs})
     for number, name in enumerate(series):
-        mine = {place: [found for of, at, found in runs if of == name and at == value] for place, value in enumerate(values)}
+        mine = {
+            place: [found for of, at, found in runs if of == name and at == value]
+            for place, value in enumerate(values)
+        }
         mine = {place: found for place, found in mine.items() if found}
         if not mine:
             continue
@@ -89,16 +102,22 @@ def draw_lines(axes: Axes, runs: Sequence[Run], series: Sequence[str]) -> None:
         )
     if len(values) > 1 and math.isinf(values[-1]):
         axes.axvline(len(values) - 1.5, color="#9a9a9a", linewidth=0.8)
-    axes.set_xticks(range(len(values)), ["∞" if math.isinf(value) else f"{value:.6g}" for value in values])
+    axes.set_xticks(
+        range(len(values)), ["∞" if math.isinf(value) else f"{value:.6g}" for value in values]
+    )
     axes.set_xlim(-0.5, len(values) - 0.5)
     axes.grid(axis="y", color="#dcdcdc", linewidth=0.6)
     axes.set_axisbelow(True)
 
 
 def add_key(figure: Figure, series: Sequence[str], width: float, title: str) -> None:
-    """What each line means, under a title, above all panels of a figure that is so many inches wide."""
+    """What each line means, under a title, above all panels of a figure that is so many inches
+    wide.
+    """
     key = [_handle(number, name) for number, name in enumerate(series)]
-    side_by_side = max(1, int(width / (_HANDLE + max(text_width(visible(name), _KEY) for name in series))))
+    side_by_side = max(
+        1, int(width / (_HANDLE + max(text_width(visible(name), _KEY) for name in series)))
+    )
     legend = figure.legend(
         handles=key,
         loc="outside upper left",
@@ -139,7 +158,9 @@ def _style(number: int) -> dict[str, Any]:
 def _handle(number: int, name: str) -> Any:
     from matplotlib.lines import Line2D
 
-    style = {key: value for key, value in _style(number).items() if key not in ("capsize", "elinewidth")}
+    style = {
+        key: value for key, value in _style(number).items() if key not in ("capsize", "elinewidth")
+    }
     return Line2D([], [], label=visible(name), **style)
 
 
@@ -151,7 +172,11 @@ def _standard_error(found: Sequence[float]) -> float:
 def _check(panels: Mapping[str, Sequence[Run]]) -> None:
     if not panels or not all(panels.values()):
         raise ParameterError("draw_curves: every panel must have at least one run")
-    if any(value is None or not math.isfinite(value) for runs in panels.values() for _, _, value in runs):
+    if any(
+        value is None or not math.isfinite(value)
+        for runs in panels.values()
+        for _, _, value in runs
+    ):
         raise ParameterError("draw_curves: what was measured must be a finite number in every run")
     if any(math.isnan(value) for runs in panels.values() for _, value, _ in runs):
         raise ParameterError("draw_curves: the parameter must be a number in every run")

@@ -15,8 +15,11 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
 
-def heatmap(table: Any, rows: str, columns: str, values: str, *, title: str = "", digits: int = 3) -> Figure:
-    """The mean of ``values`` for each pair of ``rows`` and ``columns``: dark is large, and each number stands in its cell.
+def heatmap(
+    table: Any, rows: str, columns: str, values: str, *, title: str = "", digits: int = 3
+) -> Figure:
+    """The mean of ``values`` for each pair of ``rows`` and ``columns``: dark is large, and each
+    number stands in its cell.
 
     Args:
         table: a pandas data frame, one line per run.
@@ -37,25 +40,47 @@ def heatmap(table: Any, rows: str, columns: str, values: str, *, title: str = ""
         raise ParameterError(f"heatmap: {values!r} must hold at least one finite number")
     down, across = cells.shape
     longest = max(digits + 3, *(len(f"{name}") for name in means.columns))
-    figure = Figure(figsize=(2.2 + across * max(0.62, 0.1 * longest), 1.5 + 0.42 * down), layout="constrained")
+    figure = Figure(
+        figsize=(2.2 + across * max(0.62, 0.1 * longest), 1.5 + 0.42 * down), layout="constrained"
+    )
     axes = figure.add_subplot()
     shades = draw_shades(axes, cells, (float(np.nanmin(cells)), float(np.nanmax(cells))))
     for (i, j), value in np.ndenumerate(cells):
         if np.isfinite(value):
             grey = shades.to_rgba(np.asarray(value))[0]
             ink = "white" if grey < 0.5 else "black"  # about where both have the same contrast
-            axes.text(j, i, f"{value:.{digits}f}", ha="center", va="center", color=ink, fontsize=8.5)
+            axes.text(
+                j, i, f"{value:.{digits}f}", ha="center", va="center", color=ink, fontsize=8.5
+            )
         else:
-            axes.add_patch(Rectangle((j - 0.5, i - 0.5), 1, 1, facecolor="white", edgecolor="#9a9a9a", hatch="///", linewidth=0))
+            axes.add_patch(
+                Rectangle(
+                    (j - 0.5, i - 0.5),
+                    1,
+                    1,
+                    facecolor="white",
+                    edgecolor="#9a9a9a",
+                    hatch="///",
+                    linewidth=0,
+                )
+            )
     best = np.unravel_index(int(np.nanargmax(cells)), cells.shape)
-    for colour, thickness in ((INK, 4.5), ("white", 1.8)):  # a white line in a dark one shows on every grey
+    # a white line in a dark one shows on every grey
+    for colour, thickness in ((INK, 4.5), ("white", 1.8)):
         frame = (best[1] - 0.46, best[0] - 0.45)
-        axes.add_patch(Rectangle(frame, 0.92, 0.9, fill=False, edgecolor=colour, linewidth=thickness))
+        axes.add_patch(
+            Rectangle(frame, 0.92, 0.9, fill=False, edgecolor=colour, linewidth=thickness)
+        )
     axes.set_xticks(range(across), [visible(str(name)) for name in means.columns], parse_math=False)
     axes.set_yticks(range(down), [visible(str(name)) for name in means.index], parse_math=False)
     axes.set_xlabel(visible(columns), parse_math=False)
     axes.set_ylabel(visible(rows), parse_math=False)
     gaps = "" if np.isfinite(cells).all() else "; hatched: no run"
-    axes.set_title(visible(title or f"mean {values}; framed: the largest{gaps}"), loc="left", fontsize=10, parse_math=False)
+    axes.set_title(
+        visible(title or f"mean {values}; framed: the largest{gaps}"),
+        loc="left",
+        fontsize=10,
+        parse_math=False,
+    )
     axes.tick_params(length=0)
     return figure

@@ -1,4 +1,5 @@
-"""Where the nodes of a drawn tree stand: the root at the left, a line for each leaf, columns as wide as their texts.
+"""Where the nodes of a drawn tree stand: the root at the left, a line for each leaf, columns as
+wide as their texts.
 
 All lengths are inches, so that texts are measured once and never overlap.
 """
@@ -22,7 +23,9 @@ ELBOW = 0.16
 
 @dataclass
 class Placed:
-    """A node with its place. ``test`` is empty where it is drawn as a leaf; ``label`` is the branch that leads to it."""
+    """A node with its place. ``test`` is empty where it is drawn as a leaf; ``label`` is the branch
+    that leads to it.
+    """
 
     node: int
     depth: int
@@ -35,7 +38,9 @@ class Placed:
 
 @dataclass(frozen=True)
 class Layout:
-    """All nodes, parents first; where each column of boxes starts and how wide it is; where the last column ends."""
+    """All nodes, parents first; where each column of boxes starts and how wide it is; where the
+    last column ends.
+    """
 
     nodes: list[Placed]
     starts: list[float]
@@ -54,7 +59,9 @@ class Layout:
 
 
 def placed_nodes(tree: Tree, max_depth: int | None, max_leaves: int) -> list[Placed]:
-    """The nodes to draw, parents first, each with its line: leaves get whole numbers, the others stand amid their children."""
+    """The nodes to draw, parents first, each with its line: leaves get whole numbers, the others
+    stand amid their children.
+    """
     nodes: list[Placed] = []
     stack = [Placed(0, 0, "", "")]
     lines, opened = 0, opened_nodes(tree, max_depth, max_leaves)
@@ -70,7 +77,10 @@ def placed_nodes(tree: Tree, max_depth: int | None, max_leaves: int) -> list[Pla
         placed.test = shortened(name, 24)
         children = tree.children(placed.node, possible_only=True)
         among = sorted(code for _, codes in children for code in codes)
-        placed.children = [Placed(child, placed.depth + 1, branch_label(attribute, codes, among), "") for child, codes in children]
+        placed.children = [
+            Placed(child, placed.depth + 1, branch_label(attribute, codes, among), "")
+            for child, codes in children
+        ]
         stack += reversed(placed.children)
     for placed in reversed(nodes):
         if placed.children:
@@ -79,7 +89,9 @@ def placed_nodes(tree: Tree, max_depth: int | None, max_leaves: int) -> list[Pla
 
 
 def opened_nodes(tree: Tree, max_depth: int | None, max_leaves: int) -> set[int]:
-    """The tests to draw: level by level, and in a level first what more of the domain reaches, while the leaves are so many at most."""
+    """The tests to draw: level by level, and in a level first what more of the domain reaches,
+    while the leaves are so many at most.
+    """
     depths, shares, parents = tree.depths, domain_shares(tree.cells), tree.cells.parents
     opened: set[int] = set()
     leaves = 1
@@ -100,7 +112,9 @@ def columns(nodes: list[Placed], left: float) -> Layout:
     for depth in range(deepest + 1):
         column = [placed for placed in nodes if placed.depth == depth and placed.test]
         boxes = max(text_width(placed.test, TEXT, bold=True) for placed in column) + 2 * BOX_PADDING
-        labels = max(text_width(child.label, SMALL) for placed in column for child in placed.children)
+        labels = max(
+            text_width(child.label, SMALL) for placed in column for child in placed.children
+        )
         starts.append(x)
         widths.append(boxes)
         x += boxes + ELBOW + labels + 0.16
@@ -108,7 +122,9 @@ def columns(nodes: list[Placed], left: float) -> Layout:
 
 
 def branch_label(attribute: Attribute, codes: tuple[int, ...], among: Sequence[int] = ()) -> str:
-    """The branch as in a picture, where the attribute stands in its box: ``red, blue``, ``not grey``, ``< 35``; shortened."""
+    """The branch as in a picture, where the attribute stands in its box: ``red, blue``, ``not
+    grey``, ``< 35``; shortened.
+    """
     for limit, length in ((4, None), (3, None), (2, None), (1, None), (1, 16)):
         text = branch_text(attribute, codes, among=among, limit=limit, length=length)
         sign, _, values = text.partition(" ")

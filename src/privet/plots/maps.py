@@ -1,4 +1,6 @@
-"""Several heat maps on one scale, such as accuracy over depth and number of trees for each epsilon."""
+"""Several heat maps on one scale, such as accuracy over depth and number of trees for each
+epsilon.
+"""
 
 from __future__ import annotations
 
@@ -21,18 +23,27 @@ if TYPE_CHECKING:
 
 #: A run: its line, its column, and what was measured.
 Run = tuple[str, str, float]
-#: Inches of a cell, and what stands around the cells of a panel; letters of its title, and the least width of the whole.
+#: Inches of a cell, and what stands around the cells of a panel; letters of its title, and the
+#: least width of the whole.
 _CELL, _AROUND = (0.46, 0.3), (1.1, 0.9)
 _TITLE, _LEAST = 10.0, 7.0
 
 
 def draw_maps(
-    panels: Mapping[str, Sequence[Run]], *, rows: str, columns: str, title: str = "", caption: str = "", side_by_side: int = 2
+    panels: Mapping[str, Sequence[Run]],
+    *,
+    rows: str,
+    columns: str,
+    title: str = "",
+    caption: str = "",
+    side_by_side: int = 2,
 ) -> Figure:
-    """A map for each group of runs; the mean of a cell's runs stands in it, and dark is large, in all maps alike.
+    """A map for each group of runs; the mean of a cell's runs stands in it, and dark is large, in
+    all maps alike.
 
     Args:
-        panels: what stands above each map, and its runs. Lines and columns are in the order in which they first come.
+        panels: what stands above each map, and its runs. Lines and columns are in the order in
+            which they first come.
         rows, columns: what the axes show.
         title: stands above.
         caption: stands below, in small letters.
@@ -45,9 +56,14 @@ def draw_maps(
         raise ParameterError("draw_maps: every panel must have at least one run")
     across = min(side_by_side, len(panels))
     down = math.ceil(len(panels) / across)
-    sizes = [(len({column for _, column, _ in runs}), len({row for row, _, _ in runs})) for runs in panels.values()]
+    sizes = [
+        (len({column for _, column, _ in runs}), len({row for row, _, _ in runs}))
+        for runs in panels.values()
+    ]
     titles = max(text_width(visible(name), _TITLE) for name in panels) + 0.2
-    width = max(_LEAST, across * (max(_CELL[0] * max(size[0] for size in sizes), titles) + _AROUND[0]))
+    width = max(
+        _LEAST, across * (max(_CELL[0] * max(size[0] for size in sizes), titles) + _AROUND[0])
+    )
     height = down * (_CELL[1] * max(size[1] for size in sizes) + _AROUND[1]) + 0.6
     figure = Figure(figsize=(width, height), layout="constrained")
     grid = list(figure.subplots(down, across, squeeze=False).flat)
@@ -59,7 +75,9 @@ def draw_maps(
         axes.set_ylabel(visible(rows), parse_math=False)
     for axes in grid[len(panels) :]:
         axes.remove()
-    figure.suptitle(visible(title), x=0.01, ha="left", fontsize=12, fontweight="bold", parse_math=False)
+    figure.suptitle(
+        visible(title), x=0.01, ha="left", fontsize=12, fontweight="bold", parse_math=False
+    )
     add_caption(figure, caption, width)
     return figure
 
@@ -87,23 +105,42 @@ def draw_map(axes: Axes, runs: Sequence[Run], scale: tuple[float, float]) -> Non
 
 
 def draw_shades(axes: Axes, cells: npt.NDArray[np.float64], scale: tuple[float, float]) -> QuadMesh:
-    """Cells in grey, the first line at the top, as shapes: a picture within a picture is not shown by a page that loads nothing."""
+    """Cells in grey, the first line at the top, as shapes: a picture within a picture is not shown
+    by a page that loads nothing.
+    """
     low, high = scale
     down, across = cells.shape
     edges = np.arange(across + 1) - 0.5, np.arange(down + 1) - 0.5
     # A quarter above the largest keeps the darkest cells readable.
     most = high + (high - low) * 0.25 + 1e-12
-    shades = axes.pcolormesh(*edges, np.ma.masked_invalid(cells), cmap="Greys", vmin=low, vmax=most, edgecolors="face", linewidth=0.2)
+    shades = axes.pcolormesh(
+        *edges,
+        np.ma.masked_invalid(cells),
+        cmap="Greys",
+        vmin=low,
+        vmax=most,
+        edgecolors="face",
+        linewidth=0.2,
+    )
     axes.invert_yaxis()
     return shades
 
 
 def _means(runs: Sequence[Run]) -> tuple[list[str], list[str], npt.NDArray[np.float64]]:
-    lines, columns = list(dict.fromkeys(row for row, _, _ in runs)), list(dict.fromkeys(column for _, column, _ in runs))
+    lines, columns = (
+        list(dict.fromkeys(row for row, _, _ in runs)),
+        list(dict.fromkeys(column for _, column, _ in runs)),
+    )
     found: dict[tuple[str, str], list[float]] = {}
     for row, column, value in runs:
         found.setdefault((row, column), []).append(value)
-    cells = [[float(np.mean(found[row, column])) if (row, column) in found else math.nan for column in columns] for row in lines]
+    cells = [
+        [
+            float(np.mean(found[row, column])) if (row, column) in found else math.nan
+            for column in columns
+        ]
+        for row in lines
+    ]
     return lines, columns, np.array(cells)
 
 

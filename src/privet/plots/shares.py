@@ -30,7 +30,8 @@ def draw_shares(
     caption: str = "",
     columns: int = 4,
 ) -> Figure:
-    """A panel for each attribute: its values' labels, their shares in the first table and in the second, and the second's deviation.
+    """A panel for each attribute: its values' labels, their shares in the first table and in the
+    second, and the second's deviation.
 
     Whiskers show how far noise moves a share of the second table, 19 times in 20.
     """
@@ -45,24 +46,45 @@ def draw_shares(
     grid = figure.subplots(lines, columns, squeeze=False)
     for axes in grid.flat[len(panels) :]:
         axes.axis("off")
-    for axes, (name, (labels, first, second, deviation)) in zip(grid.flat, panels.items(), strict=False):
+    for axes, (name, (labels, first, second, deviation)) in zip(
+        grid.flat, panels.items(), strict=False
+    ):
         places = np.arange(len(labels))
         axes.bar(places - 0.2, first, 0.4, **fill(0), label=names[0])
         axes.bar(places + 0.2, np.maximum(second, 0), 0.4, **fill(1), label=names[1])
         if deviation:
-            axes.errorbar(places + 0.2, np.maximum(second, 0), 2 * deviation, fmt="none", ecolor=INK, elinewidth=0.8, capsize=1.5)
+            axes.errorbar(
+                places + 0.2,
+                np.maximum(second, 0),
+                2 * deviation,
+                fmt="none",
+                ecolor=INK,
+                elinewidth=0.8,
+                capsize=1.5,
+            )
         axes.set_title(shortened(visible(name), 40), fontsize=9, loc="left", parse_math=False)
         axes.set_ylim(0, None)
         axes.tick_params(labelsize=7)
-        shown = places if len(labels) <= MAX_LISTED else places[:: math.ceil(len(labels) / MAX_LISTED)]
-        axes.set_xticks(shown, [shortened(visible(labels[place]), 14) for place in shown], rotation=90, parse_math=False)
+        shown = (
+            places if len(labels) <= MAX_LISTED else places[:: math.ceil(len(labels) / MAX_LISTED)]
+        )
+        axes.set_xticks(
+            shown,
+            [shortened(visible(labels[place]), 14) for place in shown],
+            rotation=90,
+            parse_math=False,
+        )
         axes.spines[["top", "right"]].set_visible(False)
     handles, words = grid.flat[0].get_legend_handles_labels()
-    legend = figure.legend(handles, words, loc="outside upper right", ncols=2, fontsize=9, frameon=False)
+    legend = figure.legend(
+        handles, words, loc="outside upper right", ncols=2, fontsize=9, frameon=False
+    )
     for text in legend.get_texts():
         text.set_parse_math(False)
     if title:
         figure.suptitle(visible(title), fontsize=12, x=0.01, ha="left", parse_math=False)
     if caption:
-        figure.supxlabel(visible(caption), fontsize=8, color=QUIET, x=0.01, ha="left", parse_math=False)
+        figure.supxlabel(
+            visible(caption), fontsize=8, color=QUIET, x=0.01, ha="left", parse_math=False
+        )
     return figure

@@ -1,4 +1,6 @@
-"""What all pictures share: fills that differ in grey, the width of a text, and saving by file suffix."""
+"""What all pictures share: fills that differ in grey, the width of a text, and saving by file
+suffix.
+"""
 
 from __future__ import annotations
 
@@ -45,7 +47,10 @@ def ink_on(colour: str) -> str:
     """Black or white, whichever stands out more from a colour (contrast as WCAG 2 defines it)."""
     from matplotlib.colors import to_rgb
 
-    linear = [value / 12.92 if value <= 0.04045 else ((value + 0.055) / 1.055) ** 2.4 for value in to_rgb(colour)]
+    linear = [
+        value / 12.92 if value <= 0.04045 else ((value + 0.055) / 1.055) ** 2.4
+        for value in to_rgb(colour)
+    ]
     luminance = 0.2126 * linear[0] + 0.7152 * linear[1] + 0.0722 * linear[2]
     return "#ffffff" if 1.05 / (luminance + 0.05) > (luminance + 0.05) / 0.05 else "#000000"
 
@@ -62,11 +67,15 @@ def text_width(text: str, size: float, *, bold: bool = False) -> float:
 def check_suffix(path: str | PathLike[str]) -> None:
     """Raise unless the name tells a kind of picture."""
     if Path(path).suffix.lower() not in _DATED:
-        raise ParameterError(f"the file of a picture must end in .svg, .png or .pdf, got {Path(path).name!r}")
+        raise ParameterError(
+            f"the file of a picture must end in .svg, .png or .pdf, got {Path(path).name!r}"
+        )
 
 
 def save_figure(figure: Figure, path: str | PathLike[str], *, dpi: int = 150) -> None:
-    """Save as SVG, PNG or PDF, by the suffix of the file name. The same figure gives the same file."""
+    """Save as SVG, PNG or PDF, by the suffix of the file name. The same figure gives the same
+    file.
+    """
     import matplotlib as mpl
 
     check_suffix(path)
@@ -74,6 +83,12 @@ def save_figure(figure: Figure, path: str | PathLike[str], *, dpi: int = 150) ->
     with mpl.rc_context({"svg.hashsalt": "privet"}):
         try:
             with whole_file(path) as partial:
-                figure.savefig(partial, format=suffix[1:], dpi=dpi, metadata={_DATED[suffix]: None}, facecolor="white")
+                figure.savefig(
+                    partial,
+                    format=suffix[1:],
+                    dpi=dpi,
+                    metadata={_DATED[suffix]: None},
+                    facecolor="white",
+                )
         except OSError as error:
             raise PrivetError(f"cannot write {path}: {error.strerror}") from None

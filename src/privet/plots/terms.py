@@ -1,4 +1,6 @@
-"""Additive terms as small multiples: for each attribute, how far each of its values speaks for a class."""
+"""Additive terms as small multiples: for each attribute, how far each of its values speaks for a
+class.
+"""
 
 from __future__ import annotations
 
@@ -23,7 +25,8 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
-#: Panels beside each other; half the length of a scale; height of a panel's head; distance of panels; of rows; thickness of a bar.
+#: Panels beside each other; half the length of a scale; height of a panel's head; distance of
+#: panels; of rows; thickness of a bar.
 _COLUMNS, _REACH, _HEAD, _GAP, _ROW, _BAR = 3, 0.9, 0.38, 0.26, 0.19, 0.075
 
 
@@ -45,18 +48,24 @@ class _Panel:
 
     @property
     def lines(self) -> list[str]:
-        return [*self.labels, f"… {self.left_out} more, nearer to 0"] if self.left_out else self.labels
+        return (
+            [*self.labels, f"… {self.left_out} more, nearer to 0"] if self.left_out else self.labels
+        )
 
     @property
     def height(self) -> float:
         return float(_HEAD + self.pitch * len(self.labels) + (_ROW if self.left_out else 0.0))
 
 
-def draw_terms(model: Model, *, title: str = "", max_terms: int = 24, max_values: int = 16) -> Figure:
-    """Draw the additive terms of a model of scores, and the score that every row gets, with the guarantee beneath.
+def draw_terms(
+    model: Model, *, title: str = "", max_terms: int = 24, max_values: int = 16
+) -> Figure:
+    """Draw the additive terms of a model of scores, and the score that every row gets, with the
+    guarantee beneath.
 
-    With two classes a bar is the difference of their scores, and points to the class that it speaks for. With more, each class has
-    a bar: its score less the mean over the classes, to the right if that speaks for it.
+    With two classes a bar is the difference of their scores, and points to the class that it speaks
+    for. With more, each class has a bar: its score less the mean over the classes, to the right if
+    that speaks for it.
 
     Args:
         model: a model with additive terms or constants.
@@ -70,20 +79,30 @@ def draw_terms(model: Model, *, title: str = "", max_terms: int = 24, max_values
         raise ParameterError("draw_terms: model must have additive terms, this one has trees only")
     classes = [shortened(label, 28) for label in class_labels(model.schema)]
     shown = _classes([*parts.terms, *parts.constants])
-    panels = sorted((_panel(tree, shown, max_values) for tree in parts.terms), key=lambda panel: -panel.spread)
-    drawn = [*(_Panel("every row", [""], _bars(tree.counts, shown), 0, 0.0) for tree in parts.constants), *panels[:max_terms]]
+    panels = sorted(
+        (_panel(tree, shown, max_values) for tree in parts.terms), key=lambda panel: -panel.spread
+    )
+    drawn = [
+        *(_Panel("every row", [""], _bars(tree.counts, shown), 0, 0.0) for tree in parts.constants),
+        *panels[:max_terms],
+    ]
     gutter = max(text_width(line, SMALL) for panel in drawn for line in panel.lines) + 0.1
     wide = max(gutter + 2 * _REACH, *(text_width(panel.name, TEXT, bold=True) for panel in drawn))
     columns = min(_COLUMNS, len(drawn))
     title = visible(title)
-    width = max(columns * wide + (columns - 1) * _GAP, 4.6, text_width(title, TITLE_SIZE, bold=True)) + 2 * MARGIN
+    width = (
+        max(columns * wide + (columns - 1) * _GAP, 4.6, text_width(title, TITLE_SIZE, bold=True))
+        + 2 * MARGIN
+    )
     names = [classes[label] for label in shown]
     legend = legend_lines(names, width - 2 * MARGIN)
     top = MARGIN + (TITLE_HEIGHT if title else 0.0) + LEGEND_PITCH * len(legend) + 0.14
     places, end = _stacked([panel.height for panel in drawn], columns, top)
     promise = wrapped(model.privacy.describe(), width - 2 * MARGIN, TEXT, bold=True)
     notes = [
-        line for note in _notes(len(classes), len(shown), len(panels) - max_terms) for line in wrapped(note, width - 2 * MARGIN, SMALL)
+        line
+        for note in _notes(len(classes), len(shown), len(panels) - max_terms)
+        for line in wrapped(note, width - 2 * MARGIN, SMALL)
     ]
     axes = canvas(width, end + FOOTER_PITCH * (len(promise) + len(notes)) + MARGIN)
 
@@ -102,7 +121,13 @@ def draw_terms(model: Model, *, title: str = "", max_terms: int = 24, max_values
 
 def _classes(trees: Sequence[Tree]) -> list[int]:
     """The classes to draw: those with the widest scores, as many as there are fills."""
-    spread = np.max([np.abs(tree.counts - tree.counts.mean(axis=1, keepdims=True)).max(axis=0) for tree in trees], axis=0)
+    spread = np.max(
+        [
+            np.abs(tree.counts - tree.counts.mean(axis=1, keepdims=True)).max(axis=0)
+            for tree in trees
+        ],
+        axis=0,
+    )
     return sorted(np.argsort(-spread, kind="stable")[: len(FILLS)].tolist())
 
 
@@ -118,12 +143,20 @@ def _panel(tree: Tree, shown: Sequence[int], max_values: int) -> _Panel:
     children = tree.children(0)
     rows = _bars(tree.counts[[child for child, _ in children]], shown)
     kept = sorted(np.argsort(-np.abs(rows).max(axis=1), kind="stable")[:max_values].tolist())
-    labels = [shortened(branch_label(attribute, children[row][1]).removeprefix("in "), 22) for row in kept]
-    return _Panel(shortened(name, 28), labels, rows[kept], len(rows) - len(kept), float(np.ptp(rows)))
+    labels = [
+        shortened(branch_label(attribute, children[row][1]).removeprefix("in "), 22) for row in kept
+    ]
+    return _Panel(
+        shortened(name, 28), labels, rows[kept], len(rows) - len(kept), float(np.ptp(rows))
+    )
 
 
-def _stacked(heights: Sequence[float], columns: int, top: float) -> tuple[list[tuple[int, float]], float]:
-    """Column and top of each panel, each where the room is highest up; and where all of them end."""
+def _stacked(
+    heights: Sequence[float], columns: int, top: float
+) -> tuple[list[tuple[int, float]], float]:
+    """Column and top of each panel, each where the room is highest up; and where all of them
+    end.
+    """
     ends = [top] * columns
     places = []
     for height in heights:
@@ -139,14 +172,24 @@ def _limit(panels: Sequence[_Panel]) -> float:
     if largest <= 0:
         return 1.0
     power = 10.0 ** math.floor(math.log10(largest))
-    return next(step * power for step in (1, 1.5, 2, 3, 4, 5, 6, 8, 10) if step * power >= largest * 0.999)
+    return next(
+        step * power for step in (1, 1.5, 2, 3, 4, 5, 6, 8, 10) if step * power >= largest * 0.999
+    )
 
 
 def _notes(n_classes: int, n_shown: int, left_out: int) -> list[str]:
     towards = (
-        "to the class that it speaks for" if n_classes == 2 else "to the right where a value speaks for a class, to the left against it"
+        "to the class that it speaks for"
+        if n_classes == 2
+        else "to the right where a value speaks for a class, to the left against it"
     )
-    notes = [f"A bar points {towards}; one point of score multiplies the odds by 2.72. Scores of all parts of the model are added up."]
+    notes = [
+        (
+            f"A bar points {towards}; one point of score multiplies the odds by 2.72. Scores of "
+            "all "
+            "parts of the model are added up."
+        )
+    ]
     if n_shown < n_classes:
         notes.append(f"{n_classes - n_shown} classes with smaller scores are not drawn.")
     if left_out > 0:
@@ -154,7 +197,9 @@ def _notes(n_classes: int, n_shown: int, left_out: int) -> list[str]:
     return notes
 
 
-def _draw_panel(axes: Axes, panel: _Panel, shown: Sequence[int], x: float, y: float, gutter: float, limit: float) -> None:
+def _draw_panel(
+    axes: Axes, panel: _Panel, shown: Sequence[int], x: float, y: float, gutter: float, limit: float
+) -> None:
     """The name of an attribute, a row for each value, and the scale."""
     from matplotlib.patches import Rectangle
 
@@ -163,8 +208,22 @@ def _draw_panel(axes: Axes, panel: _Panel, shown: Sequence[int], x: float, y: fl
     write(axes, x, y + 0.1, panel.name, TEXT, bold=True)
     for end in (-1, 0, 1):
         at = zero + end * _REACH
-        axes.plot([at, at], [top, bottom], color=INK if end == 0 else "#cfcfcf", lw=0.8 if end == 0 else 0.6, zorder=3 if end == 0 else 0)
-        write(axes, at, y + 0.3, f"{end * limit:+.6g}" if end else "0", 6.5, colour=QUIET, centred=True)
+        axes.plot(
+            [at, at],
+            [top, bottom],
+            color=INK if end == 0 else "#cfcfcf",
+            lw=0.8 if end == 0 else 0.6,
+            zorder=3 if end == 0 else 0,
+        )
+        write(
+            axes,
+            at,
+            y + 0.3,
+            f"{end * limit:+.6g}" if end else "0",
+            6.5,
+            colour=QUIET,
+            centred=True,
+        )
     for number, (label, bars) in enumerate(zip(panel.labels, panel.rows.tolist(), strict=True)):
         middle = top + (number + 0.5) * panel.pitch
         write(axes, x, middle, label, SMALL)
@@ -173,6 +232,8 @@ def _draw_panel(axes: Axes, panel: _Panel, shown: Sequence[int], x: float, y: fl
             # One bar for two classes has the fill of the class that it points to.
             label_of = shown[position] if len(bars) > 1 else int(length > 0)
             at = middle + (position - len(bars) / 2) * thickness
-            axes.add_patch(Rectangle((zero, at), length / limit * _REACH, thickness * 0.9, **fill(label_of)))
+            axes.add_patch(
+                Rectangle((zero, at), length / limit * _REACH, thickness * 0.9, **fill(label_of))
+            )
     if panel.left_out:
         write(axes, x, bottom + _ROW / 2, panel.lines[-1], SMALL, colour=QUIET)

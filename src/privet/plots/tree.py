@@ -1,4 +1,6 @@
-"""A tree as a picture: tests in boxes, and leaves as bars of their class shares, or as chips where they only say a class."""
+"""A tree as a picture: tests in boxes, and leaves as bars of their class shares, or as chips where
+they only say a class.
+"""
 
 from __future__ import annotations
 
@@ -8,7 +10,16 @@ from privet.errors import ParameterError
 from privet.plots.bars import LEGEND_PITCH, Bars, draw_legend, draw_scale, legend_lines, write
 from privet.plots.canvas import FOOTER_PITCH, MARGIN, TITLE_HEIGHT, TITLE_SIZE, canvas, wrapped
 from privet.plots.chips import Chips
-from privet.plots.layout import BOX_HEIGHT, ELBOW, SMALL, TEXT, Layout, Placed, columns, placed_nodes
+from privet.plots.layout import (
+    BOX_HEIGHT,
+    ELBOW,
+    SMALL,
+    TEXT,
+    Layout,
+    Placed,
+    columns,
+    placed_nodes,
+)
 from privet.plots.style import INK, QUIET, need_matplotlib, text_width
 from privet.release.collapse import collapsed
 from privet.release.labels import visible
@@ -38,13 +49,17 @@ def draw_tree(
 
     Args:
         tree: what to draw.
-        noise: the standard deviation of each leaf count's noise. Whiskers show twice that: 19 times in 20 the noise is smaller.
+        noise: the standard deviation of each leaf count's noise. Whiskers show twice that: 19 times
+            in 20 the noise is smaller.
         title: stands above.
         footer: stands below; the guarantee belongs here.
         max_depth: draw so many tests deep. What is below is summed up in one line.
-        max_leaves: draw so many leaves at most, the top of the tree and there what more of the domain reaches; the rest is summed up.
-        scores: whether the tree is of a model that adds up scores. A leaf of a drawn tree is then the class that it says.
-        whole: draw a tree of scores with all its branches; otherwise those that say the same are drawn as one.
+        max_leaves: draw so many leaves at most, the top of the tree and there what more of the
+            domain reaches; the rest is summed up.
+        scores: whether the tree is of a model that adds up scores. A leaf of a drawn tree is then
+            the class that it says.
+        whole: draw a tree of scores with all its branches; otherwise those that say the same are
+            drawn as one.
     """
     need_matplotlib()
     if not 1 <= max_leaves <= MOST_LEAVES:
@@ -53,7 +68,11 @@ def draw_tree(
         tree = collapsed(tree)
     nodes, title = placed_nodes(tree, max_depth, max_leaves), visible(title)
     cut = any(placed.cut for placed in nodes)
-    leaves = Chips(tree, whole=whole, cut=cut) if scores and says_classes(tree) else Bars(tree, noise=noise, scores=scores)
+    leaves = (
+        Chips(tree, whole=whole, cut=cut)
+        if scores and says_classes(tree)
+        else Bars(tree, noise=noise, scores=scores)
+    )
     place = columns(nodes, MARGIN)
 
     def start(placed: Placed) -> float:
@@ -73,12 +92,21 @@ def draw_tree(
 
     if title:
         write(axes, MARGIN, MARGIN + 0.1, title, TITLE_SIZE, bold=True)
-    draw_legend(axes, legend, range(len(leaves.names)), leaves.names, MARGIN, top - 0.12 - LEGEND_PITCH * len(legend) + 0.1)
+    draw_legend(
+        axes,
+        legend,
+        range(len(leaves.names)),
+        leaves.names,
+        MARGIN,
+        top - 0.12 - LEGEND_PITCH * len(legend) + 0.1,
+    )
     if isinstance(leaves, Bars):
         draw_scale(axes, place.end, top, end)
     for placed in place.nodes:
         if placed.test:
-            _draw_test(axes, place, placed, top, leaves.pitch, [start(child) for child in placed.children])
+            _draw_test(
+                axes, place, placed, top, leaves.pitch, [start(child) for child in placed.children]
+            )
         else:
             leaves.draw(axes, placed, start(placed), top + (placed.line + 0.5) * leaves.pitch)
     for number, text in enumerate(promise):
@@ -88,8 +116,12 @@ def draw_tree(
     return axes.get_figure(root=True)  # type: ignore[return-value]
 
 
-def _draw_test(axes: Axes, place: Layout, placed: Placed, top: float, pitch: float, stops: list[float]) -> None:
-    """The box of a test, the lines to where its children start, and the values that lead to each."""
+def _draw_test(
+    axes: Axes, place: Layout, placed: Placed, top: float, pitch: float, stops: list[float]
+) -> None:
+    """The box of a test, the lines to where its children start, and the values that lead to
+    each.
+    """
     from matplotlib.patches import FancyBboxPatch
 
     start, end = place.box(placed)
@@ -102,5 +134,15 @@ def _draw_test(axes: Axes, place: Layout, placed: Placed, top: float, pitch: flo
         axes.plot([elbow, stop], [at, at], color=INK, lw=0.8, zorder=1)
         write(axes, elbow + 0.05, at - 0.075, child.label, SMALL)
     shape = "round,pad=0,rounding_size=0.06"
-    axes.add_patch(FancyBboxPatch((start, y - BOX_HEIGHT / 2), end - start, BOX_HEIGHT, boxstyle=shape, fc="white", ec=INK, lw=0.9))
+    axes.add_patch(
+        FancyBboxPatch(
+            (start, y - BOX_HEIGHT / 2),
+            end - start,
+            BOX_HEIGHT,
+            boxstyle=shape,
+            fc="white",
+            ec=INK,
+            lw=0.9,
+        )
+    )
     write(axes, (start + end) / 2, y, placed.test, TEXT, bold=True, centred=True)

@@ -1,7 +1,8 @@
 """Releasing data instead of answers: synthetic tables (central), randomised records (local).
 
 - :mod:`~privet.publish.synthetic`: rows that nobody is, drawn from noisy counts
-- :mod:`~privet.publish.local`: records that people randomise themselves, and what is learnt from them
+- :mod:`~privet.publish.local`: records that people randomise themselves, and what is learnt from
+  them
 """
 
 from __future__ import annotations

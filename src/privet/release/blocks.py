@@ -1,4 +1,6 @@
-"""The few kinds of blocks that a card is made of, and how Markdown and HTML write them. All text is escaped here."""
+"""The few kinds of blocks that a card is made of, and how Markdown and HTML write them. All text is
+escaped here.
+"""
 
 from __future__ import annotations
 
@@ -92,11 +94,24 @@ def html_block(block: Block) -> str:
         case Bullets(items):
             return "<ul>\n" + "\n".join(f"<li>{escaped(item)}</li>" for item in items) + "\n</ul>"
         case Grid(headers, rows, numeric):
-            marks = [' class="number"' if column in numeric else "" for column in range(len(headers))]
-            head = "".join(f'<th scope="col"{mark}>{escaped(cell)}</th>' for mark, cell in zip(marks, headers, strict=True))
-            lines = ["".join(f"<td{mark}>{escaped(cell)}</td>" for mark, cell in zip(marks, row, strict=True)) for row in rows]
+            marks = [
+                ' class="number"' if column in numeric else "" for column in range(len(headers))
+            ]
+            head = "".join(
+                f'<th scope="col"{mark}>{escaped(cell)}</th>'
+                for mark, cell in zip(marks, headers, strict=True)
+            )
+            lines = [
+                "".join(
+                    f"<td{mark}>{escaped(cell)}</td>" for mark, cell in zip(marks, row, strict=True)
+                )
+                for row in rows
+            ]
             inside = "\n".join(f"<tr>{line}</tr>" for line in lines)
-            return f'<div class="wide"><table>\n<thead><tr>{head}</tr></thead>\n<tbody>\n{inside}\n</tbody>\n</table></div>'
+            return (
+                "<div "
+                f'class="wide"><table>\n<thead><tr>{head}</tr></thead>\n<tbody>\n{inside}\n</tbody>\n</table></div>'
+            )
         case Paragraph(text):
             return f"<p>{escaped(text)}</p>"
 
@@ -132,7 +147,7 @@ th.number, td.number { text-align: right; } td.number { white-space: nowrap; } t
   :root { --ink: #000; --paper: #fff; --line: #888; --soft: #fff; --loud: #000; }
   body { max-width: none; padding: 0; font-size: 10.5pt; } .wide { overflow: visible; }
 }
-"""
+"""  # noqa: E501
 
 _HEAD = """<!DOCTYPE html>
 <html lang="en">

@@ -11,14 +11,18 @@ from privet.tree import Tree, domain_shares
 def collapsed(tree: Tree) -> Tree:
     """A shorter tree that answers every point of the domain alike.
 
-    A subtree whose leaves all have the same scores becomes a leaf, siblings that are such leaves become one branch with the
-    values of both, and branches that the tests above rule out are gone. Only a row with a value outside the schema, which stays
-    at an inner node, may be answered differently; so this is for people, and predictions are made by the tree itself.
+    A subtree whose leaves all have the same scores becomes a leaf, siblings that are such leaves
+    become one branch with the values of both, and branches that the tests above rule out are gone.
+    Only a row with a value outside the schema, which stays at an inner node, may be answered
+    differently; so this is for people, and predictions are made by the tree itself.
     """
     attribute, possible = tree.cells.attribute, domain_shares(tree.cells) > 0
-    branches = {node: _branch(tree, node) for node in np.flatnonzero((attribute >= 0) & possible).tolist()}
+    branches = {
+        node: _branch(tree, node) for node in np.flatnonzero((attribute >= 0) & possible).tolist()
+    }
     shown = list(range(tree.n_nodes))  # the node that stands for each
-    alike = np.unique(tree.counts, axis=0, return_inverse=True)[1].reshape(-1).tolist()  # equal for leaves with equal scores
+    # equal for leaves with equal scores
+    alike = np.unique(tree.counts, axis=0, return_inverse=True)[1].reshape(-1).tolist()
     for node in sorted(branches, reverse=True):  # children come after their parents
         below = [child for child in branches[node] if possible[child]]
         one = len({alike[child] for child in below}) == 1
@@ -36,10 +40,18 @@ def collapsed(tree: Tree) -> Tree:
                 groups[alike[child]] = len(kept)
                 kept.append(shown[child])
         # A value that is ruled out must lead somewhere, too.
-        branch += [groups[alike[child]] if possible[child] else min(groups.values()) for child in branches[node]]
+        branch += [
+            groups[alike[child]] if possible[child] else min(groups.values())
+            for child in branches[node]
+        ]
     leaf = attribute[kept] < 0
     cell = np.where(leaf, np.cumsum(leaf) - 1, -1)
-    return Tree(Cells(tree.schema, attribute[kept], np.array(offset), np.array(branch), cell, int(leaf.sum())), tree.counts[kept])
+    return Tree(
+        Cells(
+            tree.schema, attribute[kept], np.array(offset), np.array(branch), cell, int(leaf.sum())
+        ),
+        tree.counts[kept],
+    )
 
 
 def _branch(tree: Tree, node: int) -> list[int]:

@@ -1,7 +1,8 @@
 """A model as one JSON object, and back, with every check between.
 
-An attacker can write a file with a fitting checksum, so nothing in here trusts one: kinds, ranges and sizes are checked
-before anything is built from them, and what was built must say exactly what the document said.
+An attacker can write a file with a fitting checksum, so nothing in here trusts one: kinds, ranges
+and sizes are checked before anything is built from them, and what was built must say exactly what
+the document said.
 """
 
 from __future__ import annotations
@@ -19,7 +20,15 @@ from privet.model import COMBINES, Combine, Model
 from privet.release.leaves import evidence_from, evidence_to
 from privet.release.privacy import privacy_from
 from privet.release.problem import Damaged, require
-from privet.release.structure import LARGEST, LARGEST_SCORE, short_number, structure_from, structure_to, tree_from, tree_to
+from privet.release.structure import (
+    LARGEST,
+    LARGEST_SCORE,
+    short_number,
+    structure_from,
+    structure_to,
+    tree_from,
+    tree_to,
+)
 from privet.schema import Schema
 from privet.trees.from_leaves import trees_from
 
@@ -45,9 +54,13 @@ _OPTIONAL = ("leaves",)
 
 
 def canonical(value: Any) -> bytes:
-    """The one compact JSON text of a value. Keys keep their order: that of a schema's attributes matters."""
+    """The one compact JSON text of a value. Keys keep their order: that of a schema's attributes
+    matters.
+    """
     try:
-        return json.dumps(value, ensure_ascii=False, allow_nan=False, separators=(",", ":")).encode("utf-8")
+        return json.dumps(value, ensure_ascii=False, allow_nan=False, separators=(",", ":")).encode(
+            "utf-8"
+        )
     except UnicodeEncodeError:
         raise Damaged("a text in it is no valid Unicode") from None
     except (TypeError, ValueError):
@@ -61,7 +74,10 @@ def to_document(model: Model) -> dict[str, Any]:
     of_trees: dict[str, Any] = (
         {"trees": [tree_to(tree) for tree in model.trees]}
         if model.evidence is None
-        else {"trees": [structure_to(tree.cells) for tree in model.trees], "leaves": evidence_to(model.evidence)}
+        else {
+            "trees": [structure_to(tree.cells) for tree in model.trees],
+            "leaves": evidence_to(model.evidence),
+        }
     )
     return {
         "privet": "model",
@@ -83,40 +99,85 @@ def from_document(document: Mapping[str, Any]) -> Model:
         require(key in document, f"{key!r} is missing")
     for key in document:
         require(key in _KEYS + _OPTIONAL, f"unknown key {key!r}")
-    learner, combine, noise, trees = (document[key] for key in ("learner", "combine", "noise", "trees"))
-    require(isinstance(learner, str) and 1 <= len(learner) <= 200, "learner must be a name of 1 to 200 characters")
+    learner, combine, noise, trees = (
+        document[key] for key in ("learner", "combine", "noise", "trees")
+    )
+    require(
+        isinstance(learner, str) and 1 <= len(learner) <= 200,
+        "learner must be a name of 1 to 200 characters",
+    )
     require(combine in get_args(Combine), f"combine must be {COMBINES}")
     scores = combine == "scores"
-    require(type(noise) in (int, float) and 0 <= noise <= LARGEST, f"noise must be a number from 0 to {LARGEST}")
+    require(
+        type(noise) in (int, float) and 0 <= noise <= LARGEST,
+        f"noise must be a number from 0 to {LARGEST}",
+    )
     require(not (scores and noise), "noise must be 0 where scores are added up")
     schema = schema_from(document["schema"])
-    require(document["fingerprint"] == schema.fingerprint, "its fingerprint is not that of its schema")
+    require(
+        document["fingerprint"] == schema.fingerprint, "its fingerprint is not that of its schema"
+    )
     settings = document["settings"]
-    require(isinstance(settings, dict) and _same(_plain(settings), settings), "settings must be an object")
-    require(isinstance(trees, list) and 1 <= len(trees) <= MAX_TREES, f"trees must be a list of 1 to {MAX_TREES}")
+    require(
+        isinstance(settings, dict) and _same(_plain(settings), settings),
+        "settings must be an object",
+    )
+    require(
+        isinstance(trees, list) and 1 <= len(trees) <= MAX_TREES,
+        f"trees must be a list of 1 to {MAX_TREES}",
+    )
     canonical(learner)
     evidence = None
     if "leaves" in document:
         require(not scores, "scores are no counts, and have no leaf vectors")
         forest = [structure_from(schema, tree, number) for number, tree in enumerate(trees)]
         evidence = evidence_from(document["leaves"], forest)
-        require(math.isclose(evidence.deviation, noise, rel_tol=1e-9), "its noise is not that of its batches")
+        require(
+            math.isclose(evidence.deviation, noise, rel_tol=1e-9),
+            "its noise is not that of its batches",
+        )
         grown = trees_from(forest, evidence)
     else:
-        grown = tuple(tree_from(schema, tree, number, LARGEST_SCORE if scores else LARGEST) for number, tree in enumerate(trees))
+        grown = tuple(
+            tree_from(schema, tree, number, LARGEST_SCORE if scores else LARGEST)
+            for number, tree in enumerate(trees)
+        )
     try:
-        return Model(learner, schema, grown, combine, privacy_from(document["privacy"], canonical), settings, float(noise), evidence)
+        return Model(
+            learner,
+            schema,
+            grown,
+            combine,
+            privacy_from(document["privacy"], canonical),
+            settings,
+            float(noise),
+            evidence,
+        )
     except QuestionError as error:
         raise Damaged(str(error)) from None
 
 
 def schema_from(data: Any) -> Schema:
     """The schema of a document, or :class:`Damaged`."""
-    require(isinstance(data, dict) and isinstance(data.get("attributes"), dict), "schema must be an object with attributes")
+    require(
+        isinstance(data, dict) and isinstance(data.get("attributes"), dict),
+        "schema must be an object with attributes",
+    )
     attributes = data["attributes"]
-    require(len(attributes) <= MAX_ATTRIBUTES, f"its schema has more than {MAX_ATTRIBUTES} attributes")
-    entries = [entry for attribute in attributes.values() if isinstance(attribute, dict) for entry in attribute.items()]
-    lengths = [len(value) for key, value in entries if key in ("values", "edges") and isinstance(value, list)]
+    require(
+        len(attributes) <= MAX_ATTRIBUTES, f"its schema has more than {MAX_ATTRIBUTES} attributes"
+    )
+    entries = [
+        entry
+        for attribute in attributes.values()
+        if isinstance(attribute, dict)
+        for entry in attribute.items()
+    ]
+    lengths = [
+        len(value)
+        for key, value in entries
+        if key in ("values", "edges") and isinstance(value, list)
+    ]
     bins = [value for key, value in entries if key == "bins" and isinstance(value, int)]
     require(sum(lengths) + sum(bins) <= MAX_DOMAIN, f"its schema has more than {MAX_DOMAIN} values")
     try:
@@ -146,4 +207,6 @@ def _plain(value: Any, depth: int = 0) -> Any:
         return {key: _plain(entry, depth + 1) for key, entry in value.items()}
     if isinstance(value, list | tuple):
         return [_plain(entry, depth + 1) for entry in value]
-    raise Damaged(f"settings may hold text, numbers, truth values and lists, not {type(value).__name__}")
+    raise Damaged(
+        f"settings may hold text, numbers, truth values and lists, not {type(value).__name__}"
+    )

@@ -1,7 +1,9 @@
-"""The model file: compact JSON whose last entry is a checksum of everything before it. Data only, never code.
+"""The model file: compact JSON whose last entry is a checksum of everything before it. Data only,
+never code.
 
-The checksum is the SHA-256 of the object without its last entry, byte for byte as it stands in the file, so that every
-changed byte is noticed whatever wrote the file. It guards against damage, not against forgery: it is no signature.
+The checksum is the SHA-256 of the object without its last entry, byte for byte as it stands in the
+file, so that every changed byte is noticed whatever wrote the file. It guards against damage, not
+against forgery: it is no signature.
 """
 
 from __future__ import annotations
@@ -43,7 +45,9 @@ def write_model(model: Model, path: str | PathLike[str]) -> None:
 
 
 def read_model(path: str | PathLike[str]) -> Model:
-    """Read a model file, or raise :class:`ModelError`. It needs no data, and it runs nothing from the file."""
+    """Read a model file, or raise :class:`ModelError`. It needs no data, and it runs nothing from
+    the file.
+    """
     return read_sealed(path, parse)
 
 
@@ -63,7 +67,9 @@ def write_sealed(data: bytes, path: str | PathLike[str], kind: str = "model") ->
         raise ModelError(path, f"it cannot be written: {_why(error)}", kind) from None
 
 
-def read_sealed(path: str | PathLike[str], parsed: Callable[[bytes], Parsed], kind: str = "model") -> Parsed:
+def read_sealed(
+    path: str | PathLike[str], parsed: Callable[[bytes], Parsed], kind: str = "model"
+) -> Parsed:
     """What a parser makes of a sealed file, or :class:`ModelError`."""
     try:
         with Path(path).open("rb") as handle:
@@ -86,10 +92,17 @@ def unseal(data: bytes, kind: str, version: int) -> dict[str, Any]:
     """The document in these bytes, without its checksum; or :class:`Damaged`."""
     require(len(data) <= MAX_BYTES, f"it has more than {MAX_BYTES} bytes")
     document = _loads(data)
-    require(isinstance(document, dict) and document.get("privet") == kind, f'it is no Privet {kind} ("privet": "{kind}" is missing)')
+    require(
+        isinstance(document, dict) and document.get("privet") == kind,
+        f'it is no Privet {kind} ("privet": "{kind}" is missing)',
+    )
     found = document.get("version")
     if type(found) is not int or found != version:
-        raise Damaged(f"its version is {found!r}, this Privet reads version {version}; a newer Privet may read it")
+        raise Damaged(
+            f"its version is {found!r}, this Privet reads version {version}; a newer Privet "
+            "may "
+            "read it"
+        )
     whole = hashlib.sha256(data[:-_SEALED] + b"}").hexdigest()
     sealed = data[-_SEALED:] == _SEAL + whole.encode() + b'"}'
     require(sealed, "its checksum does not fit: it was changed or damaged after it was written")
@@ -99,7 +112,9 @@ def unseal(data: bytes, kind: str, version: int) -> dict[str, Any]:
 
 def _loads(data: bytes) -> Any:
     try:
-        return json.loads(data.decode("utf-8"), object_pairs_hook=_once, parse_constant=_no_constant)
+        return json.loads(
+            data.decode("utf-8"), object_pairs_hook=_once, parse_constant=_no_constant
+        )
     except UnicodeDecodeError:
         raise Damaged("it is not UTF-8 text") from None
     except json.JSONDecodeError as error:

@@ -12,8 +12,13 @@ from privet.tree import Tree
 
 
 def visible(text: str) -> str:
-    """Without anything that would break a line or turn its direction: such characters are shown as their escapes."""
-    return "".join(char if char.isprintable() else char.encode("unicode_escape", "surrogatepass").decode() for char in text)
+    """Without anything that would break a line or turn its direction: such characters are shown as
+    their escapes.
+    """
+    return "".join(
+        char if char.isprintable() else char.encode("unicode_escape", "surrogatepass").decode()
+        for char in text
+    )
 
 
 def shortened(text: str, length: int) -> str:
@@ -28,22 +33,34 @@ def attribute_at(schema: Schema, position: int) -> tuple[str, Attribute]:
 
 
 def branches(tree: Tree, node: int, *, limit: int | None = None) -> list[tuple[int, str]]:
-    """The children of a node, each with what its branch asks for, among the values that the tests above leave possible."""
+    """The children of a node, each with what its branch asks for, among the values that the tests
+    above leave possible.
+    """
     children = tree.children(node, possible_only=True)
     attribute = attribute_at(tree.schema, int(tree.cells.attribute[node]))[1]
     among = sorted(code for _, codes in children for code in codes)
-    return [(child, branch_text(attribute, codes, among=among, limit=limit)) for child, codes in children]
+    return [
+        (child, branch_text(attribute, codes, among=among, limit=limit))
+        for child, codes in children
+    ]
 
 
 def branch_text(
-    attribute: Attribute, codes: Sequence[int], *, among: Sequence[int] = (), limit: int | None = None, length: int | None = None
+    attribute: Attribute,
+    codes: Sequence[int],
+    *,
+    among: Sequence[int] = (),
+    limit: int | None = None,
+    length: int | None = None,
 ) -> str:
-    """What a branch asks for: ``= red``, ``in {red, blue}``, ``!= grey``, ``< 35``, ``>= 50``, ``in [35, 50)``, or several of them.
+    """What a branch asks for: ``= red``, ``in {red, blue}``, ``!= grey``, ``< 35``, ``>= 50``, ``in
+    [35, 50)``, or several of them.
 
     Args:
         attribute: what is tested.
         codes: the codes that take the branch.
-        among: the codes that are possible here. Where three or more take the branch and one does not, that one is named.
+        among: the codes that are possible here. Where three or more take the branch and one does
+            not, that one is named.
         limit: show so many values at most, and how many more there are.
         length: shorten each value to so many characters.
     """
@@ -51,9 +68,14 @@ def branch_text(
         others = [code for code in among if code not in codes]
         but_one = len(others) == 1 and len(codes) > 2
         labels = [visible(attribute.labels[code]) for code in (others if but_one else codes)]
-        text = _some([label if length is None else shortened(label, length) for label in labels], ", ", limit)
+        text = _some(
+            [label if length is None else shortened(label, length) for label in labels], ", ", limit
+        )
         return f"!= {text}" if but_one else f"= {text}" if len(labels) == 1 else f"in {{{text}}}"
-    spans = [_span(attribute, first, last) for first, last in _runs([code for code in codes if code < attribute.bins])]
+    spans = [
+        _span(attribute, first, last)
+        for first, last in _runs([code for code in codes if code < attribute.bins])
+    ]
     if attribute.missing is not None and attribute.bins in codes:
         spans.append(f"= {visible(attribute.missing)}")
     return _some(spans, " or ", limit)
@@ -65,7 +87,9 @@ def class_labels(schema: Schema) -> list[str]:
 
 
 def count_text(count: float) -> str:
-    """A count as it was released: whole, or with two decimals. What is whole but for rounding is shown as whole."""
+    """A count as it was released: whole, or with two decimals. What is whole but for rounding is
+    shown as whole.
+    """
     rounded = round(count, 2)
     if rounded.is_integer() and abs(rounded) < 1e15:
         return str(int(rounded))
@@ -74,7 +98,10 @@ def count_text(count: float) -> str:
 
 def score_texts(tree: Tree, node: int) -> list[str]:
     """The score of each class at a node, such as ``yes +0.31``."""
-    return [f"{label} {score:+.2f}" for label, score in zip(class_labels(tree.schema), tree.counts[node].tolist(), strict=True)]
+    return [
+        f"{label} {score:+.2f}"
+        for label, score in zip(class_labels(tree.schema), tree.counts[node].tolist(), strict=True)
+    ]
 
 
 def leaves_below(tree: Tree) -> npt.NDArray[np.int64]:

@@ -1,9 +1,10 @@
 """A model as an ONNX graph of plain operators.
 
-Input ``codes`` is a float tensor with one column per attribute, as the schema encodes it; outputs are ``label`` (the index
-of the class) and ``probabilities``. All trees walk at once, one step per level: the codes of a row are looked up in a jump
-table, in which an unknown code leads back to the node itself. ONNX's own tree operators add up in single precision and
-leave the clipping out, so labels could differ from ours; here the arithmetic is that of :meth:`Model.probabilities`.
+Input ``codes`` is a float tensor with one column per attribute, as the schema encodes it; outputs
+are ``label`` (the index of the class) and ``probabilities``. All trees walk at once, one step per
+level: the codes of a row are looked up in a jump table, in which an unknown code leads back to the
+node itself. ONNX's own tree operators add up in single precision and leave the clipping out, so
+labels could differ from ours; here the arithmetic is that of :meth:`Model.probabilities`.
 """
 
 from __future__ import annotations
@@ -36,7 +37,9 @@ Step = tuple[str, list[str], list[str], dict[str, Any]]
 
 @dataclass(frozen=True)
 class _Forest:
-    """All trees in one table. A leaf tests an extra column, which is always 0, and stays where it is."""
+    """All trees in one table. A leaf tests an extra column, which is always 0, and stays where it
+    is.
+    """
 
     attribute: npt.NDArray[np.int64]
     offset: npt.NDArray[np.int64]
@@ -47,7 +50,9 @@ class _Forest:
 
 
 def to_onnx(model: Model) -> onnx.ModelProto:
-    """The model as ONNX. A code that is not in the domain (negative, too large, NaN) is an unknown one."""
+    """The model as ONNX. A code that is not in the domain (negative, too large, NaN) is an unknown
+    one.
+    """
     try:
         import onnx
         from onnx import TensorProto, helper, numpy_helper
@@ -56,8 +61,14 @@ def to_onnx(model: Model) -> onnx.ModelProto:
 
     forest = _stacked(model)
     constants = _constants(model, forest)
-    steps = [*_walk(forest.levels), *(_softmax() if model.combine == "scores" else _shares()), *_answer()]
-    nodes = [helper.make_node(kind, inputs, output, **options) for kind, inputs, output, options in steps]
+    steps = [
+        *_walk(forest.levels),
+        *(_softmax() if model.combine == "scores" else _shares()),
+        *_answer(),
+    ]
+    nodes = [
+        helper.make_node(kind, inputs, output, **options) for kind, inputs, output, options in steps
+    ]
     n_attributes, n_classes = len(model.schema.attributes), model.schema.n_classes
     graph = helper.make_graph(
         nodes,
@@ -70,7 +81,9 @@ def to_onnx(model: Model) -> onnx.ModelProto:
         [numpy_helper.from_array(np.asarray(value), name) for name, value in constants.items()],
     )
     opset = [helper.make_opsetid("", _OPSET)]
-    out = helper.make_model(graph, producer_name="privet", opset_imports=opset, ir_version=_IR_VERSION)
+    out = helper.make_model(
+        graph, producer_name="privet", opset_imports=opset, ir_version=_IR_VERSION
+    )
     out.doc_string = visible(model.privacy.describe())
     helper.set_model_props(out, _properties(model))
     onnx.checker.check_model(out)
@@ -93,21 +106,35 @@ def _stacked(model: Model) -> _Forest:
     levels = max(int(tree.depths.max()) for tree in model.trees)
     n_nodes = sum(tree.n_nodes for tree in model.trees)
     if levels > MAX_LEVELS:
-        raise ParameterError(f"ONNX export: a tree may have {MAX_LEVELS} levels at most, this one has {levels}")
+        raise ParameterError(
+            f"ONNX export: a tree may have {MAX_LEVELS} levels at most, this one has {levels}"
+        )
     if (size := n_nodes * model.schema.n_classes * 8) > MAX_TABLE_BYTES:
-        raise ParameterError(f"ONNX export: counts may take {MAX_TABLE_BYTES} bytes at most, these take {size}; use fewer trees")
-    sizes = np.array([*model.schema.sizes, 0], dtype=np.int64)  # the last one is the extra column of leaves
+        raise ParameterError(
+            f"ONNX export: counts may take {MAX_TABLE_BYTES} bytes at most, these take {size}; "
+            "use "
+            "fewer trees"
+        )
+    # the last one is the extra column of leaves
+    sizes = np.array([*model.schema.sizes, 0], dtype=np.int64)
     attribute = np.concatenate([tree.cells.attribute for tree in model.trees]).astype(np.int64)
     attribute[attribute < 0] = len(sizes) - 1
     widths = sizes[attribute] + 1
     offset = np.cumsum(widths) - widths
     if (size := int(widths.sum()) * 8) > MAX_TABLE_BYTES:
-        raise ParameterError(f"ONNX export: branches may take {MAX_TABLE_BYTES} bytes at most, these take {size}")
-    jump = np.repeat(np.arange(n_nodes), widths)  # an unknown code, and a leaf, lead back to the node
+        raise ParameterError(
+            f"ONNX export: branches may take {MAX_TABLE_BYTES} bytes at most, these take {size}"
+        )
+    # an unknown code, and a leaf, lead back to the node
+    jump = np.repeat(np.arange(n_nodes), widths)
     roots = np.cumsum([0, *(tree.n_nodes for tree in model.trees[:-1])])
     for root, tree in zip(roots.tolist(), model.trees, strict=True):
         for node in np.flatnonzero(tree.cells.attribute >= 0).tolist():
-            start, from_, size = offset[root + node], tree.cells.offset[node], sizes[attribute[root + node]]
+            start, from_, size = (
+                offset[root + node],
+                tree.cells.offset[node],
+                sizes[attribute[root + node]],
+            )
             jump[start : start + size] = root + tree.cells.branch[from_ : from_ + size]
     scores = np.concatenate([model.contributions(tree) for tree in model.trees])
     return _Forest(attribute, offset, jump, scores, roots, levels)
@@ -173,7 +200,9 @@ def _shares() -> list[Step]:
 
 
 def _softmax() -> list[Step]:
-    """Probabilities as the softmax of the sum. The largest is taken off first, so that nothing overflows."""
+    """Probabilities as the softmax of the sum. The largest is taken off first, so that nothing
+    overflows.
+    """
     return [
         ("ReduceMax", ["total"], ["largest"], {"axes": [1], "keepdims": 1}),
         ("Sub", ["total", "largest"], ["below_largest"], {}),

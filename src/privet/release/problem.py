@@ -4,7 +4,9 @@ from __future__ import annotations
 
 
 class Damaged(ValueError):
-    """What a document is not. Turned into a :class:`~privet.errors.ModelError` where the path is known."""
+    """What a document is not. Turned into a :class:`~privet.errors.ModelError` where the path is
+    known.
+    """
 
 
 def require(holds: bool, reason: str) -> None:

@@ -1,10 +1,11 @@
 """One tree as it stands in a model file.
 
-``attribute``: the position of the attribute that each node tests, -1 for a leaf. ``branch``: for each inner node in turn,
-the node that each code leads to. ``counts``: the class counts of each node, or its class scores where the model adds up
-scores; they are left out where the counts of the leaves stand elsewhere (:mod:`~privet.release.leaves`). Where a node's
-branches start and which cell a leaf is follow from these, so they are not written; a tree that was read has one cell per
-leaf, in the order of its leaves.
+``attribute``: the position of the attribute that each node tests, -1 for a leaf. ``branch``: for
+each inner node in turn, the node that each code leads to. ``counts``: the class counts of each
+node, or its class scores where the model adds up scores; they are left out where the counts of the
+leaves stand elsewhere (:mod:`~privet.release.leaves`). Where a node's branches start and which cell
+a leaf is follow from these, so they are not written; a tree that was read has one cell per leaf, in
+the order of its leaves.
 """
 
 from __future__ import annotations
@@ -40,10 +41,15 @@ def tree_to(tree: Tree) -> dict[str, Any]:
 
 
 def structure_to(cells: Cells) -> dict[str, Any]:
-    """The entry of a structure whose leaves are counted elsewhere, in the order of its cells. Every node must be reached."""
+    """The entry of a structure whose leaves are counted elsewhere, in the order of its cells. Every
+    node must be reached.
+    """
     leaves = cells.cell[cells.attribute < 0]
     kept = _reached(cells)
-    require(bool(kept.all()) and leaves.tolist() == list(range(cells.n_cells)), "its leaves are not numbered in order")
+    require(
+        bool(kept.all()) and leaves.tolist() == list(range(cells.n_cells)),
+        "its leaves are not numbered in order",
+    )
     return _structure_to(cells, kept)
 
 
@@ -51,13 +57,16 @@ def _structure_to(cells: Cells, kept: npt.NDArray[np.bool_]) -> dict[str, Any]:
     number = np.cumsum(kept) - 1
     inner = np.flatnonzero(kept & (cells.attribute >= 0))
     widths = np.array(cells.schema.sizes, dtype=np.int64)[cells.attribute[inner]]
-    first = cells.offset[inner] - (np.cumsum(widths) - widths)  # of a node's branches, less those written before
+    # of a node's branches, less those written before
+    first = cells.offset[inner] - (np.cumsum(widths) - widths)
     branch = number[cells.branch[np.repeat(first, widths) + np.arange(int(widths.sum()))]]
     return {"attribute": cells.attribute[kept].tolist(), "branch": branch.tolist()}
 
 
 def tree_from(schema: Schema, data: Any, number: int, largest: int = LARGEST) -> Tree:
-    """The tree of an entry, or :class:`Damaged`. No count, or score, may be larger than ``largest``."""
+    """The tree of an entry, or :class:`Damaged`. No count, or score, may be larger than
+    ``largest``.
+    """
     try:
         return _tree_from(schema, data, largest)
     except (Damaged, QuestionError) as problem:
@@ -67,9 +76,15 @@ def tree_from(schema: Schema, data: Any, number: int, largest: int = LARGEST) ->
 def structure_from(schema: Schema, data: Any, number: int) -> Cells:
     """The structure of an entry without counts, or :class:`Damaged`."""
     try:
-        require(isinstance(data, dict) and set(data) == _STRUCTURE, f"a structure must have exactly {', '.join(sorted(_STRUCTURE))}")
+        require(
+            isinstance(data, dict) and set(data) == _STRUCTURE,
+            f"a structure must have exactly {', '.join(sorted(_STRUCTURE))}",
+        )
         cells = _cells_from(schema, data)
-        require(int(cells.depths.max()) <= MAX_HEIGHT, f"a structure may have {MAX_HEIGHT} levels at most")
+        require(
+            int(cells.depths.max()) <= MAX_HEIGHT,
+            f"a structure may have {MAX_HEIGHT} levels at most",
+        )
         return cells
     except (Damaged, QuestionError) as problem:
         raise Damaged(f"tree {number}: {problem}") from None
@@ -78,17 +93,25 @@ def structure_from(schema: Schema, data: Any, number: int) -> Cells:
 def counts_from(value: Any, n_lines: int, n_classes: int) -> Whole:
     """The whole class counts of so many leaves, or :class:`Damaged`."""
     counts = _counts(value, n_lines, n_classes, LARGEST)
-    require(all(type(count) is int for line in value for count in line), "leaf counts must be whole numbers")
+    require(
+        all(type(count) is int for line in value for count in line),
+        "leaf counts must be whole numbers",
+    )
     return counts.astype(np.int64)
 
 
 def short_number(value: float) -> int | float:
-    """A whole number without its point; any other float as it is. Both read back as the same float."""
+    """A whole number without its point; any other float as it is. Both read back as the same
+    float.
+    """
     return int(value) if value.is_integer() else value
 
 
 def _tree_from(schema: Schema, data: Any, largest: int) -> Tree:
-    require(isinstance(data, dict) and set(data) == _KEYS, f"a tree must have exactly {', '.join(sorted(_KEYS))}")
+    require(
+        isinstance(data, dict) and set(data) == _KEYS,
+        f"a tree must have exactly {', '.join(sorted(_KEYS))}",
+    )
     cells = _cells_from(schema, data)
     return Tree(cells, _counts(data["counts"], len(cells.attribute), schema.n_classes, largest))
 
@@ -103,23 +126,43 @@ def _cells_from(schema: Schema, data: dict[str, Any]) -> Cells:
     require(int(widths.sum()) == len(branch), "its nodes do not have one branch per value")
     offset = np.where(leaf, 0, np.cumsum(widths) - widths)
     cell = np.where(leaf, np.cumsum(leaf) - 1, -1)
-    cells = Cells(schema, attribute.astype(np.int32), offset, branch.astype(np.int32), cell.astype(np.int32), int(leaf.sum()))
+    cells = Cells(
+        schema,
+        attribute.astype(np.int32),
+        offset,
+        branch.astype(np.int32),
+        cell.astype(np.int32),
+        int(leaf.sum()),
+    )
     require(bool((cells.parents[1:] >= 0).all()), "a node hangs in the air")
     return cells
 
 
 def _whole(name: str, value: Any, low: int, high: int) -> Whole:
-    require(isinstance(value, list) and set(map(type, value)) <= {int}, f"{name} must be a list of whole numbers")
-    require(not value or (min(value) >= low and max(value) <= high), f"{name} must lie between {low} and {high}")
+    require(
+        isinstance(value, list) and set(map(type, value)) <= {int},
+        f"{name} must be a list of whole numbers",
+    )
+    require(
+        not value or (min(value) >= low and max(value) <= high),
+        f"{name} must lie between {low} and {high}",
+    )
     return np.array(value, dtype=np.int64)
 
 
 def _counts(value: Any, n_nodes: int, n_classes: int, largest: int) -> npt.NDArray[np.float64]:
-    shaped = isinstance(value, list) and len(value) == n_nodes and all(type(x) is list and len(x) == n_classes for x in value)
+    shaped = (
+        isinstance(value, list)
+        and len(value) == n_nodes
+        and all(type(x) is list and len(x) == n_classes for x in value)
+    )
     require(shaped, f"counts must be a list of {n_nodes} lists of {n_classes} numbers")
     numbers = list(chain.from_iterable(value))
     require(set(map(type, numbers)) <= {int, float}, "counts must be numbers")
-    require(all(-largest <= number <= largest for number in numbers), f"counts must lie between -{largest} and {largest}")
+    require(
+        all(-largest <= number <= largest for number in numbers),
+        f"counts must lie between -{largest} and {largest}",
+    )
     return np.array(numbers, dtype=np.float64).reshape(n_nodes, n_classes)
 
 

@@ -6,7 +6,15 @@ from typing import TYPE_CHECKING
 
 from privet.model import Model
 from privet.release.collapse import collapsed
-from privet.release.labels import attribute_at, branches, class_labels, count_text, leaves_below, score_texts, visible
+from privet.release.labels import (
+    attribute_at,
+    branches,
+    class_labels,
+    count_text,
+    leaves_below,
+    score_texts,
+    visible,
+)
 from privet.release.parts import Parts, says_classes, vote
 from privet.tree import Tree
 
@@ -18,7 +26,14 @@ if TYPE_CHECKING:
 _COLOURS = ("cyan", "yellow", "magenta", "green", "blue", "red")
 
 
-def model_view(model: Model, *, max_depth: int | None = None, max_trees: int = 1, max_values: int = 6, whole: bool = False) -> Group:
+def model_view(
+    model: Model,
+    *,
+    max_depth: int | None = None,
+    max_trees: int = 1,
+    max_values: int = 6,
+    whole: bool = False,
+) -> Group:
     """What ``privet show`` prints.
 
     Args:
@@ -26,19 +41,31 @@ def model_view(model: Model, *, max_depth: int | None = None, max_trees: int = 1
         max_depth: how many tests deep.
         max_trees: how many trees; the others are counted.
         max_values: how many values of a branch are listed.
-        whole: show trees of scores with all their branches; otherwise those that say the same are shown as one.
+        whole: show trees of scores with all their branches; otherwise those that say the same are
+            shown as one.
     """
     from rich.console import Group
     from rich.text import Text
 
     parts = Parts.of(model)
     titled = parts.titles()
-    trees = [_view(model, tree, title, max_depth, max_values, whole=whole) for tree, title in titled[:max_trees]]
-    more = [Text(f"… and {_counted(parts, len(trees))}", style="dim")] if len(titled) > len(trees) else []
-    return Group(_title(model), *trees, *more, Text(""), _values(model, parts, whole=whole), _promise(model))
+    trees = [
+        _view(model, tree, title, max_depth, max_values, whole=whole)
+        for tree, title in titled[:max_trees]
+    ]
+    more = (
+        [Text(f"… and {_counted(parts, len(trees))}", style="dim")]
+        if len(titled) > len(trees)
+        else []
+    )
+    return Group(
+        _title(model), *trees, *more, Text(""), _values(model, parts, whole=whole), _promise(model)
+    )
 
 
-def _view(model: Model, tree: Tree, title: str, max_depth: int | None, max_values: int, *, whole: bool) -> RichTree:
+def _view(
+    model: Model, tree: Tree, title: str, max_depth: int | None, max_values: int, *, whole: bool
+) -> RichTree:
     from rich.text import Text
     from rich.tree import Tree as RichTree
 
@@ -61,7 +88,10 @@ def _view(model: Model, tree: Tree, title: str, max_depth: int | None, max_value
         else:
             name, _ = attribute_at(tree.schema, int(tree.cells.attribute[node]))
             parts = branches(tree, node, limit=max_values)
-            stack += [(child, depth + 1, branch.add(Text(f"{name} {condition}"))) for child, condition in parts]
+            stack += [
+                (child, depth + 1, branch.add(Text(f"{name} {condition}")))
+                for child, condition in parts
+            ]
     return root
 
 
@@ -105,7 +135,9 @@ def _leaf(model: Model, tree: Tree, node: int) -> Text:
 def _title(model: Model) -> Text:
     from rich.text import Text
 
-    about = f"  predicts {visible(model.schema.target)} from {len(model.schema.attributes)} attributes"
+    about = (
+        f"  predicts {visible(model.schema.target)} from {len(model.schema.attributes)} attributes"
+    )
     return Text.assemble((visible(model.learner), "bold"), about)
 
 
@@ -114,15 +146,32 @@ def _values(model: Model, parts: Parts, *, whole: bool) -> Text:
     from rich.text import Text
 
     if model.combine != "scores":
-        noisy = f"Counts are noisy: each is right to within about {2 * model.noise:.3g}, 19 times in 20."
+        noisy = (
+            f"Counts are noisy: each is right to within about {2 * model.noise:.3g}, 19 times in "
+            "20."
+        )
         return Text(noisy if model.noise else "The counts carry no noise.", style="dim")
     votes = {vote(tree) for tree in parts.trees}
     drawn = votes and None not in votes
     labelled = bool(parts.trees) and all(says_classes(tree) for tree in parts.trees)
-    said = ["A leaf says a class, and holds no count." if labelled else "The numbers are scores, not counts."]
+    said = [
+        "A leaf says a class, and holds no count."
+        if labelled
+        else "The numbers are scores, not counts."
+    ]
     if len(model.trees) > 1:
-        adds = f"A tree adds {' or '.join(sorted(f'{amount:.6g}' for amount in votes))} to the score of its class. " if drawn else ""
-        said.append(f"{adds}Scores are added up: the higher the sum, the likelier the class (softmax).")
+        adds = (
+            (
+                f"A tree adds {' or '.join(sorted(f'{amount:.6g}' for amount in votes))} to the "
+                "score "
+                "of its class. "
+            )
+            if drawn
+            else ""
+        )
+        said.append(
+            f"{adds}Scores are added up: the higher the sum, the likelier the class (softmax)."
+        )
     said += [] if whole else ["Branches that say the same are shown as one."]
     return Text(" ".join(said), style="dim")
 
@@ -130,4 +179,6 @@ def _values(model: Model, parts: Parts, *, whole: bool) -> Text:
 def _promise(model: Model) -> Text:
     from rich.text import Text
 
-    return Text(visible(model.privacy.describe()), style="bold" if model.privacy.private else "bold red")
+    return Text(
+        visible(model.privacy.describe()), style="bold" if model.privacy.private else "bold red"
+    )

@@ -6,7 +6,14 @@ import numpy as np
 import numpy.typing as npt
 
 from privet.release.collapse import collapsed
-from privet.release.labels import attribute_at, branches, class_labels, count_text, score_texts, visible
+from privet.release.labels import (
+    attribute_at,
+    branches,
+    class_labels,
+    count_text,
+    score_texts,
+    visible,
+)
 from privet.release.parts import says_classes
 from privet.tree import Tree
 
@@ -27,13 +34,18 @@ def tree_text(
         max_depth: how many tests deep; what is below is named but not shown.
         max_values: how many values of a branch are listed.
         show_counts: whether a leaf shows its (noisy) class counts beside its class.
-        scores: whether the tree is of a model that adds up scores. A leaf then ends its branch with the class that it says,
-            ``-> yes``, or with its scores, and branches that say the same are shown as one.
+        scores: whether the tree is of a model that adds up scores. A leaf then ends its branch with
+            the class that it says, ``-> yes``, or with its scores, and branches that say the same
+            are shown as one.
         whole: show a tree of scores with all its branches.
     """
     if scores and not whole:
         tree = collapsed(tree)
-    classes, heights, drawn = class_labels(tree.schema), _heights(tree), scores and says_classes(tree)
+    classes, heights, drawn = (
+        class_labels(tree.schema),
+        _heights(tree),
+        scores and says_classes(tree),
+    )
     lines: list[str] = []
     stack: list[tuple[int, int, str]] = [(0, 0, "")]
     while stack:  # not a recursion: a tree may be deeper than Python's stack
@@ -43,7 +55,11 @@ def tree_text(
             lines.append(line)
         indent = "|   " * depth + "|--- "
         if leaf and scores:
-            says = f" -> {classes[int(tree.counts[node].argmax())]}" if drawn else f": {', '.join(score_texts(tree, node))}"
+            says = (
+                f" -> {classes[int(tree.counts[node].argmax())]}"
+                if drawn
+                else f": {', '.join(score_texts(tree, node))}"
+            )
             lines.append((line or "|--- every row") + says)
         elif leaf:
             counts = f"counts: [{_counts(tree, node)}] " if show_counts else ""
@@ -53,24 +69,38 @@ def tree_text(
         else:
             name, _ = attribute_at(tree.schema, int(tree.cells.attribute[node]))
             parts = branches(tree, node, limit=max_values)
-            stack += [(child, depth + 1, f"{indent}{name} {condition}") for child, condition in reversed(parts)]
+            stack += [
+                (child, depth + 1, f"{indent}{name} {condition}")
+                for child, condition in reversed(parts)
+            ]
     return "\n".join(lines) + "\n"
 
 
-def tree_dot(tree: Tree, *, max_values: int | None = 6, scores: bool = False, whole: bool = False, caption: str = "") -> str:
+def tree_dot(
+    tree: Tree,
+    *,
+    max_values: int | None = 6,
+    scores: bool = False,
+    whole: bool = False,
+    caption: str = "",
+) -> str:
     """The tree in Graphviz's DOT language: ``dot -Tsvg`` draws it.
 
     Args:
         tree: what to draw.
         max_values: how many values of a branch are listed.
-        scores: whether the tree is of a model that adds up scores; leaves then show their class or scores, and no counts.
+        scores: whether the tree is of a model that adds up scores; leaves then show their class or
+            scores, and no counts.
         whole: draw a tree of scores with all its branches, also where these say the same.
         caption: stands below; the guarantee belongs here.
     """
     if scores and not whole:
         tree = collapsed(tree)
     classes, drawn = class_labels(tree.schema), scores and says_classes(tree)
-    lines = ["digraph tree {", '  node [shape=box, style="rounded,filled", fillcolor="white", fontname="Helvetica"];']
+    lines = [
+        "digraph tree {",
+        '  node [shape=box, style="rounded,filled", fillcolor="white", fontname="Helvetica"];',
+    ]
     lines.append('  edge [fontname="Helvetica"];')
     if caption:
         lines.append(f'  label={_quoted(visible(caption))}; labelloc="b"; fontname="Helvetica";')
@@ -82,7 +112,9 @@ def tree_dot(tree: Tree, *, max_values: int | None = 6, scores: bool = False, wh
             colour = f"/pastel19/{label % 9 + 1}" if drawn else "#e8e8e8"
             lines.append(f'  {node} [label={_quoted(*said, *counts)}, fillcolor="{colour}"];')
             continue
-        lines.append(f"  {node} [label={_quoted(attribute_at(tree.schema, position)[0], *counts)}];")
+        lines.append(
+            f"  {node} [label={_quoted(attribute_at(tree.schema, position)[0], *counts)}];"
+        )
         for child, condition in branches(tree, node, limit=max_values):
             lines.append(f"  {node} -> {child} [label={_quoted(condition)}];")
     return "\n".join([*lines, "}"]) + "\n"

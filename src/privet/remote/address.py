@@ -21,16 +21,31 @@ def checked_address(url: str, insecure: bool) -> str:
         parts = urlsplit(url.strip())
         host, _ = parts.hostname, parts.port
     except (ValueError, AttributeError):
-        raise ParameterError("url must be the address of a curator, such as https://curator.example:8000") from None
+        raise ParameterError(
+            "url must be the address of a curator, such as https://curator.example:8000"
+        ) from None
     if parts.username is not None or parts.password is not None:
         raise ParameterError("url must not hold a name or password; give the token on its own")
-    # Only what all readers of addresses read alike: the host that is checked must be the host that is asked.
-    plain = re.fullmatch(r"[A-Za-z0-9._:\[\]-]+", parts.netloc) and re.fullmatch(r"[\x21-\x7e]*", parts.path)
-    if parts.scheme not in ("http", "https") or not host or not plain or parts.query or parts.fragment:
-        raise ParameterError(f"url must be the address of a curator, such as https://curator.example:8000, got {url!r}")
+    # Only what all readers of addresses read alike: the host that is checked must be the host that
+    # is asked.
+    plain = re.fullmatch(r"[A-Za-z0-9._:\[\]-]+", parts.netloc) and re.fullmatch(
+        r"[\x21-\x7e]*", parts.path
+    )
+    if (
+        parts.scheme not in ("http", "https")
+        or not host
+        or not plain
+        or parts.query
+        or parts.fragment
+    ):
+        raise ParameterError(
+            "url must be the address of a curator, such as https://curator.example:8000, got "
+            f"{url!r}"
+        )
     if parts.scheme == "http" and not insecure and not _is_this_machine(host):
         raise PrivacyError(
-            f"plain HTTP to {host} would show the token and the answers to everybody in between; use https://, "
+            f"plain HTTP to {host} would show the token and the answers to everybody in between; "
+            "use https://, "
             "or pass insecure=True if the way there is protected"
         )
     return f"{parts.scheme}://{parts.netloc}{parts.path.rstrip('/')}"
@@ -55,7 +70,11 @@ def checked_token(token: str) -> str:
     """The token, fit for a header. What is wrong with one is not shown."""
     bare = token.strip() if isinstance(token, str) else ""
     if not bare or not bare.isascii() or not bare.isprintable() or " " in bare:
-        raise ParameterError("token must be a text of printable ASCII characters without spaces, as the owner gave it")
+        raise ParameterError(
+            "token must be a text of printable ASCII characters without spaces, as the owner "
+            "gave "
+            "it"
+        )
     return bare
 
 

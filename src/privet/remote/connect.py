@@ -24,19 +24,30 @@ def connect(
     ca: str | PathLike[str] | None = None,
     insecure: bool = False,
 ) -> RemoteCurator:
-    """A curator that is asked over HTTP: learners train through it, models are evaluated with it, and it never shows a row.
+    """A curator that is asked over HTTP: learners train through it, models are evaluated with it,
+    and it never shows a row.
 
     Args:
-        url: where it is, such as ``"https://curator.example"``; plain ``http://`` is for this machine.
+        url: where it is, such as ``"https://curator.example"``; plain ``http://`` is for this
+            machine.
         token: as the owner gave it; by default that of the environment variable PRIVET_TOKEN.
         dataset: what to ask about; by default the one data set that the token is granted.
         timeout: seconds to wait for an answer.
-        retry_for: seconds after a first failure in which a question is sent again; it is charged once.
+        retry_for: seconds after a first failure in which a question is sent again; it is charged
+            once.
         ca: a file with the certificates to trust, in place of the usual ones.
-        insecure: allow plain HTTP to another machine, where anybody in between can read the answers and use the token.
+        insecure: allow plain HTTP to another machine, where anybody in between can read the answers
+            and use the token.
     """
     check_name("dataset", dataset)
-    link = Link(url, token_or_environment(token), timeout=timeout, retry_for=retry_for, ca=ca, insecure=insecure)
+    link = Link(
+        url,
+        token_or_environment(token),
+        timeout=timeout,
+        retry_for=retry_for,
+        ca=ca,
+        insecure=insecure,
+    )
     try:
         return RemoteCurator(Session(link, _only_dataset(link) if dataset is None else dataset))
     except BaseException:
@@ -51,5 +62,8 @@ def _only_dataset(link: Link) -> str:
     if not names:
         raise AccessError(f"{link} grants this token no data set")
     if len(names) > 1:
-        raise ParameterError(f"dataset must be one of those that the token is granted: {', '.join(map(visible, names))}")
+        raise ParameterError(
+            "dataset must be one of those that the token is granted: "
+            f"{', '.join(map(visible, names))}"
+        )
     return names[0]

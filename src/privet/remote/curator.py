@@ -16,17 +16,22 @@ if TYPE_CHECKING:
 
 
 class RemoteCurator(RemoteQuestions):
-    """What :func:`~privet.connect` gives: asks a curator's service about one data set, within an analyst's budget.
+    """What :func:`~privet.connect` gives: asks a curator's service about one data set, within an
+    analyst's budget.
 
-    Every learner trains through it. A question is charged once, however often it must be sent; where it got no answer at all
-    (:class:`~privet.errors.Unavailable`), asking the same again is not charged again.
+    Every learner trains through it. A question is charged once, however often it must be sent;
+    where it got no answer at all (:class:`~privet.errors.Unavailable`), asking the same again is
+    not charged again.
     """
 
     def __repr__(self) -> str:
         return f"RemoteCurator({self.dataset!r} at {self._session.link.url})"
 
     def __reduce__(self) -> NoReturn:
-        raise PrivacyError("a remote curator holds a token, so it cannot be copied or pickled; connect again instead")
+        raise PrivacyError(
+            "a remote curator holds a token, so it cannot be copied or pickled; connect again "
+            "instead"
+        )
 
     def __enter__(self) -> Self:
         return self
@@ -40,12 +45,16 @@ class RemoteCurator(RemoteQuestions):
 
     @property
     def left(self) -> Fraction:
-        """What can still be spent, in the unit of the data set's cap and for the declared neighbours. Asks the curator each time."""
+        """What can still be spent, in the unit of the data set's cap and for the declared
+        neighbours. Asks the curator each time.
+        """
         return self._session.left
 
     @property
     def spent(self) -> Cost:
-        """What this analyst has spent on the data set, for the declared neighbours. Asks the curator each time."""
+        """What this analyst has spent on the data set, for the declared neighbours. Asks the
+        curator each time.
+        """
         return self._session.spent
 
     @property
@@ -58,7 +67,8 @@ class RemoteCurator(RemoteQuestions):
         return list(self._session.history())
 
     def split_people(self, n_parts: int, epsilon: Number) -> list[RemotePart]:
-        """Curators of disjoint random parts of the people, each with a budget of ``epsilon`` of its own, charged here once.
+        """Curators of disjoint random parts of the people, each with a budget of ``epsilon`` of its
+        own, charged here once.
 
         The parts last as long as the snapshot does in which they were made, so there must be one.
         """
@@ -67,9 +77,19 @@ class RemoteCurator(RemoteQuestions):
         price = epsilon_of(epsilon)
         snapshot = self._session.snapshot_id
         if snapshot is None:
-            raise QuestionError("people are divided within a snapshot: call split_people inside 'with curator.snapshot():'")
-        division = self._session.ask("divide", {**price, "n_parts": n_parts, "snapshot": snapshot}, lambda told: divided_of(told, n_parts))
-        return [RemotePart(self._session, snapshot, division, number, n_parts) for number in range(n_parts)]
+            raise QuestionError(
+                "people are divided within a snapshot: call split_people inside 'with "
+                "curator.snapshot():'"
+            )
+        division = self._session.ask(
+            "divide",
+            {**price, "n_parts": n_parts, "snapshot": snapshot},
+            lambda told: divided_of(told, n_parts),
+        )
+        return [
+            RemotePart(self._session, snapshot, division, number, n_parts)
+            for number in range(n_parts)
+        ]
 
 
 if TYPE_CHECKING:

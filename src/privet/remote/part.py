@@ -13,11 +13,20 @@ from privet.wire.questions import Json
 
 
 class RemotePart(RemoteQuestions):
-    """A curator of some of the people, with a budget that was paid for when they were divided. Ends with its snapshot."""
+    """A curator of some of the people, with a budget that was paid for when they were divided. Ends
+    with its snapshot.
+    """
 
-    def __init__(self, session: Session, snapshot: str, division: int, number: int, n_parts: int) -> None:
+    def __init__(
+        self, session: Session, snapshot: str, division: int, number: int, n_parts: int
+    ) -> None:
         super().__init__(session)
-        self._snapshot, self._division, self._number, self._n_parts = snapshot, division, number, n_parts
+        self._snapshot, self._division, self._number, self._n_parts = (
+            snapshot,
+            division,
+            number,
+            n_parts,
+        )
 
     def __repr__(self) -> str:
         return f"RemotePart({self.dataset!r} at {self._session.link.url})"
@@ -39,9 +48,18 @@ class RemotePart(RemoteQuestions):
 
     def split_people(self, n_parts: int, epsilon: Number) -> NoReturn:  # noqa: ARG002
         """Not over HTTP."""
-        raise QuestionError("a part of the people cannot be divided again over HTTP; divide them into more parts at once")
+        raise QuestionError(
+            "a part of the people cannot be divided again over HTTP; divide them into more "
+            "parts "
+            "at once"
+        )
 
     def _about(self) -> Json:
         if self._session.snapshot_id != self._snapshot:
-            raise QuestionError("the snapshot in which the people were divided has ended, and its parts with it")
-        return {"snapshot": self._snapshot, "part": {"division": self._division, "number": self._number}}
+            raise QuestionError(
+                "the snapshot in which the people were divided has ended, and its parts with it"
+            )
+        return {
+            "snapshot": self._snapshot,
+            "part": {"division": self._division, "number": self._number},
+        }

@@ -1,4 +1,6 @@
-"""From a problem that a curator reports (RFC 9457) to the error that a curator in this process raises."""
+"""From a problem that a curator reports (RFC 9457) to the error that a curator in this process
+raises.
+"""
 
 from __future__ import annotations
 
@@ -45,22 +47,31 @@ _ERRORS: dict[str, type[PrivetError]] = {
 
 
 def error_of(status: int, told: Any, curator: str) -> PrivetError:
-    """The error for a response that is no answer. ``told`` is its JSON, if it has any; ``curator`` says who answered."""
+    """The error for a response that is no answer. ``told`` is its JSON, if it has any; ``curator``
+    says who answered.
+    """
     if not isinstance(told, Mapping) or not str(told.get("type", "")).startswith(_PREFIX):
         kind = AccessError if status in (401, 403) else Unavailable
-        return kind(f"{curator} answered with status {status} and without a reason; is this the right address?")
+        return kind(
+            f"{curator} answered with status {status} and without a reason; is this the right "
+            "address?"
+        )
     slug = str(told["type"]).removeprefix(_PREFIX)
     detail = shortened(visible(str(told.get("detail") or told.get("title") or slug)), 2000)
     if slug == "budget-exceeded":
         return _over_budget(told) or PrivetError(detail)
     if slug in _ERRORS:
         return _ERRORS[slug](detail)
-    return (Unavailable if status >= 500 else PrivetError)(f"{curator} answered with status {status}: {detail}")
+    return (Unavailable if status >= 500 else PrivetError)(
+        f"{curator} answered with status {status}: {detail}"
+    )
 
 
 def _over_budget(told: Mapping[str, Any]) -> BudgetExceeded | None:
     try:
         asked, left = (written_fraction(told[name]) for name in ("asked", "left"))
-        return BudgetExceeded(asked, left, visible(str(told["unit"])), visible(str(told["account"])))
+        return BudgetExceeded(
+            asked, left, visible(str(told["unit"])), visible(str(told["account"]))
+        )
     except (KeyError, ValueError):
         return None

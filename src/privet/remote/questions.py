@@ -1,4 +1,6 @@
-"""What a curator is asked over HTTP. What would be refused in process is refused before it is sent, in the same words."""
+"""What a curator is asked over HTTP. What would be refused in process is refused before it is sent,
+in the same words.
+"""
 
 from __future__ import annotations
 
@@ -21,19 +23,39 @@ from privet.model import Model
 from privet.question import Question
 from privet.release.document import to_document
 from privet.release.problem import Damaged
-from privet.remote.replies import check_cost, choice_of, choices_of, drawn_of, model_choice_of, numbers_of, quantile_of, understood
+from privet.remote.replies import (
+    check_cost,
+    choice_of,
+    choices_of,
+    drawn_of,
+    model_choice_of,
+    numbers_of,
+    quantile_of,
+    understood,
+)
 from privet.remote.session import Session
 from privet.schema import Schema
 from privet.space import TreeSpace
 from privet.tree import Tree
 from privet.wire.answers import preview_from
-from privet.wire.questions import Json, candidates_to, cells_to, expected_to, question_to, score_to, space_to, trees_to
+from privet.wire.questions import (
+    Json,
+    candidates_to,
+    cells_to,
+    expected_to,
+    question_to,
+    score_to,
+    space_to,
+    trees_to,
+)
 
 Answered = TypeVar("Answered")
 
 
 class RemoteQuestions:
-    """Everything that can be asked about a data set, or about a group of its people. See :class:`~privet.Curator` for what it costs."""
+    """Everything that can be asked about a data set, or about a group of its people. See
+    :class:`~privet.Curator` for what it costs.
+    """
 
     def __init__(self, session: Session) -> None:
         self._session = session
@@ -78,10 +100,12 @@ class RemoteQuestions:
         """Inside this block all questions see the same rows, where the curator's engine can."""
         return self._session.snapshot()
 
-    # -- money ---------------------------------------------------------------------------------------------------------
+    # -- money -------------------------------------------------------------------------------------
 
     def preview(self, plan: Iterable[Cost]) -> Preview:
-        """What the questions of a plan would cost together, for the declared neighbours, without charging."""
+        """What the questions of a plan would cost together, for the declared neighbours, without
+        charging.
+        """
         told = self._session.preview({"plan": [_planned(cost) for cost in plan], **self._about()})
         with understood("preview"):
             return preview_from(told)
@@ -93,19 +117,36 @@ class RemoteQuestions:
         if asked is not None and not preview.fits:
             raise BudgetExceeded(asked, preview.left, self.unit, f"data set {self.dataset!r}")
 
-    # -- questions -----------------------------------------------------------------------------------------------------
+    # -- questions ---------------------------------------------------------------------------------
 
-    def count(self, question: Question | Cells | Sequence[Cell], epsilon: Number | None = None, *, rho: Number | None = None) -> Numbers:
+    def count(
+        self,
+        question: Question | Cells | Sequence[Cell],
+        epsilon: Number | None = None,
+        *,
+        rho: Number | None = None,
+    ) -> Numbers:
         """Noisy class counts of every cell of every partition."""
         asked = self._question(question)
         shapes = [partition.shape for partition in asked.partitions]
-        return self._ask("count", {**_price(epsilon, rho), **question_to(asked)}, lambda told: numbers_of(told, shapes))
+        return self._ask(
+            "count",
+            {**_price(epsilon, rho), **question_to(asked)},
+            lambda told: numbers_of(told, shapes),
+        )
 
     def size(self, epsilon: Number | None = None, *, rho: Number | None = None) -> Numbers:
         """The noisy number of rows, as a table of one number."""
         return self._ask("size", _price(epsilon, rho), lambda told: numbers_of(told, [(1,)]))
 
-    def sums(self, cells: Cells | Sequence[Cell], score: RowScore, epsilon: Number | None = None, *, rho: Number | None = None) -> Numbers:
+    def sums(
+        self,
+        cells: Cells | Sequence[Cell],
+        score: RowScore,
+        epsilon: Number | None = None,
+        *,
+        rho: Number | None = None,
+    ) -> Numbers:
         """The noisy sum over each cell of a bounded whole-number score of the rows."""
         asked = self._cells(cells)
         if not isinstance(score, RowScore):
@@ -123,7 +164,9 @@ class RemoteQuestions:
         *,
         mechanism: Selection = "permute-and-flip",
     ) -> Choices:
-        """A good split for each cell, out of ``candidates`` (one list for all cells, or one list per cell)."""
+        """A good split for each cell, out of ``candidates`` (one list for all cells, or one list
+        per cell).
+        """
         asked = self._cells(cells)
         offered = _offered(candidates, len(asked))
         checked_mechanism(mechanism)
@@ -146,7 +189,9 @@ class RemoteQuestions:
         handicaps: Sequence[int] | None = None,
         mechanism: Selection = "exponential",
     ) -> Choice:
-        """The number of a partition whose class counts are (about) farthest from what is expected of them."""
+        """The number of a partition whose class counts are (about) farthest from what is expected
+        of them.
+        """
         asked = self._question(question)
         body = {
             **epsilon_of(epsilon),
@@ -154,21 +199,43 @@ class RemoteQuestions:
             **expected_to(expected_tables(asked, expected), whole_handicaps(asked, handicaps)),
             "mechanism": checked_mechanism(mechanism),
         }
-        return self._ask("choose-partition", body, lambda told: choice_of(told, len(asked.partitions)))
+        return self._ask(
+            "choose-partition", body, lambda told: choice_of(told, len(asked.partitions))
+        )
 
-    def quantile(self, attribute: str, q: Number, epsilon: Number, *, mechanism: Selection = "permute-and-flip") -> Quantile:
+    def quantile(
+        self,
+        attribute: str,
+        q: Number,
+        epsilon: Number,
+        *,
+        mechanism: Selection = "permute-and-flip",
+    ) -> Quantile:
         """A bin of a numeric attribute that (about) holds its ``q``-quantile."""
         share = exact_share(q)
         numeric_attribute(self.schema, attribute)
-        body = {**epsilon_of(epsilon), "attribute": attribute, "q": str(share), "mechanism": checked_mechanism(mechanism)}
-        return self._ask("quantile", body, lambda told: quantile_of(told, self.schema, attribute, share))
+        body = {
+            **epsilon_of(epsilon),
+            "attribute": attribute,
+            "q": str(share),
+            "mechanism": checked_mechanism(mechanism),
+        }
+        return self._ask(
+            "quantile", body, lambda told: quantile_of(told, self.schema, attribute, share)
+        )
 
-    def median(self, attribute: str, epsilon: Number, *, mechanism: Selection = "permute-and-flip") -> Quantile:
+    def median(
+        self, attribute: str, epsilon: Number, *, mechanism: Selection = "permute-and-flip"
+    ) -> Quantile:
         """The :meth:`quantile` of 1/2."""
         return self.quantile(attribute, "1/2", epsilon, mechanism=mechanism)
 
-    def confusion(self, model: Model, epsilon: Number | None = None, *, rho: Number | None = None) -> Numbers:
-        """The noisy confusion matrix of a released model: true classes in lines, predicted ones in columns."""
+    def confusion(
+        self, model: Model, epsilon: Number | None = None, *, rho: Number | None = None
+    ) -> Numbers:
+        """The noisy confusion matrix of a released model: true classes in lines, predicted ones in
+        columns.
+        """
         body = {**_price(epsilon, rho), "model": self._document(model)}
         shape = (self.schema.n_classes, self.schema.n_classes)
         return self._ask("confusion", body, lambda told: numbers_of(told, [shape]))
@@ -180,31 +247,48 @@ class RemoteQuestions:
         body = {**epsilon_of(epsilon), "models": [self._document(model) for model in models]}
         return self._ask("choose-model", body, lambda told: model_choice_of(told, len(models)))
 
-    def draw_tree(self, space: TreeSpace, epsilon: Number, *, weighting: Sequence[Tree] = ()) -> Drawn:
+    def draw_tree(
+        self, space: TreeSpace, epsilon: Number, *, weighting: Sequence[Tree] = ()
+    ) -> Drawn:
         """A whole labelled tree, drawn by the exponential mechanism."""
         if not isinstance(space, TreeSpace):
-            raise ParameterError(f"a space of trees must be a TreeSpace, got {type(space).__name__}")
+            raise ParameterError(
+                f"a space of trees must be a TreeSpace, got {type(space).__name__}"
+            )
         self._check_schema("space of trees", space.schema)
-        body = {**epsilon_of(epsilon), "space": space_to(space), "weighting": self._trees(weighting)}
+        body = {
+            **epsilon_of(epsilon),
+            "space": space_to(space),
+            "weighting": self._trees(weighting),
+        }
         return self._ask("draw-tree", body, lambda told: drawn_of(told, self.schema))
 
     def gradients(
-        self, cells: Cells | Sequence[Cell], trees: Sequence[Tree], epsilon: Number | None = None, *, rho: Number | None = None
+        self,
+        cells: Cells | Sequence[Cell],
+        trees: Sequence[Tree],
+        epsilon: Number | None = None,
+        *,
+        rho: Number | None = None,
     ) -> Numbers:
-        """Noisy sums over each cell of the derivatives of the rows' log-likelihood by the scores of released trees."""
+        """Noisy sums over each cell of the derivatives of the rows' log-likelihood by the scores of
+        released trees.
+        """
         asked = self._cells(cells)
         n_classes = self.schema.n_classes
         shape = (len(asked), 2, 1 if n_classes == 2 else n_classes)
         body = {**_price(epsilon, rho), "cells": cells_to(asked), "trees": self._trees(trees)}
         return self._ask("gradients", body, lambda told: numbers_of(told, [shape]))
 
-    # -- how it is done ------------------------------------------------------------------------------------------------
+    # -- how it is done ----------------------------------------------------------------------------
 
     def _about(self) -> Json:
         """Which rows a question is about, where these are not all rows of the moment."""
         return {} if self._session.snapshot_id is None else {"snapshot": self._session.snapshot_id}
 
-    def _ask(self, kind: str, body: Json, read: Callable[[Mapping[str, Any]], Answered]) -> Answered:
+    def _ask(
+        self, kind: str, body: Json, read: Callable[[Mapping[str, Any]], Answered]
+    ) -> Answered:
         cost = _cost(kind, body)
 
         def read_and_check(told: Mapping[str, Any]) -> Answered:
@@ -220,7 +304,10 @@ class RemoteQuestions:
 
     def _cells(self, asked: Cells | Sequence[Cell]) -> Cells:
         if isinstance(asked, Question):
-            raise QuestionError("this question is asked about the cells of one partition: give Cells, not a Question")
+            raise QuestionError(
+                "this question is asked about the cells of one partition: give Cells, not a "
+                "Question"
+            )
         cells = asked if isinstance(asked, Cells) else Cells.of(self.schema, asked)
         self._check_schema("question", cells.schema)
         return cells
@@ -269,10 +356,16 @@ def _planned(cost: Cost) -> Json:
     if cost.epsilon is None:
         return {"rho": str(cost.rho)}
     implied = cost.rho == cost.epsilon**2 / 2
-    return {"epsilon": str(cost.epsilon)} if implied else {"epsilon": str(cost.epsilon), "rho": str(cost.rho)}
+    return (
+        {"epsilon": str(cost.epsilon)}
+        if implied
+        else {"epsilon": str(cost.epsilon), "rho": str(cost.rho)}
+    )
 
 
-def _offered(candidates: Sequence[Split] | Sequence[Sequence[Split]], n_cells: int) -> list[Sequence[Split]]:
+def _offered(
+    candidates: Sequence[Split] | Sequence[Sequence[Split]], n_cells: int
+) -> list[Sequence[Split]]:
     """The candidates of each cell."""
     if candidates and all(isinstance(one, Split) for one in candidates):
         return [candidates] * n_cells  # type: ignore[list-item]

@@ -1,4 +1,6 @@
-"""One data set at a curator: its public facts, the snapshot that is open, and the keys of its questions."""
+"""One data set at a curator: its public facts, the snapshot that is open, and the keys of its
+questions.
+"""
 
 from __future__ import annotations
 
@@ -25,7 +27,8 @@ class Session:
 
     def __init__(self, link: Link, dataset: str) -> None:
         self.link, self.dataset = link, dataset
-        self.receipts: dict[str, None] = {}  # in order, each once: groups of people share the receipt of their division
+        # in order, each once: groups of people share the receipt of their division
+        self.receipts: dict[str, None] = {}
         self.snapshot_id: str | None = None
         self._path = f"/datasets/{quote(dataset, safe='')}"
         self._depth, self._lock = 0, threading.Lock()
@@ -67,7 +70,9 @@ class Session:
 
     @contextmanager
     def snapshot(self) -> Iterator[None]:
-        """Inside this block all questions see the same rows. Blocks inside share the outermost one's."""
+        """Inside this block all questions see the same rows. Blocks inside share the outermost
+        one's.
+        """
         with self._lock:
             if self._depth == 0:
                 self.snapshot_id = self._begin()
@@ -77,7 +82,9 @@ class Session:
         finally:
             with self._lock:
                 self._depth -= 1
-                ended, self.snapshot_id = (self.snapshot_id, None) if self._depth == 0 else (None, self.snapshot_id)
+                ended, self.snapshot_id = (
+                    (self.snapshot_id, None) if self._depth == 0 else (None, self.snapshot_id)
+                )
             if ended is not None:
                 self.link.delete(f"{self._path}/snapshots/{quote(ended, safe='')}")
 
@@ -93,12 +100,17 @@ class Session:
     def ask(self, kind: str, body: Json, read: Callable[[Json], Answered]) -> Answered:
         """The answer to a question that is paid for.
 
-        A question that got no answer keeps its key: asked again, it is the same request to the curator, and not charged again.
+        A question that got no answer keeps its key: asked again, it is the same request to the
+        curator, and not charged again.
         """
         written = _written(body)
         key = self._unanswered.pop((kind, written), None) or secrets.token_urlsafe(24)
         try:
-            reply = self.link.post(f"{self._path}/{kind}", written, {KEY: key, "Privet-Schema": self.schema.fingerprint})
+            reply = self.link.post(
+                f"{self._path}/{kind}",
+                written,
+                {KEY: key, "Privet-Schema": self.schema.fingerprint},
+            )
             with understood("answer"):
                 answer, receipt = read(reply["answer"]), reply["receipt"]
         except BaseException:

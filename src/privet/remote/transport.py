@@ -1,6 +1,8 @@
-"""HTTP to one curator, or to another server of ours. The token goes to no other host; what fails for a while is sent again, byte for byte.
+"""HTTP to one curator, or to another server of ours. The token goes to no other host; what fails
+for a while is sent again, byte for byte.
 
-A question carries a key, and a curator answers and charges a key once. So sending it again is safe, whatever became of the first.
+A question carries a key, and a curator answers and charges a key once. So sending it again is safe,
+whatever became of the first.
 """
 
 from __future__ import annotations
@@ -34,7 +36,9 @@ _jitter = secrets.SystemRandom()
 
 @dataclass(frozen=True)
 class _Failure:
-    """Why there is no response. ``arrived``: the request may have; ``passing``: the next one may get through."""
+    """Why there is no response. ``arrived``: the request may have; ``passing``: the next one may
+    get through.
+    """
 
     why: str
     arrived: bool
@@ -60,12 +64,14 @@ class Link:
     """A connection to a curator that is kept open.
 
     Args:
-        url: where it is: ``https://HOST[:PORT][/PATH]``; ``http://`` for this machine, or where ``insecure`` says so.
+        url: where it is: ``https://HOST[:PORT][/PATH]``; ``http://`` for this machine, or where
+            ``insecure`` says so.
         token: who asks.
         timeout: seconds to wait for an answer.
         retry_for: seconds after a first failure in which a request is sent again.
         ca: a file with the certificates to trust, in place of the usual ones.
-        insecure: allow plain HTTP to another machine, where anybody in between can read the answers and use the token.
+        insecure: allow plain HTTP to another machine, where anybody in between can read the answers
+            and use the token.
         who: what is at the address, for messages.
         over: stands in for the network, in tests; so do ``sleep`` and ``clock`` for time.
     """
@@ -92,18 +98,24 @@ class Link:
         self.url = checked_address(url, insecure)
         self._token, self._who = checked_token(token), who
         self.traffic = Traffic()
-        self._retry_for, self._sleep, self._clock = checked_seconds("retry_for", retry_for), sleep, clock
+        self._retry_for, self._sleep, self._clock = (
+            checked_seconds("retry_for", retry_for),
+            sleep,
+            clock,
+        )
         self._client = httpx2.Client(
             headers={
                 "Authorization": f"Bearer {self._token}",
                 "Accept": "application/json",
-                "Accept-Encoding": "identity",  # a little that unfolds to very much would fill the memory
+                # a little that unfolds to very much would fill the memory
+                "Accept-Encoding": "identity",
                 "User-Agent": f"privet/{privet.__version__}",
             },
             timeout=httpx2.Timeout(checked_seconds("timeout", timeout), connect=CONNECT_SECONDS),
             verify=True if ca is None else trusting(ca),
             follow_redirects=False,
-            trust_env=self.url.startswith("https:"),  # a proxy of the environment would read what is not encrypted
+            # a proxy of the environment would read what is not encrypted
+            trust_env=self.url.startswith("https:"),
             transport=over,
         )
         weakref.finalize(self, self._client.close)  # for those who never call close
@@ -112,7 +124,9 @@ class Link:
         return f"Link({self.url!r})"
 
     def __reduce__(self) -> NoReturn:
-        raise PrivacyError("a connection holds a token, so it cannot be copied or pickled; connect again instead")
+        raise PrivacyError(
+            "a connection holds a token, so it cannot be copied or pickled; connect again instead"
+        )
 
     def close(self) -> None:
         """Let the connection go."""
@@ -124,17 +138,23 @@ class Link:
 
     def post(self, path: str, body: bytes, headers: Mapping[str, str] | None = None) -> Json:
         """What is answered. With a key among the headers, it is a question that is paid for."""
-        return self._ask("POST", path, body, {"Content-Type": "application/json", **(headers or {})})
+        return self._ask(
+            "POST", path, body, {"Content-Type": "application/json", **(headers or {})}
+        )
 
     def put(self, path: str, body: bytes) -> Json:
         """What is answered to something that is to be kept."""
         return self._ask("PUT", path, body, {"Content-Type": "application/json"})
 
     def delete(self, path: str) -> None:
-        """Ask once to remove what is there; whether it was is not said, because nothing depends on it."""
+        """Ask once to remove what is there; whether it was is not said, because nothing depends on
+        it.
+        """
         self._send("DELETE", path, b"", {}, CONNECT_SECONDS)
 
-    def _ask(self, method: str, path: str, body: bytes = b"", headers: Mapping[str, str] | None = None) -> Json:
+    def _ask(
+        self, method: str, path: str, body: bytes = b"", headers: Mapping[str, str] | None = None
+    ) -> Json:
         """Send until there is an answer, or no hope of one."""
         give_up: float | None = None
         arrived = False
@@ -152,7 +172,12 @@ class Link:
         raise self._given_up(outcome, paid=KEY in (headers or {}), arrived=arrived)
 
     def _send(
-        self, method: str, path: str, body: bytes, headers: Mapping[str, str], timeout: float | None = None
+        self,
+        method: str,
+        path: str,
+        body: bytes,
+        headers: Mapping[str, str],
+        timeout: float | None = None,
     ) -> httpx2.Response | _Failure:
         import httpx2
 
@@ -160,12 +185,18 @@ class Link:
             raise ParameterError("this connection is closed; connect again")
         wait = httpx2.USE_CLIENT_DEFAULT if timeout is None else timeout
         try:
-            response = self._client.request(method, f"{self.url}/v1{path}", content=body, headers=headers, timeout=wait)
+            response = self._client.request(
+                method, f"{self.url}/v1{path}", content=body, headers=headers, timeout=wait
+            )
             self.traffic.count(response)
             return response
         except (httpx2.ConnectError, httpx2.ConnectTimeout) as error:
             if _is_about_certificates(error):
-                return _Failure("its certificate is not one to trust; ca names a file with those that are", arrived=False, passing=False)
+                return _Failure(
+                    "its certificate is not one to trust; ca names a file with those that are",
+                    arrived=False,
+                    passing=False,
+                )
             return _Failure(type(error).__name__, arrived=False)
         except (httpx2.InvalidURL, UnicodeError):
             return _Failure("there can be no host of this name", arrived=False, passing=False)
@@ -177,17 +208,25 @@ class Link:
         """What a response holds; raises what it reports."""
         status = response.status_code
         if 300 <= status < 400:
-            raise Unavailable(f"{self} sends elsewhere (status {status}), which is refused: the token is for this address only")
+            raise Unavailable(
+                f"{self} sends elsewhere (status {status}), which is refused: the token is for "
+                "this address only"
+            )
         if status == 204:
             return {}
         told = _json(response)
         if not response.is_success:
             raise self._without_token(error_of(status, told, str(self)))
         if not isinstance(told, dict):
-            raise Unavailable(f"{self} did not answer in JSON; is there a {self._who} at this address, and nothing in between?")
+            raise Unavailable(
+                f"{self} did not answer in JSON; is there a {self._who} at this address, and "
+                "nothing in between?"
+            )
         return told
 
-    def _given_up(self, outcome: httpx2.Response | _Failure, *, paid: bool, arrived: bool) -> PrivetError:
+    def _given_up(
+        self, outcome: httpx2.Response | _Failure, *, paid: bool, arrived: bool
+    ) -> PrivetError:
         if isinstance(outcome, _Failure):
             error: PrivetError = Unavailable(f"{self} cannot be reached ({outcome.why})")
         else:
@@ -199,7 +238,10 @@ class Link:
 
     def _without_token(self, error: PrivetError) -> PrivetError:
         """Whatever a server repeats."""
-        error.args = tuple(part.replace(self._token, "[token]") if isinstance(part, str) else part for part in error.args)
+        error.args = tuple(
+            part.replace(self._token, "[token]") if isinstance(part, str) else part
+            for part in error.args
+        )
         return error
 
     def __str__(self) -> str:
@@ -213,7 +255,10 @@ def _size(head: list[tuple[bytes, bytes]]) -> int:
 def _charge(arrived: bool) -> str:
     if not arrived:
         return "It was not sent, and charged nothing"
-    return "If the question arrived, its charge stands: history() lists it, and the same question asked again is not charged again"
+    return (
+        "If the question arrived, its charge stands: history() lists it, and the same question "
+        "asked again is not charged again"
+    )
 
 
 def _pause(attempt: int) -> float:

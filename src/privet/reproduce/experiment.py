@@ -1,4 +1,6 @@
-"""What the report is made of: papers, their figures and tables, the cells that compute them, and what came out beside what was said."""
+"""What the report is made of: papers, their figures and tables, the cells that compute them, and
+what came out beside what was said.
+"""
 
 from __future__ import annotations
 
@@ -25,9 +27,12 @@ class Cell:
     """A small piece of work that can be done anywhere, at any time, once.
 
     Args:
-        job: a function at the top of a module, so that another process finds it by its name. It returns lines of numbers.
-        given: its parameters by name, JSON values. Together with the name and the version they are the identity of the cell.
-        data: the data sets that it loads. Where one is not present the cell is left out, and the report says so.
+        job: a function at the top of a module, so that another process finds it by its name. It
+            returns lines of numbers.
+        given: its parameters by name, JSON values. Together with the name and the version they are
+            the identity of the cell.
+        data: the data sets that it loads. Where one is not present the cell is left out, and the
+            report says so.
         version: of the job's protocol. A new one makes kept results of the old one void.
         weight: about how long it takes, compared with other cells; for the time left.
     """
@@ -86,14 +91,18 @@ class Experiment:
     """One figure or table of a paper.
 
     Args:
-        number: ``"6"`` for figure 6, ``"table 1"`` for a table, ``"summary"`` for all of them; what ``--figure`` asks for.
+        number: ``"6"`` for figure 6, ``"table 1"`` for a table, ``"summary"`` for all of them; what
+            ``--figure`` asks for.
         title: in a few words.
         claim: what the paper says of it, in our words.
-        compare: from all lines of its cells to statements. Lines of data that is not present are missing.
+        compare: from all lines of its cells to statements. Lines of data that is not present are
+            missing.
         draw: the picture, in the paper's form; None for a table.
-        cells: the work, for a quick run (True) or the full protocol. Experiments may share cells: they are run once.
+        cells: the work, for a quick run (True) or the full protocol. Experiments may share cells:
+            they are run once.
         choices: what the paper leaves open, and what was chosen here.
-        remarks: what else a reader must know, such as an error of the paper and what its correction costs.
+        remarks: what else a reader must know, such as an error of the paper and what its correction
+            costs.
         needs: data sets without which there is nothing to show, although other cells could be done.
     """
 
@@ -123,8 +132,9 @@ class Paper:
         setting: how the experiments are done, in our words.
         experiments: its figures and tables, in order.
         warning: what must not be overlooked.
-        alone: where experiments measure time or talk to servers they cannot be cells. All lines of the paper, from a folder to work
-            in, whether it is quick, and the names of data sets that are not present.
+        alone: where experiments measure time or talk to servers they cannot be cells. All lines of
+            the paper, from a folder to work in, whether it is quick, and the names of data sets
+            that are not present.
         data: the data sets that ``alone`` needs.
     """
 
@@ -139,7 +149,9 @@ class Paper:
 
 @dataclass(frozen=True, eq=False)
 class Outcome:
-    """What came out of one experiment. ``absent`` says what data is not present, and how to get it."""
+    """What came out of one experiment. ``absent`` says what data is not present, and how to get
+    it.
+    """
 
     paper: Paper
     experiment: Experiment
@@ -152,7 +164,7 @@ class Outcome:
     def stem(self) -> str:
         """What its files are called."""
         number = self.experiment.number
-        return f"{self.paper.name}-{f'figure-{number}' if number[0].isdigit() else number.replace(' ', '-')}"
+        return f"{self.paper.name}-{f'figure-{number}' if number[0].isdigit() else number.replace(' ', '-')}"  # noqa: E501
 
     @property
     def verdict(self) -> Verdict:

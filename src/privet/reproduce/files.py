@@ -52,12 +52,17 @@ def read_json(path: Path, kind: type[T]) -> T:
 
 
 def write_csv(path: Path, rows: Sequence[Row]) -> None:
-    """All lines; the columns are those of any of them. Six digits are more than any of the numbers is worth."""
+    """All lines; the columns are those of any of them. Six digits are more than any of the numbers
+    is worth.
+    """
     columns = dict.fromkeys(name for row in rows for name in row)
     text = io.StringIO()
     writer = csv.DictWriter(text, list(columns), lineterminator="\n")
     writer.writeheader()
-    writer.writerows({name: f"{value:.6g}" if isinstance(value, float) else value for name, value in row.items()} for row in rows)
+    writer.writerows(
+        {name: f"{value:.6g}" if isinstance(value, float) else value for name, value in row.items()}
+        for row in rows
+    )
     write_text(path, text.getvalue())
 
 

@@ -18,15 +18,21 @@ from privet.reproduce.keeping import Kept
 
 
 def run_cells(cells: Sequence[Cell], kept: Kept, jobs: int) -> dict[str, list[Row]]:
-    """The lines of all cells, by key. Those that are kept are not done again; of the others the heaviest come first.
+    """The lines of all cells, by key. Those that are kept are not done again; of the others the
+    heaviest come first.
 
-    Whoever watches is told the share of the work that is done. With one job everything is done in this process.
+    Whoever watches is told the share of the work that is done. With one job everything is done in
+    this process.
     """
     different = {cell.key: cell for cell in cells}
     found = {key: rows for key, cell in different.items() if (rows := kept.get(cell)) is not None}
-    todo = sorted((cell for key, cell in different.items() if key not in found), key=lambda cell: -cell.weight)
+    todo = sorted(
+        (cell for key, cell in different.items() if key not in found), key=lambda cell: -cell.weight
+    )
     total, done = sum(cell.weight for cell in todo), 0.0
-    for cell, rows, seconds in _here(todo) if jobs == 1 or len(todo) < 2 else _in_processes(todo, jobs):
+    for cell, rows, seconds in (
+        _here(todo) if jobs == 1 or len(todo) < 2 else _in_processes(todo, jobs)
+    ):
         kept.put(cell, rows, seconds)
         found[cell.key] = rows
         done += cell.weight
@@ -47,7 +53,9 @@ def _here(cells: Sequence[Cell]) -> Iterator[tuple[Cell, list[Row], float]]:
 
 def _in_processes(cells: Sequence[Cell], jobs: int) -> Iterator[tuple[Cell, list[Row], float]]:
     # Fresh processes: one that is forked off a process with threads may hang.
-    pool = ProcessPoolExecutor(min(jobs, len(cells)), mp_context=get_context("spawn"), initializer=_begin)
+    pool = ProcessPoolExecutor(
+        min(jobs, len(cells)), mp_context=get_context("spawn"), initializer=_begin
+    )
     with ended_by_exceptions():
         try:
             working = {pool.submit(_timed, cell): cell for cell in cells}

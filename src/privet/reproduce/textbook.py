@@ -1,7 +1,9 @@
-"""Chance in floating point, as papers draw it: **NOT PRIVATE**. Only for the runs that repeat a paper with its errors.
+"""Chance in floating point, as papers draw it: **NOT PRIVATE**. Only for the runs that repeat a
+paper with its errors.
 
-A Laplace draw that is computed in floating point has gaps that depend on the true answer (Mironov 2012, *On significance of the least
-significant bits for differential privacy*), so that some answers rule out a neighbour. Learners never come here.
+A Laplace draw that is computed in floating point has gaps that depend on the true answer (Mironov
+2012, *On significance of the least significant bits for differential privacy*), so that some
+answers rule out a neighbour. Learners never come here.
 """
 
 from __future__ import annotations
@@ -28,6 +30,12 @@ def laplace_not_private(bits: Bits, shape: tuple[int, ...], scale: float) -> Flo
 
 
 def index_by_weight(bits: Bits, log_weights: npt.NDArray[Any]) -> int:
-    """An index with probability proportional to the exponential of its weight, in floating point."""
+    """An index with probability proportional to the exponential of its weight, in floating
+    point.
+    """
     weights = np.exp(log_weights - log_weights.max())
-    return int(np.searchsorted(np.cumsum(weights), uniform_floats(bits, 1)[0] * weights.sum(), side="right"))
+    return int(
+        np.searchsorted(
+            np.cumsum(weights), uniform_floats(bits, 1)[0] * weights.sum(), side="right"
+        )
+    )

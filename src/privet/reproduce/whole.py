@@ -21,11 +21,17 @@ REPORT = "report.html"
 
 
 def reproduce(
-    papers: Sequence[Paper], output: Path, *, quick: bool = False, figures: Sequence[str] = (), jobs: int | None = None
+    papers: Sequence[Paper],
+    output: Path,
+    *,
+    quick: bool = False,
+    figures: Sequence[str] = (),
+    jobs: int | None = None,
 ) -> list[Outcome]:
     """Run the experiments of these papers, and write numbers, pictures and one report to a folder.
 
-    What the folder has already is not done again. Data that is not present leaves its figures out, and the report says so.
+    What the folder has already is not done again. Data that is not present leaves its figures out,
+    and the report says so.
 
     Args:
         papers: in the order of the report.
@@ -43,14 +49,26 @@ def reproduce(
     cells = {one: one.cells(quick) for _, one in chosen}
     needed = {name for some in cells.values() for cell in some for name in cell.data}
     absent = absent_sets(needed | {name for paper, _ in chosen for name in paper.data})
-    done = {one: [cell for cell in some if not absent.keys() & {*cell.data, *one.needs}] for one, some in cells.items()}
+    done = {
+        one: [cell for cell in some if not absent.keys() & {*cell.data, *one.needs}]
+        for one, some in cells.items()
+    }
     found = run_cells([cell for some in done.values() for cell in some], Kept(output), jobs)
-    alone = {paper: _alone(paper, output, quick, absent) for paper in dict.fromkeys(paper for paper, _ in chosen)}
+    alone = {
+        paper: _alone(paper, output, quick, absent)
+        for paper in dict.fromkeys(paper for paper, _ in chosen)
+    }
     outcomes = []
     for paper, experiment in chosen:
         rows = [row for cell in done[experiment] for row in found[cell.key]] or alone[paper]
-        names = dict.fromkeys(name for cell in cells[experiment] for name in cell.data) or dict.fromkeys(paper.data)
-        outcomes.append(Outcome(paper, experiment, rows, tuple(absent[name] for name in names if name in absent)))
+        names = dict.fromkeys(
+            name for cell in cells[experiment] for name in cell.data
+        ) or dict.fromkeys(paper.data)
+        outcomes.append(
+            Outcome(
+                paper, experiment, rows, tuple(absent[name] for name in names if name in absent)
+            )
+        )
     return write_up(outcomes, output, quick=quick)
 
 
@@ -64,7 +82,9 @@ def write_up(outcomes: Sequence[Outcome], output: Path, *, quick: bool) -> list[
             write_csv(output / f"{one.stem}.csv", one.rows)
             compared = one.experiment.compare(one.rows)
             draw = one.experiment.draw
-            picture = "" if draw is None else write_picture(output / f"{one.stem}.svg", draw(one.rows))
+            picture = (
+                "" if draw is None else write_picture(output / f"{one.stem}.svg", draw(one.rows))
+            )
         written.append(replace(one, comparisons=compared, picture=picture))
     write_text(output / REPORT, page(written, quick=quick))
     return written
@@ -75,9 +95,16 @@ def choose(papers: Sequence[Paper], figures: Sequence[str]) -> list[tuple[Paper,
     everything = [(paper, one) for paper in papers for one in paper.experiments]
     wanted = [_number(figure) for figure in figures]
     there = {one.number for _, one in everything}
-    if unknown := [figure for figure, number in zip(figures, wanted, strict=True) if number not in there]:
-        allowed = "; ".join(f"of {paper.name}: {', '.join(one.number for one in paper.experiments)}" for paper in papers)
-        raise ParameterError(f"figure must be one of those that there are ({allowed}); got {unknown[0]!r}")
+    if unknown := [
+        figure for figure, number in zip(figures, wanted, strict=True) if number not in there
+    ]:
+        allowed = "; ".join(
+            f"of {paper.name}: {', '.join(one.number for one in paper.experiments)}"
+            for paper in papers
+        )
+        raise ParameterError(
+            f"figure must be one of those that there are ({allowed}); got {unknown[0]!r}"
+        )
     return [(paper, one) for paper, one in everything if not wanted or one.number in wanted]
 
 

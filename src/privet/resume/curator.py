@@ -1,7 +1,9 @@
-"""A curator for work that may be interrupted: every answer is recorded in the ledger with its charge, and given again for the same key.
+"""A curator for work that may be interrupted: every answer is recorded in the ledger with its
+charge, and given again for the same key.
 
-Where the process died after a charge and before its answer was recorded, nothing had been told to anybody: the question is answered
-then, for the charge that stands. So two different answers never leave for one charge, and none is paid for twice.
+Where the process died after a charge and before its answer was recorded, nothing had been told to
+anybody: the question is answered then, for the charge that stands. So two different answers never
+leave for one charge, and none is paid for twice.
 """
 
 from __future__ import annotations
@@ -37,17 +39,23 @@ Answered = TypeVar("Answered", bound=Answer)
 
 
 class ResumableCurator:
-    """Asks a curator of this process, each question under the next key of the work. See :class:`~privet.Curator` for meaning and cost.
+    """Asks a curator of this process, each question under the next key of the work. See
+    :class:`~privet.Curator` for meaning and cost.
 
     ``paid`` is told, after each answer, which share of what was required has been paid for.
     """
 
-    def __init__(self, curator: Curator, unfinished: Unfinished, paid: Callable[[float], None] = lambda _: None) -> None:
+    def __init__(
+        self,
+        curator: Curator,
+        unfinished: Unfinished,
+        paid: Callable[[float], None] = lambda _: None,
+    ) -> None:
         self._curator, self._unfinished, self._paid = curator, unfinished, paid
         self._bits = KeptBits(curator.bits, unfinished)
         self._asked, self._spent, self._required = 0, Fraction(0), Fraction(0)
 
-    # -- what is public ------------------------------------------------------------------------------------------------
+    # -- what is public ----------------------------------------------------------------------------
 
     @property
     def schema(self) -> Schema:
@@ -85,7 +93,7 @@ class ResumableCurator:
     def snapshot(self) -> AbstractContextManager[None]:
         return self._curator.snapshot()
 
-    # -- money ---------------------------------------------------------------------------------------------------------
+    # -- money -------------------------------------------------------------------------------------
 
     @property
     def answered(self) -> int:
@@ -112,22 +120,43 @@ class ResumableCurator:
         if asked is None:
             return
         self._required = asked
-        to_pay = asked - sum((entry.cost.amount(self.unit) or Fraction(0) for entry in self._charges()), Fraction(0))
+        to_pay = asked - sum(
+            (entry.cost.amount(self.unit) or Fraction(0) for entry in self._charges()), Fraction(0)
+        )
         if to_pay > preview.left:
             raise BudgetExceeded(to_pay, preview.left, self.unit, f"data set {self.dataset!r}")
 
-    # -- questions -----------------------------------------------------------------------------------------------------
+    # -- questions ---------------------------------------------------------------------------------
 
-    def count(self, question: Question | Cells | Sequence[Cell], epsilon: Number | None = None, *, rho: Number | None = None) -> Numbers:
+    def count(
+        self,
+        question: Question | Cells | Sequence[Cell],
+        epsilon: Number | None = None,
+        *,
+        rho: Number | None = None,
+    ) -> Numbers:
         asked = self._question(question)
-        return self._once(("count", asked, epsilon, rho), lambda c: c.count(asked, epsilon, rho=rho), numbers_from)
+        return self._once(
+            ("count", asked, epsilon, rho), lambda c: c.count(asked, epsilon, rho=rho), numbers_from
+        )
 
     def size(self, epsilon: Number | None = None, *, rho: Number | None = None) -> Numbers:
         return self._once(("size", epsilon, rho), lambda c: c.size(epsilon, rho=rho), numbers_from)
 
-    def sums(self, cells: Cells | Sequence[Cell], score: RowScore, epsilon: Number | None = None, *, rho: Number | None = None) -> Numbers:
+    def sums(
+        self,
+        cells: Cells | Sequence[Cell],
+        score: RowScore,
+        epsilon: Number | None = None,
+        *,
+        rho: Number | None = None,
+    ) -> Numbers:
         asked = self._cells(cells)
-        return self._once(("sums", asked, score, epsilon, rho), lambda c: c.sums(asked, score, epsilon, rho=rho), numbers_from)
+        return self._once(
+            ("sums", asked, score, epsilon, rho),
+            lambda c: c.sums(asked, score, epsilon, rho=rho),
+            numbers_from,
+        )
 
     def choose(
         self,
@@ -140,7 +169,11 @@ class ResumableCurator:
     ) -> Choices:
         asked = self._cells(cells)
         question = ("choose", asked, candidates, criterion, epsilon, mechanism)
-        return self._once(question, lambda c: c.choose(asked, candidates, criterion, epsilon, mechanism=mechanism), choices_from)
+        return self._once(
+            question,
+            lambda c: c.choose(asked, candidates, criterion, epsilon, mechanism=mechanism),
+            choices_from,
+        )
 
     def choose_partition(
         self,
@@ -154,19 +187,36 @@ class ResumableCurator:
         asked = self._question(question)
         public, less = expected_tables(asked, expected), whole_handicaps(asked, handicaps)
         said = ("choose-partition", asked, public, less, epsilon, mechanism)
-        return self._once(said, lambda c: c.choose_partition(asked, public, epsilon, handicaps=less, mechanism=mechanism), choice_from)
+        return self._once(
+            said,
+            lambda c: c.choose_partition(
+                asked, public, epsilon, handicaps=less, mechanism=mechanism
+            ),
+            choice_from,
+        )
 
-    def quantile(self, attribute: str, q: Number, epsilon: Number, *, mechanism: Selection = "permute-and-flip") -> Quantile:
+    def quantile(
+        self,
+        attribute: str,
+        q: Number,
+        epsilon: Number,
+        *,
+        mechanism: Selection = "permute-and-flip",
+    ) -> Quantile:
         return self._once(
             ("quantile", attribute, exact_share(q), epsilon, mechanism),
             lambda c: c.quantile(attribute, q, epsilon, mechanism=mechanism),
             lambda told: quantile_from(self.schema, told),
         )
 
-    def median(self, attribute: str, epsilon: Number, *, mechanism: Selection = "permute-and-flip") -> Quantile:
+    def median(
+        self, attribute: str, epsilon: Number, *, mechanism: Selection = "permute-and-flip"
+    ) -> Quantile:
         return self.quantile(attribute, "1/2", epsilon, mechanism=mechanism)
 
-    def confusion(self, model: Model, epsilon: Number | None = None, *, rho: Number | None = None) -> Numbers:
+    def confusion(
+        self, model: Model, epsilon: Number | None = None, *, rho: Number | None = None
+    ) -> Numbers:
         """As the curator does: fits go on where they were interrupted, evaluations do not."""
         return self._curator.confusion(model, epsilon, rho=rho)
 
@@ -174,21 +224,38 @@ class ResumableCurator:
         """As the curator does: fits go on where they were interrupted, tuning does not."""
         return self._curator.choose_model(models, epsilon)
 
-    def draw_tree(self, space: TreeSpace, epsilon: Number, *, weighting: Sequence[Tree] = ()) -> Drawn:
+    def draw_tree(
+        self, space: TreeSpace, epsilon: Number, *, weighting: Sequence[Tree] = ()
+    ) -> Drawn:
         question = ("draw-tree", space, epsilon, weighting)
-        return self._once(question, lambda c: c.draw_tree(space, epsilon, weighting=weighting), lambda told: drawn_from(self.schema, told))
+        return self._once(
+            question,
+            lambda c: c.draw_tree(space, epsilon, weighting=weighting),
+            lambda told: drawn_from(self.schema, told),
+        )
 
     def gradients(
-        self, cells: Cells | Sequence[Cell], trees: Sequence[Tree], epsilon: Number | None = None, *, rho: Number | None = None
+        self,
+        cells: Cells | Sequence[Cell],
+        trees: Sequence[Tree],
+        epsilon: Number | None = None,
+        *,
+        rho: Number | None = None,
     ) -> Numbers:
         asked = self._cells(cells)
-        return self._once(("gradients", asked, trees, epsilon, rho), lambda c: c.gradients(asked, trees, epsilon, rho=rho), numbers_from)
+        return self._once(
+            ("gradients", asked, trees, epsilon, rho),
+            lambda c: c.gradients(asked, trees, epsilon, rho=rho),
+            numbers_from,
+        )
 
     def split_people(self, n_parts: int, epsilon: Number) -> Sequence[Curator]:
-        """As the curator does. Who is in which group is forgotten with the process, so groups are divided, and paid for, anew."""
+        """As the curator does. Who is in which group is forgotten with the process, so groups are
+        divided, and paid for, anew.
+        """
         return self._curator.split_people(n_parts, epsilon)
 
-    # -- how it is done ------------------------------------------------------------------------------------------------
+    # -- how it is done ----------------------------------------------------------------------------
 
     def _question(self, asked: Question | Cells | Sequence[Cell]) -> Question:
         return asked if isinstance(asked, Question) else Question.of(self._cells(asked))
@@ -196,12 +263,21 @@ class ResumableCurator:
     def _cells(self, asked: Cells | Sequence[Cell]) -> Cells:
         return asked if isinstance(asked, Cells) else Cells.of(self.schema, asked)
 
-    def _once(self, question: tuple[Any, ...], ask: Callable[[Curator], Answered], read: Callable[[Json], Answered]) -> Answered:
-        """The answer to the next question of the work: the recorded one, or a new one that is recorded before anybody sees it."""
-        self._unfinished.save()  # before the charge: what was drawn for this question must not be drawn again
+    def _once(
+        self,
+        question: tuple[Any, ...],
+        ask: Callable[[Curator], Answered],
+        read: Callable[[Json], Answered],
+    ) -> Answered:
+        """The answer to the next question of the work: the recorded one, or a new one that is
+        recorded before anybody sees it.
+        """
+        # before the charge: what was drawn for this question must not be drawn again
+        self._unfinished.save()
         self._asked += 1
         key = f"{self._unfinished.key}.{self._asked}"
-        # A key pays for one question to one curator: about one table, under one schema, at one price.
+        # A key pays for one question to one curator: about one table, under one schema, at one
+        # price.
         digest = digest_of((identity_of(self._curator), question))
         ledger = self._curator.ledger
         keyed = KeyedLedger(ledger, self._curator.analyst, key, digest)
@@ -211,7 +287,8 @@ class ResumableCurator:
                 recorded = ledger.answer(same_request(keyed.before, digest).number)
             except KeyReused:
                 raise ParameterError(
-                    f"the fit in {self._unfinished.path} does not ask what it asked before it was interrupted (was Privet or the "
+                    f"the fit in {self._unfinished.path} does not ask what it asked before it was "
+                    "interrupted (was Privet or the "
                     "schema changed since?); give it up with --anew (what it has cost is spent)"
                 ) from None
         if recorded is None:

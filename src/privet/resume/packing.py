@@ -1,4 +1,6 @@
-"""Answers as bytes for the ledger, and digests of questions. Both may be large: a forest can have millions of leaves."""
+"""Answers as bytes for the ledger, and digests of questions. Both may be large: a forest can have
+millions of leaves.
+"""
 
 from __future__ import annotations
 
@@ -27,7 +29,9 @@ def packed(answer: Answer) -> bytes:
     if not isinstance(answer, Numbers):
         return json.dumps(answer_to(answer), separators=(",", ":")).encode()
     told = answer_to(replace(answer, tables=()))
-    told["packed"] = [{"shape": table.shape, "numbers": _compressed(table)} for table in answer.tables]
+    told["packed"] = [
+        {"shape": table.shape, "numbers": _compressed(table)} for table in answer.tables
+    ]
     return json.dumps(told, separators=(",", ":")).encode()
 
 
@@ -38,10 +42,26 @@ def unpacked(data: bytes, read: Callable[[Json], Answered]) -> Answered:
         answer = read(told)
         if not isinstance(answer, Numbers):
             return answer
-        return replace(answer, tables=tuple(_expanded(table["numbers"]).reshape(table["shape"]) for table in told["packed"]))
-    except (ValueError, TypeError, KeyError, IndexError, AttributeError, OverflowError, RecursionError, zlib.error):
+        return replace(
+            answer,
+            tables=tuple(
+                _expanded(table["numbers"]).reshape(table["shape"]) for table in told["packed"]
+            ),
+        )
+    except (
+        ValueError,
+        TypeError,
+        KeyError,
+        IndexError,
+        AttributeError,
+        OverflowError,
+        RecursionError,
+        zlib.error,
+    ):
         raise LedgerError(
-            "an answer that the ledger recorded is damaged; give the fit up with --anew (what it has cost is spent)"
+            "an answer that the ledger recorded is damaged; give the fit up with --anew (what "
+            "it "
+            "has cost is spent)"
         ) from None
 
 
@@ -76,5 +96,9 @@ def _feed(update: Callable[[bytes], None], thing: Any) -> None:
         for one in thing:
             _feed(update, one)
     else:
-        assert thing is None or isinstance(thing, str | int | float | complex) or hasattr(thing, "numerator"), type(thing)
+        assert (
+            thing is None
+            or isinstance(thing, str | int | float | complex)
+            or hasattr(thing, "numerator")
+        ), type(thing)
         update(f"{thing!r},".encode())

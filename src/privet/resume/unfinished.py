@@ -1,7 +1,8 @@
-"""The file of work that was begun: its key in the ledger, what work it is, and the random words of structure that was drawn for it.
+"""The file of work that was begun: its key in the ledger, what work it is, and the random words of
+structure that was drawn for it.
 
-The words are those of tree structures and names of releases, which a model makes public: never those of noise. Answers are in the
-ledger, not here.
+The words are those of tree structures and names of releases, which a model makes public: never
+those of noise. Answers are in the ledger, not here.
 """
 
 from __future__ import annotations
@@ -38,14 +39,19 @@ class Unfinished:
 
     @classmethod
     def begin(cls, path: Path, curator: Curator, *facts: str) -> Unfinished:
-        """Go on with the work in this file, if there is one; it must be the same work, as the curator and these facts tell."""
-        work = hashlib.sha256(canonical({"who": identity_of(curator), "facts": list(facts)})).hexdigest()
+        """Go on with the work in this file, if there is one; it must be the same work, as the
+        curator and these facts tell.
+        """
+        work = hashlib.sha256(
+            canonical({"who": identity_of(curator), "facts": list(facts)})
+        ).hexdigest()
         if not path.exists():
             return cls(path, f"fit-{secrets.token_hex(16)}", work)
         found = read_sealed(path, lambda data: cls._parse(path, data), _KIND)
         if not found._same(work):
             raise ParameterError(
-                f"{path} belongs to a fit that was interrupted, of another table, learner or setting; finish that one with the "
+                f"{path} belongs to a fit that was interrupted, of another table, learner or "
+                "setting; finish that one with the "
                 "options it had, or give it up with --anew (what it has cost is spent)"
             )
         return found
@@ -53,7 +59,11 @@ class Unfinished:
     @classmethod
     def _parse(cls, path: Path, data: bytes) -> Unfinished:
         document = unseal(data, _KIND, _VERSION)
-        require(set(document) == _ENTRIES and all(isinstance(document[name], str) for name in ("key", "work", "drawn")), "it is incomplete")
+        require(
+            set(document) == _ENTRIES
+            and all(isinstance(document[name], str) for name in ("key", "work", "drawn")),
+            "it is incomplete",
+        )
         try:
             drawn = bytes.fromhex(document["drawn"])
         except ValueError:
@@ -72,7 +82,13 @@ class Unfinished:
     def save(self) -> None:
         """Write the file durably, where something was drawn since."""
         if self.saved < len(self.drawn):
-            document = {"privet": _KIND, "version": _VERSION, "key": self.key, "work": self.work, "drawn": self.drawn.hex()}
+            document = {
+                "privet": _KIND,
+                "version": _VERSION,
+                "key": self.key,
+                "work": self.work,
+                "drawn": self.drawn.hex(),
+            }
             write_sealed(seal(document), self.path, _KIND)
             self.saved = len(self.drawn)
 
@@ -82,8 +98,17 @@ class Unfinished:
 
 
 def identity_of(curator: Curator) -> list[Any]:
-    """Everything about a curator that what it answers, charges and promises depends on: not only the domain of its schema."""
-    return [curator.account, curator.dataset, curator.analyst, curator.schema.to_json(), curator.private, curator.unit]
+    """Everything about a curator that what it answers, charges and promises depends on: not only
+    the domain of its schema.
+    """
+    return [
+        curator.account,
+        curator.dataset,
+        curator.analyst,
+        curator.schema.to_json(),
+        curator.private,
+        curator.unit,
+    ]
 
 
 class KeptBits:

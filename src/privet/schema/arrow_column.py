@@ -20,9 +20,16 @@ class ArrowColumn(Column):
 
     def __init__(self, column: Any, dtype: Any = None) -> None:
         if pa.types.is_run_end_encoded(column.type):
-            column = pa.chunked_array([pc.run_end_decode(one) for one in getattr(column, "chunks", [column])], type=column.type.value_type)
+            column = pa.chunked_array(
+                [pc.run_end_decode(one) for one in getattr(column, "chunks", [column])],
+                type=column.type.value_type,
+            )
         self._column, self._type = column, column.type
-        self.dtype = _pandas_type(self._type) if dtype is None or pa.types.is_dictionary(self._type) else dtype
+        self.dtype = (
+            _pandas_type(self._type)
+            if dtype is None or pa.types.is_dictionary(self._type)
+            else dtype
+        )
         self._dictionary: tuple[Any, list[Any]] = pa.array([]), []
 
     def __len__(self) -> int:
@@ -33,8 +40,11 @@ class ArrowColumn(Column):
         block = self._column.slice(low, high - low)
         if isinstance(block, pa.ChunkedArray) and block.num_chunks == 1:
             block = block.chunk(0)
-        if pa.types.is_dictionary(block.type) and (block.type.value_type == pa.string_view() or isinstance(block, pa.ChunkedArray)):
-            block = block.cast(_roomy(block.type.value_type))  # pieces may have different dictionaries
+        if pa.types.is_dictionary(block.type) and (
+            block.type.value_type == pa.string_view() or isinstance(block, pa.ChunkedArray)
+        ):
+            # pieces may have different dictionaries
+            block = block.cast(_roomy(block.type.value_type))
         if block.type == pa.string_view() or isinstance(block, pa.ChunkedArray):
             block = block.cast(_roomy(block.type))
         return block.combine_chunks() if isinstance(block, pa.ChunkedArray) else block
@@ -42,7 +52,8 @@ class ArrowColumn(Column):
     def series(self, low: int, high: int) -> Any:
         block = self._block(low, high)
         if pa.types.is_dictionary(block.type):
-            block = block.cast(_roomy(block.type.value_type))  # pandas refuses null and repeated values in a dictionary
+            # pandas refuses null and repeated values in a dictionary
+            block = block.cast(_roomy(block.type.value_type))
         return block.to_pandas(integer_object_nulls=True)
 
     def numbers(self, low: int, high: int) -> Numbers | None:
@@ -51,7 +62,9 @@ class ArrowColumn(Column):
         block = self._block(low, high)
         if not block.null_count:
             return block.to_numpy(zero_copy_only=False), None
-        return block.fill_null(False if pa.types.is_boolean(self._type) else 0).to_numpy(zero_copy_only=False), _nulls(block)
+        return block.fill_null(False if pa.types.is_boolean(self._type) else 0).to_numpy(
+            zero_copy_only=False
+        ), _nulls(block)
 
     def finder(self, texts: Sequence[str]) -> Finder | None:
         if not _is_text(self._type):
@@ -62,7 +75,11 @@ class ArrowColumn(Column):
             block = self._block(low, high)
             if block.type not in listed:
                 listed[block.type] = pa.array(texts, type=block.type)
-            found = pc.index_in(block, value_set=listed[block.type]).fill_null(len(texts)).to_numpy(zero_copy_only=False)
+            found = (
+                pc.index_in(block, value_set=listed[block.type])
+                .fill_null(len(texts))
+                .to_numpy(zero_copy_only=False)
+            )
             return np.where(_nulls(block), np.int32(-1), found) if block.null_count else found
 
         return find
@@ -73,7 +90,9 @@ class ArrowColumn(Column):
             block = block.dictionary_encode()
         elif not (pa.types.is_dictionary(block.type) or _may_match(block.type)):
             return np.where(_nulls(block), -1, 0), [NO_VALUE]
-        if not pa.types.is_dictionary(block.type) or not (_is_text(block.type.value_type) or _may_match(block.type.value_type)):
+        if not pa.types.is_dictionary(block.type) or not (
+            _is_text(block.type.value_type) or _may_match(block.type.value_type)
+        ):
             return super().distinct(low, high)
         positions = block.indices
         if block.null_count:
@@ -122,13 +141,21 @@ def _nulls(block: Any) -> npt.NDArray[np.bool_]:
 
 
 def _is_text(kind: Any) -> bool:
-    return bool(pa.types.is_string(kind) or pa.types.is_large_string(kind) or pa.types.is_string_view(kind))
+    return bool(
+        pa.types.is_string(kind) or pa.types.is_large_string(kind) or pa.types.is_string_view(kind)
+    )
 
 
 def _is_number(kind: Any) -> bool:
-    return bool(pa.types.is_integer(kind) or pa.types.is_floating(kind) or pa.types.is_boolean(kind))
+    return bool(
+        pa.types.is_integer(kind) or pa.types.is_floating(kind) or pa.types.is_boolean(kind)
+    )
 
 
 def _may_match(kind: Any) -> bool:
     """Whether an entry may be a value; extension types say only by their entries."""
-    return _is_number(kind) or bool(pa.types.is_decimal(kind)) or isinstance(kind, pa.BaseExtensionType)
+    return (
+        _is_number(kind)
+        or bool(pa.types.is_decimal(kind))
+        or isinstance(kind, pa.BaseExtensionType)
+    )

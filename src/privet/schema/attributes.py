@@ -1,7 +1,8 @@
 """Attributes: the public domain of one column, and how its values become small integers.
 
-A code is the position of a value in the attribute's public domain. One code past the end, ``size``, is the
-*unknown* code: a row that carries it is not counted, and a prediction for it falls back on what is known without it.
+A code is the position of a value in the attribute's public domain. One code past the end, ``size``,
+is the *unknown* code: a row that carries it is not counted, and a prediction for it falls back on
+what is known without it.
 """
 
 from __future__ import annotations
@@ -21,7 +22,8 @@ from privet.errors import SchemaError
 from privet.schema.steps import Steps
 
 Value = str | int | float | bool
-#: What a column holds, as far as matching listed values goes. A value is matched by its text in a text column.
+#: What a column holds, as far as matching listed values goes. A value is matched by its text in a
+#: text column.
 Kind = Literal["text", "number", "bool"]
 
 MAX_VALUES = 65_535
@@ -30,7 +32,9 @@ _WHOLE = re.compile("0|-?[1-9][0-9]{0,19}")  # as whole numbers of 64 bits are w
 
 
 def text_of(value: Value) -> str:
-    """The one text that stands for a value, so that ``1``, ``1.0`` and ``"1"`` are the same category everywhere."""
+    """The one text that stands for a value, so that ``1``, ``1.0`` and ``"1"`` are the same
+    category everywhere.
+    """
     if isinstance(value, str):
         return value
     if isinstance(value, bool | np.bool_):
@@ -52,11 +56,14 @@ class Categorical:
 
     Args:
         values: the public list of values. Text, whole numbers, numbers or truth values.
-        other: a catch-all value for everything that is not listed. Added to the values if it is not among them.
-        missing: the value that stands for a missing entry (and for null). Added to the values if it is not among them.
-        on_unknown: what happens behind the boundary to a value that is not listed: ``"other"`` counts it in the
-            catch-all, ``"drop"`` does not count the row. By default ``"other"`` where a catch-all is declared.
-            Stating it also tells the owner's check that unknown values are expected.
+        other: a catch-all value for everything that is not listed. Added to the values if it is not
+            among them.
+        missing: the value that stands for a missing entry (and for null). Added to the values if it
+            is not among them.
+        on_unknown: what happens behind the boundary to a value that is not listed: ``"other"``
+            counts it in the catch-all, ``"drop"`` does not count the row. By default ``"other"``
+            where a catch-all is declared. Stating it also tells the owner's check that unknown
+            values are expected.
     """
 
     values: tuple[Value, ...]
@@ -73,14 +80,20 @@ class Categorical:
         on_unknown: Literal["other", "drop"] | None = None,
     ) -> None:
         if isinstance(values, str) or not isinstance(values, Sequence):
-            raise SchemaError(f"Categorical: values must be a list of values, got {type(values).__name__}")
+            raise SchemaError(
+                f"Categorical: values must be a list of values, got {type(values).__name__}"
+            )
         if len(values) > MAX_VALUES:
-            raise SchemaError(f"Categorical: values must hold 1 to {MAX_VALUES} values, got {len(values)}")
+            raise SchemaError(
+                f"Categorical: values must hold 1 to {MAX_VALUES} values, got {len(values)}"
+            )
         listed = [_checked_value("values", value) for value in values]
         texts = set()
         for value in listed:
             if text_of(value) in texts:
-                raise SchemaError(f"Categorical: values must differ, but {text_of(value)!r} is listed twice")
+                raise SchemaError(
+                    f"Categorical: values must differ, but {text_of(value)!r} is listed twice"
+                )
             texts.add(text_of(value))
         other = None if other is None else _checked_value("other", other)
         missing = None if missing is None else _checked_value("missing", missing)
@@ -89,11 +102,17 @@ class Categorical:
                 listed.append(extra)
                 texts.add(text_of(extra))
         if not 1 <= len(listed) <= MAX_VALUES:
-            raise SchemaError(f"Categorical: values must hold 1 to {MAX_VALUES} values, got {len(listed)}")
+            raise SchemaError(
+                f"Categorical: values must hold 1 to {MAX_VALUES} values, got {len(listed)}"
+            )
         if on_unknown not in (None, "other", "drop"):
-            raise SchemaError(f"Categorical: on_unknown must be 'other' or 'drop', got {on_unknown!r}")
+            raise SchemaError(
+                f"Categorical: on_unknown must be 'other' or 'drop', got {on_unknown!r}"
+            )
         if on_unknown == "other" and other is None:
-            raise SchemaError("Categorical: on_unknown='other' needs a catch-all value, give it as other=...")
+            raise SchemaError(
+                "Categorical: on_unknown='other' needs a catch-all value, give it as other=..."
+            )
         object.__setattr__(self, "values", tuple(listed))
         object.__setattr__(self, "other", other)
         object.__setattr__(self, "missing", missing)
@@ -101,7 +120,9 @@ class Categorical:
 
     def __eq__(self, other: object) -> bool:
         """The same attribute in a schema file: 0 and False are different values."""
-        return isinstance(other, Categorical) and repr(attribute_to_json(self)) == repr(attribute_to_json(other))
+        return isinstance(other, Categorical) and repr(attribute_to_json(self)) == repr(
+            attribute_to_json(other)
+        )
 
     def __hash__(self) -> int:
         return hash(repr(attribute_to_json(self)))
@@ -131,21 +152,33 @@ class Categorical:
     @property
     def missing_code(self) -> int:
         """The code of null."""
-        return self.unknown_code if self.missing is None else self.labels.index(text_of(self.missing))
+        return (
+            self.unknown_code if self.missing is None else self.labels.index(text_of(self.missing))
+        )
 
     @cached_property
     def code_of_text(self) -> dict[str, int]:
-        """Code by the text of a value, and by other spellings that files have for whole numbers and truth values."""
+        """Code by the text of a value, and by other spellings that files have for whole numbers and
+        truth values.
+        """
         listed = {label: code for code, label in enumerate(self.labels)}
-        spellings = {other: code for code, value in enumerate(self.values) for other in _other_spellings(value)}
+        spellings = {
+            other: code
+            for code, value in enumerate(self.values)
+            for other in _other_spellings(value)
+        }
         return {**spellings, **listed}
 
     def steps(self, dtype: np.dtype[Any]) -> Steps:
         """The codes of numbers or truth values that are stored as this type."""
-        points = np.dtype(np.float64 if dtype.kind == "f" else np.uint64 if dtype == np.uint64 else np.int64)
+        points = np.dtype(
+            np.float64 if dtype.kind == "f" else np.uint64 if dtype == np.uint64 else np.int64
+        )
         key = "bool" if dtype.kind == "b" else points.name
         if key not in self._steps:
-            self._steps[key] = Steps.of_values(self._numbers(key), points, self.dtype, self.unknown_code, self.missing_code)
+            self._steps[key] = Steps.of_values(
+                self._numbers(key), points, self.dtype, self.unknown_code, self.missing_code
+            )
         return self._steps[key]
 
     @cached_property
@@ -155,11 +188,21 @@ class Categorical:
     def _numbers(self, key: str) -> dict[Any, int]:
         """Code by number, for numbers of this type."""
         if key == "bool":
-            return {text == "true": code for text, code in self.code_of_text.items() if text in ("true", "false")}
+            return {
+                text == "true": code
+                for text, code in self.code_of_text.items()
+                if text in ("true", "false")
+            }
         if key == "float64":
-            return {float(text): code for text, code in self.code_of_text.items() if _is_canonical_number(text)}
+            return {
+                float(text): code
+                for text, code in self.code_of_text.items()
+                if _is_canonical_number(text)
+            }
         least, most = np.iinfo(key).min, np.iinfo(key).max
-        whole = {int(text): code for text, code in self.code_of_text.items() if _WHOLE.fullmatch(text)}
+        whole = {
+            int(text): code for text, code in self.code_of_text.items() if _WHOLE.fullmatch(text)
+        }
         return {number: code for number, code in whole.items() if least <= number <= most}
 
     def lookup(self, kind: Kind) -> dict[Any, int]:
@@ -167,8 +210,14 @@ class Categorical:
         if kind == "text":
             return dict(self.code_of_text)
         if kind == "bool":
-            return {text == "true": code for code, text in enumerate(self.labels) if text in ("true", "false")}
-        return {float(text): code for code, text in enumerate(self.labels) if _is_canonical_number(text)}
+            return {
+                text == "true": code
+                for code, text in enumerate(self.labels)
+                if text in ("true", "false")
+            }
+        return {
+            float(text): code for code, text in enumerate(self.labels) if _is_canonical_number(text)
+        }
 
 
 @dataclass(frozen=True, init=False)
@@ -180,14 +229,14 @@ class Numeric:
     Args:
         low, high: the public bounds.
         bins: how many bins.
-        spacing: ``"linear"`` for bins of equal width, ``"log"`` for a heavy tail: equal ratios if ``low > 0``, and
-            equal steps of ``log(1 + x)`` if ``low == 0``.
+        spacing: ``"linear"`` for bins of equal width, ``"log"`` for a heavy tail: equal ratios if
+            ``low > 0``, and equal steps of ``log(1 + x)`` if ``low == 0``.
         edges: the bin edges themselves, instead of the four above.
-        missing: a label for a bin of its own for missing entries (null, NaN, text that is no number). Without it
-            such a row is not counted.
-        on_unknown: what happens behind the boundary to a number outside the bounds: ``"clip"`` (the default) counts
-            it in the nearest bin, ``"drop"`` does not count the row. Stating it also tells the owner's check that
-            such numbers are expected.
+        missing: a label for a bin of its own for missing entries (null, NaN, text that is no
+            number). Without it such a row is not counted.
+        on_unknown: what happens behind the boundary to a number outside the bounds: ``"clip"`` (the
+            default) counts it in the nearest bin, ``"drop"`` does not count the row. Stating it
+            also tells the owner's check that such numbers are expected.
     """
 
     low: float
@@ -211,9 +260,15 @@ class Numeric:
     ) -> None:
         if edges is not None:
             if not (low is None and high is None and bins is None and spacing is None):
-                raise SchemaError("Numeric: edges stand instead of low, high, bins and spacing; give one or the other")
+                raise SchemaError(
+                    "Numeric: edges stand instead of low, high, bins and spacing; give one or "
+                    "the "
+                    "other"
+                )
             if not isinstance(edges, list | tuple | np.ndarray):
-                raise SchemaError(f"Numeric: edges must be a list of numbers, got {type(edges).__name__}")
+                raise SchemaError(
+                    f"Numeric: edges must be a list of numbers, got {type(edges).__name__}"
+                )
             listed = tuple(_finite("edges", edge) for edge in edges)
             if len(listed) < 2 or any(a >= b for a, b in pairwise(listed)):
                 raise SchemaError("Numeric: edges must be at least 2 strictly increasing numbers")
@@ -225,7 +280,9 @@ class Numeric:
         if low >= high:
             raise SchemaError(f"Numeric: low must be below high, got low={low:g} and high={high:g}")
         if isinstance(bins, bool) or not isinstance(bins, int) or not 1 <= bins <= MAX_VALUES - 1:
-            raise SchemaError(f"Numeric: bins must be a whole number from 1 to {MAX_VALUES - 1}, got {bins!r}")
+            raise SchemaError(
+                f"Numeric: bins must be a whole number from 1 to {MAX_VALUES - 1}, got {bins!r}"
+            )
         if spacing not in ("linear", "log"):
             raise SchemaError(f"Numeric: spacing must be 'linear' or 'log', got {spacing!r}")
         if spacing == "log" and low < 0:
@@ -234,11 +291,20 @@ class Numeric:
             raise SchemaError(f"Numeric: missing must be a label (text), got {missing!r}")
         if on_unknown not in (None, "clip", "drop"):
             raise SchemaError(f"Numeric: on_unknown must be 'clip' or 'drop', got {on_unknown!r}")
-        for name, value in (("low", low), ("high", high), ("bins", bins), ("spacing", spacing), ("edges", listed),
-                            ("missing", missing), ("on_unknown", on_unknown)):  # fmt: skip
+        for name, value in (
+            ("low", low),
+            ("high", high),
+            ("bins", bins),
+            ("spacing", spacing),
+            ("edges", listed),
+            ("missing", missing),
+            ("on_unknown", on_unknown),
+        ):
             object.__setattr__(self, name, value)
         if any(a >= b for a, b in pairwise(self.cuts)):
-            raise SchemaError(f"Numeric: {bins} bins between {low:g} and {high:g} are too fine for floating point")
+            raise SchemaError(
+                f"Numeric: {bins} bins between {low:g} and {high:g} are too fine for floating point"
+            )
 
     @cached_property
     def cuts(self) -> tuple[float, ...]:
@@ -256,7 +322,9 @@ class Numeric:
 
     @property
     def size(self) -> int:
-        """How many values the domain has: the bins, and one more for missing entries where declared."""
+        """How many values the domain has: the bins, and one more for missing entries where
+        declared.
+        """
         return self.bins + (self.missing is not None)
 
     @cached_property
@@ -273,7 +341,9 @@ class Numeric:
 
     @property
     def unknown_code(self) -> int:
-        """The code of a number out of bounds under ``on_unknown='drop'``: the row is not counted."""
+        """The code of a number out of bounds under ``on_unknown='drop'``: the row is not
+        counted.
+        """
         return self.size
 
     @property
@@ -332,13 +402,18 @@ _NUMERIC_KEYS = {"type", "low", "high", "bins", "spacing", "edges", "missing", "
 def attribute_from_json(data: object) -> Attribute:
     """The attribute that a schema file describes."""
     if not isinstance(data, Mapping):
-        raise SchemaError(f"an attribute must be an object with a 'type', got {type(data).__name__}")
+        raise SchemaError(
+            f"an attribute must be an object with a 'type', got {type(data).__name__}"
+        )
     kind = data.get("type")
     if kind not in ("categorical", "numeric"):
         raise SchemaError(f"type must be 'categorical' or 'numeric', got {kind!r}")
     allowed = _CATEGORICAL_KEYS if kind == "categorical" else _NUMERIC_KEYS
     if unknown := set(data) - allowed:
-        raise SchemaError(f"unknown key {sorted(unknown)[0]!r} in a {kind} attribute; allowed are {', '.join(sorted(allowed))}")
+        raise SchemaError(
+            f"unknown key {sorted(unknown)[0]!r} in a {kind} attribute; allowed are "
+            f"{', '.join(sorted(allowed))}"
+        )
     arguments = {key: value for key, value in data.items() if key != "type"}
     if kind == "numeric":
         if "edges" in arguments and not isinstance(arguments["edges"], list):
@@ -350,7 +425,9 @@ def attribute_from_json(data: object) -> Attribute:
 
 
 def _checked_value(parameter: str, value: object) -> Value:
-    """Plain text, number or truth value; a whole float is a whole number, so that equal values are written alike."""
+    """Plain text, number or truth value; a whole float is a whole number, so that equal values are
+    written alike.
+    """
     if isinstance(value, np.generic):
         value = value.item()
     if isinstance(value, bool) or (isinstance(value, str) and _is_text(value)):
@@ -360,7 +437,11 @@ def _checked_value(parameter: str, value: object) -> Value:
     if isinstance(value, int) and value.bit_length() <= MAX_BITS:
         return value
     what = repr(value) if isinstance(value, str | float) else type(value).__name__
-    raise SchemaError(f"Categorical: {parameter}: a value must be text, a finite number or a truth value, got {what}")
+    raise SchemaError(
+        f"Categorical: {parameter}: a value must be text, a finite number or a truth value, "
+        "got "
+        f"{what}"
+    )
 
 
 def _is_text(value: str) -> bool:
@@ -373,7 +454,9 @@ def _is_text(value: str) -> bool:
 
 
 def _other_spellings(value: Value) -> tuple[str, ...]:
-    """A column with missing entries is often written as 1.0; truth values are written True or TRUE."""
+    """A column with missing entries is often written as 1.0; truth values are written True or
+    TRUE.
+    """
     if isinstance(value, bool):
         return (str(value), str(value).upper())
     return (f"{value}.0",) if isinstance(value, int) else ()
@@ -381,7 +464,9 @@ def _other_spellings(value: Value) -> tuple[str, ...]:
 
 def _finite(name: str, value: object) -> float:
     try:
-        finite = not isinstance(value, bool) and isinstance(value, int | float) and math.isfinite(value)
+        finite = (
+            not isinstance(value, bool) and isinstance(value, int | float) and math.isfinite(value)
+        )
         number = float(value) if finite else math.nan  # type: ignore[arg-type]
     except OverflowError:
         number = math.nan
@@ -391,7 +476,9 @@ def _finite(name: str, value: object) -> float:
 
 
 def _is_canonical_number(text: str) -> bool:
-    """Whether a column of numbers could hold what this text stands for ('1' and '0.5', not '01' or 'nan')."""
+    """Whether a column of numbers could hold what this text stands for ('1' and '0.5', not '01' or
+    'nan').
+    """
     try:
         number = float(text)
     except ValueError:

@@ -1,4 +1,6 @@
-"""Work on a long table block by block: what is computed on the way takes little memory, and all cores take part."""
+"""Work on a long table block by block: what is computed on the way takes little memory, and all
+cores take part.
+"""
 
 from __future__ import annotations
 

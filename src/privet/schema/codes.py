@@ -15,7 +15,9 @@ from privet.schema.steps import take
 
 
 class ColumnCodes:
-    """How one column becomes codes. Whatever way is taken, the code of an entry depends on that entry alone."""
+    """How one column becomes codes. Whatever way is taken, the code of an entry depends on that
+    entry alone.
+    """
 
     def __init__(self, attribute: Attribute, column: Column) -> None:
         self._attribute, self._column = attribute, column
@@ -23,7 +25,11 @@ class ColumnCodes:
         self._find = None
         if isinstance(attribute, Categorical) and len(column) >= blocks.MANY:
             self._find = column.finder(list(attribute.code_of_text))
-            codes = [*attribute.code_of_text.values(), attribute.unknown_code, attribute.missing_code]
+            codes = [
+                *attribute.code_of_text.values(),
+                attribute.unknown_code,
+                attribute.missing_code,
+            ]
             self._found = np.array(codes if self._find else [], dtype=attribute.dtype)
 
     def write(self, low: int, high: int, out: npt.NDArray[Any]) -> None:
@@ -40,7 +46,9 @@ class ColumnCodes:
             take(self._codes_of(entries), positions, out)
 
     def _codes_of(self, values: list[Any]) -> npt.NDArray[Any]:
-        """The codes of plain values, and of null; of categories, which stay the same list, only once."""
+        """The codes of plain values, and of null; of categories, which stay the same list, only
+        once.
+        """
         known, codes = self._values
         if known is not values:
             codes = codes_of_plain(self._attribute, values)

@@ -1,4 +1,6 @@
-"""One column of any kind of table, read in blocks as it is stored. Nothing is coerced because of another entry."""
+"""One column of any kind of table, read in blocks as it is stored. Nothing is coerced because of
+another entry.
+"""
 
 from __future__ import annotations
 
@@ -15,7 +17,8 @@ from privet.schema.entries import plain
 Numbers = tuple[npt.NDArray[Any], npt.NDArray[np.bool_] | None]
 #: Positions into a list of plain values; -1 is null.
 Distinct = tuple[npt.NDArray[Any], list[Any]]
-#: The positions of a block's texts in a list that was given: -1 for null, one past the end for other texts.
+#: The positions of a block's texts in a list that was given: -1 for null, one past the end for
+#: other texts.
 Finder = Callable[[int, int], npt.NDArray[Any]]
 
 
@@ -36,11 +39,15 @@ class Column(ABC):
         return None
 
     def finder(self, texts: Sequence[str]) -> Finder | None:  # noqa: ARG002
-        """How to find texts where the column is stored as text of a library that can; None where it is not."""
+        """How to find texts where the column is stored as text of a library that can; None where it
+        is not.
+        """
         return None
 
     def distinct(self, low: int, high: int) -> Distinct:
-        """The distinct plain values of these rows. Entries that compare equal but differ (1, True) stay apart."""
+        """The distinct plain values of these rows. Entries that compare equal but differ (1, True)
+        stay apart.
+        """
         import pandas as pd
 
         series = self.series(low, high)
@@ -54,7 +61,9 @@ class ArrayColumn(Column):
     """An array, or a list, whose entries stay the very objects they are."""
 
     def __init__(self, entries: Any) -> None:
-        self._entries: Any = entries if isinstance(entries, np.ndarray | list | tuple) else list(entries)
+        self._entries: Any = (
+            entries if isinstance(entries, np.ndarray | list | tuple) else list(entries)
+        )
         self.dtype = entries.dtype if isinstance(entries, np.ndarray) else np.dtype(object)
         self._plain = self.dtype.kind in "biuf" and self.dtype.itemsize <= 8
 
@@ -67,7 +76,9 @@ class ArrayColumn(Column):
         block = self._entries[low:high]
         if not self.dtype.isnative:
             block = block.astype(self.dtype.newbyteorder("="))
-        return np.ma.getdata(block), np.ma.getmaskarray(block) if isinstance(block, np.ma.MaskedArray) else None
+        return np.ma.getdata(block), np.ma.getmaskarray(block) if isinstance(
+            block, np.ma.MaskedArray
+        ) else None
 
     def series(self, low: int, high: int) -> Any:
         import pandas as pd
@@ -84,8 +95,10 @@ class ArrayColumn(Column):
         if not isinstance(block, np.ndarray):
             return object_array(block)
         if isinstance(block, np.ma.MaskedArray):
-            return np.asarray(np.ma.filled(block.astype(object), None))  # pandas would make fractions of whole numbers
-        return block.astype(object) if block.dtype.kind == "U" else block  # half a character is no text of pandas
+            # pandas would make fractions of whole numbers
+            return np.asarray(np.ma.filled(block.astype(object), None))
+        # half a character is no text of pandas
+        return block.astype(object) if block.dtype.kind == "U" else block
 
 
 def distinct_objects(entries: npt.NDArray[Any]) -> Distinct:
@@ -97,7 +110,10 @@ def distinct_objects(entries: npt.NDArray[Any]) -> Distinct:
         return positions, [plain(entry) for entry in uniques.tolist()]
     known: dict[tuple[type, Any], int] = {}
     values = [plain(entry) for entry in entries]
-    listed = [-1 if value is None else known.setdefault((type(value), value), len(known)) for value in values]
+    listed = [
+        -1 if value is None else known.setdefault((type(value), value), len(known))
+        for value in values
+    ]
     return np.array(listed, dtype=np.intp), [value for _, value in known]
 
 

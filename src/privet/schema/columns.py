@@ -16,17 +16,26 @@ from privet.schema.schema import Schema
 
 
 class Columns:
-    """The columns of a pandas, Polars or Arrow table, a mapping, or a two-dimensional array in schema order."""
+    """The columns of a pandas, Polars or Arrow table, a mapping, or a two-dimensional array in
+    schema order.
+    """
 
     def __init__(self, schema: Schema, table: object, y: object, *, with_target: bool) -> None:
         self._schema, self._table, self._y, self._with_target = schema, table, y, with_target
         self._library = _library(table)
-        if isinstance(table, np.ndarray) or (isinstance(table, Sequence) and not isinstance(table, str | bytes)):
+        if isinstance(table, np.ndarray) or (
+            isinstance(table, Sequence) and not isinstance(table, str | bytes)
+        ):
             k = len(schema.names)
             array = table if isinstance(table, np.ndarray) else _object_table(table, k)
             if array.ndim != 2 or array.shape[1] != k:
-                shape = f"{array.shape[1]} columns" if array.ndim == 2 else f"{array.ndim} dimensions"
-                raise ParameterError(f"an array must have two dimensions and {k} columns (the attributes), got {shape}")
+                shape = (
+                    f"{array.shape[1]} columns" if array.ndim == 2 else f"{array.ndim} dimensions"
+                )
+                raise ParameterError(
+                    f"an array must have two dimensions and {k} columns (the attributes), got "
+                    f"{shape}"
+                )
             self._table = {name: array[:, i] for i, name in enumerate(schema.names)}
         elif self._library == "polars" and hasattr(table, "collect"):
             raise ParameterError("a lazy Polars frame is not a table yet; collect() it first")
@@ -36,7 +45,8 @@ class Columns:
             or (self._library == "pyarrow" and hasattr(table, "column_names"))
         ):
             raise ParameterError(
-                f"a table must be a pandas, Polars or Arrow table, a mapping of columns or a two-dimensional array, "
+                "a table must be a pandas, Polars or Arrow table, a mapping of columns or a "
+                "two-dimensional array, "
                 f"got {type(table).__name__}"
             )
         self._cache: dict[str, Column] = {}
@@ -83,7 +93,9 @@ class Columns:
 
 
 def kind_of(column: Any) -> Kind | None:
-    """What a column or a Series holds by its type; an object column is text until its entries say otherwise. None: cannot match."""
+    """What a column or a Series holds by its type; an object column is text until its entries say
+    otherwise. None: cannot match.
+    """
     import pandas as pd
 
     dtype = column.dtype
@@ -132,8 +144,12 @@ def _column(name: str, column: Any) -> Column:
 
 def _object_table(lines: Sequence[Any], width: int) -> npt.NDArray[Any]:
     """A list of lines as an array of their very entries."""
-    if not all(isinstance(line, list | tuple | np.ndarray) and len(line) == width for line in lines):
-        raise ParameterError(f"the lines of a table must be lists of {width} entries (the attributes)")
+    if not all(
+        isinstance(line, list | tuple | np.ndarray) and len(line) == width for line in lines
+    ):
+        raise ParameterError(
+            f"the lines of a table must be lists of {width} entries (the attributes)"
+        )
     array = np.empty((len(lines), width), dtype=object)
     for i, line in enumerate(lines):
         array[i] = object_array(line)

@@ -1,7 +1,7 @@
 """A first schema from a *public* sample.
 
-Everything in a schema is public. Drafting reads domains off the rows it is given, so it must never see private rows:
-a listed category or a bound would tell that somebody has it.
+Everything in a schema is public. Drafting reads domains off the rows it is given, so it must never
+see private rows: a listed category or a bound would tell that somebody has it.
 """
 
 from __future__ import annotations
@@ -20,7 +20,8 @@ from privet.schema.schema import Schema
 WARNING = (
     "Every category and every bound in this schema was read off the file, and a schema is public. "
     "That is fine for a public sample, and a privacy breach for private rows. "
-    "Before you use it: check each list and each bound against the documentation of the data, add what the sample does "
+    "Before you use it: check each list and each bound against the documentation of the data, add "
+    "what the sample does "
     "not show, round the bounds, and declare n_rows only if the number of rows is public."
 )
 
@@ -29,22 +30,34 @@ MANY = 1000  # text with more distinct values than this looks like an identifier
 
 
 def draft(sample: Any, target: str | None = None) -> Schema:
-    """A first schema from a public sample (a pandas DataFrame). The target is the last column unless named."""
+    """A first schema from a public sample (a pandas DataFrame). The target is the last column
+    unless named.
+    """
     sample = sample.set_axis([str(column) for column in sample.columns], axis=1)
     columns = list(sample.columns)
     if twice := sorted({column for column in columns if columns.count(column) > 1}):
         raise SchemaError(f"column {twice[0]!r} stands more than once in the sample")
     if len(columns) < 2:
-        raise SchemaError(f"a sample needs at least one attribute and a class column, got {len(columns)} columns")
+        raise SchemaError(
+            f"a sample needs at least one attribute and a class column, got {len(columns)} columns"
+        )
     name = columns[-1] if target is None else target
     if name not in columns:
         raise SchemaError(f"no column {name!r} in the sample; there are {', '.join(columns)}")
     for column in columns:
         if kind_of(sample[column]) is None:
-            raise SchemaError(f"column {column!r} holds neither text, numbers nor truth values; convert it, or leave it out")
+            raise SchemaError(
+                f"column {column!r} holds neither text, numbers nor truth values; convert it, "
+                "or "
+                "leave it out"
+            )
     classes = _values(sample[name])
     if len(classes) < 2 or len(classes) > MANY:
-        raise SchemaError(f"the class column {name!r} must have 2 to {MANY} distinct values; name another with the target option")
+        raise SchemaError(
+            f"the class column {name!r} must have 2 to {MANY} distinct values; name another "
+            "with "
+            "the target option"
+        )
     attributes = {}
     for column in columns:
         if column != name:
@@ -64,7 +77,10 @@ def _attribute(column: Any) -> Attribute:
     all_numbers = len(numbers) and bool(np.isfinite(numbers).all()) and kind_of(column) != "bool"
     if all_numbers and numbers.nunique() > FEW:
         marked = missing or ("?" if len(numbers) < len(known) else None)
-        low, high = _rounded(float(numbers.min()), math.floor), _rounded(float(numbers.max()), math.ceil)
+        low, high = (
+            _rounded(float(numbers.min()), math.floor),
+            _rounded(float(numbers.max()), math.ceil),
+        )
         heavy = low >= 0 and high > 100 * max(float(numbers.median()), 1.0)
         return Numeric(low, high, bins=16, spacing="log" if heavy else "linear", missing=marked)
     values = _values(known)
@@ -78,9 +94,16 @@ def _attribute(column: Any) -> Attribute:
 
 def _values(column: Any) -> list[Any]:
     """The distinct values in the order of their kind and size."""
-    plain = [value.item() if hasattr(value, "item") else value for value in column.dropna().unique()]
-    by_text = {text_of(value) if isinstance(value, str | bool | int | float) else repr(value): value for value in plain}
-    return sorted(by_text.values(), key=lambda value: (isinstance(value, str), str(type(value)), value))
+    plain = [
+        value.item() if hasattr(value, "item") else value for value in column.dropna().unique()
+    ]
+    by_text = {
+        text_of(value) if isinstance(value, str | bool | int | float) else repr(value): value
+        for value in plain
+    }
+    return sorted(
+        by_text.values(), key=lambda value: (isinstance(value, str), str(type(value)), value)
+    )
 
 
 def _rounded(bound: float, towards: Callable[[float], int]) -> float:

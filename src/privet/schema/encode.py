@@ -1,8 +1,8 @@
 """Rows to columns of small unsigned integers.
 
-Encoding is total: whatever a row holds, it gets a code, and the code depends on that row alone. What may fail
-(a column that is absent or of a type that cannot match) does not depend on the rows. :func:`problems` is for the
-owner, who wants to know how well a table fits before it is registered.
+Encoding is total: whatever a row holds, it gets a code, and the code depends on that row alone.
+What may fail (a column that is absent or of a type that cannot match) does not depend on the rows.
+:func:`problems` is for the owner, who wants to know how well a table fits before it is registered.
 """
 
 from __future__ import annotations
@@ -28,10 +28,11 @@ Codes = npt.NDArray[Any]
 
 @dataclass(frozen=True)
 class Encoded:
-    """The code columns of a table, in schema order, each of the smallest type; ``classes`` where there is a target.
+    """The code columns of a table, in schema order, each of the smallest type; ``classes`` where
+    there is a target.
 
-    ``absent`` names the attributes that the table does not have, where that was allowed. ``matrix`` holds the columns as its
-    lines where that was asked for.
+    ``absent`` names the attributes that the table does not have, where that was allowed. ``matrix``
+    holds the columns as its lines where that was asked for.
     """
 
     codes: list[Codes]
@@ -41,7 +42,9 @@ class Encoded:
     matrix: Codes | None = None
 
     def known(self, schema: Schema) -> npt.NDArray[np.bool_]:
-        """Which rows have a known code in every column, and a person where people are told apart."""
+        """Which rows have a known code in every column, and a person where people are told
+        apart.
+        """
         keep = np.ones(len(self.codes[0]), dtype=bool) if self.person is None else self.person >= 0
         columns, sizes = list(self.codes), list(schema.sizes)
         if self.classes is not None:
@@ -56,12 +59,21 @@ class Encoded:
         return keep
 
 
-def encode(schema: Schema, table: object, y: object = None, *, target: bool = True, partial: bool = False, matrix: bool = False) -> Encoded:
-    """Encode a pandas, Polars or Arrow table, a mapping of columns, or a two-dimensional array (columns in schema order).
+def encode(
+    schema: Schema,
+    table: object,
+    y: object = None,
+    *,
+    target: bool = True,
+    partial: bool = False,
+    matrix: bool = False,
+) -> Encoded:
+    """Encode a pandas, Polars or Arrow table, a mapping of columns, or a two-dimensional array
+    (columns in schema order).
 
-    The class column is ``y``, or the column of ``table`` that the schema names. ``target=False`` leaves it out. With ``partial``,
-    some attributes may be absent: nothing is known about them then. With ``matrix``, the code columns are of one type, and the
-    lines of one matrix.
+    The class column is ``y``, or the column of ``table`` that the schema names. ``target=False``
+    leaves it out. With ``partial``, some attributes may be absent: nothing is known about them
+    then. With ``matrix``, the code columns are of one type, and the lines of one matrix.
     """
     columns = Columns(schema, table, y, with_target=target)
     found = list(columns.structure())
@@ -90,21 +102,33 @@ def encode(schema: Schema, table: object, y: object = None, *, target: bool = Tr
 
     for_each_block(n_rows, write)
     person = None if schema.person is None or not target else _identities(columns[schema.person])
-    return Encoded(codes, classes, person, tuple(name for name in schema.names if name in absent), whole)
+    return Encoded(
+        codes, classes, person, tuple(name for name in schema.names if name in absent), whole
+    )
 
 
-def encode_entries(attributes: Iterable[Attribute], columns: Iterable[Sequence[Any]]) -> list[Codes]:
-    """The codes of plain columns (lists of texts, numbers or None), as :func:`encode` gives them, without a data frame.
+def encode_entries(
+    attributes: Iterable[Attribute], columns: Iterable[Sequence[Any]]
+) -> list[Codes]:
+    """The codes of plain columns (lists of texts, numbers or None), as :func:`encode` gives them,
+    without a data frame.
 
     A data frame costs more than a hundred rows; for one row, this is many times faster.
     """
-    return [_codes_of_entries(attribute, column) for attribute, column in zip(attributes, columns, strict=True)]
+    return [
+        _codes_of_entries(attribute, column)
+        for attribute, column in zip(attributes, columns, strict=True)
+    ]
 
 
 def _codes_of_entries(attribute: Attribute, column: Sequence[Any]) -> Codes:
     known: dict[tuple[type, Any], int] = {}
-    positions = [-1 if entry is None else known.setdefault((type(entry), entry), len(known)) for entry in column]
-    return codes_of_plain(attribute, [plain(entry) for _, entry in known])[positions]  # position -1 is the last entry, null
+    positions = [
+        -1 if entry is None else known.setdefault((type(entry), entry), len(known))
+        for entry in column
+    ]
+    # position -1 is the last entry, null
+    return codes_of_plain(attribute, [plain(entry) for _, entry in known])[positions]
 
 
 def check_structure(schema: Schema, table: object, y: object = None) -> None:
@@ -117,7 +141,10 @@ def problems(schema: Schema, table: object, y: object = None) -> list[tuple[str,
     columns = Columns(schema, table, y, with_target=True)
     found = list(columns.structure())
     broken = {name for name, _ in found}
-    attributes: dict[str, Attribute] = {**schema.attributes, schema.target: Categorical(schema.classes)}
+    attributes: dict[str, Attribute] = {
+        **schema.attributes,
+        schema.target: Categorical(schema.classes),
+    }
     for name, attribute in attributes.items():
         if name not in broken:
             found += [(name, what) for what in _column_problems(attribute, columns[name])]
@@ -126,7 +153,9 @@ def problems(schema: Schema, table: object, y: object = None) -> list[tuple[str,
 
 def _column_problems(attribute: Attribute, column: Column) -> list[What]:
     found: set[What] = set()
-    for_each_block(len(column), lambda low, high: found.update(_block_problems(attribute, column, low, high)))
+    for_each_block(
+        len(column), lambda low, high: found.update(_block_problems(attribute, column, low, high))
+    )
     order: tuple[What, ...] = ("unlisted", "not a number", "out of range", "null")
     return [what for what in order if what in found]
 
@@ -156,7 +185,9 @@ def _block_problems(attribute: Attribute, column: Column, low: int, high: int) -
 
 
 def _identities(column: Column) -> npt.NDArray[np.intp]:
-    """A number per person; -1 for a row without one. Entries are the same person only if type and value are the same."""
+    """A number per person; -1 for a row without one. Entries are the same person only if type and
+    value are the same.
+    """
     import pandas as pd
 
     series = column.series(0, len(column))  # as a whole: a person may have rows in several blocks

@@ -1,4 +1,6 @@
-"""Single entries of a column: what plain value each one is, and its code. Looks at one entry at a time."""
+"""Single entries of a column: what plain value each one is, and its code. Looks at one entry at a
+time.
+"""
 
 from __future__ import annotations
 
@@ -27,7 +29,8 @@ def plain(entry: Any) -> str | bool | int | float | _NoValue | None:
     if entry is None or type(entry).__name__ in ("NAType", "NaTType"):
         return None
     if isinstance(entry, np.generic):
-        entry = float(entry) if isinstance(entry, np.floating) else entry.item()  # of a long one, item() is itself
+        # of a long one, item() is itself
+        entry = float(entry) if isinstance(entry, np.floating) else entry.item()
     if isinstance(entry, Decimal):
         entry = _of_decimal(entry)
     if isinstance(entry, float) and entry != entry:
@@ -46,7 +49,9 @@ def codes_of_plain(attribute: Attribute, values: Sequence[Any]) -> npt.NDArray[A
     """The code of each plain value, and that of null as one more entry."""
     if isinstance(attribute, Numeric):
         return attribute.codes_of(np.array([number_of(value) for value in values] + [np.nan]))
-    listed = [attribute.missing_code if value is None else match(attribute, value) for value in values]
+    listed = [
+        attribute.missing_code if value is None else match(attribute, value) for value in values
+    ]
     table = [attribute.unknown_code if code is None else code for code in listed]
     return np.array([*table, attribute.missing_code], dtype=attribute.dtype)
 
@@ -73,7 +78,9 @@ def number_of(value: Any) -> float:
 
 
 def identity(entry: Any) -> tuple[str, Any] | None:
-    """What tells people apart; None for null, for no value at all, and for what cannot be compared."""
+    """What tells people apart; None for null, for no value at all, and for what cannot be
+    compared.
+    """
     if entry is NO_VALUE or plain(entry) is None:
         return None
     entry = entry.item() if isinstance(entry, np.generic) else entry

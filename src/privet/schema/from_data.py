@@ -1,4 +1,6 @@
-"""A schema read off an array: for public data and non-private baselines. Whoever uses it gives up the promise."""
+"""A schema read off an array: for public data and non-private baselines. Whoever uses it gives up
+the promise.
+"""
 
 from __future__ import annotations
 
@@ -21,7 +23,9 @@ def schema_from_data(columns: npt.NDArray[Any], labels: npt.NDArray[Any]) -> Sch
     """
     classes = _distinct(labels)
     if len(classes) < 2:
-        raise SchemaError(f"a classifier needs at least 2 classes; the data has {len(classes)} class")
+        raise SchemaError(
+            f"a classifier needs at least 2 classes; the data has {len(classes)} class"
+        )
     attributes = {f"x{i}": _attribute(columns[:, i]) for i in range(columns.shape[1])}
     return Schema(attributes, "y", classes, n_rows=len(labels), from_data=True)
 
@@ -42,7 +46,11 @@ def _attribute(column: npt.NDArray[Any]) -> Attribute:
 
 def _distinct(values: npt.NDArray[Any]) -> list[Any]:
     """The values, sorted where they can be; text that stands for the same value only once."""
-    plain = {text_of(value): value for value in values.tolist() if isinstance(value, str | bool | int | float) and value == value}
+    plain = {
+        text_of(value): value
+        for value in values.tolist()
+        if isinstance(value, str | bool | int | float) and value == value
+    }
     try:
         return sorted(plain.values())
     except TypeError:

@@ -1,4 +1,6 @@
-"""Encoding loops, compiled by Numba. They run without the interpreter lock, so that plain threads use all cores."""
+"""Encoding loops, compiled by Numba. They run without the interpreter lock, so that plain threads
+use all cores.
+"""
 
 from __future__ import annotations
 
@@ -11,26 +13,41 @@ from privet.compiled import compiled
 
 @compiled
 def look_up(numbers: Any, first: Any, codes: Any, out: Any) -> None:
-    """Write the code of each whole number, of which the first has ``codes[0]``; those beyond are as the first and the last."""
+    """Write the code of each whole number, of which the first has ``codes[0]``; those beyond are as
+    the first and the last.
+    """
     last = first + len(codes) - 1
     for i in range(len(numbers)):
-        out[i] = codes[np.uint64(min(max(np.int64(numbers[i]), first), last) - first)]  # unsigned: not counted from the end
+        # unsigned: not counted from the end
+        out[i] = codes[np.uint64(min(max(np.int64(numbers[i]), first), last) - first)]
 
 
 @compiled
 def cell_of(number: float, low: float, scale: float, last_cell: float) -> Any:
-    """The cell of a number; NaN is in the first. Never falls while the number grows, whatever is rounded."""
+    """The cell of a number; NaN is in the first. Never falls while the number grows, whatever is
+    rounded.
+    """
     place = (number - low) * scale
     place = place if place > 0.0 else 0.0
     return np.int64(place if place < last_cell else last_cell)
 
 
 @compiled
-def search(numbers: Any, points: Any, low: float, scale: float, start: Any, codes: Any, missing: int, out: Any) -> None:
+def search(
+    numbers: Any,
+    points: Any,
+    low: float,
+    scale: float,
+    start: Any,
+    codes: Any,
+    missing: int,
+    out: Any,
+) -> None:
     """Write ``codes[k]`` for each number, where k points are at most as large.
 
-    The points of cell c are ``start[c]`` to ``start[c + 1]``; all before them are smaller than any number of the cell, and all
-    after them larger. Most cells have none, so that there is little to search.
+    The points of cell c are ``start[c]`` to ``start[c + 1]``; all before them are smaller than any
+    number of the cell, and all after them larger. Most cells have none, so that there is little to
+    search.
     """
     last_cell = np.float64(len(start) - 2)
     for i in range(len(numbers)):

@@ -11,7 +11,16 @@ from privet.schema.column import ArrayColumn, Column, Distinct, Numbers
 from privet.schema.entries import plain
 
 _MASKED = (
-    *(pd.Int8Dtype, pd.Int16Dtype, pd.Int32Dtype, pd.Int64Dtype, pd.UInt8Dtype, pd.UInt16Dtype, pd.UInt32Dtype, pd.UInt64Dtype),
+    *(
+        pd.Int8Dtype,
+        pd.Int16Dtype,
+        pd.Int32Dtype,
+        pd.Int64Dtype,
+        pd.UInt8Dtype,
+        pd.UInt16Dtype,
+        pd.UInt32Dtype,
+        pd.UInt64Dtype,
+    ),
     *(pd.Float32Dtype, pd.Float64Dtype, pd.BooleanDtype),
 )
 
@@ -23,7 +32,9 @@ def pandas_column(series: Any) -> Column:
         return ArrayColumn(series.to_numpy())
     if isinstance(dtype, pd.CategoricalDtype):
         return CategoricalColumn(series)
-    if isinstance(dtype, pd.ArrowDtype) or (isinstance(dtype, pd.StringDtype) and dtype.storage == "pyarrow"):
+    if isinstance(dtype, pd.ArrowDtype) or (
+        isinstance(dtype, pd.StringDtype) and dtype.storage == "pyarrow"
+    ):
         from privet.schema.arrow_column import ArrowColumn
 
         return ArrowColumn(series.array.__arrow_array__(), dtype)
@@ -52,7 +63,9 @@ class MaskedColumn(PandasColumn):
     def numbers(self, low: int, high: int) -> Numbers:
         block = self._series.array[low:high]
         nulls = block.isna()
-        return block.to_numpy(dtype=self.dtype.numpy_dtype, na_value=0), nulls if nulls.any() else None
+        return block.to_numpy(
+            dtype=self.dtype.numpy_dtype, na_value=0
+        ), nulls if nulls.any() else None
 
 
 class CategoricalColumn(PandasColumn):

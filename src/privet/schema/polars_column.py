@@ -14,7 +14,19 @@ import polars as pl
 from privet.errors import ParameterError
 from privet.schema.column import Column, Distinct, Finder, Numbers, distinct_objects, object_array
 
-_NUMBERS = (pl.Int8, pl.Int16, pl.Int32, pl.Int64, pl.UInt8, pl.UInt16, pl.UInt32, pl.UInt64, pl.Float32, pl.Float64, pl.Boolean)
+_NUMBERS = (
+    pl.Int8,
+    pl.Int16,
+    pl.Int32,
+    pl.Int64,
+    pl.UInt8,
+    pl.UInt16,
+    pl.UInt32,
+    pl.UInt64,
+    pl.Float32,
+    pl.Float64,
+    pl.Boolean,
+)
 
 
 class PolarsColumn(Column):
@@ -42,12 +54,20 @@ class PolarsColumn(Column):
         block = self._column.slice(low, high - low)
         if isinstance(block.dtype, pl.Categorical | pl.Enum):
             numbers = block.to_physical()
-            return _filled(numbers.cast(pl.Int64), -1) if block.null_count() else numbers.to_numpy(), self._categories
-        return super().distinct(low, high) if self._is_number else distinct_objects(object_array(block.to_list()))
+            return _filled(
+                numbers.cast(pl.Int64), -1
+            ) if block.null_count() else numbers.to_numpy(), self._categories
+        return (
+            super().distinct(low, high)
+            if self._is_number
+            else distinct_objects(object_array(block.to_list()))
+        )
 
     @cached_property
     def _categories(self) -> list[Any]:
-        """The categories by their numbers; of those that columns of many tables share, only those that occur."""
+        """The categories by their numbers; of those that columns of many tables share, only those
+        that occur.
+        """
         if isinstance(self._column.dtype, pl.Enum):
             return list(self._column.dtype.categories)
         values = self._column.unique().drop_nulls()
@@ -71,8 +91,14 @@ class PolarsColumn(Column):
 
         def find(low: int, high: int) -> npt.NDArray[Any]:
             block = self._column.slice(low, high - low)
-            found = _filled(block.cast(listed, strict=False).to_physical().cast(pl.Int32), len(texts))
-            return np.where(block.is_null().to_numpy(), np.int32(-1), found) if block.null_count() else found
+            found = _filled(
+                block.cast(listed, strict=False).to_physical().cast(pl.Int32), len(texts)
+            )
+            return (
+                np.where(block.is_null().to_numpy(), np.int32(-1), found)
+                if block.null_count()
+                else found
+            )
 
         return find
 

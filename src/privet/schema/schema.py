@@ -27,12 +27,24 @@ from privet.whole_file import write_whole
 
 Neighbours = Literal["add-remove", "replace"]
 VERSION = 1
-_KEYS = {"privet", "version", "attributes", "target", "classes", "n_rows", "person", "rows_per_person", "neighbours", "from_data"}
+_KEYS = {
+    "privet",
+    "version",
+    "attributes",
+    "target",
+    "classes",
+    "n_rows",
+    "person",
+    "rows_per_person",
+    "neighbours",
+    "from_data",
+}
 
 
 @dataclass(frozen=True, eq=False)
 class Schema:
-    """What is public about a table: its attributes with their domains, the target with its classes, owner-side facts.
+    """What is public about a table: its attributes with their domains, the target with its classes,
+    owner-side facts.
 
     Nothing in it may be learnt from the private rows: whoever writes a schema publishes it.
 
@@ -40,13 +52,17 @@ class Schema:
         attributes: name to :class:`Categorical` or :class:`Numeric`, in order.
         target: the name of the class column.
         classes: the public list of classes.
-        n_rows: the number of rows, if the owner declares it public. Without it learners pay for a noisy size.
-        person: the column that says whose row it is. The curator keeps at most ``rows_per_person`` rows of each
-            person before counting; a row without a person is not counted. Without this column, how many rows a
-            person has is the owner's assertion.
-        rows_per_person: how many rows one person may have; the guarantee is for a person, so it multiplies epsilon.
-        neighbours: ``"add-remove"`` or ``"replace"`` one person; the guarantee is stated for these neighbours.
-        from_data: whether the domain was read off the rows. What is learnt with such a schema is marked ``private: false``.
+        n_rows: the number of rows, if the owner declares it public. Without it learners pay for a
+            noisy size.
+        person: the column that says whose row it is. The curator keeps at most ``rows_per_person``
+            rows of each person before counting; a row without a person is not counted. Without this
+            column, how many rows a person has is the owner's assertion.
+        rows_per_person: how many rows one person may have; the guarantee is for a person, so it
+            multiplies epsilon.
+        neighbours: ``"add-remove"`` or ``"replace"`` one person; the guarantee is stated for these
+            neighbours.
+        from_data: whether the domain was read off the rows. What is learnt with such a schema is
+            marked ``private: false``.
     """
 
     attributes: Mapping[str, Attribute]
@@ -61,11 +77,18 @@ class Schema:
 
     def __post_init__(self) -> None:
         if not isinstance(self.attributes, Mapping) or not self.attributes:
-            raise SchemaError("Schema: attributes must be a mapping from names to Categorical or Numeric, and not empty")
+            raise SchemaError(
+                "Schema: attributes must be a mapping from names to Categorical or Numeric, "
+                "and "
+                "not empty"
+            )
         for name, attribute in self.attributes.items():
             _checked_name("attributes", name)
             if not isinstance(attribute, Categorical | Numeric):
-                raise SchemaError(f"Schema: attribute {name!r} must be Categorical or Numeric, got {type(attribute).__name__}")
+                raise SchemaError(
+                    f"Schema: attribute {name!r} must be Categorical or Numeric, got "
+                    f"{type(attribute).__name__}"
+                )
         _checked_name("target", self.target)
         if self.target in self.attributes:
             raise SchemaError(f"Schema: target {self.target!r} must not be an attribute too")
@@ -81,9 +104,15 @@ class Schema:
         if self.person is not None:
             _checked_name("person", self.person)
             if self.person in self.attributes or self.person == self.target:
-                raise SchemaError(f"Schema: person {self.person!r} must not be an attribute or the target: it identifies people")
+                raise SchemaError(
+                    f"Schema: person {self.person!r} must not be an attribute or the target: "
+                    "it "
+                    "identifies people"
+                )
         if self.neighbours not in ("add-remove", "replace"):
-            raise SchemaError(f"Schema: neighbours must be 'add-remove' or 'replace', got {self.neighbours!r}")
+            raise SchemaError(
+                f"Schema: neighbours must be 'add-remove' or 'replace', got {self.neighbours!r}"
+            )
         if not isinstance(self.from_data, bool):
             raise SchemaError(f"Schema: from_data must be true or false, got {self.from_data!r}")
         object.__setattr__(self, "attributes", MappingProxyType(dict(self.attributes)))
@@ -93,15 +122,18 @@ class Schema:
     def __eq__(self, other: object) -> bool:
         """The same domain, in the same order, and the same owner-side facts."""
         facts = ("fingerprint", "n_rows", "person", "rows_per_person", "neighbours", "from_data")
-        return isinstance(other, Schema) and all(getattr(self, fact) == getattr(other, fact) for fact in facts)
+        return isinstance(other, Schema) and all(
+            getattr(self, fact) == getattr(other, fact) for fact in facts
+        )
 
     def __hash__(self) -> int:
         return hash(self.fingerprint)
 
     def __reduce__(self) -> tuple[Any, ...]:
-        return Schema.from_json, (self.to_json(),)  # a mapping proxy cannot be copied or pickled by itself
+        # a mapping proxy cannot be copied or pickled by itself
+        return Schema.from_json, (self.to_json(),)
 
-    # -- what it says ------------------------------------------------------------------------------------------------
+    # -- what it says ------------------------------------------------------------------------------
 
     @property
     def names(self) -> tuple[str, ...]:
@@ -140,20 +172,27 @@ class Schema:
         return hashlib.sha256(text.encode()).hexdigest()
 
     def declare(self, **facts: Any) -> Schema:
-        """The same domain with other owner-side facts: ``n_rows``, ``person``, ``rows_per_person``, ``neighbours``."""
+        """The same domain with other owner-side facts: ``n_rows``, ``person``, ``rows_per_person``,
+        ``neighbours``.
+        """
         allowed = {"n_rows", "person", "rows_per_person", "neighbours"}
         if unknown := set(facts) - allowed:
-            raise SchemaError(f"Schema.declare: unknown fact {sorted(unknown)[0]!r}; allowed are {', '.join(sorted(allowed))}")
+            raise SchemaError(
+                f"Schema.declare: unknown fact {sorted(unknown)[0]!r}; allowed are "
+                f"{', '.join(sorted(allowed))}"
+            )
         return replace(self, **facts)
 
-    # -- the file ----------------------------------------------------------------------------------------------------
+    # -- the file ----------------------------------------------------------------------------------
 
     def to_json(self) -> dict[str, Any]:
         """The schema as it stands in a file. Facts that were not declared are left out."""
         out: dict[str, Any] = {
             "privet": "schema",
             "version": VERSION,
-            "attributes": {name: attribute_to_json(attribute) for name, attribute in self.attributes.items()},
+            "attributes": {
+                name: attribute_to_json(attribute) for name, attribute in self.attributes.items()
+            },
             "target": self.target,
             "classes": list(self.classes),
         }
@@ -173,12 +212,18 @@ class Schema:
     def from_json(cls, data: object) -> Schema:
         """The schema that this JSON value describes."""
         if not isinstance(data, Mapping) or data.get("privet") != "schema":
-            raise SchemaError('this is not a Privet schema: it must be an object with "privet": "schema"')
+            raise SchemaError(
+                'this is not a Privet schema: it must be an object with "privet": "schema"'
+            )
         version = data.get("version")
         if isinstance(version, bool) or version != VERSION:
-            raise SchemaError(f"schema version must be {VERSION}, got {version!r}; a newer Privet may read it")
+            raise SchemaError(
+                f"schema version must be {VERSION}, got {version!r}; a newer Privet may read it"
+            )
         if unknown := set(data) - _KEYS:
-            raise SchemaError(f"unknown key {sorted(unknown)[0]!r}; allowed are {', '.join(sorted(_KEYS))}")
+            raise SchemaError(
+                f"unknown key {sorted(unknown)[0]!r}; allowed are {', '.join(sorted(_KEYS))}"
+            )
         for key in ("attributes", "target", "classes"):
             if key not in data:
                 raise SchemaError(f"{key!r} is missing")
@@ -207,7 +252,9 @@ class Schema:
         try:
             return cls.from_json(json.loads(text, object_pairs_hook=_without_duplicates))
         except json.JSONDecodeError as error:
-            raise SchemaError(f"schema file {path} is not JSON: {error.msg} (line {error.lineno})") from None
+            raise SchemaError(
+                f"schema file {path} is not JSON: {error.msg} (line {error.lineno})"
+            ) from None
         except RecursionError:
             raise SchemaError(f"schema file {path} is nested too deeply") from None
         except SchemaError as error:
@@ -218,19 +265,34 @@ class Schema:
     def write(self, path: str | PathLike[str]) -> None:
         """Write a schema file. An existing file is replaced as a whole or not at all."""
         try:
-            write_whole(path, (json.dumps(self.to_json(), indent=2, ensure_ascii=False) + "\n").encode())
+            write_whole(
+                path, (json.dumps(self.to_json(), indent=2, ensure_ascii=False) + "\n").encode()
+            )
         except (OSError, ValueError) as error:
-            raise SchemaError(f"cannot write schema file {path}: {getattr(error, 'strerror', 'this is no path')}") from None
+            raise SchemaError(
+                f"cannot write schema file {path}: {getattr(error, 'strerror', 'this is no path')}"
+            ) from None
 
 
 def _checked_name(parameter: str, name: object) -> None:
-    if not isinstance(name, str) or not name or "\x00" in name or len(name) > 200 or not _is_text(name):
-        raise SchemaError(f"Schema: {parameter}: a name must be text of 1 to 200 characters without NUL, got {name!r}")
+    if (
+        not isinstance(name, str)
+        or not name
+        or "\x00" in name
+        or len(name) > 200
+        or not _is_text(name)
+    ):
+        raise SchemaError(
+            f"Schema: {parameter}: a name must be text of 1 to 200 characters without NUL, got "
+            f"{name!r}"
+        )
 
 
 def _checked_whole(parameter: str, value: object, low: int) -> None:
     if isinstance(value, bool) or not isinstance(value, int) or value < low:
-        raise SchemaError(f"Schema: {parameter} must be a whole number of at least {low}, got {value!r}")
+        raise SchemaError(
+            f"Schema: {parameter} must be a whole number of at least {low}, got {value!r}"
+        )
 
 
 def _without_duplicates(pairs: list[tuple[str, Any]]) -> dict[str, Any]:

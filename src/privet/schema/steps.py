@@ -1,4 +1,6 @@
-"""Numbers to codes. On numbers every attribute is a step function: sorted points, and one code between each two of them."""
+"""Numbers to codes. On numbers every attribute is a step function: sorted points, and one code
+between each two of them.
+"""
 
 from __future__ import annotations
 
@@ -16,19 +18,33 @@ from privet.schema import blocks
 #: Whole numbers are looked up in a table of at most this many entries.
 MAX_TABLE = 1 << 18
 _CELLS = 1 << 12
-_COMPILED = (np.int8, np.int16, np.int32, np.int64, np.uint8, np.uint16, np.uint32, np.float32, np.float64)
+_COMPILED = (
+    np.int8,
+    np.int16,
+    np.int32,
+    np.int64,
+    np.uint8,
+    np.uint16,
+    np.uint32,
+    np.float32,
+    np.float64,
+)
 
 
 @dataclass(frozen=True, eq=False)
 class Steps:
-    """The code of a number x is ``codes[k]`` for the k points that are at most x; that of NaN is ``missing``."""
+    """The code of a number x is ``codes[k]`` for the k points that are at most x; that of NaN is
+    ``missing``.
+    """
 
     points: npt.NDArray[Any]
     codes: npt.NDArray[Any]
     missing: int
 
     @classmethod
-    def of_values(cls, code_of: Mapping[Any, int], dtype: Any, codes: Any, unknown: int, missing: int) -> Steps:
+    def of_values(
+        cls, code_of: Mapping[Any, int], dtype: Any, codes: Any, unknown: int, missing: int
+    ) -> Steps:
         """Listed numbers of this type have their codes, all others the unknown one."""
         points: list[Any] = []
         steps = [unknown]
@@ -46,14 +62,22 @@ class Steps:
 
     def __call__(self, numbers: npt.NDArray[Any]) -> npt.NDArray[Any]:
         """The code of each number."""
-        found = self.codes[np.searchsorted(self.points, numbers.astype(self.points.dtype, copy=False), side="right")]
+        found = self.codes[
+            np.searchsorted(
+                self.points, numbers.astype(self.points.dtype, copy=False), side="right"
+            )
+        ]
         if numbers.dtype.kind == "f":
             found[np.isnan(numbers)] = self.missing
         return found
 
     def write(self, numbers: npt.NDArray[Any], out: npt.NDArray[Any]) -> None:
         """The code of each number into ``out``."""
-        table = self._table(numbers.dtype) if len(numbers) >= blocks.MANY and numbers.dtype.kind != "f" else None
+        table = (
+            self._table(numbers.dtype)
+            if len(numbers) >= blocks.MANY and numbers.dtype.kind != "f"
+            else None
+        )
         if table is not None:
             look_up(*table, numbers, out)
         elif len(numbers) >= blocks.MANY and self.points.dtype.kind == "f":
@@ -64,7 +88,9 @@ class Steps:
             out[:] = self(numbers)
 
     def _table(self, dtype: np.dtype[Any]) -> tuple[int, npt.NDArray[Any]] | None:
-        """The first whole number that matters, and the codes from it on; those before and after are as the first and the last."""
+        """The first whole number that matters, and the codes from it on; those before and after are
+        as the first and the last.
+        """
         if dtype not in self._tables:
             self._tables[dtype] = self._made_table(dtype)
         return self._tables[dtype]
@@ -74,25 +100,34 @@ class Steps:
         return {}
 
     def _made_table(self, dtype: np.dtype[Any]) -> tuple[int, npt.NDArray[Any]] | None:
-        least, most = (0, 1) if dtype.kind == "b" else (int(np.iinfo(dtype).min), int(np.iinfo(dtype).max))
+        least, most = (
+            (0, 1) if dtype.kind == "b" else (int(np.iinfo(dtype).min), int(np.iinfo(dtype).max))
+        )
         if most - least >= 1 << 16:  # of the small types, all numbers
             first, last = self.points[[0, -1]].tolist() if len(self.points) else (0, 0)
             if last - first >= MAX_TABLE or max(abs(first), abs(last)) >= 1 << 52:
                 return None
-            least, most = (min(max(end, least), most) for end in (math.ceil(first) - 1, math.ceil(last)))
+            least, most = (
+                min(max(end, least), most) for end in (math.ceil(first) - 1, math.ceil(last))
+            )
         return least, self(np.arange(least, most + 1))
 
     @cached_property
     def _cells(self) -> tuple[float, float, npt.NDArray[np.int64]]:
-        """Equal cells around the points, and how many points lie before each: where to begin to search."""
+        """Equal cells around the points, and how many points lie before each: where to begin to
+        search.
+        """
         from privet.schema.loops import cell_of
 
-        low, high = (float(self.points[0]), float(self.points[-1])) if len(self.points) else (0.0, 0.0)
+        low, high = (
+            (float(self.points[0]), float(self.points[-1])) if len(self.points) else (0.0, 0.0)
+        )
         width = (high - low) / (_CELLS - 4)
         if not (width > 0 and 0 < 1 / width < math.inf):
             return low, 0.0, np.array([0, len(self.points)])
-        # The first and the last cell have no points, so that nothing is searched beyond the bounds. Points at even distances stay
-        # clear of the borders between cells: a listed number and the next one are always in the same.
+        # The first and the last cell have no points, so that nothing is searched beyond the bounds.
+        # Points at even distances stay clear of the borders between cells: a listed number and the
+        # next one are always in the same.
         low, scale = low - 2.37 * width, 1 / width
         cells = [cell_of(point, low, scale, _CELLS - 1.0) for point in self.points.tolist()]
         return low, scale, np.searchsorted(cells, np.arange(_CELLS + 1)).astype(np.int64)
@@ -106,8 +141,12 @@ def take(codes: npt.NDArray[Any], positions: npt.NDArray[Any], out: npt.NDArray[
         look_up(-1, np.concatenate([codes[-1:], codes[:-1]]), positions, out)
 
 
-def look_up(first: int, codes: npt.NDArray[Any], numbers: npt.NDArray[Any], out: npt.NDArray[Any]) -> None:
-    """The codes of many whole numbers, the first of which has ``codes[0]``; those beyond are as the first and the last."""
+def look_up(
+    first: int, codes: npt.NDArray[Any], numbers: npt.NDArray[Any], out: npt.NDArray[Any]
+) -> None:
+    """The codes of many whole numbers, the first of which has ``codes[0]``; those beyond are as the
+    first and the last.
+    """
     from privet.schema import loops
 
     if numbers.dtype == np.uint64:  # what does not fit is beyond

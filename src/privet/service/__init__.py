@@ -1,6 +1,8 @@
-"""The curator as a running service: an owner's tables on one side, analysts on the other, HTTP between.
+"""The curator as a running service: an owner's tables on one side, analysts on the other, HTTP
+between.
 
-- :mod:`~privet.service.home`: the folder of a curator: who may ask about what, and where the ledger is
+- :mod:`~privet.service.home`: the folder of a curator: who may ask about what, and where the ledger
+  is
 - :mod:`~privet.service.accounts`: data sets, analysts, tokens and grants
 - :mod:`~privet.service.requests`: what may be asked, typed and bounded
 - :mod:`~privet.service.admission`: whose token it is, and whether they have to wait

@@ -1,7 +1,8 @@
-"""Who may ask about what: data sets, analysts, tokens and grants, in one SQLite file that only its owner can read.
+"""Who may ask about what: data sets, analysts, tokens and grants, in one SQLite file that only its
+owner can read.
 
-A token is shown once and stored as its SHA-256: it has 256 random bits, so a slow hash would add nothing. Every request
-reads this file, so a token that is revoked ends at once.
+A token is shown once and stored as its SHA-256: it has 256 random bits, so a slow hash would add
+nothing. Every request reads this file, so a token that is revoked ends at once.
 """
 
 from __future__ import annotations
@@ -29,14 +30,16 @@ CREATE TABLE IF NOT EXISTS datasets (
 CREATE TABLE IF NOT EXISTS analysts (name TEXT PRIMARY KEY, token TEXT NOT NULL UNIQUE, added TEXT NOT NULL);
 CREATE TABLE IF NOT EXISTS grants (
     analyst TEXT NOT NULL REFERENCES analysts (name), dataset TEXT NOT NULL, expires TEXT NOT NULL, PRIMARY KEY (analyst, dataset));
-"""
+"""  # noqa: E501
 _APPLICATION_ID = 0x50726961  # "Pria"
 _VERSION = 1
 
 
 @dataclass(frozen=True)
 class Dataset:
-    """A registered table. ``place`` is where the rows are, for :func:`privet.open_table`; it may hold a password."""
+    """A registered table. ``place`` is where the rows are, for :func:`privet.open_table`; it may
+    hold a password.
+    """
 
     id: int
     name: str
@@ -50,7 +53,9 @@ class Dataset:
 
 @dataclass(frozen=True)
 class Grant:
-    """That an analyst may ask about a data set, until ``expires`` (ISO time in UTC; empty: no end)."""
+    """That an analyst may ask about a data set, until ``expires`` (ISO time in UTC; empty: no
+    end).
+    """
 
     analyst: str
     dataset: str
@@ -78,11 +83,14 @@ class Accounts:
         os.close(os.open(accounts.path, os.O_CREAT | os.O_EXCL | os.O_WRONLY, 0o600))
         token = _new_token()
         with accounts._opened() as connection:
-            connection.executescript(f"{_SCHEMA} PRAGMA application_id={_APPLICATION_ID}; PRAGMA user_version={_VERSION};")
+            connection.executescript(
+                f"{_SCHEMA} PRAGMA application_id={_APPLICATION_ID}; PRAGMA "
+                f"user_version={_VERSION};"
+            )
             connection.execute("INSERT INTO owner VALUES (?)", (hashed(token),))
         return accounts, token
 
-    # -- data sets -----------------------------------------------------------------------------------------------------
+    # -- data sets ---------------------------------------------------------------------------------
 
     def check_new_dataset(self, name: str) -> None:
         """Raise unless a data set can be added under this name."""
@@ -90,7 +98,9 @@ class Accounts:
         if "/" in name:
             raise ParameterError(f"dataset must be a name without '/', got {name!r}")
         if name in {dataset.name for dataset in self.datasets()}:
-            raise ParameterError(f"there is a data set {name!r} already; choose another name, or remove it first")
+            raise ParameterError(
+                f"there is a data set {name!r} already; choose another name, or remove it first"
+            )
 
     def add_dataset(self, name: str, place: str, schema: Schema) -> None:
         """Register a table under a name that no other has."""
@@ -102,27 +112,37 @@ class Accounts:
             )
 
     def remove_dataset(self, name: str) -> None:
-        """No longer answer questions about a data set, and forget its grants. What was spent on it stays in the ledger."""
+        """No longer answer questions about a data set, and forget its grants. What was spent on it
+        stays in the ledger.
+        """
         with self._opened() as connection:
             connection.execute("DELETE FROM grants WHERE dataset = ?", (name,))
             if not connection.execute("DELETE FROM datasets WHERE name = ?", (name,)).rowcount:
-                raise ParameterError(f"no data set {name!r}; there are {self._names(connection, 'datasets')}")
+                raise ParameterError(
+                    f"no data set {name!r}; there are {self._names(connection, 'datasets')}"
+                )
 
     def dataset(self, name: str) -> Dataset:
         """The registered table of this name."""
         with self._opened() as connection:
-            row = connection.execute("SELECT id, name, place, schema, added FROM datasets WHERE name = ?", (name,)).fetchone()
+            row = connection.execute(
+                "SELECT id, name, place, schema, added FROM datasets WHERE name = ?", (name,)
+            ).fetchone()
             if row is None:
-                raise ParameterError(f"no data set {name!r}; there are {self._names(connection, 'datasets')}")
+                raise ParameterError(
+                    f"no data set {name!r}; there are {self._names(connection, 'datasets')}"
+                )
             return _dataset(row)
 
     def datasets(self) -> list[Dataset]:
         """All registered tables, by name."""
         with self._opened() as connection:
-            rows = connection.execute("SELECT id, name, place, schema, added FROM datasets ORDER BY name").fetchall()
+            rows = connection.execute(
+                "SELECT id, name, place, schema, added FROM datasets ORDER BY name"
+            ).fetchall()
             return [_dataset(row) for row in rows]
 
-    # -- analysts ------------------------------------------------------------------------------------------------------
+    # -- analysts ----------------------------------------------------------------------------------
 
     def add_analyst(self, name: str) -> str:
         """Register an analyst; their token, which is not stored and cannot be shown again."""
@@ -130,9 +150,15 @@ class Accounts:
         token = _new_token()
         with self._opened() as connection:
             try:
-                connection.execute("INSERT INTO analysts VALUES (?, ?, ?)", (name, hashed(token), _now()))
+                connection.execute(
+                    "INSERT INTO analysts VALUES (?, ?, ?)", (name, hashed(token), _now())
+                )
             except sqlite3.IntegrityError:
-                raise ParameterError(f"there is an analyst {name!r} already; give them a new token with 'analyst token'") from None
+                raise ParameterError(
+                    f"there is an analyst {name!r} already; give them a new token with "
+                    "'analyst "
+                    "token'"
+                ) from None
         return token
 
     def new_token(self, name: str) -> str:
@@ -140,7 +166,9 @@ class Accounts:
         token = _new_token()
         with self._opened() as connection:
             self._check_analyst(connection, name)
-            connection.execute("UPDATE analysts SET token = ? WHERE name = ?", (hashed(token), name))
+            connection.execute(
+                "UPDATE analysts SET token = ? WHERE name = ?", (hashed(token), name)
+            )
         return token
 
     def analysts(self) -> list[str]:
@@ -151,7 +179,9 @@ class Accounts:
     def analyst_of(self, token: str) -> str:
         """Whose token this is."""
         with self._opened() as connection:
-            row = connection.execute("SELECT name FROM analysts WHERE token = ?", (hashed(token),)).fetchone()
+            row = connection.execute(
+                "SELECT name FROM analysts WHERE token = ?", (hashed(token),)
+            ).fetchone()
         if row is None:
             raise AccessError("this token is not known; it may have been replaced or revoked")
         return str(row[0])
@@ -161,12 +191,16 @@ class Accounts:
         return self.holds(hashed(token), None)
 
     def holds(self, digest: str, analyst: str | None) -> bool:
-        """Whether the token with this SHA-256 is the analyst's, or the owner's (None), as of now."""
+        """Whether the token with this SHA-256 is the analyst's, or the owner's (None), as of
+        now.
+        """
         with self._opened() as connection:
             if analyst is None:
                 rows = connection.execute("SELECT token FROM owner").fetchall()
             else:
-                rows = connection.execute("SELECT token FROM analysts WHERE name = ?", (analyst,)).fetchall()
+                rows = connection.execute(
+                    "SELECT token FROM analysts WHERE name = ?", (analyst,)
+                ).fetchall()
             return any(secrets.compare_digest(row[0], digest) for row in rows)
 
     def new_owner_token(self) -> str:
@@ -176,7 +210,7 @@ class Accounts:
             connection.execute("UPDATE owner SET token = ?", (hashed(token),))
         return token
 
-    # -- grants --------------------------------------------------------------------------------------------------------
+    # -- grants ------------------------------------------------------------------------------------
 
     def grant(self, analyst: str, dataset: str, expires: datetime | None = None) -> None:
         """Let an analyst ask about a data set. Their cap is the ledger's."""
@@ -184,32 +218,58 @@ class Accounts:
             raise ParameterError("expires must be a time with its zone")
         with self._opened() as connection:
             self._check_analyst(connection, analyst)
-            if connection.execute("SELECT 1 FROM datasets WHERE name = ?", (dataset,)).fetchone() is None:
-                raise ParameterError(f"no data set {dataset!r}; there are {self._names(connection, 'datasets')}")
+            if (
+                connection.execute("SELECT 1 FROM datasets WHERE name = ?", (dataset,)).fetchone()
+                is None
+            ):
+                raise ParameterError(
+                    f"no data set {dataset!r}; there are {self._names(connection, 'datasets')}"
+                )
             until = "" if expires is None else expires.astimezone(UTC).isoformat(timespec="seconds")
             connection.execute(
-                "INSERT INTO grants VALUES (?, ?, ?) ON CONFLICT DO UPDATE SET expires = excluded.expires", (analyst, dataset, until)
+                (
+                    "INSERT INTO grants VALUES (?, ?, ?) ON CONFLICT DO UPDATE SET expires = "
+                    "excluded.expires"
+                ),
+                (analyst, dataset, until),
             )
 
     def revoke(self, analyst: str, dataset: str | None = None) -> list[str]:
-        """Take back a grant, or all of an analyst and their token; the data sets concerned. Acts at once."""
+        """Take back a grant, or all of an analyst and their token; the data sets concerned. Acts at
+        once.
+        """
         with self._opened() as connection:
             self._check_analyst(connection, analyst)
             rows = connection.execute(
-                "SELECT dataset FROM grants WHERE analyst = ?1 AND (?2 IS NULL OR dataset = ?2) ORDER BY dataset", (analyst, dataset)
+                (
+                    "SELECT dataset FROM grants WHERE analyst = ?1 AND (?2 IS NULL OR dataset = "
+                    "?2) "
+                    "ORDER BY dataset"
+                ),
+                (analyst, dataset),
             ).fetchall()
             if dataset is not None and not rows:
                 raise ParameterError(f"analyst {analyst!r} has no grant on data set {dataset!r}")
-            connection.execute("DELETE FROM grants WHERE analyst = ?1 AND (?2 IS NULL OR dataset = ?2)", (analyst, dataset))
+            connection.execute(
+                "DELETE FROM grants WHERE analyst = ?1 AND (?2 IS NULL OR dataset = ?2)",
+                (analyst, dataset),
+            )
             if dataset is None:  # a hash that no token has
-                connection.execute("UPDATE analysts SET token = ? WHERE name = ?", (f"revoked {secrets.token_hex(8)}", analyst))
+                connection.execute(
+                    "UPDATE analysts SET token = ? WHERE name = ?",
+                    (f"revoked {secrets.token_hex(8)}", analyst),
+                )
         return [row[0] for row in rows]
 
     def grants(self, analyst: str | None = None) -> list[Grant]:
         """The grants, of one analyst or of all, expired ones too."""
         with self._opened() as connection:
             rows = connection.execute(
-                "SELECT analyst, dataset, expires FROM grants WHERE ?1 IS NULL OR analyst = ?1 ORDER BY dataset, analyst", (analyst,)
+                (
+                    "SELECT analyst, dataset, expires FROM grants WHERE ?1 IS NULL OR analyst = ?1 "
+                    "ORDER BY dataset, analyst"
+                ),
+                (analyst,),
             ).fetchall()
         return [Grant(*row) for row in rows]
 
@@ -220,16 +280,19 @@ class Accounts:
                 return grant
         raise AccessError(f"no data set {dataset!r} is granted to you")
 
-    # -- how it is done ------------------------------------------------------------------------------------------------
+    # -- how it is done ----------------------------------------------------------------------------
 
     @staticmethod
     def _check_analyst(connection: sqlite3.Connection, name: str) -> None:
         if connection.execute("SELECT 1 FROM analysts WHERE name = ?", (name,)).fetchone() is None:
-            raise ParameterError(f"no analyst {name!r}; there are {Accounts._names(connection, 'analysts')}")
+            raise ParameterError(
+                f"no analyst {name!r}; there are {Accounts._names(connection, 'analysts')}"
+            )
 
     @staticmethod
     def _names(connection: sqlite3.Connection, table: str) -> str:
-        rows = connection.execute(f"SELECT name FROM {table} ORDER BY name").fetchall()  # noqa: S608 - a constant
+        # - a constant
+        rows = connection.execute(f"SELECT name FROM {table} ORDER BY name").fetchall()  # noqa: S608
         return ", ".join(repr(row[0]) for row in rows) or "none yet"
 
     @contextmanager
@@ -245,16 +308,24 @@ class Accounts:
             finally:
                 connection.close()
         except SchemaError:  # that of a data set was looked at before it was stored
-            raise LedgerError(f"the accounts {self.path} are damaged: a schema in them is none; put a backup in their place") from None
+            raise LedgerError(
+                f"the accounts {self.path} are damaged: a schema in them is none; put a backup "
+                "in "
+                "their place"
+            ) from None
         except PrivetError:
             raise
         except sqlite3.Error as error:
             raise LedgerError(f"cannot use the accounts {self.path}: {error}") from None
         except UnicodeEncodeError:  # what came is at fault, not the accounts
-            raise ParameterError("names in the accounts must be text that UTF-8 can write") from None
+            raise ParameterError(
+                "names in the accounts must be text that UTF-8 can write"
+            ) from None
         except (ValueError, TypeError, RecursionError):
             raise LedgerError(
-                f"the accounts {self.path} are damaged: they hold what Privet does not write; put a backup in their place"
+                f"the accounts {self.path} are damaged: they hold what Privet does not write; "
+                "put "
+                "a backup in their place"
             ) from None
 
 

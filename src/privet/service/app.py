@@ -1,6 +1,9 @@
-"""The routes. Everything under ``/v1`` is for analysts' programs; the page at ``/`` is for people."""
+"""The routes. Everything under ``/v1`` is for analysts' programs; the page at ``/`` is for
+people.
+"""
 
-# No "from __future__ import annotations": routes are made in functions, and FastAPI reads their annotations as they are.
+# No "from __future__ import annotations": routes are made in functions, and FastAPI reads their
+# annotations as they are.
 
 import asyncio
 import re
@@ -35,7 +38,10 @@ _PROBLEM = {
         "title": {"type": "string"},
         "status": {"type": "integer"},
         "detail": {"type": "string"},
-        "charged": {"type": "boolean", "description": "With 503: whether a charge stands. Then the same request gets its answer later."},
+        "charged": {
+            "type": "boolean",
+            "description": "With 503: whether a charge stands. Then the same request gets its answer later.",  # noqa: E501
+        },
     },
 }
 _ANSWER: dict[int | str, dict[str, Any]] = {
@@ -46,7 +52,10 @@ _ANSWER: dict[int | str, dict[str, Any]] = {
                 "schema": {
                     "type": "object",
                     "required": ["answer", "receipt"],
-                    "properties": {"answer": {"type": "object"}, "receipt": {"type": "string", "pattern": "^privet-receipt-1[.]"}},
+                    "properties": {
+                        "answer": {"type": "object"},
+                        "receipt": {"type": "string", "pattern": "^privet-receipt-1[.]"},
+                    },
                 }
             }
         },
@@ -74,7 +83,10 @@ def create_app(home: Home, limits: Limits | None = None) -> FastAPI:
     """The service of a curator's home. A ledger that does not verify is not served."""
     found = verify(home.ledger, home.witness)
     if found:
-        raise LedgerError("the ledger is not what it was, so nothing is served:\n" + "\n".join(f"  - {one}" for one in found))
+        raise LedgerError(
+            "the ledger is not what it was, so nothing is served:\n"
+            + "\n".join(f"  - {one}" for one in found)
+        )
     desk = Desk(home, limits)
 
     @asynccontextmanager
@@ -87,11 +99,15 @@ def create_app(home: Home, limits: Limits | None = None) -> FastAPI:
     app = FastAPI(
         title="Privet curator",
         version=privet.__version__,
-        description="Noisy answers about tables that nobody may see, within a budget. Amounts may be texts such as `1/3`, which are exact.",
+        description=(
+            "Noisy answers about tables that nobody may see, within a budget. Amounts may be texts "
+            "such as `1/3`, which are exact."
+        ),
         lifespan=life,
         docs_url=None,  # they load scripts from elsewhere
         redoc_url=None,
-        redirect_slashes=False,  # a path with a slash too many is not found, rather than sent elsewhere
+        # a path with a slash too many is not found, rather than sent elsewhere
+        redirect_slashes=False,
         openapi_url="/v1/openapi.json",
         responses=_PROBLEMS,
     )
@@ -110,7 +126,9 @@ async def _tidy(desk: Desk) -> None:
 
 
 def _routes(desk: Desk) -> APIRouter:
-    router = APIRouter(prefix="/v1", route_class=JsonRoute, dependencies=[Security(HTTPBearer(auto_error=False))])
+    router = APIRouter(
+        prefix="/v1", route_class=JsonRoute, dependencies=[Security(HTTPBearer(auto_error=False))]
+    )
 
     async def analyst(request: Request) -> str:
         return str(request.state.analyst)
@@ -136,30 +154,46 @@ def _routes(desk: Desk) -> APIRouter:
         dataset: Granted,
         lines: Annotated[requests.Lines, Query()],
     ) -> JSONResponse:
-        return JSONResponse(await run_in_threadpool(desk.history, analyst, dataset, lines.after, lines.limit))
+        return JSONResponse(
+            await run_in_threadpool(desk.history, analyst, dataset, lines.after, lines.limit)
+        )
 
     @router.post("/datasets/{name}/preview", summary="What a plan would cost; charges nothing")
     async def preview(analyst: Analyst, dataset: Granted, plan: requests.Plan) -> JSONResponse:
         return JSONResponse(await run_in_threadpool(desk.preview, analyst, dataset, plan))
 
-    @router.post("/datasets/{name}/snapshots", status_code=201, summary="Begin a snapshot: questions that see the same rows")
+    @router.post(
+        "/datasets/{name}/snapshots",
+        status_code=201,
+        summary="Begin a snapshot: questions that see the same rows",
+    )
     async def begin_snapshot(analyst: Analyst, dataset: Granted) -> JSONResponse:
         return JSONResponse(await run_in_threadpool(desk.begin_snapshot, analyst, dataset), 201)
 
-    @router.delete("/datasets/{name}/snapshots/{snapshot}", status_code=204, response_class=Response, summary="End a snapshot")
+    @router.delete(
+        "/datasets/{name}/snapshots/{snapshot}",
+        status_code=204,
+        response_class=Response,
+        summary="End a snapshot",
+    )
     async def end_snapshot(analyst: Analyst, dataset: Granted, snapshot: str) -> Response:
         desk.snapshots.end(desk.snapshots.get(snapshot, analyst, dataset.id))
         return Response(status_code=204)
 
     kinds: dict[str, type[requests.Asked]] = {name: kind for name, (kind, _) in QUESTIONS.items()}
     for operation, kind in (kinds | {"divide": requests.Divide}).items():
-        router.post(f"/datasets/{{name}}/{operation}", summary=(kind.__doc__ or "").splitlines()[0], name=operation, responses=_ANSWER)(
-            _question(desk, operation, kind, Analyst, Granted)
-        )
+        router.post(
+            f"/datasets/{{name}}/{operation}",
+            summary=(kind.__doc__ or "").splitlines()[0],
+            name=operation,
+            responses=_ANSWER,
+        )(_question(desk, operation, kind, Analyst, Granted))
     return router
 
 
-def _question(desk: Desk, operation: str, kind: type[requests.Asked], analyst_type: Any, granted_type: Any) -> Any:
+def _question(
+    desk: Desk, operation: str, kind: type[requests.Asked], analyst_type: Any, granted_type: Any
+) -> Any:
     """The route of one kind of question."""
 
     async def question(
@@ -170,16 +204,24 @@ def _question(desk: Desk, operation: str, kind: type[requests.Asked], analyst_ty
         idempotency_key: Annotated[
             str | None,
             Header(
-                description="Names this request. Sent again with the same body, it is answered again, and charged once.",
+                description=(
+                    "Names this request. Sent again with the same body, it is answered again, and "
+                    "charged once."
+                ),
                 json_schema_extra={"pattern": _KEY},
             ),
         ] = None,
-        privet_schema: Annotated[str | None, Header(description="The fingerprint of the schema that the request is about.")] = None,
+        privet_schema: Annotated[
+            str | None,
+            Header(description="The fingerprint of the schema that the request is about."),
+        ] = None,
     ) -> Response:
         begun = time.monotonic()
         key = secrets.token_urlsafe(24) if idempotency_key is None else idempotency_key
         if not re.fullmatch(_KEY, key):
-            raise ParameterError("Idempotency-Key must be 1 to 200 printable ASCII characters without spaces")
+            raise ParameterError(
+                "Idempotency-Key must be 1 to 200 printable ASCII characters without spaces"
+            )
         body = await request.body()
         try:
             asked_for = desk.request(analyst, dataset, operation, asked, body, key, privet_schema)

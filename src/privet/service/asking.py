@@ -18,7 +18,16 @@ from privet.service import requests
 from privet.service.room import Room
 from privet.tree import Tree
 from privet.wire.answers import answer_to
-from privet.wire.questions import Json, candidates_from, cells_from, expected_from, question_from, score_from, space_from, trees_from
+from privet.wire.questions import (
+    Json,
+    candidates_from,
+    cells_from,
+    expected_from,
+    question_from,
+    score_from,
+    space_from,
+    trees_from,
+)
 
 _DRAWING = Room(2 << 30)  # bytes that all draws under way may need together
 
@@ -47,29 +56,46 @@ def choose(curator: Curator, asked: requests.Choose) -> Json:
     cells = _cells(curator, asked.cells)
     candidates = candidates_from([one.model_dump() for one in asked.splits], asked.candidates)
     _check(Question.level(cells, dict.fromkeys(split.attribute for split in asked.splits)), 1 << 23)
-    scored = len(cells) * len(asked.splits) if asked.candidates is None else sum(map(len, asked.candidates))
+    scored = (
+        len(cells) * len(asked.splits)
+        if asked.candidates is None
+        else sum(map(len, asked.candidates))
+    )
     if scored > requests.MAX_NUMBERS:
         raise QuestionError(
-            f"one request may score {requests.MAX_NUMBERS} candidates over all cells, this one has {scored}; ask in several requests"
+            f"one request may score {requests.MAX_NUMBERS} candidates over all cells, this one "
+            "has "
+            f"{scored}; ask in several requests"
         )
-    return answer_to(curator.choose(cells, candidates, asked.criterion, asked.epsilon, mechanism=asked.mechanism))
+    return answer_to(
+        curator.choose(cells, candidates, asked.criterion, asked.epsilon, mechanism=asked.mechanism)
+    )
 
 
 def choose_partition(curator: Curator, asked: requests.ChoosePartition) -> Json:
     """Private selection of a partition."""
     question = _question(curator, asked)
     expected = expected_from(question, asked.expected)
-    return answer_to(curator.choose_partition(question, expected, asked.epsilon, handicaps=asked.handicaps, mechanism=asked.mechanism))
+    return answer_to(
+        curator.choose_partition(
+            question, expected, asked.epsilon, handicaps=asked.handicaps, mechanism=asked.mechanism
+        )
+    )
 
 
 def quantile(curator: Curator, asked: requests.Quantile) -> Json:
     """Private selection of a bin."""
-    return answer_to(curator.quantile(asked.attribute, asked.q, asked.epsilon, mechanism=asked.mechanism))
+    return answer_to(
+        curator.quantile(asked.attribute, asked.q, asked.epsilon, mechanism=asked.mechanism)
+    )
 
 
 def draw_tree(curator: Curator, asked: requests.DrawTree) -> Json:
     """A whole tree."""
-    space, trees = space_from(curator.schema, asked.space.model_dump()), _trees(curator, asked.weighting)
+    space, trees = (
+        space_from(curator.schema, asked.space.model_dump()),
+        _trees(curator, asked.weighting),
+    )
     space.check_size()
     with _DRAWING.taken(space.size.bytes):
         return answer_to(curator.draw_tree(space, asked.epsilon, weighting=trees))
@@ -79,7 +105,9 @@ def gradients(curator: Curator, asked: requests.Gradients) -> Json:
     """Noisy derivatives of the log-likelihood."""
     cells = _cells(curator, asked.cells)
     _check(Question.of(cells))
-    return answer_to(curator.gradients(cells, _trees(curator, asked.trees), asked.epsilon, rho=asked.rho))
+    return answer_to(
+        curator.gradients(cells, _trees(curator, asked.trees), asked.epsilon, rho=asked.rho)
+    )
 
 
 def confusion(curator: Curator, asked: requests.Confusion) -> Json:
@@ -127,7 +155,9 @@ def _plain(cells: requests.Cells) -> Any:
 
 
 def _question(curator: Curator, asked: requests.Count | requests.ChoosePartition) -> Question:
-    partitions = None if asked.partitions is None else [one.model_dump() for one in asked.partitions]
+    partitions = (
+        None if asked.partitions is None else [one.model_dump() for one in asked.partitions]
+    )
     question = question_from(curator.schema, [_plain(cells) for cells in asked.cells], partitions)
     _check(question)
     return question
@@ -158,8 +188,14 @@ def _models(documents: Sequence[dict[str, Any]]) -> list[Model]:
     """Models whose trees, all together, are not too much work for each row."""
     models = [_model(document) for document in documents]
     trees = [tree for model in models for tree in model.trees]
-    if len(trees) > requests.MAX_TREES or sum(len(tree.cells.attribute) for tree in trees) > requests.MAX_NODES:
-        raise QuestionError(f"the models of one request may have {requests.MAX_TREES} trees and {requests.MAX_NODES} nodes in all")
+    if (
+        len(trees) > requests.MAX_TREES
+        or sum(len(tree.cells.attribute) for tree in trees) > requests.MAX_NODES
+    ):
+        raise QuestionError(
+            f"the models of one request may have {requests.MAX_TREES} trees and "
+            f"{requests.MAX_NODES} nodes in all"
+        )
     for tree in trees:
         _check_depth(tree.cells)
     return models
@@ -167,9 +203,14 @@ def _models(documents: Sequence[dict[str, Any]]) -> list[Model]:
 
 def _check(question: Question, most: int = requests.MAX_NUMBERS) -> None:
     """Raise for a question that is larger than the service answers at once."""
-    asked = max(question.entries, question.places // 2)  # cells that cover nothing must be counted, too
+    # cells that cover nothing must be counted, too
+    asked = max(question.entries, question.places // 2)
     if asked > most:
-        raise QuestionError(f"one request may ask for {most} numbers, this one asks for {asked}; ask in several requests")
+        raise QuestionError(
+            f"one request may ask for {most} numbers, this one asks for {asked}; ask in "
+            "several "
+            "requests"
+        )
     distinct = {id(partition.cells): partition.cells for partition in question.partitions}
     if sum(len(cells.attribute) for cells in distinct.values()) > requests.MAX_NODES:
         raise QuestionError(f"the cells of one request may have {requests.MAX_NODES} nodes in all")

@@ -1,8 +1,9 @@
 """The desk where analysts are served: who asks, whether they may, charge once, answer once, record.
 
-A question is charged under the key of its request, and its answer is recorded before it leaves. So a request that is sent again gets
-the recorded answer; where the service died between charge and answer, it is answered then, for the charge that stands. In no order of
-events do two different answers leave for one charge.
+A question is charged under the key of its request, and its answer is recorded before it leaves. So
+a request that is sent again gets the recorded answer; where the service died between charge and
+answer, it is answered then, for the charge that stands. In no order of events do two different
+answers leave for one charge.
 """
 
 from __future__ import annotations
@@ -21,7 +22,15 @@ from privet.counts.base import CountSource, Table
 from privet.counts.open import open_table
 from privet.curator import Curator
 from privet.curator.accounting import preview_of
-from privet.errors import AccessError, KeyReused, ParameterError, PrivetError, QuestionError, SchemaError, TableError
+from privet.errors import (
+    AccessError,
+    KeyReused,
+    ParameterError,
+    PrivetError,
+    QuestionError,
+    SchemaError,
+    TableError,
+)
 from privet.ledger import Entry, Ledger, Receipt, account_digest, left
 from privet.ledger.base import same_request
 from privet.ledger.keyed import KeyedLedger
@@ -80,7 +89,7 @@ class Desk:
         self.snapshots.end_all()
         self._workers.shutdown(wait=True)
 
-    # -- who -----------------------------------------------------------------------------------------------------------
+    # -- who ---------------------------------------------------------------------------------------
 
     def admit(self, token: str | None, address: str) -> str:
         """The analyst of a token. Strangers, and analysts in a hurry, have to wait."""
@@ -94,13 +103,22 @@ class Desk:
         except ParameterError:
             raise AccessError(f"no data set {name!r} is granted to you") from None
 
-    # -- what is free ----------------------------------------------------------------------------------------------------
+    # -- what is free ------------------------------------------------------------------------------
 
     def list_datasets(self, analyst: str) -> Json:
         """The data sets of an analyst."""
         names = {dataset.name for dataset in self.home.accounts.datasets()}
-        grants = [grant for grant in self.home.accounts.grants(analyst) if not grant.over and grant.dataset in names]
-        return {"analyst": analyst, "datasets": [{"name": g.dataset, **self._money(g.dataset, analyst, g.expires)} for g in grants]}
+        grants = [
+            grant
+            for grant in self.home.accounts.grants(analyst)
+            if not grant.over and grant.dataset in names
+        ]
+        return {
+            "analyst": analyst,
+            "datasets": [
+                {"name": g.dataset, **self._money(g.dataset, analyst, g.expires)} for g in grants
+            ],
+        }
 
     def describe(self, analyst: str, dataset: Dataset) -> Json:
         """What is public about a data set, and what is left."""
@@ -121,7 +139,12 @@ class Desk:
     def _money(self, dataset: str, analyst: str, expires: str) -> Json:
         ledger = self.home.ledger
         cap = ledger.cap(dataset, analyst) or ledger.cap(dataset) or Budget(0)
-        return {"unit": cap.unit, "cap": str(cap.amount), "left": str(self.left(dataset, analyst)), "expires": expires or None}
+        return {
+            "unit": cap.unit,
+            "cap": str(cap.amount),
+            "left": str(self.left(dataset, analyst)),
+            "expires": expires or None,
+        }
 
     def left(self, dataset: str, analyst: str) -> Fraction:
         """What an analyst can still spend."""
@@ -136,7 +159,11 @@ class Desk:
         for entry in entries[:limit]:
             answer = ledger.answer(entry.number)
             told.append(
-                {**entry_to(entry), "answered": entry.number not in unanswered, "receipt": str(Receipt.of(ledger.identity, entry, answer))}
+                {
+                    **entry_to(entry),
+                    "answered": entry.number not in unanswered,
+                    "receipt": str(Receipt.of(ledger.identity, entry, answer)),
+                }
             )
         return {"entries": told, "next": told[-1]["number"] if len(entries) > limit else None}
 
@@ -144,7 +171,9 @@ class Desk:
         """What a plan would cost. Charges nothing."""
         cost = planned(plan)
         if plan.part is None:
-            return preview_to(preview_of(self.home.ledger, dataset.name, analyst, cost.promised(dataset.schema)))
+            return preview_to(
+                preview_of(self.home.ledger, dataset.name, analyst, cost.promised(dataset.schema))
+            )
         snapshot = self._snapshot_of(analyst, dataset, plan.snapshot)
         return preview_to(snapshot.part(plan.part.division, plan.part.number).preview([cost]))
 
@@ -157,16 +186,27 @@ class Desk:
             raise _unreachable(dataset, error) from None
         return {"snapshot": snapshot.name, "seconds": self.limits.snapshot_idle}
 
-    # -- what is paid for ------------------------------------------------------------------------------------------------
+    # -- what is paid for --------------------------------------------------------------------------
 
     def request(
-        self, analyst: str, dataset: Dataset, operation: str, asked: requests.Asked, body: bytes, key: str, schema: str | None
+        self,
+        analyst: str,
+        dataset: Dataset,
+        operation: str,
+        asked: requests.Asked,
+        body: bytes,
+        key: str,
+        schema: str | None,
     ) -> Request:
-        """A question as it came. The digest holds everything that its cost and meaning depend on."""
+        """A question as it came. The digest holds everything that its cost and meaning depend
+        on.
+        """
         if schema is not None and schema != dataset.schema.fingerprint:
             raise OtherSchema(f"data set {dataset.name!r} has another schema by now; connect again")
         parts = [str(dataset.id).encode(), dataset.name.encode(), operation.encode(), body]
-        digest = hashlib.sha256(b"".join(b"%d:%b," % (len(part), part) for part in parts)).hexdigest()
+        digest = hashlib.sha256(
+            b"".join(b"%d:%b," % (len(part), part) for part in parts)
+        ).hexdigest()
         self._admission.pay(analyst, len(body) / _BYTES_A_TOKEN)
         return Request(analyst, dataset, operation, asked, key, digest)
 
@@ -191,7 +231,11 @@ class Desk:
             raise QuestionError("a group of people cannot be divided further")
         if asked.snapshot is None:
             if asked.part is not None or request.operation == "divide":
-                raise SnapshotGone("people are divided, and their groups asked, within a snapshot: begin one, and name it")
+                raise SnapshotGone(
+                    "people are divided, and their groups asked, within a snapshot: begin one, "
+                    "and "
+                    "name it"
+                )
             return self._workers.submit(self._answer, request, None)
         replay = self._recorded(self.home.ledger, request)  # also when the snapshot has ended since
         if replay is not None:
@@ -205,7 +249,8 @@ class Desk:
         part = request.asked.part
         if snapshot is None or part is None:
             return reply
-        return replace(reply, receipt=snapshot.receipts[part.division])  # the division's line is what paid for its groups
+        # the division's line is what paid for its groups
+        return replace(reply, receipt=snapshot.receipts[part.division])
 
     def _answer_once(self, request: Request, snapshot: Snapshot | None) -> Reply:
         asked, dataset = request.asked, request.dataset
@@ -213,19 +258,34 @@ class Desk:
         book = self.home.ledger
         if snapshot is not None and asked.part is not None:
             if self.home.ledger.charged(request.analyst, request.key) is not None:
-                raise KeyReused(f"the key {request.key!r} belongs to another request; use a new key")
+                raise KeyReused(
+                    f"the key {request.key!r} belongs to another request; use a new key"
+                )
             snapshot.claim(request.key, request.digest)
             part = snapshot.part(asked.part.division, asked.part.number)
             book = part.ledger
         replay = self._recorded(book, request)
         if replay is not None:
             return replay
-        keyed = KeyedLedger(book, request.analyst, request.key, request.digest, self._seen if part is None else _unseen)
-        if snapshot is not None and snapshot.failed and keyed.before is None:  # its connection may be dead: charge nothing more for it
-            raise SnapshotGone("a question in this snapshot could not be answered; send that one again, or begin a new snapshot")
+        keyed = KeyedLedger(
+            book,
+            request.analyst,
+            request.key,
+            request.digest,
+            self._seen if part is None else _unseen,
+        )
+        # its connection may be dead: charge nothing more for it
+        if snapshot is not None and snapshot.failed and keyed.before is None:
+            raise SnapshotGone(
+                "a question in this snapshot could not be answered; send that one again, or "
+                "begin "
+                "a new snapshot"
+            )
         self._check_room(request.analyst)
         try:
-            _, source = self._reached(dataset) if snapshot is None else self._reached_within(dataset)
+            _, source = (
+                self._reached(dataset) if snapshot is None else self._reached_within(dataset)
+            )
             rows = source if snapshot is None else snapshot.source
             curator = (part or self._curator(request.analyst, dataset, rows)).charging(keyed)
             if isinstance(asked, requests.Divide):
@@ -246,15 +306,26 @@ class Desk:
             snapshot.failed = False
         return reply
 
-    def _divide(self, snapshot: Snapshot, curator: Curator, keyed: KeyedLedger, asked: requests.Divide) -> Reply:
+    def _divide(
+        self, snapshot: Snapshot, curator: Curator, keyed: KeyedLedger, asked: requests.Divide
+    ) -> Reply:
         cost = Cost.pure(exact_epsilon("epsilon", asked.epsilon))
         if keyed.before is None:
             curator.require([cost])
-        snapshot.divisions.clear()  # a source knows one division; one that is refused must not end it
+        # a source knows one division; one that is refused must not end it
+        snapshot.divisions.clear()
         parts = curator.split_people(asked.n_parts, asked.epsilon)
         assert keyed.entry is not None
-        told = {"cost": cost_to(cost.promised(curator.schema)), "row_cost": cost_to(cost), "private": curator.private}
-        told |= {"entry": entry_to(keyed.entry), "division": keyed.entry.number, "n_parts": asked.n_parts}
+        told = {
+            "cost": cost_to(cost.promised(curator.schema)),
+            "row_cost": cost_to(cost),
+            "private": curator.private,
+        }
+        told |= {
+            "entry": entry_to(keyed.entry),
+            "division": keyed.entry.number,
+            "n_parts": asked.n_parts,
+        }
         reply = _record(self.home.ledger, keyed, told)
         if not reply.replayed:  # else these groups were not paid for
             snapshot.divisions[keyed.entry.number] = parts
@@ -267,12 +338,16 @@ class Desk:
         if entry is None:
             return None
         answer = book.answer(same_request(entry, request.digest).number)
-        return None if answer is None else Reply(answer, Receipt.of(book.identity, entry, answer), replayed=True)
+        return (
+            None
+            if answer is None
+            else Reply(answer, Receipt.of(book.identity, entry, answer), replayed=True)
+        )
 
     def _seen(self, entry: Entry) -> None:
         self.home.witness.note(self.home.ledger, entry)
 
-    # -- tables ----------------------------------------------------------------------------------------------------------
+    # -- tables ------------------------------------------------------------------------------------
 
     def _opened(self, dataset: Dataset) -> tuple[Table, CountSource]:
         with self._lock:
@@ -297,7 +372,9 @@ class Desk:
         return table, source
 
     def _reached_within(self, dataset: Dataset) -> tuple[Table, CountSource]:
-        """The same in the thread of a snapshot, whose own connection is asked: it may be dead while the table can be read again."""
+        """The same in the thread of a snapshot, whose own connection is asked: it may be dead while
+        the table can be read again.
+        """
         try:
             return self._reached(dataset)
         except TableError:
@@ -310,18 +387,29 @@ class Desk:
         return self.snapshots.get(name, analyst, dataset.id)
 
     def _curator(self, analyst: str, dataset: Dataset, source: CountSource) -> Curator:
-        return Curator.over(source, dataset.schema, ledger=self.home.ledger, dataset=dataset.name, analyst=analyst)
+        return Curator.over(
+            source, dataset.schema, ledger=self.home.ledger, dataset=dataset.name, analyst=analyst
+        )
 
     def _check_room(self, analyst: str) -> None:
         """Answers are kept for ever, so that they are kept is bounded."""
         if analyst not in self._recorded_bytes:
             self._recorded_bytes[analyst] = self.home.ledger.recorded(analyst)
         if self._recorded_bytes[analyst] > self.limits.recorded:
-            raise TooMany("your recorded answers take all the room that is allowed; the owner can tell what to do", 3600)
+            raise TooMany(
+                (
+                    "your recorded answers take all the room that is allowed; the owner can tell "
+                    "what "
+                    "to do"
+                ),
+                3600,
+            )
 
 
 def _unreachable(dataset: Dataset, error: PrivetError) -> TableError:
-    """Where a table is, is the owner's business: an analyst hears only that it cannot be reached."""
+    """Where a table is, is the owner's business: an analyst hears only that it cannot be
+    reached.
+    """
     _LOG.warning("data set %r: %s", dataset.name, error)
     return TableError(f"the table of data set {dataset.name!r} cannot be reached")
 

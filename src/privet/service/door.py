@@ -1,7 +1,8 @@
 """The door: who comes in is known before anything they send is read.
 
-A stranger is turned away by the headers alone. An analyst may have a few requests under way at once, and what they send is read within
-a time and a size. So nobody can fill the memory or keep the others waiting.
+A stranger is turned away by the headers alone. An analyst may have a few requests under way at
+once, and what they send is read within a time and a size. So nobody can fill the memory or keep the
+others waiting.
 """
 
 from __future__ import annotations
@@ -24,7 +25,9 @@ _FORM = 1 << 16  # bytes of a form of the page
 
 
 class DoorLimits(Protocol):
-    """Bytes of a request, requests of one person that may be under way at once, and seconds in which one must have arrived."""
+    """Bytes of a request, requests of one person that may be under way at once, and seconds in
+    which one must have arrived.
+    """
 
     @property
     def body(self) -> int: ...
@@ -65,7 +68,11 @@ class Door:
         try:
             analyst = await asyncio.wrap_future(self._guards.submit(self._admit, scope))
             if self._inside[analyst] >= self._desk.limits.at_once_each:
-                raise TooMany(f"you have {self._inside[analyst]} requests under way, which is all that is allowed; wait for one")
+                raise TooMany(
+                    f"you have {self._inside[analyst]} requests under way, which is all that "
+                    "is "
+                    "allowed; wait for one"
+                )
         except PrivetError as error:
             await problem_of(error)(scope, receive, send)
             return
@@ -85,7 +92,9 @@ class Door:
         return self._desk.admit(found[1] if found else None, address)
 
     async def _let_in(self, scope: Scope, receive: Receive, send: Send, largest: int) -> None:
-        """Read the body, then go on: no route sees half of one, or one that is too large whatever its headers say."""
+        """Read the body, then go on: no route sees half of one, or one that is too large whatever
+        its headers say.
+        """
         declared = dict(scope["headers"]).get(b"content-length", b"0")
         if not declared.isdigit() or int(declared) > largest:
             await _too_large(largest)(scope, receive, send)

@@ -1,4 +1,6 @@
-"""The home of a curator: a folder with its accounts, its ledger (or where that is) and the witness of the ledger."""
+"""The home of a curator: a folder with its accounts, its ledger (or where that is) and the witness
+of the ledger.
+"""
 
 from __future__ import annotations
 
@@ -18,7 +20,12 @@ from privet.whole_file import whole_file
 if TYPE_CHECKING:
     from privet.sqlface import SQLFunctions
 
-_CONFIG, _ACCOUNTS, _LEDGER, _WITNESS = "curator.json", "accounts.sqlite", "ledger.sqlite", "witness"
+_CONFIG, _ACCOUNTS, _LEDGER, _WITNESS = (
+    "curator.json",
+    "accounts.sqlite",
+    "ledger.sqlite",
+    "witness",
+)
 _VERSION = 1
 
 
@@ -33,7 +40,9 @@ class Home:
 
     @property
     def functions(self) -> SQLFunctions | None:
-        """The functions for SQL clients, where the ledger is in PostgreSQL; installed when they are first needed."""
+        """The functions for SQL clients, where the ledger is in PostgreSQL; installed when they are
+        first needed.
+        """
         if isinstance(self.ledger, SQLiteLedger):
             return None
         from privet.ledger.postgres import PostgresLedger
@@ -45,11 +54,14 @@ class Home:
     def make(cls, path: str | PathLike[str], ledger: str | None = None) -> tuple[Home, str]:
         """A new home, and the owner's token.
 
-        ``ledger`` is a postgresql:// URL; by default the ledger is an SQLite file in the home. All that can be wrong is looked at first.
+        ``ledger`` is a postgresql:// URL; by default the ledger is an SQLite file in the home. All
+        that can be wrong is looked at first.
         """
         place = Path(path)
         if place.exists() and (not place.is_dir() or any(place.iterdir())):
-            raise ParameterError(f"{place} exists and is not an empty folder; a curator needs a folder of its own")
+            raise ParameterError(
+                f"{place} exists and is not an empty folder; a curator needs a folder of its own"
+            )
         if not place.parent.is_dir():
             raise ParameterError(f"cannot make {place}: the folder {place.parent} does not exist")
         if ledger is not None:
@@ -58,7 +70,8 @@ class Home:
         try:
             place.mkdir(mode=0o700, exist_ok=True)
             place.chmod(0o700)
-            accounts, token = Accounts.make(place / _ACCOUNTS)  # first, since it fails where somebody else was faster
+            # first, since it fails where somebody else was faster
+            accounts, token = Accounts.make(place / _ACCOUNTS)
             opened = _open_ledger(place, ledger)
             if isinstance(opened, SQLiteLedger):
                 opened.path.chmod(0o600)
@@ -85,16 +98,30 @@ class Home:
             config = json.loads((place / _CONFIG).read_text(encoding="utf-8"))
             version, ledger = config["version"], config["ledger"]
         except FileNotFoundError:
-            raise ParameterError(f"{place} is no home of a curator; make one with 'privet curator init --home {place}'") from None
+            raise ParameterError(
+                f"{place} is no home of a curator; make one with 'privet curator init --home "
+                f"{place}'"
+            ) from None
         except (OSError, ValueError, KeyError, TypeError, RecursionError) as error:
             raise LedgerError(f"cannot read {place / _CONFIG}: {error}") from None
         if version != _VERSION:
-            raise LedgerError(f"{place / _CONFIG} has version {version!r}, this Privet reads version {_VERSION}")
+            raise LedgerError(
+                f"{place / _CONFIG} has version {version!r}, this Privet reads version {_VERSION}"
+            )
         if not isinstance(ledger, str):  # no place at all would be that of a new ledger
             raise LedgerError(f"{place / _CONFIG} must say where the ledger is")
         if ledger == _LEDGER and not (place / _LEDGER).is_file():
-            raise LedgerError(f"the ledger {place / _LEDGER} is gone; put it back, a new one would forget what was spent")
-        return cls(place, Accounts(place / _ACCOUNTS), _open_ledger(place, ledger), Witness(place / _WITNESS))
+            raise LedgerError(
+                f"the ledger {place / _LEDGER} is gone; put it back, a new one would forget "
+                "what "
+                "was spent"
+            )
+        return cls(
+            place,
+            Accounts(place / _ACCOUNTS),
+            _open_ledger(place, ledger),
+            Witness(place / _WITNESS),
+        )
 
 
 def _remove(place: Path, *, itself: bool) -> None:
@@ -110,7 +137,9 @@ def _open_ledger(place: Path, ledger: str | None) -> Ledger:
     if ledger is None or ledger == _LEDGER:
         return SQLiteLedger(place / _LEDGER)
     if not ledger.startswith(("postgresql://", "postgres://")):
-        raise ParameterError("a ledger is an SQLite file in the curator's home (by default), or a postgresql:// URL")
+        raise ParameterError(
+            "a ledger is an SQLite file in the curator's home (by default), or a postgresql:// URL"
+        )
     from privet.ledger.postgres import PostgresLedger
 
     return PostgresLedger(ledger)

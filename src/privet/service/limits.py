@@ -1,7 +1,8 @@
 """Sizes, rates and times, so that no analyst can starve the others and a clock tells little.
 
-The time of an answer could depend on the rows. It is rounded up to one of few steps, each a quarter longer than the one before, so that a
-clock tells at most which step was reached. What remains is in docs/concepts/promise.md.
+The time of an answer could depend on the rows. It is rounded up to one of few steps, each a quarter
+longer than the one before, so that a clock tells at most which step was reached. What remains is in
+docs/concepts/promise.md.
 """
 
 from __future__ import annotations
@@ -20,7 +21,8 @@ class Limits:
     Args:
         body: bytes of a request.
         rate, burst: requests a second of one analyst, and how many at once after a pause.
-        strangers: requests a second without a valid token from one address, in bursts of 20 or four times as many.
+        strangers: requests a second without a valid token from one address, in bursts of 20 or four
+            times as many.
         views: views of the page a second of one person, in bursts of 40.
         at_once: questions of all analysts that are worked on at the same time; the others wait.
         at_once_each: requests of one analyst that may be under way at the same time.
@@ -68,16 +70,25 @@ class Rates:
         now = time.monotonic()
         with self._lock:
             if len(self._buckets) > 10_000:  # full buckets say nothing
-                self._buckets = {n: (t, at) for n, (t, at) in self._buckets.items() if t + (now - at) * self._rate < self._burst}
+                self._buckets = {
+                    n: (t, at)
+                    for n, (t, at) in self._buckets.items()
+                    if t + (now - at) * self._rate < self._burst
+                }
             tokens, at = self._buckets.get(name, (self._burst, now))
             tokens = min(self._burst, tokens + (now - at) * self._rate)
             if tokens < 1:
                 self._buckets[name] = (tokens, now)
-                raise TooMany(f"more than {self._rate:g} requests a second; wait a moment", (1 - tokens) / self._rate)
+                raise TooMany(
+                    f"more than {self._rate:g} requests a second; wait a moment",
+                    (1 - tokens) / self._rate,
+                )
             self._buckets[name] = (tokens - 1, now)
 
     def pay(self, name: str, tokens: float) -> None:
-        """Take more tokens for what turned out to be large, whether they are there or not: they must flow in before the next request."""
+        """Take more tokens for what turned out to be large, whether they are there or not: they
+        must flow in before the next request.
+        """
         with self._lock:
             there, at = self._buckets.get(name, (self._burst, time.monotonic()))
             self._buckets[name] = (there - tokens, at)

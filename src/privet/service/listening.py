@@ -24,9 +24,11 @@ def listen(
     *,
     behind_tls: bool = False,
 ) -> None:
-    """Serve until told to stop. Says what is served, and the address, on standard error once it listens.
+    """Serve until told to stop. Says what is served, and the address, on standard error once it
+    listens.
 
-    ``make_app`` opens what is served; it is called when all that can be wrong with the address has been looked at.
+    ``make_app`` opens what is served; it is called when all that can be wrong with the address has
+    been looked at.
     """
     import uvicorn
 
@@ -37,15 +39,19 @@ def listen(
             raise ParameterError(f"{name} must be a file, got {path}")
     if cert is None and not behind_tls and not _is_loopback(host):
         raise PrivacyError(
-            f"listening at {host} without TLS would let anybody on the way read tokens and answers; give --cert and --key, "
+            f"listening at {host} without TLS would let anybody on the way read tokens and "
+            "answers; give --cert and --key, "
             "or --behind-tls where something in front does TLS"
         )
     app = make_app()
     try:
-        listener = socket.create_server((host, port), family=socket.AF_INET6 if ":" in host else socket.AF_INET, backlog=512)
+        listener = socket.create_server(
+            (host, port), family=socket.AF_INET6 if ":" in host else socket.AF_INET, backlog=512
+        )
     except OSError as error:
         raise ParameterError(f"cannot listen at {host} port {port}: {error}") from None
-    listener.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)  # else every answer waits for an acknowledgement, some 40 ms
+    # else every answer waits for an acknowledgement, some 40 ms
+    listener.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
     config = uvicorn.Config(
         app,
         http="h11",  # one parser and one loop, whatever else is installed
@@ -61,9 +67,14 @@ def listen(
         proxy_headers=behind_tls,  # whoever is in front says who asks; nobody else may
     )
     at = f"[{host}]" if ":" in host else host
-    sys.stderr.write(f"serving {what} at {'http' if cert is None else 'https'}://{at}:{listener.getsockname()[1]} (Ctrl-C stops)\n")
+    sys.stderr.write(
+        f"serving {what} at "
+        f"{'http' if cert is None else 'https'}://{at}:{listener.getsockname()[1]} (Ctrl-C "
+        "stops)\n"
+    )
     sys.stderr.flush()
-    # Uvicorn ends gracefully and then sends itself the signal again; to be told to stop is no failure.
+    # Uvicorn ends gracefully and then sends itself the signal again; to be told to stop is no
+    # failure.
     before = signal.signal(signal.SIGTERM, lambda *_: None)
     try:
         uvicorn.Server(config).run(sockets=[listener])

@@ -1,4 +1,6 @@
-"""Errors as problem+json (RFC 9457). What a problem says never depends on rows, beyond that a table could not be read."""
+"""Errors as problem+json (RFC 9457). What a problem says never depends on rows, beyond that a table
+could not be read.
+"""
 
 from __future__ import annotations
 
@@ -43,7 +45,8 @@ class Unanswered(PrivetError):
     def __init__(self, number: int) -> None:
         self.number = number
         super().__init__(
-            f"line {number} of the ledger charged the question, and then the table or the ledger could not be used: send the same request "
+            f"line {number} of the ledger charged the question, and then the table or the ledger "
+            "could not be used: send the same request "
             "with the same key again, and it is answered without another charge"
         )
 
@@ -68,19 +71,39 @@ _KINDS: list[tuple[type[Exception], str, str, int]] = [
 ]
 
 
-def problem(kind: str, title: str, status: int, detail: str, headers: dict[str, str] | None = None, **more: Any) -> JSONResponse:
+def problem(
+    kind: str,
+    title: str,
+    status: int,
+    detail: str,
+    headers: dict[str, str] | None = None,
+    **more: Any,
+) -> JSONResponse:
     """A response that says what is wrong."""
-    told = {"type": f"urn:privet:problem:{kind}", "title": title, "status": status, "detail": detail, **more}
+    told = {
+        "type": f"urn:privet:problem:{kind}",
+        "title": title,
+        "status": status,
+        "detail": detail,
+        **more,
+    }
     return JSONResponse(told, status, headers, media_type="application/problem+json")
 
 
 def problem_of(error: PrivetError) -> JSONResponse:
     """The response for an error that is raised on purpose."""
-    kind, title, status = next((kind, title, status) for cls, kind, title, status in _KINDS if isinstance(error, cls))
+    kind, title, status = next(
+        (kind, title, status) for cls, kind, title, status in _KINDS if isinstance(error, cls)
+    )
     more: dict[str, Any] = {}
     headers: dict[str, str] = {}
     if isinstance(error, BudgetExceeded):
-        more = {"asked": str(error.asked), "left": str(error.left), "unit": error.unit, "account": error.account}
+        more = {
+            "asked": str(error.asked),
+            "left": str(error.left),
+            "unit": error.unit,
+            "account": error.account,
+        }
     elif isinstance(error, TooMany):
         headers["Retry-After"] = str(max(1, math.ceil(error.wait)))
     elif isinstance(error, Unauthorised):
@@ -94,7 +117,10 @@ def problem_of(error: PrivetError) -> JSONResponse:
     detail = str(error)
     if isinstance(error, LedgerError) and status == 503:  # where it is, is the owner's business
         _LOG.warning("%s", error)
-        detail = "the curator cannot use its ledger or its accounts at the moment; send the same request again later"
+        detail = (
+            "the curator cannot use its ledger or its accounts at the moment; send the same "
+            "request again later"
+        )
     return problem(kind, title, status, detail, headers, **more)
 
 
@@ -108,7 +134,10 @@ def install(app: FastAPI) -> None:
     @app.exception_handler(RequestValidationError)
     async def invalid(_: Request, error: RequestValidationError) -> JSONResponse:
         # What came is not repeated: a client may have sent what it should not.
-        listed = [{"where": ".".join(map(str, one["loc"]))[:200], "what": one["msg"]} for one in error.errors()[:20]]
+        listed = [
+            {"where": ".".join(map(str, one["loc"]))[:200], "what": one["msg"]}
+            for one in error.errors()[:20]
+        ]
         detail = "; ".join(f"{one['where']}: {one['what']}" for one in listed[:3])
         return problem("parameter", "The request is not what it may be", 422, detail, errors=listed)
 
@@ -120,5 +149,8 @@ def install(app: FastAPI) -> None:
     @app.exception_handler(Exception)
     async def unexpected(_: Request, error: Exception) -> JSONResponse:
         # What an unexpected error says may tell of rows.
-        detail = f"{type(error).__name__}; if the question was charged, the history says so, and the same key gets its answer"
+        detail = (
+            f"{type(error).__name__}; if the question was charged, the history says so, and the "
+            "same key gets its answer"
+        )
         return problem("internal", "An error in the service", 500, detail)

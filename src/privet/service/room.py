@@ -9,7 +9,9 @@ from contextlib import contextmanager
 
 
 class Room:
-    """So many bytes, taken in the order of arrival. One that needs more than all of it gets all of it, alone."""
+    """So many bytes, taken in the order of arrival. One that needs more than all of it gets all of
+    it, alone.
+    """
 
     def __init__(self, size: int) -> None:
         self._size, self._free = size, size

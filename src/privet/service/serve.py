@@ -10,7 +10,14 @@ from privet.service.limits import Limits
 
 
 def run(
-    home: Home, limits: Limits, host: str, port: int, cert: Path | None = None, key: Path | None = None, *, behind_tls: bool = False
+    home: Home,
+    limits: Limits,
+    host: str,
+    port: int,
+    cert: Path | None = None,
+    key: Path | None = None,
+    *,
+    behind_tls: bool = False,
 ) -> None:
     """Serve until told to stop. Says the address on standard error once it listens."""
     try:
@@ -20,4 +27,12 @@ def run(
         from privet.service.listening import listen
     except ModuleNotFoundError as error:
         raise MissingDependency(error.name or "fastapi", "curator", "serving a curator") from None
-    listen(lambda: create_app(home, limits), str(home.path), host, port, cert, key, behind_tls=behind_tls)
+    listen(
+        lambda: create_app(home, limits),
+        str(home.path),
+        host,
+        port,
+        cert,
+        key,
+        behind_tls=behind_tls,
+    )

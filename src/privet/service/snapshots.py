@@ -1,7 +1,9 @@
-"""Snapshots: questions of one analyst that see the same rows, and the groups of people that were drawn from them.
+"""Snapshots: questions of one analyst that see the same rows, and the groups of people that were
+drawn from them.
 
-Each snapshot has a thread of its own, in which all its questions are answered one after the other: a database's snapshot belongs to one
-connection. A snapshot lives in the memory of the service; when it is gone, so are its groups, and nobody can ask them again.
+Each snapshot has a thread of its own, in which all its questions are answered one after the other:
+a database's snapshot belongs to one connection. A snapshot lives in the memory of the service; when
+it is gone, so are its groups, and nobody can ask them again.
 """
 
 from __future__ import annotations
@@ -43,7 +45,9 @@ class Snapshot:
     divisions: dict[int, list[Curator]] = field(default_factory=dict)
     receipts: dict[int, Receipt] = field(default_factory=dict)
     _keys: dict[str, str] = field(default_factory=dict)
-    _thread: ThreadPoolExecutor = field(default_factory=lambda: ThreadPoolExecutor(1, thread_name_prefix="snapshot"))
+    _thread: ThreadPoolExecutor = field(
+        default_factory=lambda: ThreadPoolExecutor(1, thread_name_prefix="snapshot")
+    )
     _open: ExitStack = field(default_factory=ExitStack)
     _lock: threading.Lock = field(default_factory=threading.Lock)
 
@@ -105,7 +109,14 @@ class Snapshots:
         with self._lock:
             held = [*self._open.values(), *self._ending]
             if sum(snapshot.analyst == analyst for snapshot in held) >= self._limits.snapshots_each:
-                raise TooMany(f"you have {self._limits.snapshots_each} snapshots open, which is all that is allowed; end one", 5)
+                raise TooMany(
+                    (
+                        f"you have {self._limits.snapshots_each} snapshots open, which is all that "
+                        "is "
+                        "allowed; end one"
+                    ),
+                    5,
+                )
             if len(held) >= self._limits.snapshots:
                 raise TooMany("too many snapshots are open; wait until one ends", 5)
             snapshot = Snapshot(secrets.token_urlsafe(18), analyst, dataset, source, now, now)
@@ -118,7 +129,9 @@ class Snapshots:
         return snapshot
 
     def get(self, name: str, analyst: str, dataset: int) -> Snapshot:
-        """The snapshot of this name, if it is this analyst's and of this data set (its number: another may have its name by now)."""
+        """The snapshot of this name, if it is this analyst's and of this data set (its number:
+        another may have its name by now).
+        """
         self.tidy()
         snapshot = self._open.get(name)
         if snapshot is None or (snapshot.analyst, snapshot.dataset) != (analyst, dataset):

@@ -1,4 +1,6 @@
-"""JSON without the extras of Python: no NaN, no endless nesting, no numbers of a million digits. And no name twice in one object."""
+"""JSON without the extras of Python: no NaN, no endless nesting, no numbers of a million digits.
+And no name twice in one object.
+"""
 
 from __future__ import annotations
 

@@ -1,7 +1,8 @@
 """The statement that counts a data set, with every name quoted and every value bound.
 
-It is made once, from the schema. A question changes its last parameter only: a list that says of every code of every attribute whether
-it is allowed. So all questions do the same work for every row, and none has a say in the text.
+It is made once, from the schema. A question changes its last parameter only: a list that says of
+every code of every attribute whether it is allowed. So all questions do the same work for every
+row, and none has a say in the text.
 """
 
 from __future__ import annotations
@@ -16,7 +17,9 @@ from privet.schema import Attribute, Schema
 
 @dataclass
 class Stored(Bound):
-    """Values in lists of one type each, as ``privet.datasets`` holds them: how many a statement binds is not known beforehand."""
+    """Values in lists of one type each, as ``privet.datasets`` holds them: how many a statement
+    binds is not known beforehand.
+    """
 
     texts: list[str] = field(default_factory=list)
     numbers: list[float] = field(default_factory=list)
@@ -32,14 +35,19 @@ class Stored(Bound):
 
 
 def counting_statement(table: PostgresTable, schema: Schema) -> tuple[Stored, str]:
-    """A statement for the number of rows whose codes are all allowed, and what it binds to $1, $2 and $3; $4 says what is allowed.
+    """A statement for the number of rows whose codes are all allowed, and what it binds to $1, $2
+    and $3; $4 says what is allowed.
 
     Sensitivity: 1, for one row (of those that the schema keeps) added or removed.
     """
     stored = Stored()
     _, encoded = encoded_rows(table.relation, table.columns, schema, bound=stored)
     allowed, start = [], 1
-    for column, attribute in zip([*(f"c{a}" for a in range(len(schema.names))), "y"], asked_attributes(schema).values(), strict=True):
+    for column, attribute in zip(
+        [*(f"c{a}" for a in range(len(schema.names))), "y"],
+        asked_attributes(schema).values(),
+        strict=True,
+    ):
         allowed.append(f"($4)[{start} + {column}]")
         start += attribute.size
     return stored, f"SELECT sum({' * '.join(allowed)}) FROM ({encoded}) AS counted"

@@ -21,19 +21,26 @@ if TYPE_CHECKING:
 
 _VERSION = 1
 _SCRIPTS = ("tables.sql", "rights.sql", "noise.sql", "ask.sql")
-_CALLS: LiteralString = "privet.ask(text, jsonb, numeric), privet.answer(uuid), privet.receipt(uuid), privet.budget(text)"
+_CALLS: LiteralString = (
+    "privet.ask(text, jsonb, numeric), privet.answer(uuid), privet.receipt(uuid), "
+    "privet.budget(text)"
+)
 
 
 class SQLFunctions:
-    """``privet.ask``, ``privet.answer``, ``privet.receipt`` and ``privet.budget`` in the database of a ledger.
+    """``privet.ask``, ``privet.answer``, ``privet.receipt`` and ``privet.budget`` in the database
+    of a ledger.
 
-    Made at the first opening. They belong to the user of the ledger's URL, and read the tables of the data sets with that user's rights.
+    Made at the first opening. They belong to the user of the ledger's URL, and read the tables of
+    the data sets with that user's rights.
     """
 
     def __init__(self, ledger: PostgresLedger) -> None:
         self._ledger = ledger
         with ledger.transaction() as connection:
-            there = connection.execute("SELECT to_regclass('privet.functions') IS NOT NULL").fetchone()
+            there = connection.execute(
+                "SELECT to_regclass('privet.functions') IS NOT NULL"
+            ).fetchone()
             if there == (False,):
                 connection.execute("CREATE TABLE privet.functions (version integer NOT NULL)")
                 connection.execute("INSERT INTO privet.functions VALUES ($1)", (_VERSION,))
@@ -41,10 +48,15 @@ class SQLFunctions:
                     connection.execute(files("privet.sqlface").joinpath("sql", script).read_bytes())
             version = connection.execute("SELECT version FROM privet.functions").fetchone()
             if version != (_VERSION,):
-                raise LedgerError(f"the SQL functions of ledger {ledger.name} have another version, this Privet has version {_VERSION}")
+                raise LedgerError(
+                    f"the SQL functions of ledger {ledger.name} have another version, this "
+                    "Privet "
+                    f"has version {_VERSION}"
+                )
 
     def add_dataset(self, dataset: str, table: str, schema: Schema) -> None:
-        """Let a table of the same database be asked under this name, or replace what the name stood for, for those who may ask it.
+        """Let a table of the same database be asked under this name, or replace what the name stood
+        for, for those who may ask it.
 
         Looks at no row. The budget is that of the ledger's data set of the same name.
 
@@ -55,9 +67,15 @@ class SQLFunctions:
         """
         check_name("dataset", dataset)
         if schema.from_data:
-            raise PrivacyError("this schema was read off the data, so that its lists give rows away; write one that is public")
+            raise PrivacyError(
+                "this schema was read off the data, so that its lists give rows away; write "
+                "one "
+                "that is public"
+            )
         address = self._ledger.url
-        found = table_of_server(f"{address}{'&' if '?' in address else '?'}table={quote(table, safe='')}")
+        found = table_of_server(
+            f"{address}{'&' if '?' in address else '?'}table={quote(table, safe='')}"
+        )
         found.check_structure(schema)
         stored, statement = counting_statement(found, schema)
         factor = schema.rows_per_person * (2 if schema.neighbours == "replace" else 1)
@@ -65,22 +83,40 @@ class SQLFunctions:
             connection.execute("DELETE FROM privet.datasets WHERE dataset = $1", (dataset,))
             connection.execute(
                 "INSERT INTO privet.datasets VALUES ($1, $2, $3, $4, $5, $6, $7)",
-                (dataset, found.relation, statement, stored.texts, stored.numbers, stored.codes, factor),
+                (
+                    dataset,
+                    found.relation,
+                    statement,
+                    stored.texts,
+                    stored.numbers,
+                    stored.codes,
+                    factor,
+                ),
             )
             for position, (name, attribute) in enumerate(asked_attributes(schema).items()):
                 labels = list(attribute.labels)
-                connection.execute("INSERT INTO privet.attributes VALUES ($1, $2, $3, $4)", (dataset, position, name, labels))
+                connection.execute(
+                    "INSERT INTO privet.attributes VALUES ($1, $2, $3, $4)",
+                    (dataset, position, name, labels),
+                )
             _refuse_mighty_roles(connection)
 
     def has_dataset(self, dataset: str) -> bool:
         """Whether it can be asked in SQL."""
         with self._ledger.transaction() as connection:
-            return connection.execute("SELECT 1 FROM privet.datasets WHERE dataset = $1", (dataset,)).fetchone() is not None
+            return (
+                connection.execute(
+                    "SELECT 1 FROM privet.datasets WHERE dataset = $1", (dataset,)
+                ).fetchone()
+                is not None
+            )
 
     def remove_dataset(self, dataset: str) -> None:
-        """Let nobody ask it any more, nor what is added under its name later, until that is granted.
+        """Let nobody ask it any more, nor what is added under its name later, until that is
+        granted.
 
-        Its account and its history stay in the ledger. Grants go also where it could not be asked in SQL (yet).
+        Its account and its history stay in the ledger. Grants go also where it could not be asked
+        in SQL (yet).
         """
         with self._changing() as connection:
             connection.execute("DELETE FROM privet.grants WHERE dataset = $1", (dataset,))
@@ -92,13 +128,29 @@ class SQLFunctions:
         from psycopg import sql
 
         with self._changing() as connection:
-            if connection.execute("SELECT FROM pg_roles WHERE rolname = $1 AND rolcanlogin", (role,)).fetchone() is None:
+            if (
+                connection.execute(
+                    "SELECT FROM pg_roles WHERE rolname = $1 AND rolcanlogin", (role,)
+                ).fetchone()
+                is None
+            ):
                 raise AccessError(f"the server has no role {role!r} that can log in")
             connection.execute(
-                "INSERT INTO privet.roles VALUES ($1, $2) ON CONFLICT (role) DO UPDATE SET analyst = excluded.analyst", (role, analyst)
+                (
+                    "INSERT INTO privet.roles VALUES ($1, $2) ON CONFLICT (role) DO UPDATE SET "
+                    "analyst "
+                    "= excluded.analyst"
+                ),
+                (role, analyst),
             )
-            connection.execute(sql.SQL("GRANT USAGE ON SCHEMA privet TO {}").format(sql.Identifier(role)))
-            connection.execute(sql.SQL("GRANT EXECUTE ON FUNCTION " + _CALLS + " TO {}").format(sql.Identifier(role)))
+            connection.execute(
+                sql.SQL("GRANT USAGE ON SCHEMA privet TO {}").format(sql.Identifier(role))
+            )
+            connection.execute(
+                sql.SQL("GRANT EXECUTE ON FUNCTION " + _CALLS + " TO {}").format(
+                    sql.Identifier(role)
+                )
+            )
             _refuse_mighty_roles(connection)
 
     def revoke_role(self, role: str) -> None:
@@ -108,9 +160,18 @@ class SQLFunctions:
         with self._changing() as connection:
             if not connection.execute("DELETE FROM privet.roles WHERE role = $1", (role,)).rowcount:
                 raise AccessError(f"role {role!r} is no analyst")
-            if connection.execute("SELECT FROM pg_roles WHERE rolname = $1", (role,)).fetchone() is not None:
-                connection.execute(sql.SQL("REVOKE ALL ON FUNCTION " + _CALLS + " FROM {}").format(sql.Identifier(role)))
-                connection.execute(sql.SQL("REVOKE ALL ON SCHEMA privet FROM {}").format(sql.Identifier(role)))
+            if (
+                connection.execute("SELECT FROM pg_roles WHERE rolname = $1", (role,)).fetchone()
+                is not None
+            ):
+                connection.execute(
+                    sql.SQL("REVOKE ALL ON FUNCTION " + _CALLS + " FROM {}").format(
+                        sql.Identifier(role)
+                    )
+                )
+                connection.execute(
+                    sql.SQL("REVOKE ALL ON SCHEMA privet FROM {}").format(sql.Identifier(role))
+                )
 
     def allow(self, dataset: str, analyst: str, expires: datetime | None = None) -> None:
         """Let an analyst ask a data set, until then or for ever."""
@@ -128,7 +189,9 @@ class SQLFunctions:
     def forbid(self, dataset: str, analyst: str) -> None:
         """Take that back."""
         with self._changing() as connection:
-            connection.execute("DELETE FROM privet.grants WHERE dataset = $1 AND analyst = $2", (dataset, analyst))
+            connection.execute(
+                "DELETE FROM privet.grants WHERE dataset = $1 AND analyst = $2", (dataset, analyst)
+            )
 
     @contextmanager
     def _changing(self) -> Iterator[psycopg.Connection[Any]]:
@@ -143,5 +206,7 @@ def _refuse_mighty_roles(connection: psycopg.Connection[Any]) -> None:
     if found is not None:
         role, might = found
         raise PrivacyError(
-            f"role {role!r} could read the ledger or the rows of a data set without asking: it, or a role that it can become, {might}"
+            f"role {role!r} could read the ledger or the rows of a data set without asking: "
+            "it, or "
+            f"a role that it can become, {might}"
         )

@@ -1,4 +1,6 @@
-"""One additive term per attribute: a private Newton step on the log-likelihood, smoothed and shrunk like a posterior mean."""
+"""One additive term per attribute: a private Newton step on the log-likelihood, smoothed and shrunk
+like a posterior mean.
+"""
 
 from __future__ import annotations
 
@@ -21,16 +23,21 @@ Floats = npt.NDArray[np.float64]
 #: The prior variance of a term's values, and how far a value may go.
 PRIOR = 0.1
 FARTHEST = 2.0
-#: Of the prior variance of an ordered attribute: the part that neighbouring bins share, and over how much of its range.
+#: Of the prior variance of an ordered attribute: the part that neighbouring bins share, and over
+#: how much of its range.
 SHARED, RANGE = 0.8, 3 / 16
 #: More bins than this are not smoothed: that takes a matrix of their square.
 MAX_SMOOTHED = 1024
 
 
-def add_terms(curator: AnyCurator, trees: Sequence[Tree], amount: Number, unit: Unit = "epsilon") -> tuple[list[Tree], list[Charge]]:
-    """One-split trees of scores, one per attribute, that follow after the given trees. Each pays an equal part of the amount.
+def add_terms(
+    curator: AnyCurator, trees: Sequence[Tree], amount: Number, unit: Unit = "epsilon"
+) -> tuple[list[Tree], list[Charge]]:
+    """One-split trees of scores, one per attribute, that follow after the given trees. Each pays an
+    equal part of the amount.
 
-    Cost: pure epsilon, or rho, in all. Sensitivity, neighbours: see :meth:`~privet.Curator.gradients`.
+    Cost: pure epsilon, or rho, in all. Sensitivity, neighbours: see
+    :meth:`~privet.Curator.gradients`.
     """
     schema = curator.schema
     each = amount if is_infinite(amount) else exact(unit, amount) / len(schema.names)
@@ -48,11 +55,13 @@ def add_terms(curator: AnyCurator, trees: Sequence[Tree], amount: Number, unit: 
 
 
 def newton_step(attribute: Attribute, answer: Numbers) -> Floats:
-    """The change of scores for each value of an attribute, from noisy derivatives (values, 2, numbers).
+    """The change of scores for each value of an attribute, from noisy derivatives (values, 2,
+    numbers).
 
-    With sums g and h of variance s^2, g/h has about the precision w = h^2/(s^2 + h): what is known about a value's step is
-    r = w g/h. A prior of covariance K makes of it v = (I + K diag(w))^-1 K r. K is the same variance for all values; bins of an ordered
-    attribute share most of it with their neighbours, which smooths.
+    With sums g and h of variance s^2, g/h has about the precision w = h^2/(s^2 + h): what is known
+    about a value's step is r = w g/h. A prior of covariance K makes of it v = (I + K diag(w))^-1 K
+    r. K is the same variance for all values; bins of an ordered attribute share most of it with
+    their neighbours, which smooths.
     """
     first, second = (answer.tables[0][:, order, :] / UNIT for order in (0, 1))
     variance = (answer.deviation / UNIT) ** 2
@@ -63,7 +72,9 @@ def newton_step(attribute: Attribute, answer: Numbers) -> Floats:
     if isinstance(attribute, Numeric) and 4 < attribute.bins <= MAX_SMOOTHED:
         prior, here = _shared_prior(attribute.bins), slice(attribute.bins)
         for c in range(steps.shape[1]):
-            steps[here, c] = np.linalg.solve(np.eye(attribute.bins) + prior * weight[here, c], prior @ known[here, c])
+            steps[here, c] = np.linalg.solve(
+                np.eye(attribute.bins) + prior * weight[here, c], prior @ known[here, c]
+            )
     return np.asarray(np.clip(steps, -FARTHEST, FARTHEST))
 
 

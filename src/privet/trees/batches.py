@@ -29,10 +29,14 @@ def release_id(bits: Bits) -> str:
     return bits.words(2).tobytes().hex()
 
 
-def counted_leaves(curator: AnyCurator, forest: Sequence[Cells], epsilon: Number) -> tuple[Batch, Cost]:
-    """The noisy class counts of all leaves of a forest, and what they cost for one row added or removed.
+def counted_leaves(
+    curator: AnyCurator, forest: Sequence[Cells], epsilon: Number
+) -> tuple[Batch, Cost]:
+    """The noisy class counts of all leaves of a forest, and what they cost for one row added or
+    removed.
 
-    Sensitivity: a row is in one leaf of each of the N trees, so N in L1; discrete Laplace noise of scale N/epsilon. Cost: pure epsilon.
+    Sensitivity: a row is in one leaf of each of the N trees, so N in L1; discrete Laplace noise of
+    scale N/epsilon. Cost: pure epsilon.
     """
     answer = curator.count(Question.forest(forest), epsilon)
     return Batch(answer.tables, answer.deviation), answer.row_cost
@@ -51,7 +55,9 @@ def contribution(plan: Plan, curator: AnyCurator, epsilon: Number, name: str = "
     paid = prepaid(curator)
     if paid is not None:
         names = {"id": release_id(curator.bits), "name": name, "account": curator.account}
-        local = PrivacyStatement.randomised(curator.schema, paid, private=curator.private, reason=curator.reason, **names)
+        local = PrivacyStatement.randomised(
+            curator.schema, paid, private=curator.private, reason=curator.reason, **names
+        )
         return released(plan, batch, local, curator.schema)
     reasons = ["no noise was added (epsilon is infinite)"] if is_infinite(epsilon) else []
     reasons += [] if curator.private else [curator.reason]
@@ -68,8 +74,12 @@ def contribution(plan: Plan, curator: AnyCurator, epsilon: Number, name: str = "
     return released(plan, batch, statement, curator.schema)
 
 
-def released(plan: Plan, batch: Batch, statement: PrivacyStatement, schema: Schema | None = None) -> Model:
-    """The model of one batch of leaf counts. ``schema`` is the plan's domain with the facts of the batch's own table."""
+def released(
+    plan: Plan, batch: Batch, statement: PrivacyStatement, schema: Schema | None = None
+) -> Model:
+    """The model of one batch of leaf counts. ``schema`` is the plan's domain with the facts of the
+    batch's own table.
+    """
     own = plan.schema if schema is None else schema
     return _model(own, plan, weighed([batch], plan.shrink), statement)
 
@@ -78,17 +88,28 @@ def plan_of(model: Model) -> Plan:
     """What other rows must be counted in, to be added to a model."""
     if model.evidence is None:
         raise ParameterError(
-            f"this model ({model.learner}) keeps no leaf vectors, so that no counts can be added to it; random trees that were trained, "
+            f"this model ({model.learner}) keeps no leaf vectors, so that no counts can be added "
+            "to it; random trees that were trained, "
             "contributed or merged do"
         )
-    return Plan(model.schema, tuple(tree.cells for tree in model.trees), model.combine, model.evidence.shrink, model.settings)
+    return Plan(
+        model.schema,
+        tuple(tree.cells for tree in model.trees),
+        model.combine,
+        model.evidence.shrink,
+        model.settings,
+    )
 
 
-def updated(model: Model, curator: AnyCurator, epsilon: Number, people: People, name: str = "") -> Model:
-    """A model with the rows of one more batch: fresh counts, fresh noise, added to the released ones.
+def updated(
+    model: Model, curator: AnyCurator, epsilon: Number, people: People, name: str = ""
+) -> Model:
+    """A model with the rows of one more batch: fresh counts, fresh noise, added to the released
+    ones.
 
-    Cost: pure ``epsilon`` for the new rows. A person loses the largest epsilon of the batches if nobody is in two of them
-    (parallel composition), and their sum otherwise. It does not warn: see :func:`warn_if_worn`.
+    Cost: pure ``epsilon`` for the new rows. A person loses the largest epsilon of the batches if
+    nobody is in two of them (parallel composition), and their sum otherwise. It does not warn: see
+    :func:`warn_if_worn`.
     """
     checked_people(people)
     _check_label(name)
@@ -97,12 +118,23 @@ def updated(model: Model, curator: AnyCurator, epsilon: Number, people: People, 
     assert model.evidence is not None
     # Whatever could refuse the result does so before anything is paid for.
     charge = Charge("leaf counts", Cost.pure(1 if is_infinite(epsilon) else epsilon))
-    new = PrivacyStatement.of(curator.schema, [charge], private=True, id="new", name=name or "of the new rows", account=curator.account)
+    new = PrivacyStatement.of(
+        curator.schema,
+        [charge],
+        private=True,
+        id="new",
+        name=name or "of the new rows",
+        account=curator.account,
+    )
     PrivacyStatement.together([model.privacy, new], people)
-    return _merged([model, contribution(plan, curator, epsilon, name)], people, model.evidence.weighting)
+    return _merged(
+        [model, contribution(plan, curator, epsilon, name)], people, model.evidence.weighting
+    )
 
 
-def update(model: Model, curator: AnyCurator, epsilon: Number, people: People, name: str = "") -> Model:
+def update(
+    model: Model, curator: AnyCurator, epsilon: Number, people: People, name: str = ""
+) -> Model:
     """The same, with a warning where noise has outgrown the counts."""
     return warn_if_worn(updated(model, curator, epsilon, people, name))
 
@@ -115,10 +147,12 @@ def warn_if_worn(model: Model) -> Model:
 
 
 def merged(models: Sequence[Model], people: People, weighting: Weighting = "by-noise") -> Model:
-    """One model of all batches of several models of one structure. Post-processing: it pays nothing, and sees no row.
+    """One model of all batches of several models of one structure. Post-processing: it pays
+    nothing, and sees no row.
 
-    The order does not matter. Its cost depends on the number of leaves and batches only. Refused are models of another structure,
-    schema, combination or shrinkage, and batches that are given twice. Warns where noise has outgrown the counts.
+    The order does not matter. Its cost depends on the number of leaves and batches only. Refused
+    are models of another structure, schema, combination or shrinkage, and batches that are given
+    twice. Warns where noise has outgrown the counts.
     """
     return warn_if_worn(_merged(models, people, weighting))
 
@@ -130,14 +164,22 @@ def _merged(models: Sequence[Model], people: People, weighting: Weighting) -> Mo
         raise ParameterError("there must be at least one model to merge")
     for plan in plans[1:]:
         if plan.schema.fingerprint != plans[0].schema.fingerprint:
-            raise QuestionError("the models are about different schemas: attributes, values, target or classes differ")
+            raise QuestionError(
+                "the models are about different schemas: attributes, values, target or classes "
+                "differ"
+            )
         if plan.fingerprint != plans[0].fingerprint:
             raise QuestionError(
-                f"the models have different structures ({plans[0].fingerprint[:12]} and {plan.fingerprint[:12]}): "
+                f"the models have different structures ({plans[0].fingerprint[:12]} and "
+                f"{plan.fingerprint[:12]}): "
                 "leaf counts can be added only if all were counted for one plan"
             )
         if (plan.combine, plan.shrink) != (plans[0].combine, plans[0].shrink):
-            raise QuestionError("the models differ in how trees combine or how much thin leaves borrow; they must agree")
+            raise QuestionError(
+                "the models differ in how trees combine or how much thin leaves borrow; they "
+                "must "
+                "agree"
+            )
     statement = PrivacyStatement.together([model.privacy for model in models], people)
     batches = {
         leaf.id: batch
@@ -145,12 +187,16 @@ def _merged(models: Sequence[Model], people: People, weighting: Weighting) -> Mo
         for leaf, batch in zip(model.privacy.leaves, model.evidence.batches, strict=True)  # type: ignore[union-attr]
     }
     evidence = weighed([batches[leaf.id] for leaf in statement.leaves], plans[0].shrink, weighting)
-    schema = models[0].schema if len(models) == 1 else common_facts([model.schema for model in models])
+    schema = (
+        models[0].schema if len(models) == 1 else common_facts([model.schema for model in models])
+    )
     return _model(schema, min(plans, key=lambda plan: str(plan.settings)), evidence, statement)
 
 
 def common_facts(schemas: Sequence[Schema]) -> Schema:
-    """One domain with the facts that hold for all tables: the most rows per person; how many rows there are is left open."""
+    """One domain with the facts that hold for all tables: the most rows per person; how many rows
+    there are is left open.
+    """
     first = schemas[0]
     person = first.person if all(schema.person == first.person for schema in schemas) else None
     rows = max(schema.rows_per_person for schema in schemas)
@@ -161,11 +207,15 @@ def common_facts(schemas: Sequence[Schema]) -> Schema:
 def check_same_domain(plan: Plan, schema: Schema) -> None:
     """Raise unless a table of this schema can be counted in the leaves of a plan."""
     if schema.fingerprint != plan.schema.fingerprint:
-        raise QuestionError("the plan was drawn for another schema: attributes, values, target or classes differ")
+        raise QuestionError(
+            "the plan was drawn for another schema: attributes, values, target or classes differ"
+        )
 
 
 def _check_label(name: str) -> None:
-    """A name must fit into the file that will hold it: to find out after the charge would be too late."""
+    """A name must fit into the file that will hold it: to find out after the charge would be too
+    late.
+    """
     if not isinstance(name, str) or len(name) > 200 or not name.isprintable():
         raise ParameterError(f"name must be text of at most 200 printable characters, got {name!r}")
 
@@ -174,14 +224,24 @@ def checked_people(people: str) -> None:
     """Raise unless it says how the people of several batches relate."""
     if people not in ("disjoint", "may-overlap"):
         raise ParameterError(
-            f"people must be 'disjoint' (nobody is in two batches: epsilon is the largest of theirs) or 'may-overlap' (epsilon is "
+            "people must be 'disjoint' (nobody is in two batches: epsilon is the largest of "
+            "theirs) or 'may-overlap' (epsilon is "
             f"their sum), got {people!r}"
         )
 
 
 def _model(schema: Schema, plan: Plan, evidence: Evidence, statement: PrivacyStatement) -> Model:
     trees = trees_from([_under(schema, cells) for cells in plan.forest], evidence)
-    return Model(LEARNER, schema, trees, plan.combine, statement, plan.settings, evidence.deviation, evidence)  # type: ignore[arg-type]
+    return Model(
+        LEARNER,
+        schema,
+        trees,
+        plan.combine,  # type: ignore[arg-type]
+        statement,
+        plan.settings,
+        evidence.deviation,
+        evidence,
+    )
 
 
 def _under(schema: Schema, cells: Cells) -> Cells:

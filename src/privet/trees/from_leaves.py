@@ -1,4 +1,6 @@
-"""From released leaf vectors to trees: weighted sums of the batches, then shrinkage. Post-processing: it pays nothing."""
+"""From released leaf vectors to trees: weighted sums of the batches, then shrinkage.
+Post-processing: it pays nothing.
+"""
 
 from __future__ import annotations
 
@@ -14,6 +16,8 @@ def trees_from(forest: Sequence[Cells], evidence: Evidence) -> tuple[Tree, ...]:
     """The trees of a forest with these leaf counts."""
     deviation = evidence.deviation
     return tuple(
-        shrunk(cells, table, deviation, evidence.borrowing) if evidence.shrink else Tree.from_leaves(cells, table)
+        shrunk(cells, table, deviation, evidence.borrowing)
+        if evidence.shrink
+        else Tree.from_leaves(cells, table)
         for cells, table in zip(forest, evidence.tables, strict=True)
     )

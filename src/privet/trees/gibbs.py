@@ -20,9 +20,15 @@ MARGIN = 0.1
 
 
 def draw_boosted(
-    curator: AnyCurator, space: TreeSpace, rounds: int, epsilon: Number, strength: float, before: Sequence[Tree] = ()
+    curator: AnyCurator,
+    space: TreeSpace,
+    rounds: int,
+    epsilon: Number,
+    strength: float,
+    before: Sequence[Tree] = (),
 ) -> tuple[list[Tree], list[Charge]]:
-    """``rounds`` trees of scores at ``epsilon`` each; rows weigh less where the trees so far are right about them.
+    """``rounds`` trees of scores at ``epsilon`` each; rows weigh less where the trees so far are
+    right about them.
 
     Cost: rounds times pure epsilon (bounded range each). Neighbours: one row added or removed.
     """
@@ -32,26 +38,40 @@ def draw_boosted(
         drawn = curator.draw_tree(space, epsilon, weighting=(*before, *trees))
         which = f"tree {number} of {rounds}" if rounds > 1 else "the whole tree"
         charges.append(Charge(f"{which} (depth {space.depth} at most)", drawn.row_cost))
-        # Votes of an odd number of trees for two classes are never tied; for more classes the first tree decides.
+        # Votes of an odd number of trees for two classes are never tied; for more classes the first
+        # tree decides.
         first = number == 1 and rounds > 1 and space.schema.n_classes > 2
         trees.append(drawn.tree(strength * FIRST if first else strength))
     return trees, charges
 
 
-def calibrated(curator: AnyCurator, tree: Tree, amount: Number, unit: Unit = "epsilon") -> tuple[Tree, Charge]:
-    """A labelled tree with class probabilities, the same for all nodes of one label: those of the people who get this answer.
+def calibrated(
+    curator: AnyCurator, tree: Tree, amount: Number, unit: Unit = "epsilon"
+) -> tuple[Tree, Charge]:
+    """A labelled tree with class probabilities, the same for all nodes of one label: those of the
+    people who get this answer.
 
-    The label of a node keeps the largest score, so predictions stay. Sensitivity: a row is in one entry of the label-by-class table.
-    Neighbours: one row added or removed. Cost: pure epsilon, or rho.
+    The label of a node keeps the largest score, so predictions stay. Sensitivity: a row is in one
+    entry of the label-by-class table. Neighbours: one row added or removed. Cost: pure epsilon, or
+    rho.
     """
     n_classes = tree.schema.n_classes
     labels = tree.counts.argmax(axis=1)
     cells = tree.cells
-    by_label = Cells(cells.schema, cells.attribute, cells.offset, cells.branch, np.where(cells.cell >= 0, labels, -1), n_classes)
+    by_label = Cells(
+        cells.schema,
+        cells.attribute,
+        cells.offset,
+        cells.branch,
+        np.where(cells.cell >= 0, labels, -1),
+        n_classes,
+    )
     answer = curator.count(by_label, **{unit: amount})
     # A number below its noise says little: each borrows as much from "all classes alike".
     counts = np.maximum(answer.tables[0], 0) + max(answer.deviation, 1.0)
     scores = np.log(counts / counts.sum(axis=1, keepdims=True))
     own = np.eye(n_classes, dtype=bool)
     scores[own] = np.maximum(scores[own], np.where(own, -np.inf, scores).max(axis=1) + MARGIN)
-    return Tree(cells, scores[labels]), Charge("class counts for each label of the tree", answer.row_cost)
+    return Tree(cells, scores[labels]), Charge(
+        "class counts for each label of the tree", answer.row_cost
+    )

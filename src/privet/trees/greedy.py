@@ -1,8 +1,10 @@
-"""Greedy trees: each split is chosen privately among **all** attribute-value candidates (Friedman and Schuster 2010; Novakovic).
+"""Greedy trees: each split is chosen privately among **all** attribute-value candidates (Friedman
+and Schuster 2010; Novakovic).
 
-The tree grows a level at a time, for all cells of the level at once: one private selection, and one noisy count where
-the schedule has it. Stopping rules look at noisy counts only. Where answers are free (randomised records), the curator says itself which
-cells no split is above the noise in, and they stay as they are.
+The tree grows a level at a time, for all cells of the level at once: one private selection, and one
+noisy count where the schedule has it. Stopping rules look at noisy counts only. Where answers are
+free (randomised records), the curator says itself which cells no split is above the noise in, and
+they stay as they are.
 """
 
 from __future__ import annotations
@@ -29,7 +31,9 @@ Possible = tuple[frozenset[int], ...]  # per attribute, the codes that a row of 
 
 @dataclass(frozen=True)
 class Grown:
-    """A structure, the noisy class counts of its leaves, the deviation of their noise (of every node, where that is known), charges."""
+    """A structure, the noisy class counts of its leaves, the deviation of their noise (of every
+    node, where that is known), charges.
+    """
 
     cells: Cells
     leaf_counts: npt.NDArray[np.int64]
@@ -39,13 +43,26 @@ class Grown:
 
     def shrunk(self, strength: float) -> Tree:
         """The tree, its thin leaves drawn towards their ancestors."""
-        return shrunk(self.cells, self.leaf_counts, self.deviation if self.of_nodes is None else self.of_nodes, strength)
+        return shrunk(
+            self.cells,
+            self.leaf_counts,
+            self.deviation if self.of_nodes is None else self.of_nodes,
+            strength,
+        )
 
 
-def grow_greedy(curator: AnyCurator, criterion: str, shares: Shares, *, splits: Splits = "binary", min_rows: float = 0) -> Grown:
+def grow_greedy(
+    curator: AnyCurator,
+    criterion: str,
+    shares: Shares,
+    *,
+    splits: Splits = "binary",
+    min_rows: float = 0,
+) -> Grown:
     """Grow one tree of at most ``len(shares.splits)`` levels.
 
-    Cost: the shares that were used; a level's selection and counts each cost their share once, because cells are disjoint.
+    Cost: the shares that were used; a level's selection and counts each cost their share once,
+    because cells are disjoint.
     """
     schema = curator.schema
     cells = Cells.everything(schema)
@@ -60,7 +77,10 @@ def grow_greedy(curator: AnyCurator, criterion: str, shares: Shares, *, splits: 
                 # Too few rows, or one class left; both judged on noisy counts.
                 if counts.sum() <= min_rows or (counts > 0).sum() <= 1:
                     closed[cell] = True
-        candidates = [[] if closed[c] else split_candidates(schema, possible[c], splits) for c in range(len(cells))]
+        candidates = [
+            [] if closed[c] else split_candidates(schema, possible[c], splits)
+            for c in range(len(cells))
+        ]
         open_cells = [c for c in range(len(cells)) if candidates[c]]
         if not open_cells:
             break
@@ -69,7 +89,11 @@ def grow_greedy(curator: AnyCurator, criterion: str, shares: Shares, *, splits: 
         choice = curator.choose(asked, [candidates[c] for c in open_cells], criterion, share)
         charges.append(Charge(f"splits of level {depth}", choice.row_cost))
         declined = choice.declined if isinstance(choice, Judged) else frozenset()
-        chosen = {c: split for i, (c, split) in enumerate(zip(open_cells, choice.splits, strict=True)) if i not in declined}
+        chosen = {
+            c: split
+            for i, (c, split) in enumerate(zip(open_cells, choice.splits, strict=True))
+            if i not in declined
+        }
         if not chosen:
             break
         cells, possible, closed = _refined(schema, cells, possible, chosen)
@@ -80,7 +104,9 @@ def grow_greedy(curator: AnyCurator, criterion: str, shares: Shares, *, splits: 
 
 
 def split_candidates(schema: Schema, possible: Possible, splits: Splits) -> list[Split]:
-    """All splits that separate the values still possible: one value against the rest, a threshold, or one child per value."""
+    """All splits that separate the values still possible: one value against the rest, a threshold,
+    or one child per value.
+    """
     found: list[Split] = []
     for name, codes in zip(schema.names, possible, strict=True):
         attribute = schema.attributes[name]
@@ -101,7 +127,9 @@ def split_candidates(schema: Schema, possible: Possible, splits: Splits) -> list
 def _refined(
     schema: Schema, cells: Cells, possible: Sequence[Possible], chosen: dict[int, Split]
 ) -> tuple[Cells, list[Possible], list[bool]]:
-    """The next level: children in the place of their parents, as :meth:`Cells.refine` numbers them."""
+    """The next level: children in the place of their parents, as :meth:`Cells.refine` numbers
+    them.
+    """
     next_possible: list[Possible] = []
     next_closed: list[bool] = []
     for cell, codes in enumerate(possible):
@@ -122,4 +150,6 @@ def _only(cells: Cells, kept: Sequence[int]) -> Cells:
     """The same structure with some cells only."""
     number = np.full(len(cells) + 1, -1, dtype=np.int32)
     number[list(kept)] = np.arange(len(kept))
-    return Cells(cells.schema, cells.attribute, cells.offset, cells.branch, number[cells.cell], len(kept))
+    return Cells(
+        cells.schema, cells.attribute, cells.offset, cells.branch, number[cells.cell], len(kept)
+    )

@@ -1,8 +1,10 @@
-"""ID3 on noisy counts: every access to the data is a noisy count (Blum et al. 2005; RDT-2009 section III, RDT-2012 section 4).
+"""ID3 on noisy counts: every access to the data is a noisy count (Blum et al. 2005; RDT-2009
+section III, RDT-2012 section 4).
 
-For each node and each attribute not yet used on its path, the value-by-class counts are asked. Nodes of one level are
-disjoint; attributes are not. So level i of a table with k attributes costs k - i rounds, a full tree k(k+1)/2 rounds, and
-each round gets an equal share. Node sizes and class counts are derived from these tables and cost nothing more.
+For each node and each attribute not yet used on its path, the value-by-class counts are asked.
+Nodes of one level are disjoint; attributes are not. So level i of a table with k attributes costs k
+- i rounds, a full tree k(k+1)/2 rounds, and each round gets an equal share. Node sizes and class
+counts are derived from these tables and cost nothing more.
 """
 
 from __future__ import annotations
@@ -30,11 +32,13 @@ def rounds(n_attributes: int, depth: int) -> int:
 def grow_noisy_id3(
     curator: AnyCurator, epsilon: Fraction | None, *, max_depth: int | None = None
 ) -> tuple[Tree, float, tuple[Charge, ...]]:
-    """One tree, the deviation of each count's noise, and what was paid. Epsilon None: exact counts of a public table.
+    """One tree, the deviation of each count's noise, and what was paid. Epsilon None: exact counts
+    of a public table.
 
-    A node is not split where its noisy size is below sqrt(2) T V / epsilon_round (T classes, V values on average): the
-    counts below it would be smaller than their noise (Friedman and Schuster 2010, section 4). Cost: epsilon / rounds for
-    each round of each level that was asked; levels that were not needed are not charged.
+    A node is not split where its noisy size is below sqrt(2) T V / epsilon_round (T classes, V
+    values on average): the counts below it would be smaller than their noise (Friedman and Schuster
+    2010, section 4). Cost: epsilon / rounds for each round of each level that was asked; levels
+    that were not needed are not charged.
     """
     schema = curator.schema
     k = len(schema.names)
@@ -49,7 +53,8 @@ def grow_noisy_id3(
     deviation = 0.0
     for level in range(depth):
         left = k - level
-        # Partition j asks each open cell about its j-th unused attribute: a row is in one entry of each.
+        # Partition j asks each open cell about its j-th unused attribute: a row is in one entry of
+        # each.
         asked = [_by_unused(cells, unused, open_cells, j) for j in range(left)]
         question = Question(tuple(Partition(partition) for partition in asked))
         answer = curator.count(question, math.inf if each is None else each * left)
@@ -68,20 +73,30 @@ def grow_noisy_id3(
                 continue
             gains = [_negative_entropy(table) for table in of_cell]
             chosen[cell] = Split.multiway(schema, schema.names[unused[cell][int(np.argmax(gains))]])
-        if not chosen or len(cells) + sum(split.n_children for split in chosen.values()) > MAX_CELLS:
+        if (
+            not chosen
+            or len(cells) + sum(split.n_children for split in chosen.values()) > MAX_CELLS
+        ):
             break
-        cells, unused, open_cells, counts_by_cell = _next_level(cells, unused, chosen, counts_by_cell, values)
+        cells, unused, open_cells, counts_by_cell = _next_level(
+            cells, unused, chosen, counts_by_cell, values
+        )
     return Tree.from_leaves(cells, counts_by_cell), deviation, tuple(charges)
 
 
 def _by_unused(cells: Cells, unused: list[tuple[int, ...]], open_cells: list[int], j: int) -> Cells:
     """Each open cell split by its j-th unused attribute; closed cells stay whole."""
     names = cells.schema.names
-    return cells.refine({cell: Split.multiway(cells.schema, names[unused[cell][j]]) for cell in open_cells})
+    return cells.refine(
+        {cell: Split.multiway(cells.schema, names[unused[cell][j]]) for cell in open_cells}
+    )
 
 
 def _tables_of(
-    cells: Cells, unused: list[tuple[int, ...]], open_cells: list[int], tables: tuple[npt.NDArray[np.int64], ...]
+    cells: Cells,
+    unused: list[tuple[int, ...]],
+    open_cells: list[int],
+    tables: tuple[npt.NDArray[np.int64], ...],
 ) -> dict[int, list[npt.NDArray[np.float64]]]:
     """By open cell: the noisy value-by-class table of each of its unused attributes."""
     sizes, is_open = cells.schema.sizes, set(open_cells)
@@ -97,7 +112,9 @@ def _tables_of(
 
 
 def _negative_entropy(table: npt.NDArray[np.float64]) -> float:
-    """Minus the conditional entropy of the class times the rows, on non-negative noisy counts: ID3's gain up to a constant."""
+    """Minus the conditional entropy of the class times the rows, on non-negative noisy counts:
+    ID3's gain up to a constant.
+    """
     counts = np.maximum(table, 0.0)
     sizes = counts.sum(axis=1, keepdims=True)
     shares = np.divide(counts, sizes, out=np.zeros_like(counts), where=sizes > 0)
@@ -112,7 +129,9 @@ def _next_level(
     counts: npt.NDArray[np.float64],
     values: dict[int, list[npt.NDArray[np.float64]]],
 ) -> tuple[Cells, list[tuple[int, ...]], list[int], npt.NDArray[np.float64]]:
-    """Children in the place of their parents; their class counts are lines of the parent's table."""
+    """Children in the place of their parents; their class counts are lines of the parent's
+    table.
+    """
     schema = cells.schema
     next_unused: list[tuple[int, ...]] = []
     next_open: list[int] = []

@@ -1,8 +1,10 @@
-"""Random decision trees: the structure is drawn before any data is seen (Fan et al. 2003; Jagannathan et al. 2009, 2012).
+"""Random decision trees: the structure is drawn before any data is seen (Fan et al. 2003;
+Jagannathan et al. 2009, 2012).
 
-At each node a uniformly random attribute: a categorical one that is not yet used on the path gets one child per value, a
-numeric one a uniformly random threshold of its public bins (Fan et al. 2003, section 3). All leaves are at the same
-depth, and nothing is pruned: which leaves are empty is a fact about the data.
+At each node a uniformly random attribute: a categorical one that is not yet used on the path gets
+one child per value, a numeric one a uniformly random threshold of its public bins (Fan et al. 2003,
+section 3). All leaves are at the same depth, and nothing is pruned: which leaves are empty is a
+fact about the data.
 """
 
 from __future__ import annotations
@@ -24,11 +26,15 @@ MAX_HEIGHT = 1000
 
 
 def height_for(schema: Schema, n_rows: float) -> int:
-    """h = min(floor(k/2), floor(log_b n) - 1), at least 1, with b values per attribute on average (RDT-2012, section 5.1).
+    """h = min(floor(k/2), floor(log_b n) - 1), at least 1, with b values per attribute on average
+    (RDT-2012, section 5.1).
 
     A numeric attribute splits in two.
     """
-    widths = [2 if isinstance(attribute, Numeric) else attribute.size for attribute in schema.attributes.values()]
+    widths = [
+        2 if isinstance(attribute, Numeric) else attribute.size
+        for attribute in schema.attributes.values()
+    ]
     b = max(sum(widths) / len(widths), 1.5)
     return max(1, min(len(widths) // 2, math.floor(math.log(max(n_rows, 1)) / math.log(b)) - 1))
 
@@ -44,8 +50,12 @@ def draw_tree(schema: Schema, height: int, bits: Bits) -> Cells:
     """The structure of one random tree, level by level."""
     sizes = np.asarray(schema.sizes, dtype=np.int64)
     numeric = np.array([isinstance(attribute, Numeric) for attribute in schema.attributes.values()])
-    bins = np.array([a.bins if isinstance(a, Numeric) else a.size for a in schema.attributes.values()], dtype=np.int64)
-    # Per open node and attribute: the codes that are still possible, low to high; a used category has one left.
+    bins = np.array(
+        [a.bins if isinstance(a, Numeric) else a.size for a in schema.attributes.values()],
+        dtype=np.int64,
+    )
+    # Per open node and attribute: the codes that are still possible, low to high; a used category
+    # has one left.
     low, high = np.zeros((1, len(sizes)), dtype=np.int32), (bins - 1)[None, :].astype(np.int32)
     attributes: list[npt.NDArray[Any]] = []
     branches: list[npt.NDArray[Any]] = []
@@ -59,7 +69,10 @@ def draw_tree(schema: Schema, height: int, bits: Bits) -> Cells:
         width = np.where(numeric[a], 2, sizes[a])
         child = first + n_nodes + np.cumsum(width) - width
         if child.size and int(child[-1] + width[-1]) > 2 * MAX_LEAVES:
-            raise ParameterError(f"random trees of height {height} have more than {MAX_LEAVES} leaves on this schema; ask for less")
+            raise ParameterError(
+                f"random trees of height {height} have more than {MAX_LEAVES} leaves on this "
+                "schema; ask for less"
+            )
         span = high[split, a].astype(np.int64) - low[split, a]
         threshold = low[split, a] + 1 + uniform_below(bits, span.astype(np.uint64)).astype(np.int64)
         side = (bits.words(len(split)) & np.uint64(1)).astype(np.int64)  # of a missing number
@@ -75,10 +88,16 @@ def draw_tree(schema: Schema, height: int, bits: Bits) -> Cells:
         first, n_branches = first + n_nodes, n_branches + len(owner)
         n_leaves = int(width.sum())
         if level < height - 1:
-            low, high = _children_bounds(low[split], high[split], a, width, numeric, threshold.astype(np.int64))
+            low, high = _children_bounds(
+                low[split], high[split], a, width, numeric, threshold.astype(np.int64)
+            )
     leaves = np.full(n_leaves, -1, dtype=np.int64)
     attribute = np.concatenate([*attributes, leaves]) if attributes else leaves
-    offset = np.concatenate([*offsets, np.zeros(len(leaves), dtype=np.int64)]) if offsets else np.zeros(1, dtype=np.int64)
+    offset = (
+        np.concatenate([*offsets, np.zeros(len(leaves), dtype=np.int64)])
+        if offsets
+        else np.zeros(1, dtype=np.int64)
+    )
     branch = np.concatenate(branches) if branches else np.zeros(0, dtype=np.int64)
     cell = np.where(attribute < 0, np.cumsum(attribute < 0) - 1, -1)
     return Cells(schema, attribute, offset, branch, cell, int((attribute < 0).sum()))  # type: ignore[arg-type]
@@ -101,12 +120,18 @@ def _children_bounds(
     numeric: npt.NDArray[np.bool_],
     threshold: npt.NDArray[np.int64],
 ) -> tuple[npt.NDArray[np.int32], npt.NDArray[np.int32]]:
-    """The possible codes of the children: below or from the threshold on; a used category is not asked again."""
+    """The possible codes of the children: below or from the threshold on; a used category is not
+    asked again.
+    """
     parent = np.repeat(np.arange(len(a)), width)
     number = np.arange(len(parent)) - np.repeat(np.cumsum(width) - width, width)
     low, high = low[parent], high[parent]
     line, column, cut = np.arange(len(parent)), a[parent], threshold[parent]
     is_numeric = numeric[column]
-    high[line, column] = np.where(is_numeric & (number == 0), cut - 1, np.where(is_numeric, high[line, column], 0))
-    low[line, column] = np.where(is_numeric & (number == 1), cut, np.where(is_numeric, low[line, column], 0))
+    high[line, column] = np.where(
+        is_numeric & (number == 0), cut - 1, np.where(is_numeric, high[line, column], 0)
+    )
+    low[line, column] = np.where(
+        is_numeric & (number == 1), cut, np.where(is_numeric, low[line, column], 0)
+    )
     return low, high

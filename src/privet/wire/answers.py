@@ -1,4 +1,6 @@
-"""What is answered, as JSON, and back. Amounts are written fractions, so that nothing is rounded on the way."""
+"""What is answered, as JSON, and back. Amounts are written fractions, so that nothing is rounded on
+the way.
+"""
 
 from __future__ import annotations
 
@@ -22,7 +24,10 @@ def cost_to(cost: Cost) -> Json:
 
 def cost_from(data: Mapping[str, Any]) -> Cost:
     """A cost."""
-    return Cost(None if data["epsilon"] is None else written_fraction(data["epsilon"]), written_fraction(data["rho"]))
+    return Cost(
+        None if data["epsilon"] is None else written_fraction(data["epsilon"]),
+        written_fraction(data["rho"]),
+    )
 
 
 def entry_to(entry: Entry) -> Json:
@@ -41,23 +46,37 @@ def entry_to(entry: Entry) -> Json:
 
 def entry_from(data: Mapping[str, Any]) -> Entry:
     """A line of the ledger."""
-    texts = {name: str(data[name]) for name in ("time", "dataset", "analyst", "what", "key", "hash")}
+    texts = {
+        name: str(data[name]) for name in ("time", "dataset", "analyst", "what", "key", "hash")
+    }
     return Entry(number=int(data["number"]), cost=cost_from(data["cost"]), **texts)
 
 
 def answer_to(answer: Answer) -> Json:
     """Any answer."""
-    told: Json = {"cost": cost_to(answer.cost), "row_cost": cost_to(answer.row_cost), "private": answer.private}
+    told: Json = {
+        "cost": cost_to(answer.cost),
+        "row_cost": cost_to(answer.row_cost),
+        "private": answer.private,
+    }
     told["entry"] = None if answer.entry is None else entry_to(answer.entry)
     if isinstance(answer, Numbers):
-        told["tables"] = [{"shape": list(table.shape), "numbers": table.reshape(-1).tolist()} for table in answer.tables]
+        told["tables"] = [
+            {"shape": list(table.shape), "numbers": table.reshape(-1).tolist()}
+            for table in answer.tables
+        ]
         told |= {"noise": answer.noise, "spread": str(answer.spread), "deviation": answer.deviation}
     elif isinstance(answer, Choices):
         told["splits"] = [split_to(split) for split in answer.splits]
     elif isinstance(answer, Choice):
         told["index"] = answer.index
         if isinstance(answer, Quantile):
-            told |= {"attribute": answer.attribute, "q": str(answer.q), "low": answer.low, "high": answer.high}
+            told |= {
+                "attribute": answer.attribute,
+                "q": str(answer.q),
+                "low": answer.low,
+                "high": answer.high,
+            }
     elif isinstance(answer, Drawn):
         told |= {"cells": cells_to(answer.cells), "labels": answer.labels.tolist()}
     return told
@@ -65,13 +84,23 @@ def answer_to(answer: Answer) -> Json:
 
 def _common(data: Mapping[str, Any]) -> Json:
     entry = None if data["entry"] is None else entry_from(data["entry"])
-    return {"cost": cost_from(data["cost"]), "row_cost": cost_from(data["row_cost"]), "private": data["private"] is True, "entry": entry}
+    return {
+        "cost": cost_from(data["cost"]),
+        "row_cost": cost_from(data["row_cost"]),
+        "private": data["private"] is True,
+        "entry": entry,
+    }
 
 
 def numbers_from(data: Mapping[str, Any]) -> Numbers:
     """Noisy tables."""
-    tables = tuple(np.array(table["numbers"], dtype=np.int64).reshape(table["shape"]) for table in data["tables"])
-    return Numbers(**_common(data), tables=tables, noise=data["noise"], spread=written_fraction(data["spread"]))
+    tables = tuple(
+        np.array(table["numbers"], dtype=np.int64).reshape(table["shape"])
+        for table in data["tables"]
+    )
+    return Numbers(
+        **_common(data), tables=tables, noise=data["noise"], spread=written_fraction(data["spread"])
+    )
 
 
 def choices_from(data: Mapping[str, Any]) -> Choices:
@@ -92,7 +121,11 @@ def quantile_from(schema: Schema, data: Mapping[str, Any]) -> Quantile:
 
 def drawn_from(schema: Schema, data: Mapping[str, Any]) -> Drawn:
     """A drawn tree."""
-    return Drawn(**_common(data), cells=cells_from(schema, data["cells"]), labels=np.array(data["labels"], dtype=np.int64))
+    return Drawn(
+        **_common(data),
+        cells=cells_from(schema, data["cells"]),
+        labels=np.array(data["labels"], dtype=np.int64),
+    )
 
 
 def preview_to(preview: Preview) -> Json:

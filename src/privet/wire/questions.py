@@ -1,9 +1,10 @@
 """What is asked, as JSON, and back.
 
-Cells come in one of two forms. A **list** is for people: each cell is an object that says, for some attributes, which values are in it;
-whole numbers are codes, texts are the labels of the schema. A **tree** is for programs: ``attribute`` has the position of the attribute
-that each node tests (-1 for a leaf), ``branch`` for each inner node in turn the node that each code leads to, ``cell`` the cell of
-each leaf (-1: none), ``n_cells`` how many cells there are.
+Cells come in one of two forms. A **list** is for people: each cell is an object that says, for some
+attributes, which values are in it; whole numbers are codes, texts are the labels of the schema. A
+**tree** is for programs: ``attribute`` has the position of the attribute that each node tests (-1
+for a leaf), ``branch`` for each inner node in turn the node that each code leads to, ``cell`` the
+cell of each leaf (-1: none), ``n_cells`` how many cells there are.
 
 Reading checks values; kinds and sizes were checked by whoever took the JSON in.
 """
@@ -36,17 +37,31 @@ def cells_to(cells: Cells) -> Json:
     """Cells in the form of a tree. Branches are written in the order of their nodes."""
     sizes = cells.schema.sizes
     inner = np.flatnonzero(cells.attribute >= 0).tolist()
-    branches = [cells.branch[cells.offset[node] : cells.offset[node] + sizes[cells.attribute[node]]] for node in inner]
+    branches = [
+        cells.branch[cells.offset[node] : cells.offset[node] + sizes[cells.attribute[node]]]
+        for node in inner
+    ]
     branch = np.concatenate(branches).tolist() if branches else []
-    return {"attribute": cells.attribute.tolist(), "branch": branch, "cell": cells.cell.tolist(), "n_cells": cells.n_cells}
+    return {
+        "attribute": cells.attribute.tolist(),
+        "branch": branch,
+        "cell": cells.cell.tolist(),
+        "n_cells": cells.n_cells,
+    }
 
 
-def cells_from(schema: Schema, data: Mapping[str, Any] | Sequence[Mapping[str, Any]], max_nodes: int = MAX_COMPILED) -> Cells:
+def cells_from(
+    schema: Schema,
+    data: Mapping[str, Any] | Sequence[Mapping[str, Any]],
+    max_nodes: int = MAX_COMPILED,
+) -> Cells:
     """Cells from either form."""
     if not isinstance(data, Mapping):
         return Cells.of(schema, [_cell(schema, cell) for cell in data], max_nodes=max_nodes)
     try:
-        attribute, branch, cell = (np.asarray(data[name], dtype=np.int32) for name in ("attribute", "branch", "cell"))
+        attribute, branch, cell = (
+            np.asarray(data[name], dtype=np.int32) for name in ("attribute", "branch", "cell")
+        )
     except OverflowError:
         raise QuestionError("a partition holds a number that is out of range") from None
     if (attribute < -1).any() or (attribute >= len(schema.sizes)).any():
@@ -54,12 +69,21 @@ def cells_from(schema: Schema, data: Mapping[str, Any] | Sequence[Mapping[str, A
     # The size that stands last belongs to -1: a leaf has no branches.
     widths = np.array([*schema.sizes, 0], dtype=np.int64)[attribute]
     if int(widths.sum()) != len(branch):
-        raise QuestionError(f"the nodes of a partition must have one branch per value: {int(widths.sum())} in all, got {len(branch)}")
+        raise QuestionError(
+            f"the nodes of a partition must have one branch per value: {int(widths.sum())} in "
+            "all, "
+            f"got {len(branch)}"
+        )
     return Cells(schema, attribute, np.cumsum(widths) - widths, branch, cell, data["n_cells"])
 
 
 def _cell(schema: Schema, data: Mapping[str, Sequence[int | str]]) -> Cell:
-    return Cell(tuple(Condition(name, tuple(_code(schema, name, value) for value in values)) for name, values in data.items()))
+    return Cell(
+        tuple(
+            Condition(name, tuple(_code(schema, name, value) for value in values))
+            for name, values in data.items()
+        )
+    )
 
 
 def _code(schema: Schema, attribute: str, value: int | str) -> int:
@@ -97,7 +121,9 @@ def question_to(question: Question) -> Json:
     return {"cells": listed, "partitions": partitions}
 
 
-def question_from(schema: Schema, cells: Sequence[Any], partitions: Sequence[Mapping[str, Any]] | None) -> Question:
+def question_from(
+    schema: Schema, cells: Sequence[Any], partitions: Sequence[Mapping[str, Any]] | None
+) -> Question:
     """A question; without partitions, the class counts of all cells that are listed."""
     compiled: list[Cells] = []
     room = MAX_COMPILED
@@ -105,34 +131,53 @@ def question_from(schema: Schema, cells: Sequence[Any], partitions: Sequence[Map
         compiled.append(cells_from(schema, one, room))
         if not isinstance(one, Mapping):
             room -= len(compiled[-1].attribute)
-    asked: Sequence[Mapping[str, Any]] = [{"cells": i} for i in range(len(compiled))] if partitions is None else partitions
+    asked: Sequence[Mapping[str, Any]] = (
+        [{"cells": i} for i in range(len(compiled))] if partitions is None else partitions
+    )
     if bad := [part["cells"] for part in asked if not 0 <= part["cells"] < len(compiled)]:
-        raise QuestionError(f"a partition refers to cells {bad[0]}, but {len(compiled)} are listed (the first is 0)")
+        raise QuestionError(
+            f"a partition refers to cells {bad[0]}, but {len(compiled)} are listed (the first is 0)"
+        )
     return Question(tuple(Partition(compiled[part["cells"]], by=part.get("by")) for part in asked))
 
 
 def expected_to(expected: Sequence[npt.NDArray[np.int64]], handicaps: Sequence[int]) -> Json:
     """What is expected of each partition, its numbers in one line, and the handicaps."""
-    return {"expected": [table.reshape(-1).tolist() for table in expected], "handicaps": list(handicaps)}
+    return {
+        "expected": [table.reshape(-1).tolist() for table in expected],
+        "handicaps": list(handicaps),
+    }
 
 
-def expected_from(question: Question, expected: Sequence[Sequence[int]]) -> list[npt.NDArray[np.int64]]:
+def expected_from(
+    question: Question, expected: Sequence[Sequence[int]]
+) -> list[npt.NDArray[np.int64]]:
     """The tables that are expected of a question's partitions."""
     if len(expected) != len(question.partitions):
-        raise QuestionError(f"expected must hold one list per partition ({len(question.partitions)}), got {len(expected)}")
+        raise QuestionError(
+            f"expected must hold one list per partition ({len(question.partitions)}), got "
+            f"{len(expected)}"
+        )
     tables = []
     for number, (listed, partition) in enumerate(zip(expected, question.partitions, strict=True)):
         if len(listed) != partition.entries:
-            raise QuestionError(f"expected[{number}] must hold a number for each of {partition.entries} counts, got {len(listed)}")
+            raise QuestionError(
+                f"expected[{number}] must hold a number for each of {partition.entries} "
+                "counts, "
+                f"got {len(listed)}"
+            )
         tables.append(np.array(listed, dtype=np.int64).reshape(partition.shape))
     return tables
 
 
 def candidates_to(candidates: Sequence[Split] | Sequence[Sequence[Split]]) -> Json:
-    """Candidate splits: listed once, and by their numbers for each cell where cells have lists of their own."""
+    """Candidate splits: listed once, and by their numbers for each cell where cells have lists of
+    their own.
+    """
     shared = [one for one in candidates if isinstance(one, Split)]
     lists = [] if shared else [list(of_cell) for of_cell in candidates]  # type: ignore[arg-type]
-    distinct = shared or list(dict.fromkeys(one for of_cell in lists for one in of_cell))  # what is offered twice counts twice
+    # what is offered twice counts twice
+    distinct = shared or list(dict.fromkeys(one for of_cell in lists for one in of_cell))
     number = {one: i for i, one in enumerate(distinct)}
     return {
         "splits": [split_to(one) for one in distinct],
@@ -140,13 +185,17 @@ def candidates_to(candidates: Sequence[Split] | Sequence[Sequence[Split]]) -> Js
     }
 
 
-def candidates_from(splits: Sequence[Mapping[str, Any]], candidates: Sequence[Sequence[int]] | None) -> list[Split] | list[list[Split]]:
+def candidates_from(
+    splits: Sequence[Mapping[str, Any]], candidates: Sequence[Sequence[int]] | None
+) -> list[Split] | list[list[Split]]:
     """Candidate splits: one list for all cells, or one per cell."""
     listed = [split_from(one) for one in splits]
     if candidates is None:
         return listed
     if bad := [i for of_cell in candidates for i in of_cell if not 0 <= i < len(listed)]:
-        raise QuestionError(f"a candidate refers to split {bad[0]}, but {len(listed)} are listed (the first is 0)")
+        raise QuestionError(
+            f"a candidate refers to split {bad[0]}, but {len(listed)} are listed (the first is 0)"
+        )
     return [[listed[i] for i in of_cell] for of_cell in candidates]
 
 
@@ -158,7 +207,10 @@ def space_to(space: TreeSpace) -> Json:
 
 def space_from(schema: Schema, data: Mapping[str, Any]) -> TreeSpace:
     """A space of trees; by default with all splits."""
-    inner, last = (None if data[name] is None else tuple(split_from(one) for one in data[name]) for name in ("inner", "last"))
+    inner, last = (
+        None if data[name] is None else tuple(split_from(one) for one in data[name])
+        for name in ("inner", "last")
+    )
     return TreeSpace(schema, data["depth"], inner, last, data["split"], data["keep"])
 
 
@@ -175,7 +227,9 @@ def score_from(schema: Schema, by: str | None, table: Sequence[Any]) -> RowScore
         return RowScore(schema, np.array(table, dtype=np.int64), by)
     except (ValueError, OverflowError, TypeError):
         shape = "(values, classes)" if by is not None else "(classes)"
-        raise QuestionError(f"a row score must be a table of whole numbers of shape {shape}") from None
+        raise QuestionError(
+            f"a row score must be a table of whole numbers of shape {shape}"
+        ) from None
 
 
 def trees_to(trees: Sequence[Tree]) -> list[Json]:
@@ -186,6 +240,8 @@ def trees_to(trees: Sequence[Tree]) -> list[Json]:
 def trees_from(schema: Schema, data: Sequence[Mapping[str, Any]]) -> list[Tree]:
     """Released trees of scores."""
     try:
-        return [tree_from(schema, dict(tree), number, LARGEST_SCORE) for number, tree in enumerate(data)]
+        return [
+            tree_from(schema, dict(tree), number, LARGEST_SCORE) for number, tree in enumerate(data)
+        ]
     except Damaged as problem:
         raise QuestionError(str(problem)) from None

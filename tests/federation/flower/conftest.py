@@ -1,4 +1,6 @@
-"""Three parties with a third of the nursery data each, in DuckDB files, and the settings of a round."""
+"""Three parties with a third of the nursery data each, in DuckDB files, and the settings of a
+round.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,6 @@
-"""Flower's own server workflow and client apps in one process: messages go round without a network, and parties can drop out."""
+"""Flower's own server workflow and client apps in one process: messages go round without a network,
+and parties can drop out.
+"""
 
 from __future__ import annotations
 
@@ -26,14 +28,23 @@ TaskIdentity.run_id, TaskIdentity.node_id, TaskIdentity.task_id = 1, 1, 1
 
 
 class LoopGrid(Grid):
-    """Hands each message to its client at once. ``drops`` says at which stage a node falls silent; ``seen`` keeps all replies."""
+    """Hands each message to its client at once. ``drops`` says at which stage a node falls silent;
+    ``seen`` keeps all replies.
+    """
 
-    def __init__(self, apps: Mapping[int, ClientApp], contexts: Mapping[int, Context], drops: Mapping[int, str] | None = None) -> None:
+    def __init__(
+        self,
+        apps: Mapping[int, ClientApp],
+        contexts: Mapping[int, Context],
+        drops: Mapping[int, str] | None = None,
+    ) -> None:
         self.apps, self.contexts, self.drops = apps, contexts, dict(drops or {})
         self.seen: list[tuple[str, Message]] = []
         self.dead: set[int] = set()
 
-    def send_and_receive(self, messages: Iterable[Message], *, timeout: float | None = None) -> list[Message]:
+    def send_and_receive(
+        self, messages: Iterable[Message], *, timeout: float | None = None
+    ) -> list[Message]:
         return [reply for message in messages if (reply := self._reply(message)) is not None]
 
     def _reply(self, message: Message) -> Message | None:
@@ -45,7 +56,12 @@ class LoopGrid(Grid):
         if node in self.dead:
             return None
         try:  # as a SuperNode does: the client gets its own copy, and every error becomes a message
-            own = Message(copy.deepcopy(message.content), node, message.metadata.message_type, group_id=message.metadata.group_id)
+            own = Message(
+                copy.deepcopy(message.content),
+                node,
+                message.metadata.message_type,
+                group_id=message.metadata.group_id,
+            )
             reply = self.apps[node](own, self.contexts[node])
         except Exception as error:  # noqa: BLE001
             reply = Message(Error(code=1, reason=f"{type(error)}:<'{error}'>"), reply_to=message)
@@ -65,8 +81,18 @@ class LoopGrid(Grid):
     def pull_messages(self, message_ids): ...
 
 
-def a_context(node: int = 0, node_config: Mapping[str, object] | None = None, run_config: Mapping[str, object] | None = None) -> Context:
-    return Context(run_id=1, node_id=node, node_config=dict(node_config or {}), state=RecordDict(), run_config=dict(run_config or {}))
+def a_context(
+    node: int = 0,
+    node_config: Mapping[str, object] | None = None,
+    run_config: Mapping[str, object] | None = None,
+) -> Context:
+    return Context(
+        run_id=1,
+        node_id=node,
+        node_config=dict(node_config or {}),
+        state=RecordDict(),
+        run_config=dict(run_config or {}),
+    )
 
 
 class Giver(NumPyClient):
@@ -112,12 +138,21 @@ class Keep(Strategy):
 
 
 def secure_sum(
-    vectors: Sequence[np.ndarray], encoding: Encoding, threshold: int, drops: Mapping[int, str] | None = None
+    vectors: Sequence[np.ndarray],
+    encoding: Encoding,
+    threshold: int,
+    drops: Mapping[int, str] | None = None,
 ) -> tuple[np.ndarray | None, int, LoopGrid]:
-    """The mean of the vectors of those who did not drop out, through SecAgg+ with the parameters of an encoding."""
+    """The mean of the vectors of those who did not drop out, through SecAgg+ with the parameters of
+    an encoding.
+    """
     nodes = {100 + 7 * i: vector for i, vector in enumerate(vectors)}
     apps = {node: giving(vector) for node, vector in nodes.items()}
-    grid = LoopGrid(apps, {node: a_context(node) for node in nodes}, {list(nodes)[i]: stage for i, stage in (drops or {}).items()})
+    grid = LoopGrid(
+        apps,
+        {node: a_context(node) for node in nodes},
+        {list(nodes)[i]: stage for i, stage in (drops or {}).items()},
+    )
     kept = Keep()
     workflow = SecAggPlusWorkflow(
         1.0,
@@ -127,5 +162,7 @@ def secure_sum(
         quantization_range=2 * encoding.limit,
         modulus_range=MODULUS,
     )
-    DefaultWorkflow(fit_workflow=workflow)(grid, LegacyContext(a_context(), ServerConfig(num_rounds=1), kept))
+    DefaultWorkflow(fit_workflow=workflow)(
+        grid, LegacyContext(a_context(), ServerConfig(num_rounds=1), kept)
+    )
     return kept.mean, kept.contributions, grid

@@ -1,4 +1,6 @@
-"""The app for real: SuperLink, SuperNodes and app processes on loopback. In-process rounds are in test_rounds.py."""
+"""The app for real: SuperLink, SuperNodes and app processes on loopback. In-process rounds are in
+test_rounds.py.
+"""
 
 from __future__ import annotations
 
@@ -68,11 +70,23 @@ def test_a_party_is_killed_while_it_counts_and_a_run_with_too_few_writes_nothing
         killer.join()
         assert ended.completed, ended.log
 
-        dear = flower.run({**federation.run, "parties": 2, "epsilon": "2.5", "output": str(federation.home / "dear.json"), "timeout": 60.0})
+        dear = flower.run(
+            {
+                **federation.run,
+                "parties": 2,
+                "epsilon": "2.5",
+                "output": str(federation.home / "dear.json"),
+                "timeout": 60.0,
+            }
+        )
         assert not dear.completed
         assert "nothing was unmasked and no model is written" in dear.log
-        assert "epsilon must be at most 2 for this party, the server asks for 5/2" in flower.log("11"), "its owner reads why"
-        assert "at most 2 for this party" not in flower.log("superlink") + dear.log, "and the server does not"
+        assert "epsilon must be at most 2 for this party, the server asks for 5/2" in flower.log(
+            "11"
+        ), "its owner reads why"
+        assert "at most 2 for this party" not in flower.log("superlink") + dear.log, (
+            "and the server does not"
+        )
     assert not (federation.home / "dear.json").exists()
     assert [charges(federation, node) for node in federation.nodes] == [1, 1, 0]
     model = pv.load(federation.output)
@@ -84,7 +98,16 @@ def test_a_party_is_killed_while_it_counts_and_a_run_with_too_few_writes_nothing
 @pytest.mark.slow
 def test_the_example(tmp_path):
     done = subprocess.run(
-        [sys.executable, "-W", "error", ROOT / "examples/flower/run.py", "--keep", tmp_path / "kept", "--epsilon", "1"],
+        [
+            sys.executable,
+            "-W",
+            "error",
+            ROOT / "examples/flower/run.py",
+            "--keep",
+            tmp_path / "kept",
+            "--epsilon",
+            "1",
+        ],
         capture_output=True,
         text=True,
         timeout=600,
@@ -92,11 +115,23 @@ def test_the_example(tmp_path):
     assert done.returncode == 0, done.stdout + done.stderr
     found = {
         name: (float(accuracy), float(noise))
-        for name, accuracy, noise in re.findall(r"^(\w[^:\n]*?)  +(0\.\d+) +([\d.]+)$", done.stdout, re.M)
+        for name, accuracy, noise in re.findall(
+            r"^(\w[^:\n]*?)  +(0\.\d+) +([\d.]+)$", done.stdout, re.M
+        )
     }
-    assert set(found) == {"pooled rows, one curator", "secure sum (Flower)", "merged contributions", "one party alone"}
-    pooled, secure, merged = (found[name] for name in ("pooled rows, one curator", "secure sum (Flower)", "merged contributions"))
-    assert secure[1] == pytest.approx(pooled[1] * 1.5**0.5, rel=0.02), "that of one curator for any two of the three"
+    assert set(found) == {
+        "pooled rows, one curator",
+        "secure sum (Flower)",
+        "merged contributions",
+        "one party alone",
+    }
+    pooled, secure, merged = (
+        found[name]
+        for name in ("pooled rows, one curator", "secure sum (Flower)", "merged contributions")
+    )
+    assert secure[1] == pytest.approx(pooled[1] * 1.5**0.5, rel=0.02), (
+        "that of one curator for any two of the three"
+    )
     assert secure[1] < merged[1]
     assert abs(secure[0] - pooled[0]) < 0.06
     assert secure[0] > 0.8
@@ -109,7 +144,10 @@ def test_the_example(tmp_path):
 
 @pytest.mark.slow
 def test_ctrl_c_leaves_nothing_behind(tmp_path):
-    running = subprocess.Popen([sys.executable, ROOT / "examples/flower/run.py", "--keep", tmp_path / "kept"], stdout=subprocess.DEVNULL)
+    running = subprocess.Popen(
+        [sys.executable, ROOT / "examples/flower/run.py", "--keep", tmp_path / "kept"],
+        stdout=subprocess.DEVNULL,
+    )
     log = tmp_path / "kept/flower/party0.log"
     wait_for(lambda: log.read_text() if log.exists() else "", "SuperNode ID", 1)
     assert len(of_this_run(tmp_path / "kept")) >= 4

@@ -1,4 +1,6 @@
-"""Masks come from whole seeds. The first test documents why: it fails when Flower no longer needs this."""
+"""Masks come from whole seeds. The first test documents why: it fails when Flower no longer needs
+this.
+"""
 
 from __future__ import annotations
 
@@ -13,7 +15,10 @@ from privet.errors import MissingDependency
 from privet.federation.flower import masks
 from privet.federation.flower.masks import expand
 
-MODULES = ("flwr.client.mod.secure_aggregation.secaggplus_mod", "flwr.server.workflow.secure_aggregation.secaggplus_workflow")
+MODULES = (
+    "flwr.client.mod.secure_aggregation.secaggplus_mod",
+    "flwr.server.workflow.secure_aggregation.secaggplus_workflow",
+)
 SEED, SAME_FOLD = bytes(range(32)), bytes(range(4, 8)) + bytes(range(4)) + bytes(range(8, 32))
 SHAPES = [(1,), (40, 3)]
 
@@ -25,7 +30,11 @@ def test_flower_itself_keeps_32_bits_of_a_seed():
 
 
 def test_whole_seeds_count():
-    first, second, again = expand(SEED, 1 << 32, SHAPES), expand(SAME_FOLD, 1 << 32, SHAPES), expand(SEED, 1 << 32, SHAPES)
+    first, second, again = (
+        expand(SEED, 1 << 32, SHAPES),
+        expand(SAME_FOLD, 1 << 32, SHAPES),
+        expand(SEED, 1 << 32, SHAPES),
+    )
     assert [mask.shape for mask in first] == SHAPES
     assert all(mask.dtype == np.int64 for mask in first)
     assert (first[1] != second[1]).all()

@@ -1,4 +1,6 @@
-"""Rounds of the app in one process: Flower's workflow, mod and messages are real, only the network is not."""
+"""Rounds of the app in one process: Flower's workflow, mod and messages are real, only the network
+is not.
+"""
 
 from __future__ import annotations
 
@@ -28,12 +30,21 @@ from tests.federation.flower.loop import LoopGrid, a_context
 
 def grid_of(federation, drops=None, **changes) -> LoopGrid:
     """``changes`` are to the configuration of the first node."""
-    nodes = {node: {**config, **(changes if node == 11 else {})} for node, config in federation.nodes.items()}
-    return LoopGrid(dict.fromkeys(nodes, app), {node: a_context(node, config) for node, config in nodes.items()}, drops)
+    nodes = {
+        node: {**config, **(changes if node == 11 else {})}
+        for node, config in federation.nodes.items()
+    }
+    return LoopGrid(
+        dict.fromkeys(nodes, app),
+        {node: a_context(node, config) for node, config in nodes.items()},
+        drops,
+    )
 
 
 def run(federation, grid=None, **changes):
-    return server.run(grid or grid_of(federation), a_context(run_config={**federation.run, **changes}))
+    return server.run(
+        grid or grid_of(federation), a_context(run_config={**federation.run, **changes})
+    )
 
 
 def errors(grid) -> list[str]:
@@ -44,7 +55,9 @@ def exact_sum(federation, nodes=(11, 22, 33)) -> np.ndarray:
     """What a curator counts without noise: tables declared public."""
     total = 0
     for node in nodes:
-        curator = Curator(federation.tables[node], federation.plan.schema, pv.Budget(1), public=True)
+        curator = Curator(
+            federation.tables[node], federation.plan.schema, pv.Budget(1), public=True
+        )
         answer = curator.count(Question.forest(federation.plan.forest), float("inf"))
         total = total + np.concatenate([table.reshape(-1) for table in answer.tables])
     return total
@@ -52,7 +65,11 @@ def exact_sum(federation, nodes=(11, 22, 33)) -> np.ndarray:
 
 def spent(federation, node) -> float:
     ledger = federation.ledger(node)
-    return 0.0 if not ledger.exists() else sum(float(entry.cost.epsilon) for entry in SQLiteLedger(ledger).entries())
+    return (
+        0.0
+        if not ledger.exists()
+        else sum(float(entry.cost.epsilon) for entry in SQLiteLedger(ledger).entries())
+    )
 
 
 def test_a_round_gives_the_sum_with_the_noise_of_one_curator(federation):
@@ -65,11 +82,16 @@ def test_a_round_gives_the_sum_with_the_noise_of_one_curator(federation):
     assert noise.any()
     assert [spent(federation, node) for node in federation.nodes] == [2, 2, 2]
     entry = SQLiteLedger(federation.ledger(11)).entries()[0]
-    assert "share of class counts for secure aggregation, noise of 2 honest parties together" in entry.what
+    assert (
+        "share of class counts for secure aggregation, noise of 2 honest parties together"
+        in entry.what
+    )
     saved = pv.load(federation.output)
     assert saved.privacy_.promised.epsilon == 2
     assert saved.privacy_.private
-    assert "Nobody is in the tables of two parties, as the parties assert" in saved.privacy_.notes[-1]
+    assert (
+        "Nobody is in the tables of two parties, as the parties assert" in saved.privacy_.notes[-1]
+    )
 
 
 def test_the_server_sees_no_share(federation):
@@ -80,8 +102,12 @@ def test_the_server_sees_no_share(federation):
     assert len(collected) == 3
     for reply in collected:
         assert all(len(record) == 0 for record in reply.content.array_records.values())
-        assert {name: dict(record) for name, record in reply.content.metric_records.items()} == {"fitres.num_examples": {"num_examples": 1}}
-        masked = np.load(io.BytesIO(reply.content.config_records["secaggplus_configs"]["masked_params"][1]))
+        assert {name: dict(record) for name, record in reply.content.metric_records.items()} == {
+            "fitres.num_examples": {"num_examples": 1}
+        }
+        masked = np.load(
+            io.BytesIO(reply.content.config_records["secaggplus_configs"]["masked_params"][1])
+        )
         assert masked.size == exact_sum(federation).size
         assert stats.kstest(masked / 2**32, "uniform").pvalue > 1e-9
         assert stats.kstest(exact_sum(federation) / 2**32, "uniform").pvalue < 1e-9
@@ -101,9 +127,16 @@ def test_the_statement_says_whom_to_trust(federation):
         "in the tables of all contributors",
     ):
         assert words in said
-    assert model.privacy.promised == Cost.pure(6), "somebody may be in all three tables, and moves one noise by three rows"
-    assert model.privacy.describe().endswith("provided that at least 2 of 3 contributions are honest and the server follows the protocol")
-    assert "nobody is in the tables of two parties, at least 1 of 3" in run(federation, epsilon="1").privacy.describe()
+    assert model.privacy.promised == Cost.pure(6), (
+        "somebody may be in all three tables, and moves one noise by three rows"
+    )
+    assert model.privacy.describe().endswith(
+        "provided that at least 2 of 3 contributions are honest and the server follows the protocol"
+    )
+    assert (
+        "nobody is in the tables of two parties, at least 1 of 3"
+        in run(federation, epsilon="1").privacy.describe()
+    )
 
 
 def test_a_party_that_drops_out_while_counting_is_left_out(federation):
@@ -134,8 +167,16 @@ def test_with_too_few_there_is_no_model(federation, honest, colluding, drops):
 @pytest.mark.parametrize(
     ("changes", "kind", "why"),
     [
-        ({"epsilon": "1.9"}, "PrivacyError", "epsilon must be at most 19/10 for this party, the server asks for 2"),
-        ({"colluding": 2}, "PrivacyError", "colluding must be at least 2 for this party, the server allows for 1"),
+        (
+            {"epsilon": "1.9"},
+            "PrivacyError",
+            "epsilon must be at most 19/10 for this party, the server asks for 2",
+        ),
+        (
+            {"colluding": 2},
+            "PrivacyError",
+            "colluding must be at least 2 for this party, the server allows for 1",
+        ),
         ({"schema": ""}, "ParameterError", "needs 'schema'"),
         ({"plan": "0123456789"}, "QuestionError", "takes part in the plan 0123456789 only"),
         ({"budget": "1"}, "BudgetExceeded", "asked epsilon 2, left epsilon 1"),
@@ -167,7 +208,9 @@ def test_a_party_says_on_how_many_it_relies(federation, caplog):
 
 
 def test_people_with_several_rows_cost_every_table_as_much(federation):
-    """A table of two rows per person is charged twice, and takes part only where the model promises for two."""
+    """A table of two rows per person is charged twice, and takes part only where the model promises
+    for two.
+    """
     own = federation.home / "two.json"
     federation.plan.schema.declare(rows_per_person=2).write(own)
     model = run(federation, grid_of(federation, schema=str(own), budget="9"), rows_per_person=2)
@@ -181,7 +224,10 @@ def test_a_party_with_another_domain_or_more_rows_per_person_refuses(federation,
     federation.plan.schema.declare(rows_per_person=2).write(wider)
     other = federation.home / "other.json"
     pv.datasets.load("car").schema.write(other)
-    for path, why in ((wider, "the model would promise less than this table"), (other, "drawn for another schema")):
+    for path, why in (
+        (wider, "the model would promise less than this table"),
+        (other, "drawn for another schema"),
+    ):
         grid = grid_of(federation, schema=str(path))
         run(federation, grid, epsilon="1")
         assert "this party does not contribute (QuestionError)" in errors(grid)[0]
@@ -209,8 +255,12 @@ class TestNothingLeavesUnmasked:
 
     def fit_instructions(self, federation) -> RecordDict:
         """What a server sends that does not use secure aggregation."""
-        config = server.AskOnce(federation.plan, server.Settings.from_config(federation.run))._config
-        return RecordDict({"fitins.parameters": ArrayRecord(), "fitins.config": ConfigRecord(config)})
+        config = server.AskOnce(
+            federation.plan, server.Settings.from_config(federation.run)
+        )._config
+        return RecordDict(
+            {"fitins.parameters": ArrayRecord(), "fitins.config": ConfigRecord(config)}
+        )
 
     @pytest.mark.parametrize("kind", ["train", "evaluate", "query", "get_parameters"])
     def test_a_server_without_secure_aggregation_gets_nothing(self, federation, kind):
@@ -221,13 +271,18 @@ class TestNothingLeavesUnmasked:
     def test_a_client_without_the_mod_counts_nothing(self, federation, caplog):
         bare = ClientApp(_party)
         with pytest.raises(PrivacyError, match="does not contribute"):
-            bare(Message(self.fit_instructions(federation), 11, "train"), a_context(11, federation.nodes[11]))
+            bare(
+                Message(self.fit_instructions(federation), 11, "train"),
+                a_context(11, federation.nodes[11]),
+            )
         assert "that has not begun" in caplog.text
         assert spent(federation, 11) == 0
 
     def test_vectors_cannot_be_asked_for_before_keys_are_shared(self, federation):
         content = self.fit_instructions(federation)
-        content["secaggplus_configs"] = ConfigRecord({"stage": "collect_masked_vectors", "ctxts": [], "srcs": []})
+        content["secaggplus_configs"] = ConfigRecord(
+            {"stage": "collect_masked_vectors", "ctxts": [], "srcs": []}
+        )
         with pytest.raises(ValueError, match="Abort secure aggregation"):
             self.ask(federation, content)
         assert spent(federation, 11) == 0
@@ -257,12 +312,18 @@ class TestNothingLeavesUnmasked:
             "mod_range": 1 << 32,
             "max_weight": 1.0,
         }
-        assert self.ask(federation, RecordDict({"secaggplus_configs": ConfigRecord(right)})).has_content()
+        assert self.ask(
+            federation, RecordDict({"secaggplus_configs": ConfigRecord(right)})
+        ).has_content()
         with pytest.raises(PrivacyError):
-            self.ask(federation, RecordDict({"secaggplus_configs": ConfigRecord({**right, name: value})}))
+            self.ask(
+                federation, RecordDict({"secaggplus_configs": ConfigRecord({**right, name: value})})
+            )
 
     def test_terms_must_be_those_of_the_threshold(self, federation, monkeypatch, caplog):
-        """A server that says 'honest 2' to all, and lets two parties open the sum, would get too little noise."""
+        """A server that says 'honest 2' to all, and lets two parties open the sum, would get too
+        little noise.
+        """
         original = server.Terms.to_config
         monkeypatch.setattr(server.Terms, "to_config", lambda self: {**original(self), "honest": 2})
         grid = grid_of(federation)
@@ -273,7 +334,11 @@ class TestNothingLeavesUnmasked:
 
     @pytest.mark.parametrize(
         ("active", "dead", "why"),
-        [([11, 22], [22], "both keys"), ([11, 11, 22], [], "for one twice"), ([11], [22, 33], "1 contributions are in the sum")],
+        [
+            ([11, 22], [22], "both keys"),
+            ([11, 11, 22], [], "for one twice"),
+            ([11], [22, 33], "1 contributions are in the sum"),
+        ],
     )
     def test_no_keys_for_a_sum_of_too_few(self, active, dead, why):
         check_unmasking({"active_nids": [11, 22], "dead_nids": [33]}, Round(3, 2))
@@ -303,6 +368,9 @@ def test_bad_settings(federation, changes, why):
 
 
 def test_a_schema_from_the_data_is_refused(federation):
-    write_plan(draw_plan(replace(federation.plan.schema, from_data=True), 1, height=1), federation.home / "plan.json")
+    write_plan(
+        draw_plan(replace(federation.plan.schema, from_data=True), 1, height=1),
+        federation.home / "plan.json",
+    )
     with pytest.raises(PrivacyError, match="read off the data"):
         run(federation)

@@ -11,7 +11,9 @@ BLOCKED = "import sys; sys.modules['flwr'] = None\n"
 
 
 def python(code: str) -> subprocess.CompletedProcess[str]:
-    return subprocess.run([sys.executable, "-c", BLOCKED + code], capture_output=True, text=True, timeout=120)
+    return subprocess.run(
+        [sys.executable, "-c", BLOCKED + code], capture_output=True, text=True, timeout=120
+    )
 
 
 @pytest.mark.parametrize("module", ["client", "server"])
@@ -23,5 +25,8 @@ def test_the_app_says_what_to_install(module):
 
 
 def test_nothing_else_needs_it():
-    done = python("import privet.federation.flower.party, privet.federation.flower.guard, privet.federation.flower.trust\nprint('fine')")
+    done = python(
+        "import privet.federation.flower.party, privet.federation.flower.guard, "
+        "privet.federation.flower.trust\nprint('fine')"
+    )
     assert done.stdout == "fine\n", done.stderr

@@ -32,8 +32,14 @@ from tests.fuzz.targets.tables import SCHEMA, SharedDatabase
 
 #: Those that end by themselves, and go nowhere but to the files they are given.
 COMMANDS = [
-    "fit people.csv --schema s.json --epsilon 0.01 --learner random-trees --set n_trees=2 -o out/m.json",
-    "fit people.csv -s s.json -e 1/100 -l greedy-tree --set max_depth=1 -o out/m.json --json --analyst ada",
+    (
+        "fit people.csv --schema s.json --epsilon 0.01 --learner random-trees --set n_trees=2 -o "
+        "out/m.json"
+    ),
+    (
+        "fit people.csv -s s.json -e 1/100 -l greedy-tree --set max_depth=1 -o out/m.json --json "
+        "--analyst ada"
+    ),
     "predict m.json people.csv -o out/p.csv --probabilities",
     "evaluate m.json people.csv --schema s.json --epsilon 0.01 --json",
     "update rt.json people.csv --epsilon 0.01 -o out/u.json --people disjoint",
@@ -94,10 +100,15 @@ def _stream() -> io.TextIOWrapper:
 
 
 class Arguments(Target):
-    """One message and exit code 2, or what was asked for; nothing is left of a command that was refused, and nothing charged for it."""
+    """One message and exit code 2, or what was asked for; nothing is left of a command that was
+    refused, and nothing charged for it.
+    """
 
     name = "arguments"
-    what = "arguments of the command `privet`; a command that is refused writes nothing and charges nothing"
+    what = (
+        "arguments of the command `privet`; a command that is refused writes nothing and charges "
+        "nothing"
+    )
     smoke = 20
     seconds = 30
     mutate = staticmethod(mutated_arguments)
@@ -105,7 +116,8 @@ class Arguments(Target):
     def __init__(self, folder: Path) -> None:
         super().__init__(folder)
         self._database = SharedDatabase()
-        self._command = get_command(app)  # once: to put all commands together takes longer than most of them
+        # once: to put all commands together takes longer than most of them
+        self._command = get_command(app)
         self._before = Path.cwd()
         os.chdir(folder)
         rows, replacing = some_people(12), SCHEMA.declare(neighbours="replace")
@@ -114,15 +126,30 @@ class Arguments(Target):
         plan = draw_plan(SCHEMA, 2, height=1)
         write_plan(plan, "plan.json")
         for name in ("rt.json", "m.json", "m2.json"):
-            write_model(contribution(plan, Curator(rows, SCHEMA, Budget(1), ledger=MemoryLedger(), dataset=name), 1, name), name)
+            write_model(
+                contribution(
+                    plan,
+                    Curator(rows, SCHEMA, Budget(1), ledger=MemoryLedger(), dataset=name),
+                    1,
+                    name,
+                ),
+                name,
+            )
         randomizer = Randomizer(replacing, 4, "sample")
         write_randomizer(randomizer, "r.json")
         reports = randomizer.many(rows)
-        lines = [report_line(dict(zip(reports.columns, values, strict=True))) for values in reports.itertuples(index=False, name=None)]
+        lines = [
+            report_line(dict(zip(reports.columns, values, strict=True)))
+            for values in reports.itertuples(index=False, name=None)
+        ]
         Path("reports.csv").write_text(header_line(randomizer.columns) + "".join(lines))
         self._ledger = SQLiteLedger("people.csv.ledger.sqlite")
         self._ledger.set_cap("people.csv", Budget(10**12))
-        self._files = {path.name: path.read_bytes() for path in folder.iterdir() if path.is_file() and "ledger" not in path.name}
+        self._files = {
+            path.name: path.read_bytes()
+            for path in folder.iterdir()
+            if path.is_file() and "ledger" not in path.name
+        }
 
     def close(self) -> None:
         self._ledger.close()
@@ -142,27 +169,42 @@ class Arguments(Target):
         try:
             with contextlib.redirect_stdout(_stream()), contextlib.redirect_stderr(_stream()):
                 self._command(words, standalone_mode=False)
-        except (PrivetError, click.ClickException, click.exceptions.Abort, OSError) as error:  # as ``privet.cli.main`` does
+        except (
+            PrivetError,
+            click.ClickException,
+            click.exceptions.Abort,
+            OSError,
+        ) as error:  # as ``privet.cli.main`` does
             refused = error
         finally:
             sys.stdin = stdin
         changed = self._restored()
         if refused is not None:
             assert not changed, f"refused with {refused}, and yet it wrote {changed}"
-            assert self._ledger.spent("people.csv").rho == before, f"refused with {refused}, and yet charged"
+            assert self._ledger.spent("people.csv").rho == before, (
+                f"refused with {refused}, and yet charged"
+            )
             told = str(refused).encode("utf-8", "backslashreplace").decode()  # as it is printed
             raise ParameterError(f"{type(refused).__name__} {told}")
 
     def _restored(self) -> list[str]:
-        """What was written beside the output folder; it is put back as it was. A ledger may be made for a question that is refused then."""
+        """What was written beside the output folder; it is put back as it was. A ledger may be made
+        for a question that is refused then.
+        """
         changed = []
         for path in list(self.folder.iterdir()):
-            if path.is_dir() or path.name == "current" or path.name.startswith("people.csv.ledger.sqlite"):
+            if (
+                path.is_dir()
+                or path.name == "current"
+                or path.name.startswith("people.csv.ledger.sqlite")
+            ):
                 continue
             content = path.read_bytes()
             if content == self._files.get(path.name):
                 continue
-            if not content.startswith(b"SQLite format 3") and not path.name.endswith(("-wal", "-shm")):
+            if not content.startswith(b"SQLite format 3") and not path.name.endswith(
+                ("-wal", "-shm")
+            ):
                 changed.append(path.name)
             path.unlink()
         for name, content in self._files.items():

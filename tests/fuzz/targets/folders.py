@@ -34,7 +34,10 @@ class HalvesFolders(Target):
     """The folder that an owner hands to a server: verified, and loaded as a whole or not at all."""
 
     name = "halves"
-    what = "folders of outsourced tables with one file changed, verified with the key; one in eight is loaded, whole or not at all"
+    what = (
+        "folders of outsourced tables with one file changed, verified with the key; one in eight "
+        "is loaded, whole or not at all"
+    )
     smoke = 20
     mutate = staticmethod(mutated_file)
 
@@ -42,9 +45,14 @@ class HalvesFolders(Target):
         super().__init__(folder)
         self._ring, self._folder = KeyRing.new(), folder / "halves"
         database, self._usual = duckdb.connect(config={"threads": 1}), duckdb.connect
-        duckdb.connect = lambda *place, **options: self._usual(*place, **options) if place else database.cursor()
+        duckdb.connect = lambda *place, **options: (
+            self._usual(*place, **options) if place else database.cursor()
+        )
         write_halves(split(people(20, 1), SCHEMA, "disease", 2, self._ring).halves, self._folder)
-        self._files = {name: (self._folder / name).read_bytes() for name in (ANATOMY, SEAL, IDENTIFIERS, VALUES)}
+        self._files = {
+            name: (self._folder / name).read_bytes()
+            for name in (ANATOMY, SEAL, IDENTIFIERS, VALUES)
+        }
 
     def close(self) -> None:
         duckdb.connect = self._usual
@@ -61,7 +69,8 @@ class HalvesFolders(Target):
         refused: list[PrivetError] = []
         try:
             steps = [lambda: verify(read_halves(self._folder), self._ring)]
-            if hashlib.sha256(data).digest()[0] % 8 == 0:  # a database of its own takes most of the time
+            # a database of its own takes most of the time
+            if hashlib.sha256(data).digest()[0] % 8 == 0:
                 steps.append(lambda: make_store(self.out / "store.duckdb", self._folder))
             for step in steps:
                 try:
@@ -92,7 +101,9 @@ class CuratorHomes(Target):
         made.add("ada", 1)
         self._token, self._home = made.tokens["ada"], made.path
         made.home.ledger.close()
-        self._files = {name: (self._home / name).read_bytes() for name in ("curator.json", "accounts.sqlite")}
+        self._files = {
+            name: (self._home / name).read_bytes() for name in ("curator.json", "accounts.sqlite")
+        }
 
     def corpus(self) -> list[bytes]:
         return [name.encode() + b"\n" + content for name, content in self._files.items()]

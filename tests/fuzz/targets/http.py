@@ -46,7 +46,10 @@ class CuratorRequests(Target):
     """Never a 5xx; what is not answered is not charged."""
 
     name = "curator-http"
-    what = "HTTP requests to the curator; a problem of the 400s or an answer, and a charge exactly where there is an answer"
+    what = (
+        "HTTP requests to the curator; a problem of the 400s or an answer, and a charge exactly "
+        "where there is an answer"
+    )
     mutate = staticmethod(mutated_request)
 
     def __init__(self, folder: Path) -> None:
@@ -56,7 +59,15 @@ class CuratorRequests(Target):
         made.add("ada", 10**15)
         self._ledger = made.home.ledger
         # Snapshots have a thread each, and end soon: there are thousands in a run.
-        limits = Limits(rate=1e9, burst=1e9, first_step=0, recorded=1 << 50, snapshots=64, snapshots_each=64, snapshot_idle=2)
+        limits = Limits(
+            rate=1e9,
+            burst=1e9,
+            first_step=0,
+            recorded=1 << 50,
+            snapshots=64,
+            snapshots_each=64,
+            snapshot_idle=2,
+        )
         self._served = Served(create_app(made.home, limits), made.tokens["ada"])
 
     def close(self) -> None:
@@ -64,36 +75,92 @@ class CuratorRequests(Target):
         self._ledger.close()
 
     def corpus(self) -> list[bytes]:
-        splits = [{"attribute": "colour", "branch": [0, 1, 2]}, {"attribute": "age", "branch": [0, 0, 1, 1]}]
-        tree = {"attribute": [0, -1, -1, -1], "branch": [1, 2, 3], "cell": [-1, 0, 1, 2], "n_cells": 3}
-        scores = {"attribute": [0, -1, -1, -1], "branch": [1, 2, 3], "counts": [[0, 0], [1, 0.5], [0, -1], [2, 2]]}
-        model = to_document(small_model(SCHEMA, trees=(Tree(Cells.everything(SCHEMA), np.array([[10.0, 20.0]])),)))
+        splits = [
+            {"attribute": "colour", "branch": [0, 1, 2]},
+            {"attribute": "age", "branch": [0, 0, 1, 1]},
+        ]
+        tree = {
+            "attribute": [0, -1, -1, -1],
+            "branch": [1, 2, 3],
+            "cell": [-1, 0, 1, 2],
+            "n_cells": 3,
+        }
+        scores = {
+            "attribute": [0, -1, -1, -1],
+            "branch": [1, 2, 3],
+            "counts": [[0, 0], [1, 0.5], [0, -1], [2, 2]],
+        }
+        model = to_document(
+            small_model(SCHEMA, trees=(Tree(Cells.everything(SCHEMA), np.array([[10.0, 20.0]])),))
+        )
         asked = {
-            "count": {"epsilon": "0.1", "cells": [[{"colour": ["red"]}, {"colour": ["green", 2], "age": [0, 1]}], tree]},
-            "count?": {"epsilon": 0.5, "cells": [[{}]], "partitions": [{"cells": 0, "by": "age"}, {"cells": 0}]},
+            "count": {
+                "epsilon": "0.1",
+                "cells": [[{"colour": ["red"]}, {"colour": ["green", 2], "age": [0, 1]}], tree],
+            },
+            "count?": {
+                "epsilon": 0.5,
+                "cells": [[{}]],
+                "partitions": [{"cells": 0, "by": "age"}, {"cells": 0}],
+            },
             "size": {"epsilon": "1/3"},
             "sums": {"epsilon": 0.5, "score": [0, 1], "cells": [{"colour": ["red"]}]},
             "sums?": {"epsilon": 0.5, "score": [[0, 1]] * 4, "by": "age"},
             "choose": {"epsilon": 1, "splits": splits, "candidates": [[0, 1]], "criterion": "gini"},
-            "choose-partition": {"epsilon": "0.1", "cells": [[{}], tree], "expected": [[9, 9], [1, 2, 3, 4, 5, 6]], "handicaps": [3, -3]},
-            "quantile": {"epsilon": "0.1", "attribute": "age", "q": "0.9", "mechanism": "exponential"},
-            "draw-tree": {"epsilon": "0.5", "space": {"depth": 2, "inner": splits, "split": 0.5, "keep": 0.5}, "weighting": [scores]},
+            "choose-partition": {
+                "epsilon": "0.1",
+                "cells": [[{}], tree],
+                "expected": [[9, 9], [1, 2, 3, 4, 5, 6]],
+                "handicaps": [3, -3],
+            },
+            "quantile": {
+                "epsilon": "0.1",
+                "attribute": "age",
+                "q": "0.9",
+                "mechanism": "exponential",
+            },
+            "draw-tree": {
+                "epsilon": "0.5",
+                "space": {"depth": 2, "inner": splits, "split": 0.5, "keep": 0.5},
+                "weighting": [scores],
+            },
             "gradients": {"epsilon": "0.1", "trees": [scores], "cells": tree},
             "confusion": {"epsilon": "0.1", "model": model},
             "choose-model": {"epsilon": "0.1", "models": [model, model]},
             "preview": {"plan": [{"epsilon": "0.1"}, {"rho": "0.1"}, {"epsilon": 1, "rho": "1/2"}]},
         }
-        read = ("/v1/datasets", "/v1/datasets/people", "/v1/datasets/people/history?after=0&limit=2")
-        posted = [request("POST", f"/v1/datasets/people/{kind.rstrip('?')}", body) for kind, body in asked.items()]
+        read = (
+            "/v1/datasets",
+            "/v1/datasets/people",
+            "/v1/datasets/people/history?after=0&limit=2",
+        )
+        posted = [
+            request("POST", f"/v1/datasets/people/{kind.rstrip('?')}", body)
+            for kind, body in asked.items()
+        ]
         return [*posted, *(request("GET", path) for path in read)]
 
     def extra(self) -> list[bytes]:
         fingerprint = SCHEMA.fingerprint
         return [
             request("POST", "/v1/datasets/people/size", {"rho": 0.5}),
-            request("POST", "/v1/datasets/people/size", {"epsilon": 1}, Idempotency_Key="k", Privet_Schema=fingerprint),
-            request("POST", "/v1/datasets/people/size", {"epsilon": 1, "part": {"division": 1, "number": 0}, "snapshot": "s"}),
-            request("POST", "/v1/datasets/people/divide", {"epsilon": "1", "n_parts": 4, "snapshot": "s"}),
+            request(
+                "POST",
+                "/v1/datasets/people/size",
+                {"epsilon": 1},
+                Idempotency_Key="k",
+                Privet_Schema=fingerprint,
+            ),
+            request(
+                "POST",
+                "/v1/datasets/people/size",
+                {"epsilon": 1, "part": {"division": 1, "number": 0}, "snapshot": "s"},
+            ),
+            request(
+                "POST",
+                "/v1/datasets/people/divide",
+                {"epsilon": "1", "n_parts": 4, "snapshot": "s"},
+            ),
             request("POST", "/v1/datasets/people/snapshots", {}),
             request("DELETE", "/v1/datasets/people/snapshots/s"),
         ]
@@ -102,11 +169,17 @@ class CuratorRequests(Target):
         before = self._ledger.spent("people", "ada").rho
         reply = self._served.send(data)
         after = self._ledger.spent("people", "ada").rho
-        answered = reply.status == 200 and b'"receipt"' in reply.body[-400:] and reply.body.startswith(b'{"answer"')
+        answered = (
+            reply.status == 200
+            and b'"receipt"' in reply.body[-400:]
+            and reply.body.startswith(b'{"answer"')
+        )
         if not answered:
             assert after == before, f"charged {after - before}, status {reply.status}"
         elif "privet-replayed" not in reply.headers:
-            assert after > before or b'"cost":{"epsilon":"0"' in reply.body, "answered, and not charged"
+            assert after > before or b'"cost":{"epsilon":"0"' in reply.body, (
+                "answered, and not charged"
+            )
         checked(reply)
 
 
@@ -144,12 +217,25 @@ class OutsourceRequests(Target):
 
     def extra(self) -> list[bytes]:
         tree, sealed = f"/v1/trees/{self._tree}", base64.b64encode(b"x" * 40).decode()
-        row = {"cells": ["red", "20", "no", "p"], "pruning": False, "gid": 1 << 61, "eseq": base64.b64encode(b"y" * 41).decode()}
-        changes = {"version": 1, "id": "0" * 32, "rows": [row], "values": [[1 << 61, 1 << 61, "flu"]], "remove_rows": [5]}
+        row = {
+            "cells": ["red", "20", "no", "p"],
+            "pruning": False,
+            "gid": 1 << 61,
+            "eseq": base64.b64encode(b"y" * 41).decode(),
+        }
+        changes = {
+            "version": 1,
+            "id": "0" * 32,
+            "rows": [row],
+            "values": [[1 << 61, 1 << 61, "flu"]],
+            "remove_rows": [5],
+        }
         changes |= {"pending": [sealed], "remove_pending": [1], "reseal": [[1, sealed]]}
         return [
             request("POST", "/v1/trees", {"splits": "binary", "leaf_size": 100, "max_depth": 1}),
-            request("PUT", f"{tree}/leaves/1/subtree", {"sealed": sealed, "replaces": None, "data": 1}),
+            request(
+                "PUT", f"{tree}/leaves/1/subtree", {"sealed": sealed, "replaces": None, "data": 1}
+            ),
             request("PUT", "/v1/sealed/naive", {"sealed": sealed, "replaces": None}),
             request("POST", "/v1/changes", changes),
             request("GET", f"{tree}/leaves/1/subtree"),

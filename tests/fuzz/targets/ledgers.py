@@ -20,7 +20,9 @@ def _made(path: Path) -> SQLiteLedger:
     ledger.set_cap("people", Budget(9), "ada")
     for number in range(6):
         analyst = ("ada", "bob")[number % 2]
-        entry = ledger.charge("people", analyst, Cost.pure("3/2"), f"question {number}", key=f"k{number}", request="r")
+        entry = ledger.charge(
+            "people", analyst, Cost.pure("3/2"), f"question {number}", key=f"k{number}", request="r"
+        )
         ledger.record(entry.number, b'{"answer": 1}' * number)
     return ledger
 
@@ -29,7 +31,10 @@ class LedgerFiles(Target):
     """The one thing that a damaged ledger must never do is forget what was spent."""
 
     name = "ledger"
-    what = "damaged SQLite ledgers; one error, or all that was spent is still spent: a charge beyond the cap is never taken"
+    what = (
+        "damaged SQLite ledgers; one error, or all that was spent is still spent: a charge beyond "
+        "the cap is never taken"
+    )
     mutate = staticmethod(mutated_bytes)
 
     def corpus(self) -> list[bytes]:
@@ -97,13 +102,18 @@ class Receipts(Target):
 
     def corpus(self) -> list[bytes]:
         book = self._ledger
-        return [str(Receipt.of(book.identity, entry, book.answer(entry.number))).encode() for entry in book.entries()]
+        return [
+            str(Receipt.of(book.identity, entry, book.answer(entry.number))).encode()
+            for entry in book.entries()
+        ]
 
     def run(self, data: bytes) -> None:
         receipt = Receipt.read(data.decode("utf-8", "surrogateescape"))
         found = verify(self._ledger, receipts=[receipt])
         genuine = any(
-            str(receipt).encode() == known or str(receipt).startswith(known.decode().rpartition(".")[0] + ".") for known in self.corpus()
+            str(receipt).encode() == known
+            or str(receipt).startswith(known.decode().rpartition(".")[0] + ".")
+            for known in self.corpus()
         )
         assert genuine or found, "a receipt that nobody gave out was found to be right"
 
@@ -134,4 +144,6 @@ class Witnesses(Target):
         seen = Witness(path).seen()
         last = list(self._ledger.journal())[-1]
         told = None if seen is None else (seen.ledger, seen.number, seen.hash)
-        assert found or told == (self._ledger.identity, last.number, last.hash), "a witness of something else was found to be right"
+        assert found or told == (self._ledger.identity, last.number, last.hash), (
+            "a witness of something else was found to be right"
+        )

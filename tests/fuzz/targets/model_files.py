@@ -16,15 +16,26 @@ from privet.release.file import seal
 from privet.schema import Schema
 from tests.fuzz.mutate import mutated_json
 from tests.fuzz.target import Target, sealed, unsealed
-from tests.release.models import SCHEMA, gaussian_model, merged_model, open_model, random_codes, small_model
+from tests.release.models import (
+    SCHEMA,
+    gaussian_model,
+    merged_model,
+    open_model,
+    random_codes,
+    small_model,
+)
 from tests.release.scored import scored_model
 
 
 def mutated_model(rng: Random, data: bytes, others: Sequence[bytes]) -> bytes:
-    """A changed document; half of the time its fingerprint is that of the schema that it then has."""
+    """A changed document; half of the time its fingerprint is that of the schema that it then
+    has.
+    """
     changed = mutated_json(rng, data, others)
     if rng.random() < 0.5:
-        with contextlib.suppress(PrivetError, ValueError, KeyError, TypeError, RecursionError, OverflowError):
+        with contextlib.suppress(
+            PrivetError, ValueError, KeyError, TypeError, RecursionError, OverflowError
+        ):
             document = json.loads(changed)
             document["fingerprint"] = Schema.from_json(document["schema"]).fingerprint
             return json.dumps(document, ensure_ascii=False, separators=(",", ":")).encode()
@@ -35,13 +46,23 @@ class ModelFiles(Target):
     """A model that was read predicts, can be shown, and is written as it was read."""
 
     name = "model"
-    what = "model files, sealed anew after each change; what is taken predicts, makes a card and is written again"
+    what = (
+        "model files, sealed anew after each change; what is taken predicts, makes a card and is "
+        "written again"
+    )
     seconds = 20
     mutate = staticmethod(mutated_model)
 
     def corpus(self) -> list[bytes]:
         declared = SCHEMA.declare(n_rows=9, person="id", rows_per_person=2, neighbours="replace")
-        models = [small_model(), open_model(), scored_model(), merged_model(), merged_model("may-overlap"), gaussian_model(declared)]
+        models = [
+            small_model(),
+            open_model(),
+            scored_model(),
+            merged_model(),
+            merged_model("may-overlap"),
+            gaussian_model(declared),
+        ]
         return [unsealed(seal(to_document(model))) for model in models]
 
     def run(self, data: bytes) -> None:

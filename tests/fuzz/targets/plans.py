@@ -38,18 +38,37 @@ from tests.release.models import SCHEMA, merged_model, random_codes, small_model
 from tests.release.scored import scored_model
 
 ROWS = pd.DataFrame(
-    {"form": ["foster", "complete"], "age": [30, 50], "income": [1.0, 99.0], "colour": ["red", "blue"], "advice": ["no", "yes"]}
+    {
+        "form": ["foster", "complete"],
+        "age": [30, 50],
+        "income": [1.0, 99.0],
+        "colour": ["red", "blue"],
+        "advice": ["no", "yes"],
+    }
 )
 
 
 def mutated_plan(rng: Random, data: bytes, others: Sequence[bytes]) -> bytes:
-    """A changed plan; half of the time its fingerprint is that of the structures that it then has."""
+    """A changed plan; half of the time its fingerprint is that of the structures that it then
+    has.
+    """
     changed = mutated_json(rng, data, others)
     if rng.random() < 0.5:
-        with contextlib.suppress(PrivetError, Damaged, ValueError, KeyError, IndexError, TypeError, RecursionError, OverflowError):
+        with contextlib.suppress(
+            PrivetError,
+            Damaged,
+            ValueError,
+            KeyError,
+            IndexError,
+            TypeError,
+            RecursionError,
+            OverflowError,
+        ):
             document = json.loads(changed)
             schema = schema_from(document["schema"])
-            document["structure"] = structure_fingerprint([structure_from(schema, tree, 0) for tree in document["trees"]])
+            document["structure"] = structure_fingerprint(
+                [structure_from(schema, tree, 0) for tree in document["trees"]]
+            )
             return json.dumps(document, ensure_ascii=False, separators=(",", ":")).encode()
     return changed
 
@@ -58,11 +77,17 @@ class Plans(Target):
     """A plan that was read can be counted in."""
 
     name = "plan"
-    what = "plan files of a federation, sealed anew after each change; what is taken is written again, and counted in"
+    what = (
+        "plan files of a federation, sealed anew after each change; what is taken is written "
+        "again, and counted in"
+    )
     mutate = staticmethod(mutated_plan)
 
     def corpus(self) -> list[bytes]:
-        return [unsealed(plan_to_bytes(draw_plan(SCHEMA, trees, height=height))) for trees, height in ((1, 1), (3, 2))]
+        return [
+            unsealed(plan_to_bytes(draw_plan(SCHEMA, trees, height=height)))
+            for trees, height in ((1, 1), (3, 2))
+        ]
 
     def run(self, data: bytes) -> None:
         path = self.folder / "input.json"
@@ -72,7 +97,9 @@ class Plans(Target):
         assert read_plan(self.out / "plan.json").fingerprint == plan.fingerprint
         if plan.schema.fingerprint == SCHEMA.fingerprint:
             ledger = MemoryLedger()
-            model = contribution(plan, Curator(ROWS, SCHEMA, Budget(1), ledger=ledger, dataset="people"), 1)
+            model = contribution(
+                plan, Curator(ROWS, SCHEMA, Budget(1), ledger=ledger, dataset="people"), 1
+            )
             assert len(ledger.entries()) == 1
             assert len(model.trees) == len(plan.forest)
 
@@ -81,7 +108,10 @@ class Merges(Target):
     """Models of others, put together with one's own."""
 
     name = "merge"
-    what = "contributions of other parties, merged and joined with one's own; what comes out is written and predicts"
+    what = (
+        "contributions of other parties, merged and joined with one's own; what comes out is "
+        "written and predicts"
+    )
     seconds = 20
     mutate = staticmethod(mutated_model)
 
@@ -90,12 +120,22 @@ class Merges(Target):
         plan = draw_plan(SCHEMA, 2, height=1)
 
         def party(name: str) -> Model:
-            return contribution(plan, Curator(ROWS, SCHEMA, Budget(1), ledger=MemoryLedger(), dataset=name), 1, name)
+            return contribution(
+                plan, Curator(ROWS, SCHEMA, Budget(1), ledger=MemoryLedger(), dataset=name), 1, name
+            )
 
         named = {"id": "1" * 32, "account": "2" * 32}
-        self._own = [party("north"), small_model(privacy=statement(**named)), scored_model(privacy=statement(**named))]
+        self._own = [
+            party("north"),
+            small_model(privacy=statement(**named)),
+            scored_model(privacy=statement(**named)),
+        ]
         others = {"id": "3" * 32, "account": "4" * 32}
-        self._others = [party("south"), small_model(privacy=statement(**others)), scored_model(privacy=statement(**others))]
+        self._others = [
+            party("south"),
+            small_model(privacy=statement(**others)),
+            scored_model(privacy=statement(**others)),
+        ]
 
     def corpus(self) -> list[bytes]:
         return [unsealed(seal(to_document(model))) for model in self._others]
@@ -141,20 +181,32 @@ def _mutated_message(rng: Random, data: bytes, others: Sequence[bytes]) -> bytes
 
 
 class Messages(Target):
-    """What a Flower server sends to a party: the parameters of the secure sum, the terms, the plan, and who is to be unmasked."""
+    """What a Flower server sends to a party: the parameters of the secure sum, the terms, the plan,
+    and who is to be unmasked.
+    """
 
     name = "federation"
-    what = "messages of a Flower server to a party, and sums that come back; a party that refuses charges nothing"
+    what = (
+        "messages of a Flower server to a party, and sums that come back; a party that refuses "
+        "charges nothing"
+    )
     mutate = staticmethod(_mutated_message)
 
     def __init__(self, folder: Path) -> None:
         super().__init__(folder)
         SCHEMA.write(folder / "schema.json")
-        self._party = Party("no-table.csv", str(folder / "schema.json"), "no-ledger", Budget(1).amount, 1)
+        self._party = Party(
+            "no-table.csv", str(folder / "schema.json"), "no-ledger", Budget(1).amount, 1
+        )
 
     def corpus(self) -> list[bytes]:
         plan = unsealed(plan_to_bytes(draw_plan(SCHEMA, 2, height=1)))
-        secure = {"sample_num": 3, "threshold": 3, "share_num": 3, "clipping_range": float(Encoding(3).limit)}
+        secure = {
+            "sample_num": 3,
+            "threshold": 3,
+            "share_num": 3,
+            "clipping_range": float(Encoding(3).limit),
+        }
         secure |= {
             "target_range": 2 * Encoding(3).limit,
             "mod_range": MODULUS,
@@ -162,7 +214,13 @@ class Messages(Target):
             "active_nids": [1, 2, 3],
             "dead_nids": [],
         }
-        config = {"epsilon": "1/2", "honest": 2, "colluding": 1, "rows_per_person": 1, "plan": base64.b64encode(plan).decode()}
+        config = {
+            "epsilon": "1/2",
+            "honest": 2,
+            "colluding": 1,
+            "rows_per_person": 1,
+            "plan": base64.b64encode(plan).decode(),
+        }
         node = {
             "table": "people.csv",
             "schema": "s.json",
@@ -173,13 +231,27 @@ class Messages(Target):
             "budget": "3",
             "plan": "ab",
         }
-        return [json.dumps({"secure": secure, "config": config, "node": node, "means": [1.0, -2.0, 3.5], "contributions": 2}).encode()]
+        return [
+            json.dumps(
+                {
+                    "secure": secure,
+                    "config": config,
+                    "node": node,
+                    "means": [1.0, -2.0, 3.5],
+                    "contributions": 2,
+                }
+            ).encode()
+        ]
 
     def run(self, data: bytes) -> None:
         try:
             message = json.loads(data)
-            secure, config, node = ({**message[name]} for name in ("secure", "config", "node"))  # Flower hands over records
-            means, contributions = np.array(message["means"], dtype=np.float64), int(message["contributions"])
+            # Flower hands over records
+            secure, config, node = ({**message[name]} for name in ("secure", "config", "node"))
+            means, contributions = (
+                np.array(message["means"], dtype=np.float64),
+                int(message["contributions"]),
+            )
             config["plan"] = base64.b64decode(config.get("plan", b""))
         except (ValueError, TypeError, KeyError, RecursionError, OverflowError):
             return  # Flower would not have sent it

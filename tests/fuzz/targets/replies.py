@@ -1,4 +1,6 @@
-"""What comes back from a server that is not what it should be: a curator's answers, and those of the server of an outsourced table."""
+"""What comes back from a server that is not what it should be: a curator's answers, and those of
+the server of an outsourced table.
+"""
 
 from __future__ import annotations
 
@@ -43,7 +45,23 @@ def mutated_reply(rng: Random, data: bytes, others: Sequence[bytes]) -> bytes:
         head = (
             kind
             + b" "
-            + rng.choice((b"200", b"201", b"204", b"301", b"400", b"403", b"404", b"409", b"422", b"500", b"503", b"999", b"100"))
+            + rng.choice(
+                (
+                    b"200",
+                    b"201",
+                    b"204",
+                    b"301",
+                    b"400",
+                    b"403",
+                    b"404",
+                    b"409",
+                    b"422",
+                    b"500",
+                    b"503",
+                    b"999",
+                    b"100",
+                )
+            )
         )
     elif chance < 0.1:
         body = rng.choice(others).partition(BLANK)[2]
@@ -101,13 +119,28 @@ class CuratorReplies(Target):
         return made
 
     def extra(self) -> list[bytes]:
-        over = {"type": "urn:privet:problem:budget-exceeded", "title": "t", "status": 403, "detail": "d", "asked": "1", "left": "1/3"}
-        return [b"size 403" + BLANK + json.dumps({**over, "unit": "epsilon", "account": "data set"}).encode()]
+        over = {
+            "type": "urn:privet:problem:budget-exceeded",
+            "title": "t",
+            "status": 403,
+            "detail": "d",
+            "asked": "1",
+            "left": "1/3",
+        }
+        return [
+            b"size 403"
+            + BLANK
+            + json.dumps({**over, "unit": "epsilon", "account": "data set"}).encode()
+        ]
 
     def run(self, data: bytes) -> None:
         head, _, body = data.partition(BLANK)
         kind, _, status = head.decode("latin-1").partition(" ")
-        code = int(status) if status.isascii() and status.isdigit() and 100 <= int(status[:4]) <= 999 else 200
+        code = (
+            int(status)
+            if status.isascii() and status.isdigit() and 100 <= int(status[:4]) <= 999
+            else 200
+        )
         self._reply = (kind, code, body)
         asked = _asked(self._curator)
         try:
@@ -123,7 +156,10 @@ class OutsourceReplies(Target):
     """A client of an outsourced table opens only what was sealed, whatever a server sends."""
 
     name = "outsource-replies"
-    what = "answers of the server of an outsourced table, as its client reads them; the rows that a client joins are the true ones"
+    what = (
+        "answers of the server of an outsourced table, as its client reads them; the rows that a "
+        "client joins are the true ones"
+    )
     smoke = 60
     mutate = staticmethod(mutated_reply)
 
@@ -135,7 +171,9 @@ class OutsourceReplies(Target):
         home = Home.make(folder / "home", folder / "halves")
         self._served = Served(create_app(home), home.accounts.add_analyst("ada"))
         self._ring, self._reply = ring, None
-        self._tree = json.loads(self._served.send(request("POST", "/v1/trees", {"leaf_size": 6})).body)["id"]
+        self._tree = json.loads(
+            self._served.send(request("POST", "/v1/trees", {"leaf_size": 6})).body
+        )["id"]
         self._table = self._connected()
         self._true = self._seen()
 
@@ -145,7 +183,9 @@ class OutsourceReplies(Target):
     def _connected(self) -> OutsourcedTable:
         table = OutsourcedTable.__new__(OutsourcedTable)
         usual = OutsourcedTable.__init__.__globals__["Link"]
-        OutsourcedTable.__init__.__globals__["Link"] = lambda *_, **__: linked(self._answer, retry_for=0)
+        OutsourcedTable.__init__.__globals__["Link"] = lambda *_, **__: linked(
+            self._answer, retry_for=0
+        )
         try:
             table.__init__("http://127.0.0.1", TOKEN, self._ring)
         finally:
@@ -162,7 +202,14 @@ class OutsourceReplies(Target):
 
     def _seen(self) -> set[tuple[int, ...]]:
         rows = joined(self._table, self._table.rows)
-        return set(zip(rows.seqs.tolist(), *(column.tolist() for column in rows.codes), rows.classes.tolist(), strict=True))
+        return set(
+            zip(
+                rows.seqs.tolist(),
+                *(column.tolist() for column in rows.codes),
+                rows.classes.tolist(),
+                strict=True,
+            )
+        )
 
     def _steps(self) -> dict[str, Callable[[], Any]]:
         return {
@@ -170,8 +217,12 @@ class OutsourceReplies(Target):
             "/v1/rows": self._check_rows,
             "/v1/pending": lambda: waiting_rows(self._table),
             f"/v1/trees/{self._tree}": lambda: self._table.details(self._tree),
-            f"/v1/trees/{self._tree}/leaves": lambda: self._table.reach(self._tree, [["north", "20", "true"]]),
-            f"/v1/trees/{self._tree}/predictions": lambda: self._table.classify(self._tree, [["north", "20", "true"]]),
+            f"/v1/trees/{self._tree}/leaves": lambda: self._table.reach(
+                self._tree, [["north", "20", "true"]]
+            ),
+            f"/v1/trees/{self._tree}/predictions": lambda: self._table.classify(
+                self._tree, [["north", "20", "true"]]
+            ),
             "/v1/sealed/anatomy": self._connected,
         }
 
@@ -183,7 +234,9 @@ class OutsourceReplies(Target):
         for path in self._steps():
             rows = {"rows": [["north", "20", "true"]]}
             post = path.endswith(("/leaves", "/predictions"))
-            reply = self._served.send(request("POST" if post else "GET", path, rows if post else None))
+            reply = self._served.send(
+                request("POST" if post else "GET", path, rows if post else None)
+            )
             if reply.status == 200:
                 made.append(f"{path} 200".encode() + BLANK + reply.body)
         return made
@@ -191,7 +244,11 @@ class OutsourceReplies(Target):
     def run(self, data: bytes) -> None:
         head, _, body = data.partition(BLANK)
         path, _, status = head.decode("latin-1").partition(" ")
-        code = int(status) if status.isascii() and status.isdigit() and 100 <= int(status[:4]) <= 999 else 200
+        code = (
+            int(status)
+            if status.isascii() and status.isdigit() and 100 <= int(status[:4]) <= 999
+            else 200
+        )
         steps = self._steps()
         if path not in steps:
             raise SealError

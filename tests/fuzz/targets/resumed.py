@@ -23,7 +23,10 @@ class ResumeFiles(Target):
     """A damaged file, or a damaged answer, is refused; what was paid for is not paid for again."""
 
     name = "resume"
-    what = "files of interrupted fits, sealed anew after each change, and answers that were recorded for them; nothing is paid for twice"
+    what = (
+        "files of interrupted fits, sealed anew after each change, and answers that were recorded "
+        "for them; nothing is paid for twice"
+    )
     mutate = staticmethod(mutated_json)
 
     def __init__(self, folder: Path) -> None:
@@ -46,7 +49,14 @@ class ResumeFiles(Target):
     def corpus(self) -> list[bytes]:
         answer = None if self._answer is None else base64.b64encode(self._answer).decode()
         told = json.loads(self._answer or b"{}")
-        return [json.dumps({"file": json.loads(self._whole)}).encode(), json.dumps({"answer": told}).encode()] if answer else []
+        return (
+            [
+                json.dumps({"file": json.loads(self._whole)}).encode(),
+                json.dumps({"answer": told}).encode(),
+            ]
+            if answer
+            else []
+        )
 
     def run(self, data: bytes) -> None:
         try:
@@ -55,7 +65,13 @@ class ResumeFiles(Target):
         except (ValueError, AttributeError, RecursionError):
             file, answer = data.decode("latin-1"), None
         before = len(self._ledger.entries())
-        text = self._whole if file is None else json.dumps(file, separators=(",", ":"), ensure_ascii=False).encode("utf-8", "surrogatepass")
+        text = (
+            self._whole
+            if file is None
+            else json.dumps(file, separators=(",", ":"), ensure_ascii=False).encode(
+                "utf-8", "surrogatepass"
+            )
+        )
         self._path.write_bytes(sealed(text))
         kept = dict(self._ledger._answers)
         if answer is not None:

@@ -24,7 +24,11 @@ class SchemaFiles(Target):
             "colour": Categorical(["red", "grey"], other="grey"),
         }
         facts = {"n_rows": 100, "person": "who", "rows_per_person": 3, "neighbours": "replace"}
-        schemas = [Schema(attributes, "ill", ["no", "yes"]), Schema(attributes, "ill", [0, 1, 2], **facts), load("car").schema]
+        schemas = [
+            Schema(attributes, "ill", ["no", "yes"]),
+            Schema(attributes, "ill", [0, 1, 2], **facts),
+            load("car").schema,
+        ]
         return [json.dumps(schema.to_json()).encode() for schema in schemas]
 
     def run(self, data: bytes) -> None:

@@ -24,21 +24,28 @@ class Ciphertexts(Target):
     """Nothing opens but what was sealed, with one error that says nothing."""
 
     name = "ciphertext"
-    what = "sealed texts; none opens but those that were sealed, and all are refused with the same words"
+    what = (
+        "sealed texts; none opens but those that were sealed, and all are refused with the same "
+        "words"
+    )
     mutate = staticmethod(mutated_bytes)
 
     def __init__(self, folder: Path) -> None:
         super().__init__(folder)
         self._sealer = Sealer(KeyRing.new().rotated(), "0" * 32)
         self._texts = {
-            self._sealer.seal("subtree", PLACE, text): text for text in (b"", b"a text", padded(small_tree(), 10), os.urandom(3000))
+            self._sealer.seal("subtree", PLACE, text): text
+            for text in (b"", b"a text", padded(small_tree(), 10), os.urandom(3000))
         }
 
     def corpus(self) -> list[bytes]:
         return list(self._texts)
 
     def extra(self) -> list[bytes]:
-        return [self._sealer.seal("sequence", PLACE, b"a text"), self._sealer.seal("subtree", ("tree", 4), b"a text")]
+        return [
+            self._sealer.seal("sequence", PLACE, b"a text"),
+            self._sealer.seal("subtree", ("tree", 4), b"a text"),
+        ]
 
     def run(self, data: bytes) -> None:
         try:
@@ -60,7 +67,9 @@ class SealedTrees(Target):
     """A holder of the key may be wrong too: what opens is no tree yet."""
 
     name = "sealed-tree"
-    what = "texts of encrypted trees, opened with the right key; a tree or one error that says nothing"
+    what = (
+        "texts of encrypted trees, opened with the right key; a tree or one error that says nothing"
+    )
 
     def corpus(self) -> list[bytes]:
         return [json.dumps(tree_to(small_tree()), separators=(",", ":")).encode()]

@@ -24,18 +24,32 @@ from privet.schema import Categorical, Numeric, Schema
 from tests.fuzz.mutate import mutated_bytes, mutated_lines
 from tests.fuzz.target import Target
 
-SCHEMA = Schema({"colour": Categorical(["red", "green", "blue"]), "age": Numeric(0, 80, bins=4, missing="not told")}, "ill", ["no", "yes"])
+SCHEMA = Schema(
+    {
+        "colour": Categorical(["red", "green", "blue"]),
+        "age": Numeric(0, 80, bins=4, missing="not told"),
+    },
+    "ill",
+    ["no", "yes"],
+)
 BY_COLOUR = Cells.everything(SCHEMA).refine({0: Split.multiway(SCHEMA, "colour")})
-QUESTION = Question.of(BY_COLOUR.refine({cell: Split.multiway(SCHEMA, "age") for cell in range(len(BY_COLOUR))}))
+QUESTION = Question.of(
+    BY_COLOUR.refine({cell: Split.multiway(SCHEMA, "age") for cell in range(len(BY_COLOUR))})
+)
 
 
 class SharedDatabase:
-    """All files are read through one connection of one thread: to open one for each input would take nearly all of the time."""
+    """All files are read through one connection of one thread: to open one for each input would
+    take nearly all of the time.
+    """
 
     def __init__(self) -> None:
         self._connection = duckdb_connection.connect(None, "fuzz")
         self._connection.execute("SET threads = 1")
-        self._usual, duckdb_tables.connect = duckdb_tables.connect, lambda *_: self._connection.cursor()
+        self._usual, duckdb_tables.connect = (
+            duckdb_tables.connect,
+            lambda *_: self._connection.cursor(),
+        )
 
     def close(self) -> None:
         duckdb_tables.connect = self._usual
@@ -52,7 +66,9 @@ class _Tables(Target):
 
 
 def asked(path: Path) -> Table:
-    """Count a table through a curator: it is answered and charged, or refused; what cannot be read after the charge is a TableError."""
+    """Count a table through a curator: it is answered and charged, or refused; what cannot be read
+    after the charge is a TableError.
+    """
     ledger = MemoryLedger()
     table = open_table(str(path))
     table.check_structure(SCHEMA)
@@ -74,15 +90,26 @@ class CsvTables(_Tables):
     """A line is one row at most, and what it holds never changes how another line is counted."""
 
     name = "csv"
-    what = "CSV tables, counted through a curator; for one in four: a line that is taken out changes one count by one at most"
+    what = (
+        "CSV tables, counted through a curator; for one in four: a line that is taken out changes "
+        "one count by one at most"
+    )
     smoke = 60
     mutate = staticmethod(mutated_lines)
 
     def corpus(self) -> list[bytes]:
-        lines = [f"p{i},{('red', 'green', 'blue')[i % 3]},{i * 7 % 80},{('no', 'yes')[i % 2]}" for i in range(12)]
+        lines = [
+            f"p{i},{('red', 'green', 'blue')[i % 3]},{i * 7 % 80},{('no', 'yes')[i % 2]}"
+            for i in range(12)
+        ]
         plain = "\n".join(["who,colour,age,ill", *lines]) + "\n"
         quoted = plain.replace("red", '"red"').replace("p3", '"p ""3"", and more"')
-        return [plain.encode(), quoted.encode(), plain.replace(",", ";").encode(), gzip.compress(plain.encode(), mtime=0)]
+        return [
+            plain.encode(),
+            quoted.encode(),
+            plain.replace(",", ";").encode(),
+            gzip.compress(plain.encode(), mtime=0),
+        ]
 
     def run(self, data: bytes) -> None:
         zipped = data[:2] == b"\x1f\x8b"
@@ -97,7 +124,9 @@ class CsvTables(_Tables):
         at = 1 + int.from_bytes(where, "big") % (len(lines) - 1)
         path.write_bytes(b"\n".join(lines[:at] + lines[at + 1 :]))
         without = open_table(str(path)).source(SCHEMA).count(QUESTION)[0]
-        assert np.abs(exact - without).sum() <= 1, f"line {at} changes {np.abs(exact - without).sum()} counts"
+        assert np.abs(exact - without).sum() <= 1, (
+            f"line {at} changes {np.abs(exact - without).sum()} counts"
+        )
 
 
 class ParquetTables(_Tables):
@@ -112,11 +141,18 @@ class ParquetTables(_Tables):
         made = []
         colours = "['red', 'green', 'blue'][i % 3 + 1] AS colour, ['no', 'yes'][i % 2 + 1] AS ill"
         for number, (age, options) in enumerate(
-            [("i::DOUBLE", "COMPRESSION uncompressed"), ("i::INTEGER", "COMPRESSION snappy"), ("i::VARCHAR", "COMPRESSION zstd")]
+            [
+                ("i::DOUBLE", "COMPRESSION uncompressed"),
+                ("i::INTEGER", "COMPRESSION snappy"),
+                ("i::VARCHAR", "COMPRESSION zstd"),
+            ]
         ):
             path = self.folder / f"made{number}.parquet"
             with duckdb.connect() as connection:
-                connection.execute(f"COPY (SELECT {colours}, {age} AS age FROM range(40) t(i)) TO '{path}' (FORMAT parquet, {options})")
+                connection.execute(
+                    f"COPY (SELECT {colours}, {age} AS age FROM range(40) t(i)) TO '{path}' "
+                    f"(FORMAT parquet, {options})"
+                )
             made.append(path.read_bytes())
         return made
 

@@ -1,4 +1,6 @@
-"""Splits of made-up people: with attributes that tell nothing, something, or all about the sensitive value."""
+"""Splits of made-up people: with attributes that tell nothing, something, or all about the
+sensitive value.
+"""
 
 from __future__ import annotations
 
@@ -24,7 +26,16 @@ class People:
     truth: np.ndarray
 
     def attacked(self, **options) -> Posterior:
-        return attack(self.schema, self.codes, self.classes, self.row_gid, self.st_values, self.st_gid, self.n_values, **options)
+        return attack(
+            self.schema,
+            self.codes,
+            self.classes,
+            self.row_gid,
+            self.st_values,
+            self.st_gid,
+            self.n_values,
+            **options,
+        )
 
     def reordered(self, order: np.ndarray) -> People:
         """The same people in another order of rows."""
@@ -41,16 +52,33 @@ class People:
         return self.reordered(np.setdiff1d(np.arange(len(self.truth)), gone))
 
 
-def people(n_groups: int, *, size: int = 2, n_values: int = 4, tells: float = 0.0, n_attributes: int = 6, seed: int = 0) -> People:
-    """Groups of different values. An attribute is the value with this probability, and drawn at random otherwise."""
+def people(
+    n_groups: int,
+    *,
+    size: int = 2,
+    n_values: int = 4,
+    tells: float = 0.0,
+    n_attributes: int = 6,
+    seed: int = 0,
+) -> People:
+    """Groups of different values. An attribute is the value with this probability, and drawn at
+    random otherwise.
+    """
     rng = np.random.default_rng(seed)
     truth = np.concatenate([rng.permutation(n_values)[:size] for _ in range(n_groups)])
     gid = np.repeat(rng.permutation(10 * n_groups)[:n_groups], size)
     n = len(truth)
-    codes = [np.where(rng.random(n) < tells, truth, rng.integers(n_values, size=n)) for _ in range(n_attributes)]
+    codes = [
+        np.where(rng.random(n) < tells, truth, rng.integers(n_values, size=n))
+        for _ in range(n_attributes)
+    ]
     schema = Schema(
-        {f"a{i}": Categorical([str(v) for v in range(n_values)]) for i in range(n_attributes)}, target="class", classes=["no", "yes"]
+        {f"a{i}": Categorical([str(v) for v in range(n_values)]) for i in range(n_attributes)},
+        target="class",
+        classes=["no", "yes"],
     )
     entries, rows = rng.permutation(n), rng.permutation(n)
-    made = People(schema, codes, rng.integers(2, size=n), gid, truth[entries], gid[entries], n_values, truth)
+    made = People(
+        schema, codes, rng.integers(2, size=n), gid, truth[entries], gid[entries], n_values, truth
+    )
     return made.reordered(rows)

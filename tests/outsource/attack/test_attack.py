@@ -34,7 +34,9 @@ def test_nothing_is_learnt_where_there_is_nothing(model, size, n_values):
 
 @pytest.mark.parametrize("model", MODELS)
 def test_a_weak_dependence_is_found(model):
-    """The power of the test above: a value shows in an attribute one time in four more than by chance."""
+    """The power of the test above: a value shows in an attribute one time in four more than by
+    chance.
+    """
     result = scored(people(1500, tells=0.25), model=model)
     assert wilson(result.accuracy, result.trials, deviations=3.3)[0] > result.random_guess
     assert result.learns
@@ -64,7 +66,7 @@ def test_the_class_is_used():
     assert scored(told).accuracy > scored(made).accuracy + 0.2
 
 
-# -- which value is which --------------------------------------------------------------------------------------------
+# -- which value is which --------------------------------------------------------------------------
 
 
 def test_two_values_in_every_group_are_told_apart_but_not_named():
@@ -75,7 +77,9 @@ def test_two_values_in_every_group_are_told_apart_but_not_named():
     assert result.names_open
     assert result.renamed > 0.9
     assert result.learns
-    assert min(abs(result.accuracy - 1 + result.renamed), abs(result.accuracy - result.renamed)) < 1e-9
+    assert (
+        min(abs(result.accuracy - 1 + result.renamed), abs(result.accuracy - result.renamed)) < 1e-9
+    )
 
 
 @pytest.mark.parametrize("flip", [False, True])
@@ -97,14 +101,18 @@ def test_known_people_are_believed_and_their_neighbours_not_scored():
     for row, value in known.items():
         assert posterior.of(row)[value] == pytest.approx(1)
     result = score(posterior, made.truth)
-    assert not {int(made.row_gid[row]) for row in known} & {int(made.row_gid[row]) for row in result.worst}
+    assert not {int(made.row_gid[row]) for row in known} & {
+        int(made.row_gid[row]) for row in result.worst
+    }
     assert result.n_rows == 2 * result.n_groups
 
 
-# -- what it does not depend on --------------------------------------------------------------------------------------
+# -- what it does not depend on --------------------------------------------------------------------
 
 
-@given(st.integers(0, 2**32 - 1), st.sampled_from([(2, 2), (2, 4), (3, 4)]), st.sampled_from(MODELS))
+@given(
+    st.integers(0, 2**32 - 1), st.sampled_from([(2, 2), (2, 4), (3, 4)]), st.sampled_from(MODELS)
+)
 @settings(max_examples=12, deadline=None)
 def test_neither_the_order_of_rows_nor_the_numbers_of_groups_matter(seed, shape, model):
     rng = np.random.default_rng(seed)
@@ -112,7 +120,12 @@ def test_neither_the_order_of_rows_nor_the_numbers_of_groups_matter(seed, shape,
     order, renumber = rng.permutation(len(made.truth)), rng.permutation(400)
     other = made.reordered(order)
     entries = rng.permutation(len(other.st_gid))
-    other = replace(other, row_gid=renumber[other.row_gid], st_gid=renumber[other.st_gid[entries]], st_values=other.st_values[entries])
+    other = replace(
+        other,
+        row_gid=renumber[other.row_gid],
+        st_gid=renumber[other.st_gid[entries]],
+        st_values=other.st_values[entries],
+    )
     one, two = made.attacked(model=model), other.attacked(model=model)
     tables = []
     for posterior, place in ((one, np.argsort(order)), (two, np.arange(len(order)))):
@@ -128,7 +141,11 @@ def test_naive_bayes_climbs_and_comes_to_rest():
     assert posterior.converged
     assert (np.diff(posterior.objective) >= -1e-7 * abs(posterior.objective[0])).all()
     assert posterior.objective[-1] > posterior.objective[0] + 1
-    assert not people(500, n_values=5, size=3, tells=0.3).attacked(model="naive-bayes", max_rounds=2).converged
+    assert (
+        not people(500, n_values=5, size=3, tells=0.3)
+        .attacked(model="naive-bayes", max_rounds=2)
+        .converged
+    )
 
 
 def test_deleted_rows_leave_entries_behind():
@@ -137,7 +154,9 @@ def test_deleted_rows_leave_entries_behind():
     posterior = fewer.attacked()
     assert posterior.groups.n_rows == 720
     sums = np.zeros((10_000, 4))
-    np.add.at(sums, (fewer.row_gid[posterior.groups.row], posterior.groups.value), posterior.probability)
+    np.add.at(
+        sums, (fewer.row_gid[posterior.groups.row], posterior.groups.value), posterior.probability
+    )
     assert sums.max() <= 1 + 1e-9
     assert score(posterior, fewer.truth).accuracy > 0.9
 
@@ -155,7 +174,9 @@ def test_best_and_single_rows():
     for row in range(0, 120, 7):
         mine = posterior.of(row)
         assert sum(mine.values()) == pytest.approx(1)
-        assert mine[int(posterior.best[row])] == max(mine.values()) == posterior.best_probability[row]
+        assert (
+            mine[int(posterior.best[row])] == max(mine.values()) == posterior.best_probability[row]
+        )
         assert int(made.truth[row]) in mine
 
 
@@ -188,7 +209,7 @@ def test_options_that_cannot_be(options, message):
         people(10).attacked(**options)
 
 
-# -- the score -------------------------------------------------------------------------------------------------------
+# -- the score -------------------------------------------------------------------------------------
 
 
 def test_a_score_by_hand():
@@ -201,17 +222,27 @@ def test_a_score_by_hand():
     assert result.accuracy == pytest.approx(4 / 6)
     assert (result.n_rows, result.n_groups, result.l, result.bound) == (6, 3, 2, 0.5)
     assert result.random_guess == result.frequent_guess == 0.5
-    assert result.above_bound == result.at_least_half == result.at_least_confident == pytest.approx(4 / 6)
+    assert (
+        result.above_bound
+        == result.at_least_half
+        == result.at_least_confident
+        == pytest.approx(4 / 6)
+    )
     assert (result.confident, result.confident_right) == (1.0, pytest.approx(4 / 6))
     assert result.bits == pytest.approx((4 * np.log2(1.9) + 2 * np.log2(0.1)) / 6)
-    assert [(c.guesses, c.right) for c in result.calibration if c.guesses] == [(6, pytest.approx(4 / 6))]
+    assert [(c.guesses, c.right) for c in result.calibration if c.guesses] == [
+        (6, pytest.approx(4 / 6))
+    ]
     assert sum(result.histogram) == 6
     assert set(result.worst[:4]) == set(np.flatnonzero(made.row_gid != made.row_gid[0]))
 
 
 def test_guesses_that_need_no_attack():
     made = replace(
-        people(1, size=3, n_values=3), st_values=np.array([0, 0, 1, 2]), st_gid=np.zeros(4, dtype=int), row_gid=np.zeros(3, dtype=int)
+        people(1, size=3, n_values=3),
+        st_values=np.array([0, 0, 1, 2]),
+        st_gid=np.zeros(4, dtype=int),
+        row_gid=np.zeros(3, dtype=int),
     )
     result = score(made.attacked(), np.array([0, 0, 1]), l=2)
     assert result.random_guess == pytest.approx((0.5 + 0.5 + 0.25) / 3)
@@ -221,7 +252,11 @@ def test_guesses_that_need_no_attack():
 def test_json_holds_everything_and_no_value():
     made = people(100, tells=0.5)
     posterior = made.attacked()
-    result = score(posterior, made.truth, population=population(made.schema, made.codes, made.classes, posterior, made.truth))
+    result = score(
+        posterior,
+        made.truth,
+        population=population(made.schema, made.codes, made.classes, posterior, made.truth),
+    )
     said = json.loads(json.dumps(result.to_json()))
     assert said["privet"] == "attack"
     assert said["learns"] is True
@@ -243,7 +278,10 @@ def test_truth_must_fit():
         scored(made, known=dict(enumerate(made.truth.tolist())))
 
 
-@pytest.mark.parametrize(("right", "n", "expected"), [(81, 263, (0.2553, 0.3662)), (15, 148, (0.0624, 0.1605)), (0, 20, (0.0, 0.1611))])
+@pytest.mark.parametrize(
+    ("right", "n", "expected"),
+    [(81, 263, (0.2553, 0.3662)), (15, 148, (0.0624, 0.1605)), (0, 20, (0.0, 0.1611))],
+)
 def test_wilson_intervals_as_published(right, n, expected):
     """Newcombe (1998), table I, the score method without correction."""
     assert wilson(right / n, n, deviations=1.959964) == pytest.approx(expected, abs=5e-5)
@@ -251,13 +289,18 @@ def test_wilson_intervals_as_published(right, n, expected):
 
 def test_pairs_that_are_right_together_count_once():
     rng = np.random.default_rng(0)
-    right, group = np.repeat(rng.integers(2, size=2000), 2).astype(float), np.repeat(np.arange(2000), 2)
+    right, group = (
+        np.repeat(rng.integers(2, size=2000), 2).astype(float),
+        np.repeat(np.arange(2000), 2),
+    )
     assert independent_trials(right, group) == pytest.approx(2000, rel=0.02)
-    assert independent_trials(rng.integers(2, size=4000).astype(float), group) == pytest.approx(4000, rel=0.08)
+    assert independent_trials(rng.integers(2, size=4000).astype(float), group) == pytest.approx(
+        4000, rel=0.08
+    )
     assert independent_trials(np.ones(4000), group) == 2000
 
 
-# -- the population --------------------------------------------------------------------------------------------------
+# -- the population --------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize("model", MODELS)
@@ -274,9 +317,14 @@ def test_the_population_tells_what_it_tells(model):
 def test_the_population_says_nothing_of_the_person_itself():
     """An attribute that is different for everybody tells nothing about others."""
     made = people(60, n_attributes=1)
-    schema = replace(made.schema, attributes={"a0": type(made.schema.attributes["a0"])([str(i) for i in range(120)])})
+    schema = replace(
+        made.schema,
+        attributes={"a0": type(made.schema.attributes["a0"])([str(i) for i in range(120)])},
+    )
     made = replace(made, schema=schema, codes=[np.arange(120)])
-    found = population(schema, made.codes, made.classes, made.attacked(model="naive-bayes"), made.truth)
+    found = population(
+        schema, made.codes, made.classes, made.attacked(model="naive-bayes"), made.truth
+    )
     assert found.accuracy < 0.45
     with pytest.raises(ParameterError, match="folds"):
         population(schema, made.codes, made.classes, made.attacked(), made.truth, folds=1)

@@ -28,7 +28,12 @@ def written_out(counts: tuple[int, ...], weights: np.ndarray) -> tuple[np.ndarra
 
 @st.composite
 def small_groups(draw, spare: bool = True):
-    counts = tuple(sorted(draw(st.lists(st.integers(1, 3), min_size=1, max_size=4).filter(lambda c: sum(c) <= 6)), reverse=True))
+    counts = tuple(
+        sorted(
+            draw(st.lists(st.integers(1, 3), min_size=1, max_size=4).filter(lambda c: sum(c) <= 6)),
+            reverse=True,
+        )
+    )
     n_rows = draw(st.integers(1, sum(counts))) if spare else sum(counts)
     number = st.floats(-6, 3)
     weights = draw(st.lists(number, min_size=n_rows * len(counts), max_size=n_rows * len(counts)))
@@ -53,7 +58,9 @@ def test_rows_and_entries_have_their_sums(group):
     for function in (counted, balanced):
         found, _ = function(counts, weights)
         np.testing.assert_allclose(found.sum(axis=2), 1, atol=1e-9)
-        np.testing.assert_allclose(found.sum(axis=1), [counts], atol=1e-9 if function is counted else 0.05)
+        np.testing.assert_allclose(
+            found.sum(axis=1), [counts], atol=1e-9 if function is counted else 0.05
+        )
 
 
 @given(small_groups())
@@ -106,12 +113,23 @@ def test_candidates_are_the_rows_with_the_values_of_their_group(seed):
     gid = rng.integers(5, size=12) * 7
     st_gid, values = np.append(gid, rng.integers(8, size=6) * 7), rng.integers(3, size=18)
     groups = make_groups(gid, values, st_gid, 3)
-    expected = {(row, int(v)): np.mean(values[st_gid == gid[row]] == v) for row in range(12) for v in values[st_gid == gid[row]]}
-    assert dict(zip(zip(groups.row.tolist(), groups.value.tolist(), strict=True), groups.frequency, strict=True)) == pytest.approx(expected)
+    expected = {
+        (row, int(v)): np.mean(values[st_gid == gid[row]] == v)
+        for row in range(12)
+        for v in values[st_gid == gid[row]]
+    }
+    assert dict(
+        zip(
+            zip(groups.row.tolist(), groups.value.tolist(), strict=True),
+            groups.frequency,
+            strict=True,
+        )
+    ) == pytest.approx(expected)
     sizes = {g: (np.sum(st_gid == g), np.bincount(values[st_gid == g]).max()) for g in gid.tolist()}
     assert groups.l == min(int(m // c) for m, c in sizes.values())
     uniform, _ = match_all(groups, np.zeros(len(groups.row)))
-    np.testing.assert_allclose(uniform, groups.frequency, atol=1e-9)  # without a model, the frequencies
+    # without a model, the frequencies
+    np.testing.assert_allclose(uniform, groups.frequency, atol=1e-9)
 
 
 def test_values_that_stand_equally_often_in_every_group_are_alike():

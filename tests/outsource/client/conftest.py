@@ -28,13 +28,17 @@ class Outsourced:
     token: str
     service: Service
 
-    def table(self, ring: KeyRing | None = None, *, port: int | None = None, **options) -> OutsourcedTable:
+    def table(
+        self, ring: KeyRing | None = None, *, port: int | None = None, **options
+    ) -> OutsourcedTable:
         """A client, with the key unless another is given."""
         url = f"http://127.0.0.1:{self.service.port if port is None else port}"
         return OutsourcedTable(url, self.token, self.ring if ring is None else ring, **options)
 
 
-def outsource(folder: Path, rows: int = 500, seed: int = 1, store: str | None = None) -> tuple[Halves, KeyRing, Home, str]:
+def outsource(
+    folder: Path, rows: int = 500, seed: int = 1, store: str | None = None
+) -> tuple[Halves, KeyRing, Home, str]:
     """Split people and make the home of a server with them."""
     ring = KeyRing.new()
     halves = split(people(rows, seed), SCHEMA, "disease", 2, ring).halves

@@ -24,8 +24,12 @@ class Recorder:
             except OSError:
                 return
             server = socket.create_connection(("127.0.0.1", self._to))
-            threading.Thread(target=self._pump, args=(client, server, self.sent), daemon=True).start()
-            threading.Thread(target=self._pump, args=(server, client, self.received), daemon=True).start()
+            threading.Thread(
+                target=self._pump, args=(client, server, self.sent), daemon=True
+            ).start()
+            threading.Thread(
+                target=self._pump, args=(server, client, self.received), daemon=True
+            ).start()
 
     @staticmethod
     def _pump(source: socket.socket, target: socket.socket, kept: bytearray) -> None:

@@ -22,7 +22,9 @@ class Reference:
         self.classes = self.rows.classes
         self.aside = halves.identifiers.pruning
         self.splits = splits
-        self.base = self._grow(self.identifying, self.ids.codes, np.ones(len(frame), dtype=bool), leaf_size)
+        self.base = self._grow(
+            self.identifying, self.ids.codes, np.ones(len(frame), dtype=bool), leaf_size
+        )
         self.leaf = self.base.reach(self.ids.codes)
 
     def _grow(self, schema, codes, here, leaf_size=2):
@@ -32,7 +34,13 @@ class Reference:
         grow, prune = here & ~self.aside, here & self.aside
         if not grow.any():
             return grow_c45(schema, *part(prune), splits=self.splits, max_depth=0)
-        return grow_c45(schema, *part(grow), splits=self.splits, min_rows=leaf_size, prune=part(prune) if prune.any() else None)
+        return grow_c45(
+            schema,
+            *part(grow),
+            splits=self.splits,
+            min_rows=leaf_size,
+            prune=part(prune) if prune.any() else None,
+        )
 
     def baseline(self, frame) -> list[str]:
         return self._says(self.base, encode(self.identifying, frame, target=False).codes)
@@ -48,7 +56,10 @@ class Reference:
         for leaf in np.unique(reached):
             if (self.leaf == leaf).any():
                 here = reached == leaf
-                said[here] = self._says(self._grow(self.full, self.rows.codes, self.leaf == leaf), [column[here] for column in codes])
+                said[here] = self._says(
+                    self._grow(self.full, self.rows.codes, self.leaf == leaf),
+                    [column[here] for column in codes],
+                )
         return said.tolist()
 
     @staticmethod

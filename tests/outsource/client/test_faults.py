@@ -1,4 +1,6 @@
-"""The server dies, lies or is slow: nothing that was acknowledged is lost, and nothing wrong is believed."""
+"""The server dies, lies or is slow: nothing that was acknowledged is lost, and nothing wrong is
+believed.
+"""
 
 from __future__ import annotations
 
@@ -26,7 +28,9 @@ NEW = people(200, seed=5)
 
 @pytest.mark.parametrize("rounds", [3, pytest.param(20, marks=pytest.mark.slow)])
 def test_killing_the_server_in_the_middle_of_refinements_loses_nothing(tmp_path, rounds):
-    """A client predicts row by row; the server is killed at some moment of it and started again on another port."""
+    """A client predicts row by row; the server is killed at some moment of it and started again on
+    another port.
+    """
     halves, ring, home, token = outsource(tmp_path, rows=700)
     service = Service(home.path, tmp_path / "serve.log", group="outsource")
     there = Outsourced(halves, ring, home, token, service)
@@ -44,7 +48,9 @@ def test_killing_the_server_in_the_middle_of_refinements_loses_nothing(tmp_path,
 
                 table.store = store
                 delay = 0.02 + 0.05 * number % 0.4
-                killer = threading.Timer(delay, os.kill, (there.service.process.pid, signal.SIGKILL))
+                killer = threading.Timer(
+                    delay, os.kill, (there.service.process.pid, signal.SIGKILL)
+                )
                 killer.start()
                 with pytest.raises(Unavailable):
                     _predict_for_ever(learner, expected)
@@ -79,11 +85,15 @@ def test_a_server_that_comes_back_is_waited_for(tmp_path):
 
             def restart() -> None:
                 time.sleep(0.5)
-                again.append(Service(home.path, tmp_path / "again.log", group="outsource", more=place))
+                again.append(
+                    Service(home.path, tmp_path / "again.log", group="outsource", more=place)
+                )
 
             thread = threading.Thread(target=restart)
             thread.start()
-            assert Collaborative(table, tree).predict(NEW) == Reference(halves, ring).collaborative(NEW)
+            assert Collaborative(table, tree).predict(NEW) == Reference(halves, ring).collaborative(
+                NEW
+            )
             thread.join()
     finally:
         service.kill()
@@ -103,13 +113,36 @@ def test_a_token_that_is_revoked_ends_at_once(own):
 
 def about(halves) -> dict:
     return {
-        "anatomy": halves.anatomy.to_json(), "rows": 1, "values": 1, "groups": 1, "version": 1, "pending": 0, "sealed_limit": 100,
-        "trees": [], "statement": "",
-    }  # fmt: skip
+        "anatomy": halves.anatomy.to_json(),
+        "rows": 1,
+        "values": 1,
+        "groups": 1,
+        "version": 1,
+        "pending": 0,
+        "sealed_limit": 100,
+        "trees": [],
+        "statement": "",
+    }
 
 
-SUMMARY = {"id": "0" * 32, "made": "now", "splits": "binary", "leaf_size": 2, "max_depth": None, "leaves": 1, "largest": 1, "changed": 0}
-ROW = {"row": 0, "cells": ["north", "1", "true", "few"], "pruning": False, "gid": 1, "eseq": "AAAA", "candidates": [[1, "flu"]]}
+SUMMARY = {
+    "id": "0" * 32,
+    "made": "now",
+    "splits": "binary",
+    "leaf_size": 2,
+    "max_depth": None,
+    "leaves": 1,
+    "largest": 1,
+    "changed": 0,
+}
+ROW = {
+    "row": 0,
+    "cells": ["north", "1", "true", "few"],
+    "pruning": False,
+    "gid": 1,
+    "eseq": "AAAA",
+    "candidates": [[1, "flu"]],
+}
 
 
 class TestLies:
@@ -124,10 +157,16 @@ class TestLies:
             told = answers.get(path, about(there.halves))
             if path == "/sealed/anatomy":
                 told = {"version": 1, "sealed": base64.b64encode(there.halves.seal).decode()}
-            return httpx2.Response(200, content=told if isinstance(told, bytes) else json.dumps(told).encode())
+            return httpx2.Response(
+                200, content=told if isinstance(told, bytes) else json.dumps(told).encode()
+            )
 
         real = Link.__init__
-        monkeypatch.setattr(Link, "__init__", lambda self, *a, **k: real(self, *a, **(k | {"over": httpx2.MockTransport(answer)})))
+        monkeypatch.setattr(
+            Link,
+            "__init__",
+            lambda self, *a, **k: real(self, *a, **(k | {"over": httpx2.MockTransport(answer)})),
+        )
 
         def table() -> OutsourcedTable:
             return OutsourcedTable("http://127.0.0.1:1", "token", there.ring)
@@ -153,7 +192,9 @@ class TestLies:
         with pytest.raises(OutsourceError):
             table()
 
-    @pytest.mark.parametrize("told", [b"", b"[]", b"null", b"<html>", b"{", b'{"a": NaN}', b"[" * 5000])
+    @pytest.mark.parametrize(
+        "told", [b"", b"[]", b"null", b"<html>", b"{", b'{"a": NaN}', b"[" * 5000]
+    )
     def test_what_is_no_json_object(self, lying, told):
         answers, table = lying
         answers["/about"] = told
@@ -163,23 +204,46 @@ class TestLies:
     @pytest.mark.parametrize(
         "changes",
         [
-            {"leaves": []}, {"leaves": ["0"]}, {"leaves": [-1]}, {"leaves": [0.5]}, {"classes": ["some"]}, {"classes": [[]]},
-            {"subtrees": {"x": {"sealed": "AAAA"}}}, {"subtrees": {"0": {"sealed": "!"}}}, {"subtrees": []}, {"subtrees": {"0": 3}},
+            {"leaves": []},
+            {"leaves": ["0"]},
+            {"leaves": [-1]},
+            {"leaves": [0.5]},
+            {"classes": ["some"]},
+            {"classes": [[]]},
+            {"subtrees": {"x": {"sealed": "AAAA"}}},
+            {"subtrees": {"0": {"sealed": "!"}}},
+            {"subtrees": []},
+            {"subtrees": {"0": 3}},
         ],
-    )  # fmt: skip
+    )
     def test_leaves(self, lying, changes):
         answers, table = lying
-        answers[f"/trees/{'0' * 32}/leaves"] = {"leaves": [0], "classes": ["few"], "subtrees": {}} | changes
+        answers[f"/trees/{'0' * 32}/leaves"] = {
+            "leaves": [0],
+            "classes": ["few"],
+            "subtrees": {},
+        } | changes
         with pytest.raises(OutsourceError, match="not what it should be"):
             table().reach("0" * 32, [["north", "1", "true"]])
 
     @pytest.mark.parametrize(
         "changes",
         [
-            {"row": -1}, {"row": "0"}, {"cells": []}, {"cells": [1, 2, 3, 4]}, {"cells": None}, {"pruning": 0}, {"gid": 1.5}, {"eseq": "?"},
-            {"eseq": None}, {"candidates": [[1]]}, {"candidates": [["1", "flu"]]}, {"candidates": [[1, 2]]}, {"candidates": 5},
+            {"row": -1},
+            {"row": "0"},
+            {"cells": []},
+            {"cells": [1, 2, 3, 4]},
+            {"cells": None},
+            {"pruning": 0},
+            {"gid": 1.5},
+            {"eseq": "?"},
+            {"eseq": None},
+            {"candidates": [[1]]},
+            {"candidates": [["1", "flu"]]},
+            {"candidates": [[1, 2]]},
+            {"candidates": 5},
         ],
-    )  # fmt: skip
+    )
     def test_rows(self, lying, changes):
         answers, table = lying
         answers["/rows"] = {"rows": [ROW | changes], "next": None, "version": 1}

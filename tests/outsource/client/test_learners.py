@@ -1,4 +1,6 @@
-"""The three learners over a real server: they say what the same learners say on the true rows, and cost what they should."""
+"""The three learners over a real server: they say what the same learners say on the true rows, and
+cost what they should.
+"""
 
 from __future__ import annotations
 
@@ -11,7 +13,13 @@ import pytest
 from privet.errors import NotThere, OutsourceError, ParameterError, SchemaError, SealError
 from privet.outsource.cipher import KeyRing
 from privet.outsource.cipher.sealing import OVERHEAD
-from privet.outsource.client import Baseline, Collaborative, Naive, OutsourcedTable, choose_leaf_size
+from privet.outsource.client import (
+    Baseline,
+    Collaborative,
+    Naive,
+    OutsourcedTable,
+    choose_leaf_size,
+)
 from privet.outsource.client.learners import NAIVE
 from privet.outsource.client.subtrees import room_for
 from tests.outsource.client.reference import Reference
@@ -29,7 +37,9 @@ class TestWhatTheySay:
     def test_baseline(self, there, connect, splits, leaf_size):
         table = connect()
         tree = table.grow(splits, leaf_size)
-        assert Baseline(table, tree).predict(NEW) == Reference(there.halves, there.ring, splits, leaf_size).baseline(NEW)
+        assert Baseline(table, tree).predict(NEW) == Reference(
+            there.halves, there.ring, splits, leaf_size
+        ).baseline(NEW)
 
     def test_collaborative(self, there, connect, splits, leaf_size):
         table = connect()
@@ -50,10 +60,15 @@ class TestWhatTheySay:
 
 
 def test_the_sensitive_attribute_helps(there, connect):
-    """The class depends on it; so both learners that use it must be better than the one that cannot."""
+    """The class depends on it; so both learners that use it must be better than the one that
+    cannot.
+    """
     table = connect()
     tree = table.grow("binary")
-    alone, together = right(Baseline(table, tree).predict(NEW)), right(Collaborative(table, tree).predict(NEW))
+    alone, together = (
+        right(Baseline(table, tree).predict(NEW)),
+        right(Collaborative(table, tree).predict(NEW)),
+    )
     naive = Naive(table, "binary")
     naive.learn(again=True)
     assert alone < together - 0.05
@@ -65,7 +80,9 @@ def test_predicting_needs_no_class_and_the_baseline_no_sensitive_value(connect):
     tree = table.grow()
     bare = NEW.drop(columns=["visits"])
     assert Collaborative(table, tree).predict(bare) == Collaborative(table, tree).predict(NEW)
-    assert Baseline(table, tree).predict(bare.drop(columns=["disease"])) == Baseline(table, tree).predict(NEW)
+    assert Baseline(table, tree).predict(bare.drop(columns=["disease"])) == Baseline(
+        table, tree
+    ).predict(NEW)
     with pytest.raises(SchemaError, match="disease"):
         Collaborative(table, tree).predict(bare.drop(columns=["disease"]))
     with pytest.raises(SchemaError, match="town"):
@@ -76,7 +93,9 @@ def test_a_value_that_is_not_known_stops_where_it_is(there, connect):
     odd = NEW.iloc[:10].assign(town="atlantis", disease="plague")
     table = connect()
     tree = table.grow("binary")
-    assert Baseline(table, tree).predict(odd) == Reference(there.halves, there.ring, "binary").baseline(odd)
+    assert Baseline(table, tree).predict(odd) == Reference(
+        there.halves, there.ring, "binary"
+    ).baseline(odd)
     assert len(Collaborative(table, tree).predict(odd)) == 10
 
 
@@ -103,7 +122,8 @@ class TestSealed:
         with pytest.raises(SealError) as error:
             connect(KeyRing.new())
         assert str(error.value) == str(SealError())
-        monkeypatch.setattr("privet.outsource.client.table.check_anatomy", lambda *_: None)  # as if it had not been looked at
+        # as if it had not been looked at
+        monkeypatch.setattr("privet.outsource.client.table.check_anatomy", lambda *_: None)
         table = connect(KeyRing.new())
         tree = table.grow()
         with pytest.raises(SealError):
@@ -203,7 +223,8 @@ class TestCosts:
         sizes = table.details(tree.id).sizes
         assert max(sizes.values()) == tree.largest < len(there.halves.identifiers)
         assert sum(sizes.values()) == len(there.halves.identifiers)
-        assert 0 < table.meter.rows_held <= 2 * tree.largest + 1  # each row with the candidates of its pair
+        # each row with the candidates of its pair
+        assert 0 < table.meter.rows_held <= 2 * tree.largest + 1
         Naive(whole).learn(again=True)
         assert whole.meter.rows_held >= 2 * len(there.halves.identifiers)
 
@@ -218,12 +239,18 @@ class TestCosts:
         opened = sum(sizes[leaf] for leaf in refined)
         assert first.predictions == len(NEW)
         assert first.sealed == first.refined == len(refined)
-        assert first.opened == opened + len(NEW) - len(refined)  # all rows of these leaves, and a sub-tree for every later prediction
+        # all rows of these leaves, and a sub-tree for every later prediction
+        assert first.opened == opened + len(NEW) - len(refined)
         assert first.requests == len(NEW) + 2 * len(refined)
         before = table.meter
         Collaborative(table, tree).predict(NEW, at_once=1)
         again = table.meter.since(before)
-        assert (again.requests, again.sealed, again.opened, again.refined) == (len(NEW), 0, len(NEW), 0)
+        assert (again.requests, again.sealed, again.opened, again.refined) == (
+            len(NEW),
+            0,
+            len(NEW),
+            0,
+        )
         assert again.received < first.received
         assert again.each()["opened"] == 1.0
         assert again.sent > len(NEW) * 50
@@ -260,7 +287,9 @@ class TestLeafSize:
 
         frame["disease"] = np.array(true_values(there.halves, there.ring)[1], dtype=object)
         aside = frame[there.halves.identifiers.pruning]
-        assert best.right == sum(a == b for a, b in zip(reference.collaborative(aside), aside["visits"], strict=True))
+        assert best.right == sum(
+            a == b for a, b in zip(reference.collaborative(aside), aside["visits"], strict=True)
+        )
 
     def test_a_row_left_out_for_one_tree_is_noticed(self, connect, monkeypatch):
         """Else the choice between the trees would tell something about that row."""

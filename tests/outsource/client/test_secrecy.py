@@ -1,4 +1,6 @@
-"""What the server sees: its database and all traffic hold no true pair of a person and a sensitive value beyond what groups allow."""
+"""What the server sees: its database and all traffic hold no true pair of a person and a sensitive
+value beyond what groups allow.
+"""
 
 from __future__ import annotations
 
@@ -28,7 +30,10 @@ DISEASES = ["xqflux", "xqgoutx", "xqacnex", "xqnonex"]
 #: Values of people who are only asked about, or wait: the server must never see them.
 SECRET = ["zqmumpsz", "zqulcerz"]
 NAMED = Schema(
-    attributes={**{k: v for k, v in SCHEMA.attributes.items() if k != "disease"}, "disease": Categorical([*DISEASES, *SECRET])},
+    attributes={
+        **{k: v for k, v in SCHEMA.attributes.items() if k != "disease"},
+        "disease": Categorical([*DISEASES, *SECRET]),
+    },
     target="visits",
     classes=["few", "many"],
     person="name",
@@ -38,7 +43,9 @@ NAMED = Schema(
 def named(n: int, seed: int, prefix: str):
     table = people(n, seed)
     odd = dict(zip(["flu", "gout", "acne", "none"], DISEASES, strict=True))
-    return table.assign(disease=table["disease"].map(odd), name=[f"{prefix}{i:04d}" for i in range(n)])
+    return table.assign(
+        disease=table["disease"].map(odd), name=[f"{prefix}{i:04d}" for i in range(n)]
+    )
 
 
 @pytest.fixture(scope="module")
@@ -53,7 +60,8 @@ def seen(tmp_path_factory):
     token = home.accounts.add_analyst("ada")
     asked = named(60, 2, "asked")
     asked["disease"] = np.where(np.arange(60) % 2 == 0, *SECRET)
-    waiting = named(6, 3, "waits").assign(disease=SECRET[0])  # of one value: no group can be made of them
+    # of one value: no group can be made of them
+    waiting = named(6, 3, "waits").assign(disease=SECRET[0])
     gone = table.drop(index=made.withheld).iloc[:3]
     with serving(home.path, group="outsource") as service, recording(service.port) as recorder:
         with OutsourcedTable(f"http://127.0.0.1:{recorder.port}", token, ring) as client:
@@ -68,7 +76,15 @@ def seen(tmp_path_factory):
             assert flush(client).waiting == len(waiting)
             delete(client, gone)
         sent, received = bytes(recorder.sent), bytes(recorder.received)
-    return {"sent": sent, "received": received, "home": home, "halves": made.halves, "ring": ring, "gone": gone, "folder": folder}
+    return {
+        "sent": sent,
+        "received": received,
+        "home": home,
+        "halves": made.halves,
+        "ring": ring,
+        "gone": gone,
+        "folder": folder,
+    }
 
 
 def truth(seen) -> dict[str, str]:
@@ -84,7 +100,12 @@ def group_values(seen) -> dict[str, Counter]:
     by_gid: dict[int, Counter] = {}
     for gid, value in zip(halves.values.gid.tolist(), halves.values.value, strict=True):
         by_gid.setdefault(gid, Counter())[value] += 1
-    return {name: by_gid[gid] for name, gid in zip(halves.identifiers.cells[-1], halves.identifiers.gid.tolist(), strict=True)}
+    return {
+        name: by_gid[gid]
+        for name, gid in zip(
+            halves.identifiers.cells[-1], halves.identifiers.gid.tolist(), strict=True
+        )
+    }
 
 
 def test_the_traffic_was_recorded(seen):
@@ -96,15 +117,22 @@ def test_the_traffic_was_recorded(seen):
 def test_no_sensitive_value_of_whom_is_asked_about_or_waits_is_in_the_traffic_or_the_files(seen):
     files = b"".join(path.read_bytes() for path in seen["home"].path.rglob("*") if path.is_file())
     for secret in SECRET:
-        for kept in (re.sub(rb'"schema":\{.*?"rows_per_person":\d+', b"", seen["received"]), seen["sent"]):
-            without_schema = kept.replace(json.dumps([*DISEASES, *SECRET], separators=(",", ":")).encode(), b"")
+        for kept in (
+            re.sub(rb'"schema":\{.*?"rows_per_person":\d+', b"", seen["received"]),
+            seen["sent"],
+        ):
+            without_schema = kept.replace(
+                json.dumps([*DISEASES, *SECRET], separators=(",", ":")).encode(), b""
+            )
             assert secret.encode() not in without_schema
         # In the database it stands in the public schema alone.
         assert files.count(secret.encode()) <= files.count(f'"{secret}"'.encode())
 
 
 def test_no_sensitive_value_is_sent_at_all(seen):
-    """Nothing that these commands send holds one: neither rows to be predicted nor what is stored."""
+    """Nothing that these commands send holds one: neither rows to be predicted nor what is
+    stored.
+    """
     for value in [*DISEASES, *SECRET]:
         assert value.encode() not in seen["sent"]
     for body in re.findall(rb'"(?:sealed|pending)":\["?([A-Za-z0-9+/=]{40,})', seen["sent"]):
@@ -123,7 +151,9 @@ def test_a_person_comes_with_all_values_of_the_group_or_none(seen):
     """In what the server sends, a person never stands beside the true value alone."""
     groups, true = group_values(seen), truth(seen)
     found = 0
-    for row in re.findall(rb'\{"row":\d+,"cells":\[.*?"candidates":\[(?:\[[^\]]*\],?)*\]\}', seen["received"]):
+    for row in re.findall(
+        rb'\{"row":\d+,"cells":\[.*?"candidates":\[(?:\[[^\]]*\],?)*\]\}', seen["received"]
+    ):
         told = json.loads(row)
         name = told["cells"][-1]
         values = Counter(value for _, value in told["candidates"])
@@ -134,13 +164,21 @@ def test_a_person_comes_with_all_values_of_the_group_or_none(seen):
 
 
 def test_in_the_database_no_table_has_both(seen):
-    """People stand in one table, values in another, and what else is there holds neither in the clear."""
+    """People stand in one table, values in another, and what else is there holds neither in the
+    clear.
+    """
     holding: dict[str, set[str]] = {"people": set(), "values": set()}
     with duckdb.connect(seen["home"].path / "store.duckdb", read_only=True) as connection:
-        tables = [name for (name,) in connection.execute("SELECT table_name FROM duckdb_tables()").fetchall()]
+        tables = [
+            name
+            for (name,) in connection.execute("SELECT table_name FROM duckdb_tables()").fetchall()
+        ]
         for table in tables:
             for line in connection.execute(f"SELECT * FROM {table}").fetchall():
-                text = " ".join(cell.decode("latin-1") if isinstance(cell, bytes) else str(cell) for cell in line)
+                text = " ".join(
+                    cell.decode("latin-1") if isinstance(cell, bytes) else str(cell)
+                    for cell in line
+                )
                 text = text.replace(json.dumps([*DISEASES, *SECRET]), "")  # the public schema
                 if re.search(r"person\d{4}|waits\d{4}", text):
                     holding["people"].add(table)
@@ -154,10 +192,21 @@ def test_where_rows_lie_says_nothing(seen):
     with duckdb.connect(seen["home"].path / "store.duckdb", read_only=True) as connection:
         person = len(seen["halves"].anatomy.columns) - 1
         rows = connection.execute(f"SELECT rowid, number, gid, c{person} FROM it").fetchall()
-        values = {seq: rowid for rowid, seq in connection.execute("SELECT rowid, seq FROM st").fetchall()}
+        values = {
+            seq: rowid for rowid, seq in connection.execute("SELECT rowid, seq FROM st").fetchall()
+        }
     halves = seen["halves"]
-    seqs = dict(zip(halves.identifiers.cells[-1], halves.values.seq[true_values(halves, seen["ring"])[0]].tolist(), strict=True))
-    place = np.array([(rowid, number, gid, values[seqs[name]], seqs[name]) for rowid, number, gid, name in rows], dtype=float)
+    seqs = dict(
+        zip(
+            halves.identifiers.cells[-1],
+            halves.values.seq[true_values(halves, seen["ring"])[0]].tolist(),
+            strict=True,
+        )
+    )
+    place = np.array(
+        [(rowid, number, gid, values[seqs[name]], seqs[name]) for rowid, number, gid, name in rows],
+        dtype=float,
+    )
     ranks = place.argsort(axis=0).argsort(axis=0)
     r = np.corrcoef(ranks.T)
     for left in (0, 1, 2):
@@ -169,7 +218,9 @@ def test_who_was_deleted_is_gone_and_the_value_stays(seen):
     with duckdb.connect(seen["home"].path / "store.duckdb", read_only=True) as connection:
         person = len(seen["halves"].anatomy.columns) - 1
         names = {name for (name,) in connection.execute(f"SELECT c{person} FROM it").fetchall()}
-        values = Counter(value for (value,) in connection.execute("SELECT value FROM st").fetchall())
+        values = Counter(
+            value for (value,) in connection.execute("SELECT value FROM st").fetchall()
+        )
     assert not names & set(seen["gone"]["name"])
     assert len(names) == len(seen["halves"].identifiers) - 3
     assert values == Counter(seen["halves"].values.value)
@@ -177,7 +228,11 @@ def test_who_was_deleted_is_gone_and_the_value_stays(seen):
 
 def test_the_server_never_learns_the_key(seen):
     secret = seen["ring"].current.secret
-    for kept in (seen["sent"], seen["received"], *(path.read_bytes() for path in seen["home"].path.rglob("*") if path.is_file())):
+    for kept in (
+        seen["sent"],
+        seen["received"],
+        *(path.read_bytes() for path in seen["home"].path.rglob("*") if path.is_file()),
+    ):
         assert secret not in kept
         assert base64.b64encode(secret) not in kept
         assert secret.hex().encode() not in kept

@@ -1,4 +1,6 @@
-"""Trees as texts: they read back, their length depends on the number of rows alone, and one that is too large is cut."""
+"""Trees as texts: they read back, their length depends on the number of rows alone, and one that is
+too large is cut.
+"""
 
 from __future__ import annotations
 
@@ -19,10 +21,17 @@ from tests.outsource.people import SCHEMA, people
 
 def rows(n: int, seed: int = 0, aside: float = 0.2) -> TrueRows:
     encoded = encode(SCHEMA, people(n, seed))
-    return TrueRows(1, encoded.codes, encoded.classes, np.random.default_rng(seed).random(n) < aside)
+    return TrueRows(
+        1, encoded.codes, encoded.classes, np.random.default_rng(seed).random(n) < aside
+    )
 
 
-@given(st.integers(1, 300), st.integers(0, 50), st.sampled_from(["multiway", "binary"]), st.sampled_from([0.0, 0.2, 1.0]))
+@given(
+    st.integers(1, 300),
+    st.integers(0, 50),
+    st.sampled_from(["multiway", "binary"]),
+    st.sampled_from([0.0, 0.2, 1.0]),
+)
 def test_a_tree_reads_back_from_a_text_of_one_length(n, seed, splits, aside):
     given_rows = rows(n, seed, aside)
     tree = learn(SCHEMA, given_rows, splits)
@@ -39,7 +48,9 @@ def test_lengths_are_powers_of_two_and_grow_with_the_rows():
 
 
 def test_a_tree_that_is_too_large_is_cut_to_fewer_levels():
-    """Noise that a tree without pruning learns by heart: it does not fit, and what is left is its upper part."""
+    """Noise that a tree without pruning learns by heart: it does not fit, and what is left is its
+    upper part.
+    """
     attributes = {f"a{i}": Categorical(list(range(40))) for i in range(6)}
     schema = Schema(attributes, "c", [0, 1, 2])
     rng = np.random.default_rng(0)
@@ -49,7 +60,10 @@ def test_a_tree_that_is_too_large_is_cut_to_fewer_levels():
     assert len(text) == room_for(schema, 3000)
     cut = unpadded(schema, text)
     assert 1 < cut.n_nodes < tree.n_nodes
-    assert (cut.cells.attribute[0], cut.counts[0].tolist()) == (tree.cells.attribute[0], tree.counts[0].tolist())
+    assert (cut.cells.attribute[0], cut.counts[0].tolist()) == (
+        tree.cells.attribute[0],
+        tree.counts[0].tolist(),
+    )
     assert cut.depths.max() < tree.depths.max()
 
 

@@ -1,4 +1,6 @@
-"""Inserting, deleting, rotating, exporting: groups stay diverse, nobody is lost, nothing can be done twice."""
+"""Inserting, deleting, rotating, exporting: groups stay diverse, nobody is lost, nothing can be
+done twice.
+"""
 
 from __future__ import annotations
 
@@ -12,7 +14,14 @@ import httpx2
 import pandas as pd
 import pytest
 
-from privet.errors import Conflict, OutsourceError, ParameterError, SchemaError, SealError, Unavailable
+from privet.errors import (
+    Conflict,
+    OutsourceError,
+    ParameterError,
+    SchemaError,
+    SealError,
+    Unavailable,
+)
 from privet.outsource.cells import cells_of, codes_of
 from privet.outsource.cipher import KeyRing
 from privet.outsource.client import Baseline, Collaborative, Naive, OutsourcedTable, updates
@@ -76,7 +85,10 @@ class TestInsert:
             counts = Counter(NEW["disease"])
             assert second.waiting == max(0, 2 * max(counts.values()) - 60)
             told = table.about()
-            assert (told["rows"], told["pending"]) == (before.total() + second.placed, second.waiting)
+            assert (told["rows"], told["pending"]) == (
+                before.total() + second.placed,
+                second.waiting,
+            )
             assert exported(table, tmp_path / "b.csv") == before + rows_of(NEW)
             check_diverse(table)
 
@@ -94,7 +106,10 @@ class TestInsert:
 
     def test_rows_that_do_not_fit_are_refused_as_a_whole(self, own):
         with own.table() as table:
-            with pytest.raises(SchemaError, match=r"1 of 60 rows have an entry that does not fit the schema \(rows 4"):
+            with pytest.raises(
+                SchemaError,
+                match=r"1 of 60 rows have an entry that does not fit the schema \(rows 4",
+            ):
                 insert(table, NEW.assign(disease=NEW["disease"].where(NEW.index != 3, "plague")))
             with pytest.raises(SchemaError, match="smokes"):
                 insert(table, NEW.drop(columns="smokes"))
@@ -136,7 +151,9 @@ class TestInsert:
             assert table.about()["pending"] == 5
 
     def test_nobody_comes_twice(self, tmp_path):
-        """Where the schema names the person: in two groups of one person the common value would be theirs."""
+        """Where the schema names the person: in two groups of one person the common value would be
+        theirs.
+        """
         schema = dataclasses.replace(SCHEMA, person="name")
         first = people(100).assign(name=[f"p{i}" for i in range(100)])
         ring = KeyRing.new()
@@ -146,7 +163,10 @@ class TestInsert:
         token = home.accounts.add_analyst("ada")
         new = NEW.iloc[:4].assign(name=["q0", "q1", "q2", "q3"])
         present = made.halves.identifiers.cells[-1][0]
-        with serving(home.path, group="outsource") as service, OutsourcedTable(f"http://127.0.0.1:{service.port}", token, ring) as table:
+        with (
+            serving(home.path, group="outsource") as service,
+            OutsourcedTable(f"http://127.0.0.1:{service.port}", token, ring) as table,
+        ):
             with pytest.raises(ParameterError, match="1 of the 4 people are in the table already"):
                 insert(table, new.assign(name=["q0", "q1", present, "q3"]))
             with pytest.raises(ParameterError, match="row 2 has several"):
@@ -193,7 +213,9 @@ class TestDelete:
         with own.table() as table:
             assert insert(table, twins, batch=1).placed == 4
             delete(table, twins.iloc[[1]])
-            assert exported(table, tmp_path / "x.csv") == stored(own) + rows_of(twins.iloc[[0, 2, 3]])
+            assert exported(table, tmp_path / "x.csv") == stored(own) + rows_of(
+                twins.iloc[[0, 2, 3]]
+            )
 
     def test_a_row_that_waits(self, own, tmp_path):
         with own.table() as table:
@@ -257,7 +279,9 @@ class TestRotation:
             page = next(table.rows())
             fresh = []
             for row in page.rows[:50]:
-                again = table.sealer.seal("sequence", row.place, table.sealer.open("sequence", row.place, row.eseq))
+                again = table.sealer.seal(
+                    "sequence", row.place, table.sealer.open("sequence", row.place, row.eseq)
+                )
                 fresh.append([row.row, base64.b64encode(again).decode()])
             table.change_any(reseal=fresh)
             assert exported(table, tmp_path / "x.csv") == stored(own)
@@ -291,7 +315,9 @@ class TestSpelling:
 
     def test_values_are_spelled_as_in_the_schema(self):
         listed, numbers = Categorical([1, 2, True], missing="none"), Numeric(0, 10, bins=5)
-        schema = Schema({"x": numbers, "s": listed, "y": Numeric(0, 10, bins=5, missing="gone")}, "c", [0, 1])
+        schema = Schema(
+            {"x": numbers, "s": listed, "y": Numeric(0, 10, bins=5, missing="gone")}, "c", [0, 1]
+        )
         table = pd.DataFrame(
             {
                 "x": ["1", "1.0", "01", "1e0", " 1", "1.00"] * 10,
@@ -344,7 +370,9 @@ class TestConflicts:
 
 
 class TestPlans:
-    """Groups are drawn in two steps, so that a server sees one grouping of the people who waited, whatever goes wrong."""
+    """Groups are drawn in two steps, so that a server sees one grouping of the people who waited,
+    whatever goes wrong.
+    """
 
     def groupings(self, monkeypatch, table):
         """What the server is sent: for every change with rows, who shares a group."""
@@ -381,7 +409,9 @@ class TestPlans:
             assert one.about()["rows"] > 500
             check_diverse(one)
         assert len(set(seen[0] + seen[1])) >= 1
-        people_seen = Counter(person for grouping in set(seen[0] + seen[1]) for group in grouping for person in group)
+        people_seen = Counter(
+            person for grouping in set(seen[0] + seen[1]) for group in grouping for person in group
+        )
         assert max(people_seen.values()) == 1, "somebody was shown in two groups"
 
     def test_a_client_that_dies_before_publishing_leaves_its_plan(self, own, monkeypatch):
@@ -400,13 +430,21 @@ class TestPlans:
             monkeypatch.setattr(first, "change", dying)
             with pytest.raises(Unavailable):
                 flush(first)
-            plans = {row.person: row.plan.gid for row in waiting_rows(first) if row.plan is not None}
+            plans = {
+                row.person: row.plan.gid for row in waiting_rows(first) if row.plan is not None
+            }
             assert len(plans) > 30
             assert first.about()["rows"] == 500
         with own.table() as second:
-            insert(second, people(1, seed=99).assign(age=77.77), batch=1000)  # somebody comes meanwhile, who has no plan
+            # somebody comes meanwhile, who has no plan
+            insert(second, people(1, seed=99).assign(age=77.77), batch=1000)
             done = flush(second)
-            groups = {tuple(row.cells): row.gid for page in second.rows() for row in page.rows if row.row >= 500}
+            groups = {
+                tuple(row.cells): row.gid
+                for page in second.rows()
+                for row in page.rows
+                if row.row >= 500
+            }
             assert {person[:-1]: gid for person, gid in plans.items()}.items() <= groups.items()
             assert done.placed >= len(plans)
 
@@ -422,7 +460,9 @@ class TestPlans:
             assert len({len(sealed) for sealed in [*before.values(), *after.values()]}) == 1
             planned = [row.plan is not None for row in waiting_rows(table)]
             assert sum(planned) == 30
-            assert planned not in (sorted(planned), sorted(planned, reverse=True)), "those without a group must not stand together"
+            assert planned not in (sorted(planned), sorted(planned, reverse=True)), (
+                "those without a group must not stand together"
+            )
 
     def test_nothing_can_be_made_of_one_value_and_the_server_sees_only_new_texts(self, own):
         with own.table() as table:
@@ -433,16 +473,21 @@ class TestPlans:
 
     @pytest.mark.parametrize("shown", [1, 7, 20])
     def test_a_part_of_a_plan_is_not_published(self, own, monkeypatch, shown):
-        """A server that shows some of the planned rows only would see somebody alone with their value."""
+        """A server that shows some of the planned rows only would see somebody alone with their
+        value.
+        """
         with own.table() as table:
             insert(table, NEW.assign(disease=["flu", "gout"] * 30), batch=1000)
             updates._draw(table)
             rows = waiting_rows(table)
             first = rows[0].plan.gid
-            others = [row.number for row in rows if row.plan.gid != first]  # never the partner of the first
+            # never the partner of the first
+            others = [row.number for row in rows if row.plan.gid != first]
             part = [rows[0].number, *others[: shown - 1]]
             real = dict(table.pending())
-            monkeypatch.setattr(table, "pending", lambda: [(number, real[number]) for number in part])
+            monkeypatch.setattr(
+                table, "pending", lambda: [(number, real[number]) for number in part]
+            )
             seen = self.groupings(monkeypatch, table)
             with pytest.raises(SealError):
                 flush(table)
@@ -460,7 +505,10 @@ class TestPlans:
         """Near a step, a longer value would take one more."""
         with own.table() as table:
             for cells in range(900, 1100, 7):
-                lengths = {len(Waiting.new(("x" * cells, value)).sealed(table)) for value in ("flu", "gout", "none")}
+                lengths = {
+                    len(Waiting.new(("x" * cells, value)).sealed(table))
+                    for value in ("flu", "gout", "none")
+                }
                 assert len(lengths) == 1
 
     def test_a_row_that_is_sent_twice_is_refused(self, own, monkeypatch):
@@ -488,7 +536,9 @@ class TestLiesAboutTheTable:
             lambda told: told.update(sensitive="smokes"),
             lambda told: told.update(l=3),
             lambda told: told.update(pruning=0.0),
-            lambda told: told["schema"]["attributes"].update(ssn={"type": "categorical", "values": ["?"], "other": "?"}),
+            lambda told: told["schema"]["attributes"].update(
+                ssn={"type": "categorical", "values": ["?"], "other": "?"}
+            ),
             lambda told: told["schema"].update(person="name"),
             lambda told: told.update(id="0" * 32),
         ],
@@ -509,7 +559,9 @@ class TestLiesAboutTheTable:
             there.table()
         assert sent == ["/about", "/sealed/anatomy"]
         with pytest.raises(OutsourceError, match="another table than the owner does"):
-            OutsourcedTable(f"http://127.0.0.1:{there.service.port}", there.token, anatomy=there.halves.anatomy)
+            OutsourcedTable(
+                f"http://127.0.0.1:{there.service.port}", there.token, anatomy=there.halves.anatomy
+            )
 
     def test_another_table_of_the_same_key(self, own, tmp_path):
         """A genuine description, but not of this table: its sensitive column is another."""
@@ -546,5 +598,7 @@ class TestLiesAboutTheTable:
             tree = table.grow()
             with pytest.raises(OutsourceError, match="could ask for any column"):
                 Baseline(table, tree).predict(NEW)
-        with OutsourcedTable(f"http://127.0.0.1:{there.service.port}", there.token, anatomy=there.halves.anatomy) as table:
+        with OutsourcedTable(
+            f"http://127.0.0.1:{there.service.port}", there.token, anatomy=there.halves.anatomy
+        ) as table:
             assert len(Baseline(table, tree).predict(NEW)) == 60

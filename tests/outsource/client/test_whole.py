@@ -1,4 +1,6 @@
-"""The whole of it in other surroundings: both halves in PostgreSQL, another l, TLS, and how much memory a client really takes."""
+"""The whole of it in other surroundings: both halves in PostgreSQL, another l, TLS, and how much
+memory a client really takes.
+"""
 
 from __future__ import annotations
 
@@ -24,8 +26,13 @@ NEW = people(80, seed=9).assign(age=[i + 0.55 for i in range(80)])
 
 
 def test_in_postgresql(tmp_path, postgres):
-    halves, ring, home, token = outsource(tmp_path, 300, store=f"{postgres.database()}&schema=halves")
-    with serving(home.path, group="outsource") as service, Outsourced(halves, ring, home, token, service).table() as table:
+    halves, ring, home, token = outsource(
+        tmp_path, 300, store=f"{postgres.database()}&schema=halves"
+    )
+    with (
+        serving(home.path, group="outsource") as service,
+        Outsourced(halves, ring, home, token, service).table() as table,
+    ):
         tree = table.grow("binary")
         reference = Reference(halves, ring, "binary")
         assert Baseline(table, tree).predict(NEW) == reference.baseline(NEW)
@@ -37,16 +44,23 @@ def test_in_postgresql(tmp_path, postgres):
 
 
 def test_larger_groups(tmp_path):
-    """With l = 3 every row comes with three candidates, and the learners say the same as on the true rows."""
+    """With l = 3 every row comes with three candidates, and the learners say the same as on the
+    true rows.
+    """
     ring = KeyRing.new()
     halves = split(people(300), SCHEMA, "disease", 3, ring).halves
     write_halves(halves, tmp_path / "halves")
     home = Home.make(tmp_path / "home", tmp_path / "halves")
     token = home.accounts.add_analyst("ada")
-    with serving(home.path, group="outsource") as service, Outsourced(halves, ring, home, token, service).table() as table:
+    with (
+        serving(home.path, group="outsource") as service,
+        Outsourced(halves, ring, home, token, service).table() as table,
+    ):
         page = next(table.rows())
         assert min(len({value for _, value in row.candidates}) for row in page.rows) >= 3
-        assert Collaborative(table, table.grow()).predict(NEW) == Reference(halves, ring).collaborative(NEW)
+        assert Collaborative(table, table.grow()).predict(NEW) == Reference(
+            halves, ring
+        ).collaborative(NEW)
 
 
 def test_over_tls(tmp_path):
@@ -61,7 +75,9 @@ def test_over_tls(tmp_path):
     try:
         url = f"https://localhost:{service.port}"
         with OutsourcedTable(url, token, ring, ca=tmp_path / "ca.pem") as table:
-            assert Collaborative(table, table.grow()).predict(NEW) == Reference(halves, ring).collaborative(NEW)
+            assert Collaborative(table, table.grow()).predict(NEW) == Reference(
+                halves, ring
+            ).collaborative(NEW)
         with pytest.raises(Unavailable, match="certificate"):
             OutsourcedTable(url, token, ring, retry_for=0)
     finally:
@@ -79,12 +95,19 @@ def peak(work) -> int:
 
 
 def test_memory_follows_the_largest_leaf(tmp_path):
-    """Measured, not assumed: what a refinement takes, beside what learning from the whole table takes."""
+    """Measured, not assumed: what a refinement takes, beside what learning from the whole table
+    takes.
+    """
     halves, ring, home, token = outsource(tmp_path, 6000)
-    with serving(home.path, group="outsource") as service, Outsourced(halves, ring, home, token, service).table() as table:
+    with (
+        serving(home.path, group="outsource") as service,
+        Outsourced(halves, ring, home, token, service).table() as table,
+    ):
         narrow = {}  # one row for each leaf
         tree = table.grow("binary", leaf_size=50)
-        for position, leaf in enumerate(table.reach(tree.id, [[t, a, s] for t, a, s in _cells(NEW)]).leaves):
+        for position, leaf in enumerate(
+            table.reach(tree.id, [[t, a, s] for t, a, s in _cells(NEW)]).leaves
+        ):
             narrow.setdefault(leaf, position)
         asked = NEW.iloc[sorted(narrow.values())]
         learner, naive = Collaborative(table, tree), Naive(table, "binary")
@@ -96,8 +119,15 @@ def test_memory_follows_the_largest_leaf(tmp_path):
         whole = peak(lambda: naive.learn(again=True))
         share = again.tree.largest / len(halves.identifiers)
         assert table.details(again.tree.id).refined
-        assert ours < whole * min(1.0, share + 0.35), f"largest leaf {share:.2f} of the rows, memory {ours / whole:.2f}"
+        assert ours < whole * min(1.0, share + 0.35), (
+            f"largest leaf {share:.2f} of the rows, memory {ours / whole:.2f}"
+        )
 
 
 def _cells(frame: pd.DataFrame):
-    return zip(frame["town"], frame["age"].map(str), frame["smokes"].map(lambda yes: str(yes).lower()), strict=True)
+    return zip(
+        frame["town"],
+        frame["age"].map(str),
+        frame["smokes"].map(lambda yes: str(yes).lower()),
+        strict=True,
+    )

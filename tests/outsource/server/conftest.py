@@ -66,7 +66,9 @@ def limits() -> Limits:
 
 @pytest.fixture
 def http(home, limits):
-    with TestClient(create_app(home, limits), base_url="http://127.0.0.1", raise_server_exceptions=False) as client:
+    with TestClient(
+        create_app(home, limits), base_url="http://127.0.0.1", raise_server_exceptions=False
+    ) as client:
         yield client
 
 

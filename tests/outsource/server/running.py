@@ -30,14 +30,18 @@ Path(modules).write_text(json.dumps(sorted(sys.modules)))
 
 
 class Server:
-    """A process that serves a home. When it is asked to end, it says which modules it had loaded: what it needs, if it begins with none."""
+    """A process that serves a home. When it is asked to end, it says which modules it had loaded:
+    what it needs, if it begins with none.
+    """
 
     def __init__(self, home: Path, with_none: bool = False) -> None:
         self.log, self._modules = home.parent / "serve.log", home.parent / "modules.json"
         words = [str(home), str(self._modules)]
         with self.log.open("wb") as file:
             if with_none:
-                self.process = subprocess.Popen([sys.executable, "-c", _CODE, *words], stdout=file, stderr=file)
+                self.process = subprocess.Popen(
+                    [sys.executable, "-c", _CODE, *words], stdout=file, stderr=file
+                )
             else:
                 self.process = Forked(_CODE, words, self.log, self.log)
         self.port = self._listening()
@@ -77,7 +81,9 @@ class Asking(Client):
     """One connection of a client."""
 
     def call(self, method: str, path: str, body=None):
-        """The answer, as status and JSON. A request whose connection ends is not sent again: nobody knows what became of it."""
+        """The answer, as status and JSON. A request whose connection ends is not sent again: nobody
+        knows what became of it.
+        """
         self.send(method, path, None if body is None else json.dumps(body).encode())
         answer = self.receive()
         return answer.status, json.loads(answer.body) if answer.body else None

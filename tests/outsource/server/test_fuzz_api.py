@@ -1,4 +1,6 @@
-"""Requests made from the published description, good ones and bad ones: what comes back is as described, and never a 5xx."""
+"""Requests made from the published description, good ones and bad ones: what comes back is as
+described, and never a 5xx.
+"""
 
 from __future__ import annotations
 
@@ -19,7 +21,12 @@ schemathesis = pytest.importorskip("schemathesis", reason="needs pip install sch
 REFUSED = ["400", "401", "404", "405", "406", "409", "413", "415", "422"]
 CHECKS = [
     getattr(schemathesis.checks, name)
-    for name in ("not_a_server_error", "status_code_conformance", "content_type_conformance", "negative_data_rejection")
+    for name in (
+        "not_a_server_error",
+        "status_code_conformance",
+        "content_type_conformance",
+        "negative_data_rejection",
+    )
 ]
 MODES = schemathesis.GenerationMode
 
@@ -38,13 +45,21 @@ def there(tmp_path_factory):
         with urlopen(f"{base}/v1/openapi.json", timeout=60) as response:
             described = json.load(response)
         known = {"tree": [tree["id"]], "leaf": told["leaves"]}
-        for method, operation in (pair for path in described["paths"].values() for pair in path.items()):
+        for method, operation in (
+            pair for path in described["paths"].values() for pair in path.items()
+        ):
             operation.pop("security")  # the token is sent with all of them
             for parameter in operation.get("parameters", []):
                 if parameter["name"] in known and method != "delete":
                     parameter["schema"] = {"enum": known[parameter["name"]]}
-        config = {"base-url": base, "checks": {"negative_data_rejection": {"expected-statuses": REFUSED}}}
-        yield schemathesis.openapi.from_dict(described, config=schemathesis.Config.from_dict(config)), token
+        config = {
+            "base-url": base,
+            "checks": {"negative_data_rejection": {"expected-statuses": REFUSED}},
+        }
+        yield (
+            schemathesis.openapi.from_dict(described, config=schemathesis.Config.from_dict(config)),
+            token,
+        )
         with server.asking(token) as ada:
             assert ada.call("GET", "about")[0] == 200
             assert ada.call("GET", f"trees/{tree['id']}")[0] == 200
@@ -52,7 +67,13 @@ def there(tmp_path_factory):
         assert server.told.count("\n") == 1, server.told  # where it listens, and no complaint
 
 
-ROUTES = [(method, f"/v1/{path}".replace(TREE, "{tree}").replace("/1/", "/{leaf}/").replace("naive", "{name}")) for method, path in NAMED]
+ROUTES = [
+    (
+        method,
+        f"/v1/{path}".replace(TREE, "{tree}").replace("/1/", "/{leaf}/").replace("naive", "{name}"),
+    )
+    for method, path in NAMED
+]
 
 
 @pytest.mark.parametrize("number", [8, pytest.param(150, marks=pytest.mark.slow)])
@@ -61,11 +82,21 @@ ROUTES = [(method, f"/v1/{path}".replace(TREE, "{tree}").replace("/1/", "/{leaf}
 def test_every_answer_is_as_described(there, method, path, mode, number):
     api, token = there
     if mode is MODES.NEGATIVE and (path == "/v1/about" or method == "DELETE"):
-        pytest.skip("nothing can be wrong with it: any text may be the name of a tree that is not there")
+        pytest.skip(
+            "nothing can be wrong with it: any text may be the name of a tree that is not there"
+        )
 
-    @settings(max_examples=number, deadline=None, derandomize=True, database=None, suppress_health_check=list(HealthCheck))
+    @settings(
+        max_examples=number,
+        deadline=None,
+        derandomize=True,
+        database=None,
+        suppress_health_check=list(HealthCheck),
+    )
     @given(case=api[path][method].as_strategy(generation_mode=mode))
     def tried(case):
-        case.call_and_validate(headers={"Authorization": f"Bearer {token}"}, checks=CHECKS, timeout=PATIENCE)
+        case.call_and_validate(
+            headers={"Authorization": f"Bearer {token}"}, checks=CHECKS, timeout=PATIENCE
+        )
 
     tried()

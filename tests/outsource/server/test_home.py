@@ -15,7 +15,11 @@ def test_a_home_is_for_its_owner_only(home):
     assert home.path.stat().st_mode & 0o777 == 0o700
     for path in home.path.iterdir():
         assert path.stat().st_mode & 0o077 == 0, path
-    assert sorted(path.name for path in home.path.iterdir()) == ["accounts.sqlite", "server.json", "store.duckdb"]
+    assert sorted(path.name for path in home.path.iterdir()) == [
+        "accounts.sqlite",
+        "server.json",
+        "store.duckdb",
+    ]
 
 
 def test_it_opens_again_and_clients_can_be_added_while_it_is_served(home):

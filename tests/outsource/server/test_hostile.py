@@ -23,13 +23,29 @@ BODIES = {
     "deep lists that end": b"[" * DEEP + b"]" * DEEP,
     "deep rows": b'{"rows": ' + b"[" * DEEP + b"]" * DEEP + b"}",
     "deep objects": b'{"a":' * DEEP + b"1" + b"}" * DEEP,
-    "NaN": b'{"rows": [["red", NaN]], "version": NaN, "leaf_size": NaN, "sealed": NaN, "replaces": NaN}',
-    "Infinity": b'{"rows": [["red", Infinity]], "version": -Infinity, "leaf_size": Infinity, "sealed": "", "replaces": Infinity}',
+    "NaN": (
+        b'{"rows": [["red", NaN]], "version": NaN, "leaf_size": NaN, "sealed": NaN, "replaces": '
+        b"NaN}"
+    ),
+    "Infinity": (
+        b'{"rows": [["red", Infinity]], "version": -Infinity, "leaf_size": Infinity, "sealed": "", '
+        b'"replaces": Infinity}'
+    ),
     "a number of a million digits": b'{"version": ' + b"9" * 1_000_000 + b"}",
-    "a number of many digits": b'{"version": ' + b"9" * 4000 + b', "leaf_size": ' + b"9" * 4000 + b"}",
-    "a large exponent": b'{"version": 1e999999, "leaf_size": 1e308, "rows": [["red", 1e999999]], "replaces": 1e999}',
-    "a name twice": b'{"version": 1, "version": 1, "rows": [], "rows": [], "sealed": "", "sealed": "", "leaf_size": 1, "leaf_size": 2}',
-    "a lone surrogate": b'{"rows": [["\\ud800", 1]], "version": 1, "splits": "\\ud800", "sealed": "\\ud800", "replaces": null}',
+    "a number of many digits": b'{"version": '
+    + b"9" * 4000
+    + b', "leaf_size": '
+    + b"9" * 4000
+    + b"}",
+    "a large exponent": b'{"version": 1e999999, "leaf_size": 1e308, "rows": [["red", 1e999999]], "replaces": 1e999}',  # noqa: E501
+    "a name twice": (
+        b'{"version": 1, "version": 1, "rows": [], "rows": [], "sealed": "", "sealed": "", '
+        b'"leaf_size": 1, "leaf_size": 2}'
+    ),
+    "a lone surrogate": (
+        b'{"rows": [["\\ud800", 1]], "version": 1, "splits": "\\ud800", "sealed": "\\ud800", '
+        b'"replaces": null}'
+    ),
     "not UTF-8": b'{"rows": [["\xff\xfe", 1]]}',
     "a list": b"[]",
     "null": b"null",
@@ -53,7 +69,9 @@ def asked(tmp_path_factory):
     """One server for all that is hostile, and a fingerprint of what it holds."""
     folder = tmp_path_factory.mktemp("hostile")
     home = Home.make(folder / "server", tables.folder(folder / "folder"))
-    with TestClient(create_app(home, FAST), base_url="http://127.0.0.1", raise_server_exceptions=False) as http:
+    with TestClient(
+        create_app(home, FAST), base_url="http://127.0.0.1", raise_server_exceptions=False
+    ) as http:
         ada = Asker(http, home.accounts.add_analyst("ada"))
         tree = ada.post("trees", {}).json()["id"]
         leaf = ada.post(f"trees/{tree}/leaves", {"rows": [["red", 20]]}).json()["leaves"][0]
@@ -66,7 +84,9 @@ def test_a_hostile_body_is_refused(body, method, path, asked):
     ada, tree, leaf = asked
     headers = {**ada.headers, "Content-Type": "application/json"}
     before = ada.get("about").json()
-    response = ada.http.request(method, f"/v1/{path.format(tree=tree, leaf=leaf)}", content=BODIES[body], headers=headers)
+    response = ada.http.request(
+        method, f"/v1/{path.format(tree=tree, leaf=leaf)}", content=BODIES[body], headers=headers
+    )
     assert 400 <= response.status_code < 500, (response.status_code, response.text[:300])
     assert response.headers["content-type"] == "application/problem+json"
     assert len(response.content) < 10_000
@@ -75,40 +95,74 @@ def test_a_hostile_body_is_refused(body, method, path, asked):
 
 def test_numbers_that_no_column_holds_are_still_cells(asked):
     ada, tree, _ = asked
-    rows = [["red", 10**400], ["red", -(10**400)], ["red", 1e308], ["red", -0.0], [10**400, 5], ["x" * 100_000, 5], ["\x00", "\x00"]]
+    rows = [
+        ["red", 10**400],
+        ["red", -(10**400)],
+        ["red", 1e308],
+        ["red", -0.0],
+        [10**400, 5],
+        ["x" * 100_000, 5],
+        ["\x00", "\x00"],
+    ]
     response = ada.post(f"trees/{tree}/predictions", {"rows": rows})
     assert response.status_code == 200
     assert len(response.json()["classes"]) == len(rows)
 
 
-@pytest.mark.parametrize("headers", [{"Content-Type": "text/plain"}, {"Content-Type": "application/x-www-form-urlencoded"}, {}])
+@pytest.mark.parametrize(
+    "headers",
+    [{"Content-Type": "text/plain"}, {"Content-Type": "application/x-www-form-urlencoded"}, {}],
+)
 def test_a_body_that_does_not_say_that_it_is_json(headers, asked):
     ada, *_ = asked
-    response = ada.http.post("/v1/changes", content=b'{"version": 99}', headers={**ada.headers, **headers})
+    response = ada.http.post(
+        "/v1/changes", content=b'{"version": 99}', headers={**ada.headers, **headers}
+    )
     assert 400 <= response.status_code < 500
 
 
 _JSON = st.recursive(
-    st.none() | st.booleans() | st.integers(-(2**70), 2**70) | st.floats(allow_nan=False, allow_infinity=False) | st.text(max_size=5),
-    lambda inner: st.lists(inner, max_size=4) | st.dictionaries(st.text(max_size=3), inner, max_size=3),
+    st.none()
+    | st.booleans()
+    | st.integers(-(2**70), 2**70)
+    | st.floats(allow_nan=False, allow_infinity=False)
+    | st.text(max_size=5),
+    lambda inner: (
+        st.lists(inner, max_size=4) | st.dictionaries(st.text(max_size=3), inner, max_size=3)
+    ),
     max_leaves=8,
 )
 _NAMES = ["version", "id", "rows", "values", "remove_rows", "pending", "remove_pending", "reseal"]
-_ROW = st.fixed_dictionaries({}, optional={"cells": _JSON, "pruning": _JSON, "gid": _JSON, "eseq": _JSON})
-_BODY = st.dictionaries(st.sampled_from(_NAMES), _JSON | st.lists(_ROW, max_size=2), max_size=4).map(lambda told: {"version": 1, **told})
+_ROW = st.fixed_dictionaries(
+    {}, optional={"cells": _JSON, "pruning": _JSON, "gid": _JSON, "eseq": _JSON}
+)
+_BODY = st.dictionaries(
+    st.sampled_from(_NAMES), _JSON | st.lists(_ROW, max_size=2), max_size=4
+).map(lambda told: {"version": 1, **told})
 
 
-@settings(max_examples=150, suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow])
+@settings(
+    max_examples=150,
+    suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow],
+)
 @given(body=_BODY)
 def test_changes_of_any_shape_are_refused_or_done(body, asked):
     ada, *_ = asked
-    body["version"] = ada.get("about").json()["version"] if body["version"] == 1 else body["version"]
+    body["version"] = (
+        ada.get("about").json()["version"] if body["version"] == 1 else body["version"]
+    )
     response = ada.post("changes", json.loads(json.dumps(body)))
     assert response.status_code in (200, 409, 422), response.text
 
 
-@settings(max_examples=100, suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow])
-@given(rows=_JSON | st.lists(st.lists(_JSON, min_size=2, max_size=2), max_size=3), route=st.sampled_from(["predictions", "leaves"]))
+@settings(
+    max_examples=100,
+    suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow],
+)
+@given(
+    rows=_JSON | st.lists(st.lists(_JSON, min_size=2, max_size=2), max_size=3),
+    route=st.sampled_from(["predictions", "leaves"]),
+)
 def test_rows_of_any_shape_are_refused_or_placed(rows, route, asked):
     ada, tree, _ = asked
     response = ada.post(f"trees/{tree}/{route}", {"rows": rows})

@@ -1,4 +1,6 @@
-"""A server that is killed at any time: nothing that was acknowledged is lost, and nothing is half there."""
+"""A server that is killed at any time: nothing that was acknowledged is lost, and nothing is half
+there.
+"""
 
 from __future__ import annotations
 
@@ -16,7 +18,9 @@ from tests.outsource.store import tables
 
 
 class Work:
-    """Something that is done again and again until the server is killed, by somebody who knows what was acknowledged."""
+    """Something that is done again and again until the server is killed, by somebody who knows what
+    was acknowledged.
+    """
 
     done = 0
     trouble: BaseException | None = None
@@ -61,7 +65,9 @@ class Puts(Work):
 
     def step(self, asking: Asking) -> None:
         self._sent = text(b"%d|" % random.getrandbits(64) * random.choice([1, 10, 1000, 20_000]))
-        status, told = asking.call("PUT", self._path, {"sealed": self._sent, "replaces": self._version})
+        status, told = asking.call(
+            "PUT", self._path, {"sealed": self._sent, "replaces": self._version}
+        )
         assert status == 201, told
         assert told["version"] == (self._version or 0) + 1
         self._version, self._body = told["version"], self._sent
@@ -84,7 +90,12 @@ class Changes(Work):
         self._version, self._rows, self._gone = 1, rows, 0
 
     def step(self, asking: Asking) -> None:
-        change = {"version": self._version, **group(("flu", "gout", "none")), "remove_rows": [self._gone], "pending": [text(b"x")]}
+        change = {
+            "version": self._version,
+            **group(("flu", "gout", "none")),
+            "remove_rows": [self._gone],
+            "pending": [text(b"x")],
+        }
         status, told = asking.call("POST", "changes", change)
         assert status == 200, told
         self._count()
@@ -96,7 +107,11 @@ class Changes(Work):
         _, about = asking.call("GET", "about")
         if about["version"] != self._version:  # the one that was under way
             self._count()
-        assert (about["version"], about["rows"], about["pending"]) == (self._version, self._rows, self._version - 1)
+        assert (about["version"], about["rows"], about["pending"]) == (
+            self._version,
+            self._rows,
+            self._version - 1,
+        )
         _, page = asking.call("GET", "rows?limit=1")
         assert page["rows"][0]["row"] == self._gone
 
@@ -156,7 +171,9 @@ def killed_again_and_again(path, token: str, work: list[Work], rounds: int) -> N
             for each in work:
                 each.begin(server.asking(token))
             enough = sum(each.done for each in work) + random.randint(5, 40)
-            while sum(each.done for each in work) < enough and not any(each.trouble for each in work):
+            while sum(each.done for each in work) < enough and not any(
+                each.trouble for each in work
+            ):
                 time.sleep(0.001)
         finally:
             server.kill()
@@ -191,7 +208,11 @@ def prepared(home, token: str) -> tuple[str, list[int], int]:
 
 def puts_and_trees(home, token: str) -> list[Work]:
     tree, leaves, _ = prepared(home, token)
-    return [*(Puts(f"trees/{tree}/leaves/{leaf}/subtree") for leaf in leaves[:3]), Puts("sealed/naive"), Grows()]
+    return [
+        *(Puts(f"trees/{tree}/leaves/{leaf}/subtree") for leaf in leaves[:3]),
+        Puts("sealed/naive"),
+        Grows(),
+    ]
 
 
 def changes_and_trees(home, token: str) -> list[Work]:
@@ -205,7 +226,9 @@ def test_a_kill_loses_nothing_that_was_acknowledged(work, home, token):
 
 
 def test_a_kill_with_the_store_elsewhere(postgres, tmp_path, made):
-    home = Home.make(tmp_path / "server", tables.folder(tmp_path / "folder", made), postgres.database())
+    home = Home.make(
+        tmp_path / "server", tables.folder(tmp_path / "folder", made), postgres.database()
+    )
     token = home.accounts.add_analyst("ada")
     killed_again_and_again(home.path, token, changes_and_trees(home, token), 2)
 

@@ -35,7 +35,12 @@ REFUSED = {
     "no tree with leaves": ("POST", f"trees/{TREE}/leaves", {"rows": []}, 404),
     "no tree with rows": ("GET", f"trees/{TREE}/leaves/1/rows", None, 404),
     "no tree with a subtree": ("GET", f"trees/{TREE}/leaves/1/subtree", None, 404),
-    "no tree for a subtree": ("PUT", f"trees/{TREE}/leaves/1/subtree", {"sealed": "", "replaces": None}, 404),
+    "no tree for a subtree": (
+        "PUT",
+        f"trees/{TREE}/leaves/1/subtree",
+        {"sealed": "", "replaces": None},
+        404,
+    ),
     "a name that is no tree": ("GET", f"trees/{SECRET}%27%20OR%201", None, 404),
     "cells too few": ("POST", "trees/{tree}/predictions", {"rows": [["red", 1], [SECRET]]}, 422),
     "cells too many": ("POST", "trees/{tree}/leaves", {"rows": [["red", 1, SECRET]]}, 422),
@@ -48,8 +53,18 @@ REFUSED = {
     "leaf that is no number": ("GET", f"trees/{{tree}}/leaves/{SECRET}/rows", None, 422),
     "leaf huge": ("GET", f"trees/{{tree}}/leaves/{10**30}/rows", None, 422),
     "no such subtree": ("GET", "trees/{tree}/leaves/99999/subtree", None, 404),
-    "a subtree for no leaf": ("PUT", "trees/{tree}/leaves/99999/subtree", {"sealed": "", "replaces": None}, 404),
-    "a subtree for an inner node": ("PUT", "trees/{tree}/leaves/0/subtree", {"sealed": "", "replaces": None}, 404),
+    "a subtree for no leaf": (
+        "PUT",
+        "trees/{tree}/leaves/99999/subtree",
+        {"sealed": "", "replaces": None},
+        404,
+    ),
+    "a subtree for an inner node": (
+        "PUT",
+        "trees/{tree}/leaves/0/subtree",
+        {"sealed": "", "replaces": None},
+        404,
+    ),
     "limit 0": ("GET", "rows?limit=0", None, 422),
     "limit large": ("GET", "rows?limit=10001", None, 422),
     "limit text": ("GET", f"rows?limit={SECRET}", None, 422),
@@ -61,7 +76,12 @@ REFUSED = {
     "pending limit": ("GET", "pending?limit=10001", None, 422),
     "no base64": ("PUT", "sealed/naive", {"sealed": f"{SECRET}!", "replaces": None}, 422),
     "base64 without its end": ("PUT", "sealed/naive", {"sealed": "AAA", "replaces": None}, 422),
-    "base64 of another alphabet": ("PUT", "sealed/naive", {"sealed": "-_-_", "replaces": None}, 422),
+    "base64 of another alphabet": (
+        "PUT",
+        "sealed/naive",
+        {"sealed": "-_-_", "replaces": None},
+        422,
+    ),
     "base64 not of ASCII": ("PUT", "sealed/naive", {"sealed": "ЖЖЖЖ", "replaces": None}, 422),
     "no word about what it replaces": ("PUT", "sealed/naive", {"sealed": ""}, 422),
     "replaces text": ("PUT", "sealed/naive", {"sealed": "", "replaces": SECRET}, 422),
@@ -74,10 +94,20 @@ REFUSED = {
     "version text": ("POST", "changes", {"version": SECRET}, 422),
     "version huge": ("POST", "changes", {"version": 10**30}, 422),
     "a gid huge": ("POST", "changes", {"version": 1, "remove_rows": [10**30]}, 422),
-    "a row without cells": ("POST", "changes", {"version": 1, "rows": [{"pruning": True, "gid": 1, "eseq": "AAAA"}]}, 422),
+    "a row without cells": (
+        "POST",
+        "changes",
+        {"version": 1, "rows": [{"pruning": True, "gid": 1, "eseq": "AAAA"}]},
+        422,
+    ),
     "a value of two": ("POST", "changes", {"version": 1, "values": [[1, 2]]}, 422),
     "a value that is no text": ("POST", "changes", {"version": 1, "values": [[1, 2, 3]]}, 422),
-    "a pending that is no base64": ("POST", "changes", {"version": 1, "pending": ["AAAA", f"{SECRET}!"]}, 422),
+    "a pending that is no base64": (
+        "POST",
+        "changes",
+        {"version": 1, "pending": ["AAAA", f"{SECRET}!"]},
+        422,
+    ),
     "no such route": ("GET", f"{SECRET}", None, 404),
     "no such method": ("DELETE", "rows", None, 405),
 }
@@ -100,7 +130,9 @@ def test_it_is_refused_without_repeating_what_came(name, unchanged):
     before = ada.get("about").json()
     method, path, body, status = REFUSED[name]
     sent = {} if body is None else {"json": body}
-    response = ada.http.request(method, f"/v1/{path.replace('{tree}', tree['id'])}", headers=ada.headers, **sent)
+    response = ada.http.request(
+        method, f"/v1/{path.replace('{tree}', tree['id'])}", headers=ada.headers, **sent
+    )
     assert response.status_code == status, response.text
     assert response.headers["content-type"] == "application/problem+json"
     assert SECRET not in response.text
@@ -120,7 +152,10 @@ def test_changes_that_are_refused_name_the_position(ada):
     assert SECRET not in str(told)
     bad = group()
     bad["rows"][0]["eseq"] = f"{SECRET}!"
-    assert problem(ada.post("changes", {"version": 1, **bad}), 422, "parameter")["detail"] == "rows.0.eseq: must be base64"
+    assert (
+        problem(ada.post("changes", {"version": 1, **bad}), 422, "parameter")["detail"]
+        == "rows.0.eseq: must be base64"
+    )
     assert ada.get("about").json() == before
 
 
@@ -135,7 +170,9 @@ def test_what_is_sealed_has_a_size(ada, tree, leaf):
 
 @pytest.mark.parametrize("limits", [replace(FAST, body=1000)])
 def test_a_request_has_a_size(ada):
-    problem(ada.put("sealed/naive", {"sealed": text(bytes(1000)), "replaces": None}), 413, "too-large")
+    problem(
+        ada.put("sealed/naive", {"sealed": text(bytes(1000)), "replaces": None}), 413, "too-large"
+    )
 
 
 @pytest.mark.parametrize("limits", [replace(FAST, room=Room(trees=2))])
@@ -156,7 +193,11 @@ def test_of_trees_that_grow_at_once_no_more_are_kept_than_there_is_room_for(ada)
 
 @pytest.mark.parametrize("limits", [replace(FAST, room=Room(pending=3, pending_bytes=10))])
 def test_pending_objects_have_a_size_and_a_number(ada):
-    told = problem(ada.post("changes", {"version": 1, "pending": [text(b"a"), text(bytes(11))]}), 422, "parameter")
+    told = problem(
+        ada.post("changes", {"version": 1, "pending": [text(b"a"), text(bytes(11))]}),
+        422,
+        "parameter",
+    )
     assert told["detail"].startswith("pending.1: ")
     assert ada.post("changes", {"version": 1, "pending": [text(bytes(10))] * 3}).status_code == 200
     told = problem(ada.post("changes", {"version": 2, "pending": [text(b"a")]}), 422, "parameter")
@@ -189,20 +230,36 @@ def test_of_changes_at_once_exactly_one_wins(ada):
     changes = [{"version": 1, **group()} for _ in range(6)]
     n = ada.get("about").json()["rows"]
     with ThreadPoolExecutor(6) as pool:
-        found = sorted(answer.status_code for answer in pool.map(lambda change: ada.post("changes", change), changes))
+        found = sorted(
+            answer.status_code
+            for answer in pool.map(lambda change: ada.post("changes", change), changes)
+        )
     assert found == [200] + [409] * 5
     assert ada.get("about").json()["rows"] == n + 2
 
 
 ROUTES = [
-    ("GET", "about"), ("POST", "trees"), ("GET", f"trees/{TREE}"), ("DELETE", f"trees/{TREE}"), ("POST", f"trees/{TREE}/predictions"),
-    ("POST", f"trees/{TREE}/leaves"), ("GET", f"trees/{TREE}/leaves/1/rows"), ("GET", "rows"), ("GET", f"trees/{TREE}/leaves/1/subtree"),
-    ("PUT", f"trees/{TREE}/leaves/1/subtree"), ("GET", "sealed/naive"), ("PUT", "sealed/naive"), ("GET", "pending"), ("POST", "changes"),
-]  # fmt: skip
+    ("GET", "about"),
+    ("POST", "trees"),
+    ("GET", f"trees/{TREE}"),
+    ("DELETE", f"trees/{TREE}"),
+    ("POST", f"trees/{TREE}/predictions"),
+    ("POST", f"trees/{TREE}/leaves"),
+    ("GET", f"trees/{TREE}/leaves/1/rows"),
+    ("GET", "rows"),
+    ("GET", f"trees/{TREE}/leaves/1/subtree"),
+    ("PUT", f"trees/{TREE}/leaves/1/subtree"),
+    ("GET", "sealed/naive"),
+    ("PUT", "sealed/naive"),
+    ("GET", "pending"),
+    ("POST", "changes"),
+]
 
 
 @pytest.mark.parametrize(("method", "path"), ROUTES)
-@pytest.mark.parametrize("headers", [{}, {"Authorization": "Bearer wrong"}, {"Authorization": "Basic YTpi"}])
+@pytest.mark.parametrize(
+    "headers", [{}, {"Authorization": "Bearer wrong"}, {"Authorization": "Basic YTpi"}]
+)
 def test_nobody_comes_in_without_a_token(method, path, headers, unchanged):
     response = unchanged[0].http.request(method, f"/v1/{path}", headers=headers, content=b"{}")
     problem(response, 401, "access")
@@ -212,7 +269,10 @@ def test_nobody_comes_in_without_a_token(method, path, headers, unchanged):
 def test_the_routes_without_a_token_are_all_routes(http):
     told = http.get("/v1/openapi.json").json()["paths"]
     named = {
-        (method.upper(), path.replace("{tree}", TREE).replace("{leaf}", "1").replace("{name}", "naive"))
+        (
+            method.upper(),
+            path.replace("{tree}", TREE).replace("{leaf}", "1").replace("{name}", "naive"),
+        )
         for path in told
         for method in told[path]
     }

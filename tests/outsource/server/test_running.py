@@ -23,20 +23,30 @@ def test_a_server_that_has_done_everything_never_loaded_a_cipher(home, token):
         status, reached = ada.call("POST", f"{path}/leaves", {"rows": [["red", 20]]})
         leaf = f"{path}/leaves/{reached['leaves'][0]}"
         asked = [
-            ("GET", "about", None, 200), ("GET", path, None, 200), ("POST", f"{path}/predictions", {"rows": [["red", 1]]}, 200),
-            ("GET", f"{leaf}/rows", None, 200), ("GET", "rows", None, 200),
+            ("GET", "about", None, 200),
+            ("GET", path, None, 200),
+            ("POST", f"{path}/predictions", {"rows": [["red", 1]]}, 200),
+            ("GET", f"{leaf}/rows", None, 200),
+            ("GET", "rows", None, 200),
             ("PUT", f"{leaf}/subtree", {"sealed": text(b"x"), "replaces": None}, 201),
-            ("GET", f"{leaf}/subtree", None, 200), ("PUT", "sealed/naive", {"sealed": text(b"x"), "replaces": None}, 201),
-            ("GET", "sealed/naive", None, 200), ("POST", "changes", {"version": 1, **group(), "pending": [text(b"x")]}, 200),
-            ("GET", "pending", None, 200), ("DELETE", path, None, 204),
-        ]  # fmt: skip
+            ("GET", f"{leaf}/subtree", None, 200),
+            ("PUT", "sealed/naive", {"sealed": text(b"x"), "replaces": None}, 201),
+            ("GET", "sealed/naive", None, 200),
+            ("POST", "changes", {"version": 1, **group(), "pending": [text(b"x")]}, 200),
+            ("GET", "pending", None, 200),
+            ("DELETE", path, None, 204),
+        ]
         for method, where, body, expected in asked:
             status, told = ada.call(method, where, body)
             assert status == expected, (method, where, told)
         ada.close()
         modules = server.stop()
     assert "privet.outsource.server.app" in modules
-    loaded = [name for name in modules if name.startswith(("cryptography", "privet.outsource.cipher", "privet.outsource.client"))]
+    loaded = [
+        name
+        for name in modules
+        if name.startswith(("cryptography", "privet.outsource.cipher", "privet.outsource.client"))
+    ]
     assert loaded == []
     assert server.told.count("\n") == 1, server.told  # where it listens, and no complaint
 
@@ -44,10 +54,14 @@ def test_a_server_that_has_done_everything_never_loaded_a_cipher(home, token):
 def test_a_second_server_of_the_same_home_is_told_why(home, token):
     with serving(home.path) as server:
         code = (
-            "import sys\nfrom privet.outsource.server.home import Home\nfrom privet.outsource.server.limits import Limits\n"
-            "from privet.outsource.server.serve import run\nrun(Home.open(sys.argv[1]), Limits(), '127.0.0.1', 0)"
+            "import sys\nfrom privet.outsource.server.home import Home\nfrom "
+            "privet.outsource.server.limits import Limits\n"
+            "from privet.outsource.server.serve import run\nrun(Home.open(sys.argv[1]), Limits(), "
+            "'127.0.0.1', 0)"
         )
-        ended = subprocess.run([sys.executable, "-c", code, str(home.path)], capture_output=True, text=True)
+        ended = subprocess.run(
+            [sys.executable, "-c", code, str(home.path)], capture_output=True, text=True
+        )
         assert ended.returncode == 1
         assert "in use by another process; one server owns it at a time" in ended.stderr
         with server.asking(token) as ada:

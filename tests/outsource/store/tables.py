@@ -1,4 +1,6 @@
-"""An outsourced table of made-up people, with random bytes for what would be sealed: a store cannot tell."""
+"""An outsourced table of made-up people, with random bytes for what would be sealed: a store cannot
+tell.
+"""
 
 from __future__ import annotations
 
@@ -19,7 +21,11 @@ from privet.schema import Categorical, Numeric, Schema
 DISEASES = ["flu", "cold", "gout", "none"]
 COLOURS = ["red", "green", "blue"]
 SCHEMA = Schema(
-    attributes={"colour": Categorical(COLOURS), "age": Numeric(0, 80, bins=4, on_unknown="drop"), "disease": Categorical(DISEASES)},
+    attributes={
+        "colour": Categorical(COLOURS),
+        "age": Numeric(0, 80, bins=4, on_unknown="drop"),
+        "disease": Categorical(DISEASES),
+    },
     target="ill",
     classes=["no", "yes"],
     person="who",
@@ -39,8 +45,12 @@ def halves(n: int = 240, l: int = 2, seed: int = 0) -> Halves:  # noqa: E741 - i
     by_seq = rng.permutation(n)
     seq = np.sort(rng.choice(1 << 62, n, replace=False))
     values = Values(seq, group[by_seq], [DISEASES[i] for i in disease[by_seq]])
-    identifiers = Identifiers(columns, rng.random(n) < 0.2, group, sorted(os.urandom(41) for _ in range(n)))
-    return Halves(Anatomy(secrets.token_hex(16), l, "disease", SCHEMA), identifiers, values, os.urandom(33))
+    identifiers = Identifiers(
+        columns, rng.random(n) < 0.2, group, sorted(os.urandom(41) for _ in range(n))
+    )
+    return Halves(
+        Anatomy(secrets.token_hex(16), l, "disease", SCHEMA), identifiers, values, os.urandom(33)
+    )
 
 
 def folder(path: Path, made: Halves | None = None) -> Path:
@@ -56,8 +66,13 @@ def rewrite(path: Path, sql: str) -> None:
         connection.execute(f"COPY ({sql}) TO '{path}' (FORMAT parquet)")
 
 
-def new_group(diseases=("flu", "gout"), gid: int | None = None, colour: str = "red", age: str = "20"):
+def new_group(
+    diseases=("flu", "gout"), gid: int | None = None, colour: str = "red", age: str = "20"
+):
     """Rows and values of a new group."""
     number = secrets.randbelow(1 << 62) + (1 << 40) if gid is None else gid
-    rows = [NewRow([colour, age, "no", secrets.token_hex(8)], False, number, os.urandom(41)) for _ in diseases]
+    rows = [
+        NewRow([colour, age, "no", secrets.token_hex(8)], False, number, os.urandom(41))
+        for _ in diseases
+    ]
     return rows, [((1 << 62) + secrets.randbelow(1 << 61), number, disease) for disease in diseases]

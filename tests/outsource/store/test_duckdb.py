@@ -67,7 +67,8 @@ def test_an_interrupted_load_leaves_nothing_that_opens_and_can_be_done_again(tmp
     code = (
         "import os, signal\nfrom privet.outsource.store import duckdb as module, make_store\n"
         "real = module.stage\n"
-        "def stage(connection, folder):\n    real(connection, folder)\n    os.kill(os.getpid(), signal.SIGKILL)\n"
+        "def stage(connection, folder):\n    real(connection, folder)\n    os.kill(os.getpid(), "
+        "signal.SIGKILL)\n"
         f"module.stage = stage\nmake_store({place!r}, {str(source)!r})"
     )
     ended = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True)

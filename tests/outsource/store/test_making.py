@@ -13,7 +13,12 @@ from tests.outsource.store import tables
 
 def test_a_store_holds_what_the_folder_holds(store, made):
     facts, trees = store.about()
-    assert (facts.rows, facts.values, facts.version, facts.pending) == (len(made.identifiers), len(made.values), 1, 0)
+    assert (facts.rows, facts.values, facts.version, facts.pending) == (
+        len(made.identifiers),
+        len(made.values),
+        1,
+        0,
+    )
     assert facts.groups == len(set(made.values.gid.tolist()))
     assert trees == []
     assert store.anatomy == made.anatomy
@@ -23,10 +28,16 @@ def test_a_store_holds_what_the_folder_holds(store, made):
     for i, row in enumerate(page.rows):
         assert row.number == i
         assert list(row.cells) == made.identifiers.row(i)
-        assert (row.pruning, row.gid, row.eseq) == (made.identifiers.pruning[i], made.identifiers.gid[i], made.identifiers.eseq[i])
+        assert (row.pruning, row.gid, row.eseq) == (
+            made.identifiers.pruning[i],
+            made.identifiers.gid[i],
+            made.identifiers.eseq[i],
+        )
         group = [
             (seq, value)
-            for seq, gid, value in zip(made.values.seq.tolist(), made.values.gid.tolist(), made.values.value, strict=True)
+            for seq, gid, value in zip(
+                made.values.seq.tolist(), made.values.gid.tolist(), made.values.value, strict=True
+            )
             if gid == row.gid
         ]
         assert row.candidates == group
@@ -43,24 +54,72 @@ def test_it_is_the_same_after_being_closed(place, made, tmp_path):
 
 
 DAMAGES = {
-    "extra column": ("it.parquet", "SELECT *, 1 AS more FROM old ORDER BY eseq", "exactly these columns"),
-    "column of another type": ("it.parquet", "SELECT * REPLACE (gid::INTEGER AS gid) FROM old ORDER BY eseq", "exactly these columns"),
-    "too few columns": ("st.parquet", "SELECT seq, gid FROM old ORDER BY seq", "exactly these columns"),
-    "an eseq twice": ("it.parquet", "SELECT * FROM old UNION ALL SELECT * FROM old ORDER BY eseq", "row 1 is out of order"),
+    "extra column": (
+        "it.parquet",
+        "SELECT *, 1 AS more FROM old ORDER BY eseq",
+        "exactly these columns",
+    ),
+    "column of another type": (
+        "it.parquet",
+        "SELECT * REPLACE (gid::INTEGER AS gid) FROM old ORDER BY eseq",
+        "exactly these columns",
+    ),
+    "too few columns": (
+        "st.parquet",
+        "SELECT seq, gid FROM old ORDER BY seq",
+        "exactly these columns",
+    ),
+    "an eseq twice": (
+        "it.parquet",
+        "SELECT * FROM old UNION ALL SELECT * FROM old ORDER BY eseq",
+        "row 1 is out of order",
+    ),
     "rows in another order": ("it.parquet", "SELECT * FROM old ORDER BY c3", "out of order"),
-    "a seq twice": ("st.parquet", "SELECT * FROM old UNION ALL SELECT * FROM old ORDER BY seq", "row 1 is out of order"),
-    "no eseq": ("it.parquet", "SELECT * REPLACE (NULL::BLOB AS eseq) FROM old", "row 0 is out of order"),
-    "a long eseq": ("it.parquet", "SELECT * REPLACE (repeat('a', 300)::BLOB AS eseq) FROM old LIMIT 1", "row 0 has a number"),
+    "a seq twice": (
+        "st.parquet",
+        "SELECT * FROM old UNION ALL SELECT * FROM old ORDER BY seq",
+        "row 1 is out of order",
+    ),
+    "no eseq": (
+        "it.parquet",
+        "SELECT * REPLACE (NULL::BLOB AS eseq) FROM old",
+        "row 0 is out of order",
+    ),
+    "a long eseq": (
+        "it.parquet",
+        "SELECT * REPLACE (repeat('a', 300)::BLOB AS eseq) FROM old LIMIT 1",
+        "row 0 has a number",
+    ),
     "a gid that is not there": (
         "it.parquet",
         "SELECT * REPLACE (gid + 9999 AS gid) FROM old ORDER BY eseq",
         "group 9999 has more",
     ),
-    "no gid": ("it.parquet", "SELECT * REPLACE (NULL::BIGINT AS gid) FROM old ORDER BY eseq", "row 0 has a number"),
-    "no mark": ("it.parquet", "SELECT * REPLACE (NULL::BOOLEAN AS pruning) FROM old ORDER BY eseq", "row 0 has a number"),
-    "values left out": ("st.parquet", "SELECT * FROM old WHERE gid <> 3 ORDER BY seq", "group 3 has more rows"),
-    "a negative seq": ("st.parquet", "SELECT * REPLACE (seq - 5000000000000000000 AS seq) FROM old ORDER BY seq", "row 0 has a number"),
-    "one value for all": ("st.parquet", "SELECT * REPLACE ('flu' AS value) FROM old ORDER BY seq", "group 0 is not 2-diverse"),
+    "no gid": (
+        "it.parquet",
+        "SELECT * REPLACE (NULL::BIGINT AS gid) FROM old ORDER BY eseq",
+        "row 0 has a number",
+    ),
+    "no mark": (
+        "it.parquet",
+        "SELECT * REPLACE (NULL::BOOLEAN AS pruning) FROM old ORDER BY eseq",
+        "row 0 has a number",
+    ),
+    "values left out": (
+        "st.parquet",
+        "SELECT * FROM old WHERE gid <> 3 ORDER BY seq",
+        "group 3 has more rows",
+    ),
+    "a negative seq": (
+        "st.parquet",
+        "SELECT * REPLACE (seq - 5000000000000000000 AS seq) FROM old ORDER BY seq",
+        "row 0 has a number",
+    ),
+    "one value for all": (
+        "st.parquet",
+        "SELECT * REPLACE ('flu' AS value) FROM old ORDER BY seq",
+        "group 0 is not 2-diverse",
+    ),
     "a value that is not listed": (
         "st.parquet",
         "SELECT * REPLACE ('plague' AS value) FROM old ORDER BY seq",
@@ -68,12 +127,28 @@ DAMAGES = {
     ),
     "a cell that is not listed": (
         "it.parquet",
-        "SELECT * REPLACE (CASE WHEN c3 = 'p7' THEN 'mauve' ELSE c0 END AS c0) FROM old ORDER BY eseq",
+        (
+            "SELECT * REPLACE (CASE WHEN c3 = 'p7' THEN 'mauve' ELSE c0 END AS c0) FROM old ORDER "
+            "BY "
+            "eseq"
+        ),
         "it.parquet: row 7 does not fit",
     ),
-    "a number out of bounds": ("it.parquet", "SELECT * REPLACE ('81' AS c1) FROM old ORDER BY eseq", "row 0 does not fit"),
-    "nobody": ("it.parquet", "SELECT * REPLACE (NULL::VARCHAR AS c3) FROM old ORDER BY eseq", "row 0 does not fit"),
-    "a person with a NUL": ("it.parquet", "SELECT * REPLACE ('a' || chr(0) AS c3) FROM old ORDER BY eseq", "row 0 does not fit"),
+    "a number out of bounds": (
+        "it.parquet",
+        "SELECT * REPLACE ('81' AS c1) FROM old ORDER BY eseq",
+        "row 0 does not fit",
+    ),
+    "nobody": (
+        "it.parquet",
+        "SELECT * REPLACE (NULL::VARCHAR AS c3) FROM old ORDER BY eseq",
+        "row 0 does not fit",
+    ),
+    "a person with a NUL": (
+        "it.parquet",
+        "SELECT * REPLACE ('a' || chr(0) AS c3) FROM old ORDER BY eseq",
+        "row 0 does not fit",
+    ),
 }
 
 
@@ -122,10 +197,15 @@ def test_diversity_goes_by_codes_and_not_by_spelling(tmp_path):
     from privet.schema import Numeric
 
     made = tables.halves()
-    schema = replace(tables.SCHEMA, attributes={**tables.SCHEMA.attributes, "disease": Numeric(0, 10, bins=2)})
+    schema = replace(
+        tables.SCHEMA, attributes={**tables.SCHEMA.attributes, "disease": Numeric(0, 10, bins=2)}
+    )
     bins = {"flu": "1", "cold": "2", "gout": "7", "none": "8"}
     values = replace(made.values, value=[bins[v] for v in made.values.value])
-    source = tables.folder(tmp_path / "folder", replace(made, anatomy=replace(made.anatomy, schema=schema), values=values))
+    source = tables.folder(
+        tmp_path / "folder",
+        replace(made, anatomy=replace(made.anatomy, schema=schema), values=values),
+    )
     with pytest.raises(OutsourceError, match="is not 2-diverse"):  # 1 and 2 are one bin
         make_store(tmp_path / "store.duckdb", source)
 

@@ -22,11 +22,28 @@ def place(postgres) -> str:
 def test_the_schema_is_named_in_the_url():
     assert parsed("postgresql://u@h/d") == ("postgresql://u@h/d", "privet_outsource")
     assert parsed("postgresql://u@h/d?schema=mine") == ("postgresql://u@h/d", "mine")
-    assert parsed("postgresql://u@h/d?sslmode=require&schema=mine&port=1") == ("postgresql://u@h/d?sslmode=require&port=1", "mine")
+    assert parsed("postgresql://u@h/d?sslmode=require&schema=mine&port=1") == (
+        "postgresql://u@h/d?sslmode=require&port=1",
+        "mine",
+    )
 
 
 @pytest.mark.parametrize(
-    "name", ["", "public", "pg_x", "PG_x", "a b", "a%22b", "a;b", "9a", "A", "a" * 64, "x&schema=y", "information_schema"]
+    "name",
+    [
+        "",
+        "public",
+        "pg_x",
+        "PG_x",
+        "a b",
+        "a%22b",
+        "a;b",
+        "9a",
+        "A",
+        "a" * 64,
+        "x&schema=y",
+        "information_schema",
+    ],
 )
 def test_a_schema_of_another_name_is_refused(name):
     with pytest.raises(ParameterError, match="schema must be"):
@@ -34,7 +51,11 @@ def test_a_schema_of_another_name_is_refused(name):
 
 
 def test_a_password_in_the_wrong_place_is_not_told():
-    for url in ("postgresql://u:p@ss@w0rd@h/d", "postgresql://u:secret/@h/d", "postgresql://h/d@secret"):
+    for url in (
+        "postgresql://u:p@ss@w0rd@h/d",
+        "postgresql://u:secret/@h/d",
+        "postgresql://h/d@secret",
+    ):
         with pytest.raises(ParameterError) as refused:
             parsed(url)
         assert not any(part in str(refused.value) for part in ("w0rd", "secret"))
@@ -85,7 +106,9 @@ def test_a_load_that_fails_leaves_nothing(postgres, tmp_path):
     with pytest.raises(OutsourceError, match="not 2-diverse"):
         make_store(url, source)
     with psycopg.connect(url) as connection:
-        assert connection.execute("SELECT to_regnamespace('privet_outsource')").fetchone() == (None,)
+        assert connection.execute("SELECT to_regnamespace('privet_outsource')").fetchone() == (
+            None,
+        )
     with pytest.raises(OutsourceError, match="no store in the schema 'privet_outsource'"):
         open_store(url)
 

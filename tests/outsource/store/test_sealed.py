@@ -42,7 +42,11 @@ def test_several_come_with_their_bytes_as_long_as_they_fit(store, tree):
     for leaf in leaves[:3]:
         store.put_subtree(tree.id, leaf, b"12345", None)
     found = store.subtrees(tree.id, leaves, 12)
-    assert found == {leaves[0]: Sealed(1, b"12345"), leaves[1]: Sealed(1, b"12345"), leaves[2]: Sealed(1, None)}
+    assert found == {
+        leaves[0]: Sealed(1, b"12345"),
+        leaves[1]: Sealed(1, b"12345"),
+        leaves[2]: Sealed(1, None),
+    }
     assert store.subtrees(tree.id, leaves[3:], 12) == {}
     assert store.subtrees(tree.id, [], 12) == {}
 

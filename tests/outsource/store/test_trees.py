@@ -20,22 +20,36 @@ def test_training_is_the_table_as_codes(store, made):
     assert found.version == 1
     assert found.numbers.tolist() == list(range(len(made.identifiers)))
     assert found.pruning.tolist() == made.identifiers.pruning.tolist()
-    assert [column.tolist() for column in found.codes] == [column.tolist() for column in expected.codes]
+    assert [column.tolist() for column in found.codes] == [
+        column.tolist() for column in expected.codes
+    ]
     assert found.classes.tolist() == expected.classes.tolist()
 
 
-@pytest.mark.parametrize("settings", [Settings(), Settings("binary", 5, 2), Settings(max_depth=0), Settings(leaf_size=10**9)])
+@pytest.mark.parametrize(
+    "settings",
+    [Settings(), Settings("binary", 5, 2), Settings(max_depth=0), Settings(leaf_size=10**9)],
+)
 def test_a_stored_tree_is_the_one_that_grows_from_these_rows(store, made, settings):
     summary = grow_tree(store, settings, ROOM)
     rows = encode(made.anatomy.identifying, made.identifiers.frame(made.anatomy))
     kept = made.identifiers.pruning
     expected = grow_c45(
-        made.anatomy.identifying, [c[~kept] for c in rows.codes], rows.classes[~kept], splits=settings.splits,
-        min_rows=settings.leaf_size, max_depth=settings.max_depth, prune=([c[kept] for c in rows.codes], rows.classes[kept]),
-    )  # fmt: skip
+        made.anatomy.identifying,
+        [c[~kept] for c in rows.codes],
+        rows.classes[~kept],
+        splits=settings.splits,
+        min_rows=settings.leaf_size,
+        max_depth=settings.max_depth,
+        prune=([c[kept] for c in rows.codes], rows.classes[kept]),
+    )
     tree = store.tree(summary.id)
     assert tree.counts.tolist() == expected.counts.tolist()
-    assert (summary.splits, summary.leaf_size, summary.max_depth) == (settings.splits, settings.leaf_size, settings.max_depth)
+    assert (summary.splits, summary.leaf_size, summary.max_depth) == (
+        settings.splits,
+        settings.leaf_size,
+        settings.max_depth,
+    )
     assert summary.changed == 0
     assert len(summary.id) == 32
     sizes = np.bincount(tree.reach(rows.codes), minlength=tree.n_nodes)
@@ -84,7 +98,10 @@ def test_an_inner_node_has_no_rows_and_one_beyond_the_tree_is_not_there(store, t
 
 def test_trees_newest_first_and_no_more_than_there_is_room_for(store):
     room = Room(trees=2)
-    first, second = grow_tree(store, Settings(), room), grow_tree(store, Settings(max_depth=1), room)
+    first, second = (
+        grow_tree(store, Settings(), room),
+        grow_tree(store, Settings(max_depth=1), room),
+    )
     assert store.about()[1] == [second, first]
     with pytest.raises(Full, match="delete one"):
         grow_tree(store, Settings(), room)
@@ -116,7 +133,11 @@ def test_rows_that_come_and_go_while_a_tree_grows_are_in_it(store):
     summary = store.add_tree(Settings(), tree, training, ROOM)
     assert summary.changed == 4
     facts = store.leaf_facts(summary.id)
-    found = [row for leaf, _ in facts.sizes for row in store.page(-1, 10_000, 10**6, (summary.id, leaf)).rows]
+    found = [
+        row
+        for leaf, _ in facts.sizes
+        for row in store.page(-1, 10_000, 10**6, (summary.id, leaf)).rows
+    ]
     assert sorted(found, key=lambda row: row.number) == before
     assert sum(size for _, size in facts.sizes) == len(before)
 

@@ -9,7 +9,11 @@ from privet.mechanisms.randomness import SeededBits, unlock_test_seeds
 from privet.schema import Categorical, Numeric, Schema
 
 SCHEMA = Schema(
-    {"a": Categorical(["x", "y", "z"]), "b": Categorical([0, 1]), "c": Numeric(0, 8, bins=4, missing="?")},
+    {
+        "a": Categorical(["x", "y", "z"]),
+        "b": Categorical([0, 1]),
+        "c": Numeric(0, 8, bins=4, missing="?"),
+    },
     "class",
     ["no", "yes", "maybe"],
 )

@@ -1,4 +1,6 @@
-"""Records that go over several lines are put together, and no quote swallows the lines of others."""
+"""Records that go over several lines are put together, and no quote swallows the lines of
+others.
+"""
 
 from __future__ import annotations
 
@@ -18,17 +20,27 @@ SCHEMA = Schema({"a": Categorical(["x"])}, "class", ["no", "yes"])
 
 def cut(*lines: str) -> list[str]:
     """The records of lines of three fields."""
-    return [record.decode() for record in joined(iter([f"{line}\n".encode() for line in lines]), ",", 3)]
+    return [
+        record.decode() for record in joined(iter([f"{line}\n".encode() for line in lines]), ",", 3)
+    ]
 
 
 @pytest.mark.parametrize("end", ["\n", "\r\n"])
-@given(st.lists(st.lists(st.text(alphabet='ab",;\n\ré', max_size=6), min_size=3, max_size=3), max_size=6))
+@given(
+    st.lists(
+        st.lists(st.text(alphabet='ab",;\n\ré', max_size=6), min_size=3, max_size=3), max_size=6
+    )
+)
 def test_what_a_csv_writer_wrote_gives_one_record_each(end, rows):
     """Whatever texts hold: one report for each, never two for one that holds a line break."""
     file = io.StringIO(newline="")
-    csv.writer(file, lineterminator=end, quoting=csv.QUOTE_ALL).writerows([["a", "class", "note"], *rows])
+    csv.writer(file, lineterminator=end, quoting=csv.QUOTE_ALL).writerows(
+        [["a", "class", "note"], *rows]
+    )
     lines = io.BytesIO(file.getvalue().encode())
-    assert [[*record.values()] for record in records_of(lines, SCHEMA, "here", over_lines=True)] == rows
+    assert [
+        [*record.values()] for record in records_of(lines, SCHEMA, "here", over_lines=True)
+    ] == rows
 
 
 def test_an_unclosed_quote_swallows_nobody():
@@ -41,11 +53,16 @@ def test_an_unclosed_quote_swallows_nobody():
         'y,"broken,no\n',
         "x,2,no\n",
     ]
-    assert cut('5" pipe,1,no', 'x,6" pipe,no') == ['5" pipe,1,no\n', 'x,6" pipe,no\n']  # quotes inside a field open nothing
+    # quotes inside a field open nothing
+    assert cut('5" pipe,1,no', 'x,6" pipe,no') == ['5" pipe,1,no\n', 'x,6" pipe,no\n']
 
 
 def test_what_follows_an_unclosed_quote_may_itself_go_over_lines():
-    assert cut('x,"broken', 'x,"two', 'lines",no', "x,1,no") == ['x,"broken\n', 'x,"two\nlines",no\n', "x,1,no\n"]
+    assert cut('x,"broken', 'x,"two', 'lines",no', "x,1,no") == [
+        'x,"broken\n',
+        'x,"two\nlines",no\n',
+        "x,1,no\n",
+    ]
 
 
 def test_a_record_is_whole_as_soon_as_its_quote_is_closed():
@@ -62,7 +79,9 @@ def test_only_so_many_lines_are_held_back():
 
 
 def test_no_line_is_held_for_more_fields_than_there_are():
-    """Lines that close one field and open another: no file of them may take a thousand times as long."""
+    """Lines that close one field and open another: no file of them may take a thousand times as
+    long.
+    """
     lines = iter([b'x","y\n'] * MOST_LINES)
     assert next(joined(lines, ",", 3)) == b'x","y\n'
     assert len(list(lines)) == MOST_LINES - 1 - 3

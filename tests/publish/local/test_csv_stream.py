@@ -21,10 +21,21 @@ from tests.schema.strategies import attributes
 
 def test_a_line_is_cut_as_in_a_table(tmp_path):
     """All lines of a few kinds of characters, empty first fields before quotes among them."""
-    lines = ["".join(parts) for length in range(1, 6) for parts in itertools.product('a", é', repeat=length)]
+    lines = [
+        "".join(parts)
+        for length in range(1, 6)
+        for parts in itertools.product('a", é', repeat=length)
+    ]
     path = tmp_path / "t.csv"
-    path.write_text("\n".join(["p,q,number", *(f"{line},{number}" for number, line in enumerate(lines))]) + "\n", encoding="utf-8")
-    counted = [[None if v is None or v != v else v for v in row] for row in read_public(str(path)).itertuples(index=False, name=None)]
+    path.write_text(
+        "\n".join(["p,q,number", *(f"{line},{number}" for number, line in enumerate(lines))])
+        + "\n",
+        encoding="utf-8",
+    )
+    counted = [
+        [None if v is None or v != v else v for v in row]
+        for row in read_public(str(path)).itertuples(index=False, name=None)
+    ]
     cut = [fields_of(f"{line},{number}", ",") for number, line in enumerate(lines)]
     assert [fields for fields in cut if len(fields) == 3] == counted
     assert fields_of(',"",a', ",") == [None, "", "a"]
@@ -33,16 +44,23 @@ def test_a_line_is_cut_as_in_a_table(tmp_path):
 @settings(max_examples=40, deadline=None, suppress_health_check=[HealthCheck.too_slow])
 @given(st.lists(attributes, min_size=1, max_size=3))
 def test_a_report_comes_back_as_it_was(listed):
-    schema = Schema({f"column {i}": attribute for i, attribute in enumerate(listed)}, "class", ["no", "ja, doch", ""])
+    schema = Schema(
+        {f"column {i}": attribute for i, attribute in enumerate(listed)},
+        "class",
+        ["no", "ja, doch", ""],
+    )
     values = [reported_values(attribute) for attribute in listed]
     for row in range(max(map(len, values))):
-        report = {name: column[row % len(column)] for name, column in zip(schema.names, values, strict=True)} | {
-            "class": schema.classes[row % 3]
-        }
+        report = {
+            name: column[row % len(column)]
+            for name, column in zip(schema.names, values, strict=True)
+        } | {"class": schema.classes[row % 3]}
         line = report_line(report)
         if "\n" in line[:-1]:
             continue  # refused before
-        (again,) = records_of([header_line(report).encode(), line.encode()], schema, "here", over_lines=True)
+        (again,) = records_of(
+            [header_line(report).encode(), line.encode()], schema, "here", over_lines=True
+        )
         assert again == {name: text_of(value) for name, value in report.items()}
 
 
@@ -61,9 +79,20 @@ def test_a_header_is_needed_with_all_columns():
 
 def test_lines_that_are_no_records_are_records_of_nothing():
     lines = ["a,b,c,class", "x,1,3,no", "x,1", "", "x,1,3,no,more", "\udcff"]
-    schema = Schema({"a": Categorical(["x"]), "b": Categorical([1]), "c": Categorical([3])}, "class", ["no", "yes"])
+    schema = Schema(
+        {"a": Categorical(["x"]), "b": Categorical([1]), "c": Categorical([3])},
+        "class",
+        ["no", "yes"],
+    )
     randomizer = Randomizer(schema, 100, "split")
-    records = list(records_of([(line + "\n").encode(errors="surrogateescape") for line in lines], schema, "here", over_lines=True))
+    records = list(
+        records_of(
+            [(line + "\n").encode(errors="surrogateescape") for line in lines],
+            schema,
+            "here",
+            over_lines=True,
+        )
+    )
     assert len(records) == 4
     assert randomizer.one(records[0])["class"] == "no"
     reports = {randomizer.one(records[1])["class"] for _ in range(40)}

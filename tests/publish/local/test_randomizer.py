@@ -1,4 +1,6 @@
-"""The randomizer: its exact law, what it costs, and that every record gives one report of one form."""
+"""The randomizer: its exact law, what it costs, and that every record gives one report of one
+form.
+"""
 
 from __future__ import annotations
 
@@ -16,7 +18,12 @@ from privet.budget import Cost
 from privet.errors import ModelError, ParameterError, SchemaError
 from privet.federation import draw_plan
 from privet.mechanisms.randomness import SystemBits
-from privet.mechanisms.response import _first_word, _truth_bits, randomized_response, response_probabilities
+from privet.mechanisms.response import (
+    _first_word,
+    _truth_bits,
+    randomized_response,
+    response_probabilities,
+)
 from privet.publish import LeafRandomizer, Randomizer, read_randomizer, write_randomizer
 from privet.publish.local.values import codes_of_record, known, reported_values
 from privet.schema import Categorical, Numeric, Schema
@@ -26,8 +33,13 @@ from tests.conformance.check_mechanism import ALPHA, choice_fit
 from tests.publish.local.small import SCHEMA, seeded, table
 from tests.schema.strategies import TRICKY, attributes, schemas
 
-PAIR = Schema({"a": Categorical(["x", "y", "z"]), "b": Categorical(["u", "v"])}, "class", ["n", "p"])
-RECORDS = [dict(zip(("a", "b", "class"), values, strict=True)) for values in itertools.product("xyz", "uv", "np")]
+PAIR = Schema(
+    {"a": Categorical(["x", "y", "z"]), "b": Categorical(["u", "v"])}, "class", ["n", "p"]
+)
+RECORDS = [
+    dict(zip(("a", "b", "class"), values, strict=True))
+    for values in itertools.product("xyz", "uv", "np")
+]
 ODD = {"a": "never seen", "b": None, "class": "?"}
 
 
@@ -35,7 +47,10 @@ def exact_law(randomizer: Randomizer, record: dict) -> dict[tuple, float]:
     """The probability of every report of a record, by the definition alone."""
     codes, label = codes_of_record(PAIR, record)
     sizes, n_classes = PAIR.sizes, PAIR.n_classes
-    truths = [[code] if code < size else range(size) for code, size in zip((*codes, label), (*sizes, n_classes), strict=True)]
+    truths = [
+        [code] if code < size else range(size)
+        for code, size in zip((*codes, label), (*sizes, n_classes), strict=True)
+    ]
     chances: dict[tuple, float] = {}
     for truth in itertools.product(*truths):  # what is not known is drawn first
         weight = 1 / math.prod(map(len, truths))
@@ -43,7 +58,9 @@ def exact_law(randomizer: Randomizer, record: dict) -> dict[tuple, float]:
             for report in itertools.product(*(range(size) for size in (*sizes, n_classes))):
                 factors = [
                     response_probabilities(size, share)[int(said != true)]
-                    for said, true, size, share in zip(report, truth, (*sizes, n_classes), randomizer.shares, strict=True)
+                    for said, true, size, share in zip(
+                        report, truth, (*sizes, n_classes), randomizer.shares, strict=True
+                    )
                 ]
                 chances[report] = chances.get(report, 0.0) + weight * math.prod(factors)
             continue
@@ -52,7 +69,9 @@ def exact_law(randomizer: Randomizer, record: dict) -> dict[tuple, float]:
             for report in itertools.product(*(range(sizes[a]) for a in drawn), range(n_classes)):
                 true = report == (*(truth[a] for a in drawn), truth[-1])
                 key = (drawn, report)
-                chances[key] = chances.get(key, 0.0) + weight * (p if true else q) / len(randomizer.sets)
+                chances[key] = chances.get(key, 0.0) + weight * (p if true else q) / len(
+                    randomizer.sets
+                )
     return chances
 
 
@@ -93,13 +112,20 @@ def test_no_report_tells_two_records_apart_by_more_than_epsilon(spread, together
     """By enumeration: every pair of records, known or not, and every report."""
     randomizer = Randomizer(PAIR, epsilon, spread, together)
     laws = [exact_law(randomizer, record) for record in (*RECORDS, ODD, {**RECORDS[0], "a": None})]
-    worst = max(abs(math.log(one[key] / other[key])) for one, other in itertools.combinations(laws, 2) for key in one)
+    worst = max(
+        abs(math.log(one[key] / other[key]))
+        for one, other in itertools.combinations(laws, 2)
+        for key in one
+    )
     assert worst <= float(epsilon) * (1 + 1e-9)
     assert worst > 0.99 * float(epsilon)  # and all of it is used
 
 
 @settings(max_examples=30, deadline=None)
-@given(st.fractions(F(1, 1000), 100, max_denominator=10**6), st.fractions(F(1, 100), F(99, 100), max_denominator=1000))
+@given(
+    st.fractions(F(1, 1000), 100, max_denominator=10**6),
+    st.fractions(F(1, 100), F(99, 100), max_denominator=1000),
+)
 def test_shares_add_up_to_epsilon_exactly(epsilon, share):
     randomizer = Randomizer(SCHEMA, epsilon, "split", class_share=share)
     assert sum(randomizer.shares) == epsilon
@@ -109,7 +135,9 @@ def test_shares_add_up_to_epsilon_exactly(epsilon, share):
 
 
 def test_leaves_follow_the_law_and_another_epsilon_would_not():
-    """One tree drawn uniformly, then (leaf, class) by one response over all pairs of that tree; ratios follow by the response's own."""
+    """One tree drawn uniformly, then (leaf, class) by one response over all pairs of that tree;
+    ratios follow by the response's own.
+    """
     plan = draw_plan(PAIR, 2, height=1, bits=seeded(8))
     randomizer = LeafRandomizer(plan, F(3, 2), bits=seeded(9))
     record = RECORDS[4]
@@ -123,7 +151,9 @@ def test_leaves_follow_the_law_and_another_epsilon_would_not():
             leaf = int(cells.route([np.array([code]) for code in codes])[0])
             p, q = response_probabilities(len(cells) * 2, epsilon)
             for said in itertools.product(range(len(cells)), range(2)):
-                chances[number + 1, said[0] + 1, PAIR.classes[said[1]]] = (p if said == (leaf, label) else q) / 2
+                chances[number + 1, said[0] + 1, PAIR.classes[said[1]]] = (
+                    p if said == (leaf, label) else q
+                ) / 2
         return chances
 
     true = law(F(3, 2))
@@ -139,9 +169,20 @@ def test_leaves_follow_the_law_and_another_epsilon_would_not():
 def test_one_record_is_randomised_as_many_are():
     record = table(1).iloc[0].to_dict()
     for spread, together in WAYS:
-        alone = [Randomizer(SCHEMA, 1, spread, together, bits=seeded(seed)).one(record) for seed in range(20)]
-        in_table = [Randomizer(SCHEMA, 1, spread, together, bits=seeded(seed)).many(table(1)).iloc[0].to_dict() for seed in range(20)]
-        assert [[None if v != v else v for v in one.values()] for one in in_table] == [list(one.values()) for one in alone]
+        alone = [
+            Randomizer(SCHEMA, 1, spread, together, bits=seeded(seed)).one(record)
+            for seed in range(20)
+        ]
+        in_table = [
+            Randomizer(SCHEMA, 1, spread, together, bits=seeded(seed))
+            .many(table(1))
+            .iloc[0]
+            .to_dict()
+            for seed in range(20)
+        ]
+        assert [[None if v != v else v for v in one.values()] for one in in_table] == [
+            list(one.values()) for one in alone
+        ]
 
 
 @settings(suppress_health_check=[HealthCheck.too_slow], deadline=None, max_examples=60)
@@ -152,15 +193,21 @@ def test_reported_values_are_encoded_as_they_were(attribute):
     schema = Schema({"v": attribute}, "target column", [0, 1])
     frame = pd.DataFrame({"v": pd.Series(values, dtype=object), "target column": [0] * len(values)})
     np.testing.assert_array_equal(encode(schema, frame).codes[0], np.arange(attribute.size))
-    assert [codes_of_record(schema, {"v": value, "target column": 0})[0][0] for value in values] == list(range(attribute.size))
-    assert all(value is not None and value == value for value in values)  # nothing that a file would leave empty
+    assert [
+        codes_of_record(schema, {"v": value, "target column": 0})[0][0] for value in values
+    ] == list(range(attribute.size))
+    # nothing that a file would leave empty
+    assert all(value is not None and value == value for value in values)
 
 
 def test_a_label_for_missing_that_spells_a_number_is_not_reported_as_one():
     for label in ("5", "", "-1e3"):
         values = reported_values(Numeric(0, 10, bins=2, missing=label))
         assert values[-1] == "missing"
-        assert codes_of_record(Schema({"v": Numeric(0, 10, bins=2, missing=label)}, "y", [0, 1]), {"v": values[-1], "y": 0})[0] == [2]
+        assert codes_of_record(
+            Schema({"v": Numeric(0, 10, bins=2, missing=label)}, "y", [0, 1]),
+            {"v": values[-1], "y": 0},
+        )[0] == [2]
     assert reported_values(Numeric(0, 10, bins=2, missing="?"))[-1] == "?"
 
 
@@ -170,7 +217,9 @@ def test_whatever_a_record_holds_there_is_one_report_of_one_form(spread, togethe
     for odd in TRICKY:
         report = randomizer.one({"a": odd, "b": odd, "c": odd, "class": odd})
         assert list(report) == ["a", "b", "c", "class"]
-        assert sum(report[name] is not None for name in "abc") == (3 if spread == "split" else together)
+        assert sum(report[name] is not None for name in "abc") == (
+            3 if spread == "split" else together
+        )
         assert report["class"] in SCHEMA.classes
 
 
@@ -187,26 +236,41 @@ def test_at_most_so_many_rows_of_a_person_are_reported_whatever_they_hold():
     kept = randomizer.many(rows)
     assert sorted(kept["a"]) == sorted(rows["a"].iloc[[0, 1, 2, 3, 5, 7]])
     assert "who" not in kept
-    assert LeafRandomizer(draw_plan(schema, 2, height=1), 1, schema=schema).many(rows).shape == (6, 3)
+    assert LeafRandomizer(draw_plan(schema, 2, height=1), 1, schema=schema).many(rows).shape == (
+        6,
+        3,
+    )
 
 
-@pytest.mark.parametrize("nobody", [None, math.nan, NO_VALUE, ["no", "name"]], ids=["null", "nan", "no value", "a list"])
+@pytest.mark.parametrize(
+    "nobody", [None, math.nan, NO_VALUE, ["no", "name"]], ids=["null", "nan", "no value", "a list"]
+)
 def test_whoever_has_no_usable_name_is_a_person_of_their_own(nobody):
     schema = SCHEMA.declare(person="who", rows_per_person=1)
     rows = table(5).assign(who=pd.Series([nobody, "p", nobody, "p", nobody], dtype=object))
     kept = Randomizer(schema, 100, "split").many(rows)
     assert sorted(kept["a"]) == sorted(rows["a"].iloc[[0, 1, 2, 4]])
-    assert not encode(schema, rows).known(schema)[[0, 2, 4]].any()  # counting goes on to leave them out
+    # counting goes on to leave them out
+    assert not encode(schema, rows).known(schema)[[0, 2, 4]].any()
 
 
 def test_large_domains_and_any_epsilon_are_sampled_exactly():
-    for size, epsilon in [(2, F(1, 1000)), (3000, F(8)), (10**6, F("0.123456789012345678901234567890")), (5, F(100))]:
+    for size, epsilon in [
+        (2, F(1, 1000)),
+        (3000, F(8)),
+        (10**6, F("0.123456789012345678901234567890")),
+        (5, F(100)),
+    ]:
         p = response_probabilities(size, epsilon)[0]
         assert _first_word(size, epsilon) / 2**64 == pytest.approx(p, rel=1e-12)
         assert abs((_truth_bits(size, epsilon, 640) >> 384) - _truth_bits(size, epsilon, 256)) <= 4
     reports, _ = randomized_response(SystemBits(), np.full(1000, 7), 3000, F(100))
     assert (reports == 7).all()
-    assert randomized_response(SystemBits(), np.zeros(3, dtype=int), 1, F(1))[0].tolist() == [0, 0, 0]
+    assert randomized_response(SystemBits(), np.zeros(3, dtype=int), 1, F(1))[0].tolist() == [
+        0,
+        0,
+        0,
+    ]
 
 
 class _Word:
@@ -243,7 +307,9 @@ def test_the_file_says_what_the_randomizer_does(tmp_path_factory, schema, epsilo
 
 
 def test_the_file_of_leaves(tmp_path):
-    randomizer = LeafRandomizer(draw_plan(SCHEMA, 3, height=2), "1/3", schema=SCHEMA.declare(rows_per_person=2))
+    randomizer = LeafRandomizer(
+        draw_plan(SCHEMA, 3, height=2), "1/3", schema=SCHEMA.declare(rows_per_person=2)
+    )
     write_randomizer(randomizer, tmp_path / "r.json")
     again = read_randomizer(tmp_path / "r.json")
     assert again.plan.fingerprint == randomizer.plan.fingerprint

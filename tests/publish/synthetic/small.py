@@ -11,7 +11,11 @@ from privet.mechanisms.randomness import SeededBits, unlock_test_seeds
 from privet.schema import Categorical, Numeric, Schema
 
 SCHEMA = Schema(
-    {"a": Categorical(["x", "y", "z"]), "b": Categorical([1, 2]), "age": Numeric(0, 80, bins=4, missing="unknown")},
+    {
+        "a": Categorical(["x", "y", "z"]),
+        "b": Categorical([1, 2]),
+        "age": Numeric(0, 80, bins=4, missing="unknown"),
+    },
     "c",
     ["no", "yes"],
 )
@@ -23,7 +27,9 @@ def seeded(seed: int = 1) -> SeededBits:
 
 
 def table(n_rows: int = 600, seed: int = 0) -> pd.DataFrame:
-    """``b`` follows ``a``, the class follows ``b`` a little, and the age follows nothing; some ages are missing."""
+    """``b`` follows ``a``, the class follows ``b`` a little, and the age follows nothing; some ages
+    are missing.
+    """
     rng = np.random.default_rng(seed)
     a = rng.integers(0, 3, n_rows)
     b = np.where(rng.random(n_rows) < 0.9, (a > 0) + 1, rng.integers(1, 3, n_rows))
@@ -32,5 +38,10 @@ def table(n_rows: int = 600, seed: int = 0) -> pd.DataFrame:
     return pd.DataFrame({"a": np.array(list("xyz"))[a], "b": b, "age": age, "c": c})
 
 
-def curator(frame: pd.DataFrame | None = None, schema: Schema = SCHEMA, budget: Budget | None = None, **options: object) -> Curator:
+def curator(
+    frame: pd.DataFrame | None = None,
+    schema: Schema = SCHEMA,
+    budget: Budget | None = None,
+    **options: object,
+) -> Curator:
     return Curator(table() if frame is None else frame, schema, budget or Budget(1), **options)

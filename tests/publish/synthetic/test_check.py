@@ -1,4 +1,6 @@
-"""How near synthetic rows are to held-out ones: what it costs, what it finds, and how it is told."""
+"""How near synthetic rows are to held-out ones: what it costs, what it finds, and how it is
+told.
+"""
 
 from __future__ import annotations
 
@@ -44,7 +46,9 @@ def found(model):
 
 
 class TestAccounting:
-    @pytest.mark.parametrize(("facts", "factor"), [({}, 1), ({"neighbours": "replace", "rows_per_person": 3}, 6)])
+    @pytest.mark.parametrize(
+        ("facts", "factor"), [({}, 1), ({"neighbours": "replace", "rows_per_person": 3}, 6)]
+    )
     def test_epsilon_is_charged_exactly(self, facts, factor, model):
         asked = curator(TRUE, SCHEMA.declare(**facts), Budget(F(7, 10) * factor))
         made = check_synthetic(ROWS, asked, "0.7", against={"one": model, "two": model})
@@ -77,7 +81,11 @@ REFUSED = {
     "a column less": ({"rows": ROWS.drop(columns="b")}, PrivetError, "b"),
     "no classes": ({"rows": ROWS.drop(columns="c")}, PrivetError, "c"),
     "a name that is taken": ({"against": {SYNTHETIC: "model"}}, ParameterError, SYNTHETIC),
-    "a model of another schema": ({"against": {"m": "other"}}, ParameterError, "'m'.*another schema"),
+    "a model of another schema": (
+        {"against": {"m": "other"}},
+        ParameterError,
+        "'m'.*another schema",
+    ),
 }
 
 
@@ -94,7 +102,9 @@ def test_is_refused_before_anything_is_charged_or_read(case, monkeypatch, model)
     if "against" in changes:
         rows = pd.DataFrame({"a": ["x", "y"], "c": ["no", "yes"]})
         other = pv.GreedyTreeClassifier(math.inf, schema=OTHER.declare(n_rows=2)).fit(rows).model_
-        options["against"] = {name: other if which == "other" else model for name, which in changes["against"].items()}
+        options["against"] = {
+            name: other if which == "other" else model for name, which in changes["against"].items()
+        }
     with pytest.raises(error, match=named):
         check_synthetic(options.pop("rows"), asked, **options)
     assert spy.entries_seen == ledger.entries() == []
@@ -116,30 +126,52 @@ class TestShares:
             assert one.floor < 1e-2
 
     def test_equal_tables_show_the_floor(self, monkeypatch):
-        """Counts of many values average out: the mean distance is told from that of noise 30% off."""
-        schema = Schema({"a": Numeric(0, 400, bins=400), "b": Numeric(0, 400, bins=400)}, "c", ["no", "yes"])
+        """Counts of many values average out: the mean distance is told from that of noise 30%
+        off.
+        """
+        schema = Schema(
+            {"a": Numeric(0, 400, bins=400), "b": Numeric(0, 400, bins=400)}, "c", ["no", "yes"]
+        )
         rng = np.random.default_rng(0)
         n_rows = 20_000
-        frame = pd.DataFrame({"a": rng.integers(0, 400, n_rows), "b": rng.integers(0, 400, n_rows), "c": rng.choice(["no", "yes"], n_rows)})
-        monkeypatch.setattr("privet.publish.synthetic.check.PrivetClassifier", pv.RandomTreesClassifier)  # a fast one
+        frame = pd.DataFrame(
+            {
+                "a": rng.integers(0, 400, n_rows),
+                "b": rng.integers(0, 400, n_rows),
+                "c": rng.choice(["no", "yes"], n_rows),
+            }
+        )
+        # a fast one
+        monkeypatch.setattr(
+            "privet.publish.synthetic.check.PrivetClassifier", pv.RandomTreesClassifier
+        )
         made = check_synthetic(frame, curator(frame, schema, Budget(1), bits=seeded(3)), 1)
         ratio = np.mean([one.distance / one.floor for one in made.marginals])
-        # 1600 sizes of Laplace noise, of mean and deviation 1: their mean has 1/40, and six of these are less than 30%.
+        # 1600 sizes of Laplace noise, of mean and deviation 1: their mean has 1/40, and six of
+        # these are less than 30%.
         assert abs(ratio - 1) < 6 / 40
         assert not made.private
 
     def test_the_floor_is_the_mean_size_of_the_noise(self):
-        assert Marginal("a", np.zeros((3, 2)), np.zeros((3, 2)), math.sqrt(2)).floor == pytest.approx(3)
-        assert Marginal("a", np.full((2, 2), 0.25), np.array([[0.5, 0], [0.25, 0.25]]), 0.0).distance == pytest.approx(0.25)
+        assert Marginal(
+            "a", np.zeros((3, 2)), np.zeros((3, 2)), math.sqrt(2)
+        ).floor == pytest.approx(3)
+        assert Marginal(
+            "a", np.full((2, 2), 0.25), np.array([[0.5, 0], [0.25, 0.25]]), 0.0
+        ).distance == pytest.approx(0.25)
 
     def test_the_most_frequent_class(self, found):
-        assert found.most_frequent == pytest.approx(TRUE["c"].value_counts(normalize=True).max(), abs=1e-3)
+        assert found.most_frequent == pytest.approx(
+            TRUE["c"].value_counts(normalize=True).max(), abs=1e-3
+        )
 
 
 class TestModels:
     def test_are_as_right_as_they_are(self, found, learner):
         assert list(found.models) == [SYNTHETIC, "other"]
-        assert found.models["other"].accuracy == pytest.approx((learner.predict(TRUE) == TRUE["c"]).mean(), abs=2e-3)
+        assert found.models["other"].accuracy == pytest.approx(
+            (learner.predict(TRUE) == TRUE["c"]).mean(), abs=2e-3
+        )
 
     def test_what_is_trained_on_the_rows_learns_from_them(self, found):
         assert found.models[SYNTHETIC].accuracy > 0.6
@@ -153,7 +185,11 @@ HOSTILE = '<img src=x onerror="alert(1)"> | *b* $\\frac$ [x](http://x) `c` '
 
 @pytest.fixture(scope="module")
 def hostile():
-    schema = Schema({HOSTILE: Categorical([HOSTILE, "$", "new\nline"]), "_$b^$": Numeric(0, 1, bins=30)}, HOSTILE + "c", ["<no>", "$yes"])
+    schema = Schema(
+        {HOSTILE: Categorical([HOSTILE, "$", "new\nline"]), "_$b^$": Numeric(0, 1, bins=30)},
+        HOSTILE + "c",
+        ["<no>", "$yes"],
+    )
     rng = np.random.default_rng(0)
     columns = {HOSTILE: rng.choice([HOSTILE, "$", "new\nline"], 200), "_$b^$": rng.random(200)}
     frame = pd.DataFrame({**columns, HOSTILE + "c": rng.choice(["<no>", "$yes"], 200)})
@@ -198,9 +234,16 @@ class TestPicture:
         assert titles[1] == "_$b^$"
 
     def test_the_farthest_are_drawn(self):
-        schema = Schema({f"a{i}": Categorical(["x", "y"]) for i in range(MOST + 3)}, "c", ["no", "yes"])
+        schema = Schema(
+            {f"a{i}": Categorical(["x", "y"]) for i in range(MOST + 3)}, "c", ["no", "yes"]
+        )
         even = np.full((2, 2), 0.25)
-        far = [Marginal(f"a{i}", even, even + (0.2 if i >= 3 else 0.0) * np.array([[1, 1], [-1, -1]]), 0.01) for i in range(MOST + 3)]
+        far = [
+            Marginal(
+                f"a{i}", even, even + (0.2 if i >= 3 else 0.0) * np.array([[1, 1], [-1, -1]]), 0.01
+            )
+            for i in range(MOST + 3)
+        ]
         figure = draw_check(SimpleNamespace(schema=schema, marginals=tuple(far), cost=Cost.pure(1)))
         shown = [axes.get_title(loc="left") for axes in figure.axes if axes.get_title(loc="left")]
         assert shown == [f"a{i}" for i in range(3, MOST + 3)]

@@ -1,4 +1,6 @@
-"""A synthetic table as a file: whole or not at all, with its promise, and nothing that could not be read again."""
+"""A synthetic table as a file: whole or not at all, with its promise, and nothing that could not be
+read again.
+"""
 
 from __future__ import annotations
 
@@ -41,7 +43,10 @@ def test_the_card_lies_beside(drawn, tmp_path):
 def test_parquet_says_what_it_is_and_no_more(drawn, tmp_path):
     write_table(drawn, tmp_path / "t.parquet")
     with duckdb.connect() as connection:
-        found = connection.execute("SELECT key, value FROM parquet_kv_metadata($path)", {"path": str(tmp_path / "t.parquet")}).fetchall()
+        found = connection.execute(
+            "SELECT key, value FROM parquet_kv_metadata($path)",
+            {"path": str(tmp_path / "t.parquet")},
+        ).fetchall()
     assert [key for key, _ in found] == [b"privet"]
     said = json.loads(found[0][1])
     assert said["promise"] == "1-differentially private with one row added or removed"
@@ -158,11 +163,18 @@ class TestWhatCannotBeReadAgain:
         from privet.publish.synthetic.synthesize import SyntheticTable
         from privet.publish.synthetic.values import frame_of
 
-        schema = Schema({"two\nlines": Categorical(["a\nb", "c\r", "it's", "nul\x00"])}, "c", ["no", "yes"])
+        schema = Schema(
+            {"two\nlines": Categorical(["a\nb", "c\r", "it's", "nul\x00"])}, "c", ["no", "yes"]
+        )
         frame = frame_of(schema, [np.arange(4)], np.array([0, 1, 0, 1]), SystemBits())
         privacy = synthesize(curator(), 1, rows=1).privacy
         write_table(SyntheticTable(frame, schema, privacy, (), 1.0), tmp_path / "it's.parquet")
-        assert read_public(str(tmp_path / "it's.parquet"))["two\nlines"].tolist() == ["a\nb", "c\r", "it's", "nul\x00"]
+        assert read_public(str(tmp_path / "it's.parquet"))["two\nlines"].tolist() == [
+            "a\nb",
+            "c\r",
+            "it's",
+            "nul\x00",
+        ]
 
 
 def test_the_person_is_not_in_it(tmp_path):

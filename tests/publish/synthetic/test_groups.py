@@ -1,4 +1,6 @@
-"""Groups of values: every value is in one, none is left out, and what is told apart is frequent enough."""
+"""Groups of values: every value is in one, none is left out, and what is told apart is frequent
+enough.
+"""
 
 from __future__ import annotations
 
@@ -10,7 +12,9 @@ from hypothesis import strategies as st
 from privet.publish.synthetic.groups import DEVIATIONS, MOST, grouped, summed
 from privet.schema import Categorical, Numeric
 
-COUNTS = st.lists(st.one_of(st.floats(-1e4, 1e6), st.sampled_from([0.0, 100.0, 1e9])), min_size=1, max_size=120)
+COUNTS = st.lists(
+    st.one_of(st.floats(-1e4, 1e6), st.sampled_from([0.0, 100.0, 1e9])), min_size=1, max_size=120
+)
 NOISE = st.sampled_from([0.5, 3.0, 1e3])
 
 
@@ -39,7 +43,8 @@ def test_categories(counts, deviation):
         assert (~frequent & alone).sum() <= 1
     else:
         assert alone.sum() >= MOST - 1
-        assert len(together) == 0 or rows[alone].min() >= together.max()  # what is given up is the least frequent
+        # what is given up is the least frequent
+        assert len(together) == 0 or rows[alone].min() >= together.max()
 
 
 @given(COUNTS, NOISE, st.booleans())
@@ -62,9 +67,21 @@ def test_numbers(counts, deviation, missing):
 
 
 def test_frequent_bins_are_told_apart():
-    assert grouped(Numeric(0, 4, bins=4), np.array([90.0, 3.0, 20.0, 80.0]), 5.0).tolist() == [0, 1, 1, 2]
-    assert grouped(Numeric(0, 4, bins=4), np.array([90.0, 70.0, 3.0, 4.0]), 5.0).tolist() == [0, 1, 1, 1]
-    assert grouped(Numeric(0, 4, bins=4, missing="?"), np.array([-9.0, 0.0, 3.0, 1.0, 0.0]), 5.0).tolist() == [0, 0, 0, 0, 1]
+    assert grouped(Numeric(0, 4, bins=4), np.array([90.0, 3.0, 20.0, 80.0]), 5.0).tolist() == [
+        0,
+        1,
+        1,
+        2,
+    ]
+    assert grouped(Numeric(0, 4, bins=4), np.array([90.0, 70.0, 3.0, 4.0]), 5.0).tolist() == [
+        0,
+        1,
+        1,
+        1,
+    ]
+    assert grouped(
+        Numeric(0, 4, bins=4, missing="?"), np.array([-9.0, 0.0, 3.0, 1.0, 0.0]), 5.0
+    ).tolist() == [0, 0, 0, 0, 1]
 
 
 def test_rare_categories_are_one():

@@ -1,4 +1,6 @@
-"""What the rows are good for: shares as near as the noise allows, and classifiers that learn from them; and that they hide a row."""
+"""What the rows are good for: shares as near as the noise allows, and classifiers that learn from
+them; and that they hide a row.
+"""
 
 from __future__ import annotations
 
@@ -43,7 +45,8 @@ def test_shares_are_as_near_as_the_noise_allows(nursery):
     schema, train, _, made = nursery
     for a, size in enumerate(schema.sizes):
         off = np.abs(table_of(schema, train, a) - table_of(schema, made.frame, a)).sum() / 2
-        floor = made.deviation / math.sqrt(2) * size * schema.n_classes / 2 / len(train)  # what noise alone shows on average
+        # what noise alone shows on average
+        floor = made.deviation / math.sqrt(2) * size * schema.n_classes / 2 / len(train)
         assert off < floor
 
 
@@ -51,7 +54,10 @@ def test_what_was_measured_together_is_together(nursery):
     _, train, _, made = nursery
     assert made.pairs
     for first, second in made.pairs:
-        real, synthetic = (frame.groupby([first, second], observed=True).size() / len(frame) for frame in (train, made.frame))
+        real, synthetic = (
+            frame.groupby([first, second], observed=True).size() / len(frame)
+            for frame in (train, made.frame)
+        )
         assert real.sub(synthetic, fill_value=0).abs().sum() / 2 < 0.04
 
 
@@ -60,7 +66,11 @@ def test_a_classifier_learns_from_the_rows(nursery):
 
     schema, train, test, made = nursery
     X, y = codes(schema, test)
-    right = DecisionTreeClassifier(random_state=0, min_samples_leaf=20).fit(*codes(schema, made.frame)).score(X, y)
+    right = (
+        DecisionTreeClassifier(random_state=0, min_samples_leaf=20)
+        .fit(*codes(schema, made.frame))
+        .score(X, y)
+    )
     majority = (y == np.bincount(codes(schema, train)[1]).argmax()).mean()
     assert majority < 0.36
     assert right > 0.88  # the real rows give .96
@@ -77,7 +87,10 @@ def test_a_classifier_of_adult():
     except pv.PrivetError:
         pytest.skip("adult is not here")
     rows = np.random.default_rng(1).permutation(len(data.table))
-    train, test = data.table.iloc[rows[: len(rows) * 7 // 10]], data.table.iloc[rows[len(rows) * 7 // 10 :]]
+    train, test = (
+        data.table.iloc[rows[: len(rows) * 7 // 10]],
+        data.table.iloc[rows[len(rows) * 7 // 10 :]],
+    )
     made = synthesize(Curator(train, data.schema, Budget(1), bits=seeded(1)), 1)
     learnt = HistGradientBoostingClassifier(random_state=0).fit(*codes(data.schema, made.frame))
     X, y = codes(data.schema, test)
@@ -95,7 +108,12 @@ def events(frame: pd.DataFrame, epsilon: float, runs: int, bits) -> np.ndarray:
     found = np.zeros((4, 40))
     for _ in range(runs):
         made = synthesize(asked, epsilon, rows=120)
-        numbers = [(made.frame["a"] == "y").sum(), (made.frame["b"] == "q").sum(), (made.frame["c"] == "yes").sum(), 120 * len(made.pairs)]
+        numbers = [
+            (made.frame["a"] == "y").sum(),
+            (made.frame["b"] == "q").sum(),
+            (made.frame["c"] == "yes").sum(),
+            120 * len(made.pairs),
+        ]
         for line, number in zip(found, numbers, strict=True):
             line += number >= np.arange(1, 121, 3)
     return found.ravel()
@@ -104,23 +122,36 @@ def events(frame: pd.DataFrame, epsilon: float, runs: int, bits) -> np.ndarray:
 def most_told(with_row: np.ndarray, without: np.ndarray, runs: int) -> float:
     """A lower bound of the largest ratio of odds of an event between the two tables."""
     worst = 0.0
-    for more, less in ((with_row, without), (without, with_row), (runs - with_row, runs - without), (runs - without, runs - with_row)):
+    for more, less in (
+        (with_row, without),
+        (without, with_row),
+        (runs - with_row, runs - without),
+        (runs - without, runs - with_row),
+    ):
         low = stats.beta.ppf(ALPHA, more, runs - more + 1)
         high = stats.beta.ppf(1 - ALPHA, less + 1, runs - less)
-        worst = max(worst, float(np.nanmax(np.where(more > 0, low, 0) / np.where(less < runs, high, 1))))
+        worst = max(
+            worst, float(np.nanmax(np.where(more > 0, low, 0) / np.where(less < runs, high, 1)))
+        )
     return worst
 
 
 @pytest.mark.slow
 def test_a_row_is_hidden():
-    """The only row of its kind is there or not. What is spent is what is told: eight times as much is found out."""
+    """The only row of its kind is there or not. What is spent is what is told: eight times as much
+    is found out.
+    """
     many = pd.DataFrame({"a": ["x"] * 30, "b": ["p"] * 30, "c": ["no"] * 30})
-    one_more = pd.concat([many, pd.DataFrame({"a": ["y"], "b": ["q"], "c": ["yes"]})], ignore_index=True)
+    one_more = pd.concat(
+        [many, pd.DataFrame({"a": ["y"], "b": ["q"], "c": ["yes"]})], ignore_index=True
+    )
     runs = 1000
     told = {}
     for epsilon in (1, 8):
         bits = seeded(epsilon)
-        told[epsilon] = most_told(events(one_more, epsilon, runs, bits), events(many, epsilon, runs, bits), runs)
+        told[epsilon] = most_told(
+            events(one_more, epsilon, runs, bits), events(many, epsilon, runs, bits), runs
+        )
     assert told[1] <= math.e
     assert told[8] > math.e
 

@@ -26,7 +26,8 @@ def test_counts_are_as_expected_up_to_rounding(n_keys, n_values, n_rows, seed):
     for key in range(n_keys):
         drawn = np.bincount(values[keys == key], minlength=n_values)
         expected = drawn.sum() * weights[key] / weights[key].sum()
-        assert np.abs(np.cumsum(drawn - expected)).max() < 1 + 1e-9  # running sums are off by less than one
+        # running sums are off by less than one
+        assert np.abs(np.cumsum(drawn - expected)).max() < 1 + 1e-9
         assert np.abs(drawn - expected).max() < 2 + 1e-9
         assert drawn[weights[key] == 0].sum() == 0
 
@@ -42,7 +43,9 @@ def test_whole_expectations_are_met_exactly():
 @pytest.mark.parametrize("place", [0.0, 1 - 2.0**-53])
 def test_no_rounding_carries_a_row_to_a_value_without_weight(place, monkeypatch):
     """Uniform numbers at their ends, keys so large that adding them rounds."""
-    monkeypatch.setattr("privet.publish.synthetic.rows.uniforms", lambda bits, count: np.full(count, place))
+    monkeypatch.setattr(
+        "privet.publish.synthetic.rows.uniforms", lambda bits, count: np.full(count, place)
+    )
     weights = np.tile(np.array([0.0, 0.1, 0.0, 0.7, 0.2, 0.0]), (200_000, 1))
     keys = np.arange(200_000).repeat(2)
     values = spread(keys, weights, SystemBits())
@@ -50,7 +53,9 @@ def test_no_rounding_carries_a_row_to_a_value_without_weight(place, monkeypatch)
 
 
 def test_each_row_is_as_likely_as_another_to_have_a_value():
-    """The order within a key is random: where the rows of a key stand tells nothing of their values."""
+    """The order within a key is random: where the rows of a key stand tells nothing of their
+    values.
+    """
     bits = seeded(5)
     first = np.zeros(8)
     for _ in range(2000):
@@ -74,14 +79,20 @@ def test_rows_follow_the_tables():
     assert [len(column) for column in columns] == [n_rows] * 3
     scale = n_rows / model.classes.sum()
     assert np.bincount(classes) == pytest.approx(model.classes * scale, abs=1)
-    assert np.histogram2d(columns[1], classes, bins=(3, 2))[0] == pytest.approx(model.tables[1][0] * scale, abs=3)
+    assert np.histogram2d(columns[1], classes, bins=(3, 2))[0] == pytest.approx(
+        model.tables[1][0] * scale, abs=3
+    )
     for a in (0, 2):
-        found = np.histogramdd(np.column_stack([columns[1], columns[a], classes]), bins=(3, 2, 2))[0]
+        found = np.histogramdd(np.column_stack([columns[1], columns[a], classes]), bins=(3, 2, 2))[
+            0
+        ]
         assert found == pytest.approx(model.tables[a] * scale, abs=5)
 
 
 def test_attributes_are_independent_given_class_and_parent():
-    """An order that two attributes shared, or the order of the running sums itself, would show as a correlation of nearly 1."""
+    """An order that two attributes shared, or the order of the running sums itself, would show as a
+    correlation of nearly 1.
+    """
     columns, classes = draw_rows(tree(), 30_000, seeded(8))
     for parent in range(3):
         for c in range(2):
@@ -115,8 +126,13 @@ def test_expanded_values_follow_their_counts_by_class():
 
 
 def test_a_group_that_noise_hides_has_all_its_values():
-    (values,) = expand([np.zeros(300, dtype=np.int64)], np.zeros(300, dtype=np.int64), [np.zeros(3, dtype=np.int64)],
-                       [np.array([[-5.0], [-1.0], [-900.0]])], SystemBits())  # fmt: skip
+    (values,) = expand(
+        [np.zeros(300, dtype=np.int64)],
+        np.zeros(300, dtype=np.int64),
+        [np.zeros(3, dtype=np.int64)],
+        [np.array([[-5.0], [-1.0], [-900.0]])],
+        SystemBits(),
+    )
     assert np.bincount(values, minlength=3) == pytest.approx(100, abs=2)
 
 

@@ -13,7 +13,15 @@ from hypothesis import strategies as st
 from privet.budget import Budget
 from privet.curator import Curator
 from privet.mechanisms.randomness import SystemBits
-from privet.publish.synthetic.structure import CANDIDATES, CLEAR, LONGEST, Known, candidates, choose_pair, parents_of
+from privet.publish.synthetic.structure import (
+    CANDIDATES,
+    CLEAR,
+    LONGEST,
+    Known,
+    candidates,
+    choose_pair,
+    parents_of,
+)
 from privet.question import Question
 from privet.schema import Categorical, Schema
 from privet.service.limits import Limits
@@ -22,7 +30,9 @@ from tests.publish.synthetic.small import seeded
 
 
 def schema_of(*sizes: int, n_classes: int = 2) -> Schema:
-    attributes = {f"a{i}": Categorical([f"v{j}" for j in range(size)]) for i, size in enumerate(sizes)}
+    attributes = {
+        f"a{i}": Categorical([f"v{j}" for j in range(size)]) for i, size in enumerate(sizes)
+    }
     return Schema(attributes, "c", [f"c{j}" for j in range(n_classes)])
 
 
@@ -56,7 +66,9 @@ def parts_of(n, pairs):
 def test_parents_are_the_chosen_pairs_and_no_others(forest):
     n, pairs = forest
     parents = parents_of(n, pairs)
-    assert {frozenset((a, parent)) for a, parent in enumerate(parents) if parent >= 0} == {frozenset(pair) for pair in pairs}
+    assert {frozenset((a, parent)) for a, parent in enumerate(parents) if parent >= 0} == {
+        frozenset(pair) for pair in pairs
+    }
     for a in range(n):  # upwards one always comes to a top
         steps = 0
         while parents[a] >= 0:
@@ -73,7 +85,8 @@ def test_candidates_join_two_parts_and_stand_out(forest, data):
     deviation = data.draw(st.sampled_from([1.0, 30.0, 60.0, 1000.0]))
     known, part = known_of(*sizes), parts_of(n, pairs)
     found = candidates(known, pairs, deviation, SystemBits())
-    most = 500 / (CLEAR * deviation)  # rows of a class, on average, by the least that a cell should hold
+    # rows of a class, on average, by the least that a cell should hold
+    most = 500 / (CLEAR * deviation)
     allowed = {
         (a, b)
         for a in range(n)
@@ -94,12 +107,15 @@ def test_of_many_candidates_some_are_looked_at():
         for pair in found:
             often[pair] = often.get(pair, 0) + 1
     chance = CANDIDATES / 780
-    assert len(often) == 780  # every pair has its turn: one that never had would be missing with odds of 780 * 0.62**60
+    # every pair has its turn: one that never had would be missing with odds of 780 * 0.62**60
+    assert len(often) == 780
     assert max(often.values()) < 60 * chance + 6 * np.sqrt(60 * chance * (1 - chance))
 
 
 def test_random_words_are_not_wasted():
-    """What is drawn for work that can go on is kept in a file: not a word for every pair of a wide table."""
+    """What is drawn for work that can go on is kept in a file: not a word for every pair of a wide
+    table.
+    """
 
     class Counting:
         private, drawn = False, 0
@@ -113,8 +129,13 @@ def test_random_words_are_not_wasted():
     assert bits.drawn < 4 * CANDIDATES
 
 
-@pytest.mark.parametrize(("n_attributes", "n_values", "n_groups", "n_classes"), [(25, 32, 32, 2), (16, 32, 32, 20), (25, 700, 20, 2)])
-def test_a_selection_is_not_too_long_for_a_curator_at_an_address(n_attributes, n_values, n_groups, n_classes):
+@pytest.mark.parametrize(
+    ("n_attributes", "n_values", "n_groups", "n_classes"),
+    [(25, 32, 32, 2), (16, 32, 32, 20), (25, 700, 20, 2)],
+)
+def test_a_selection_is_not_too_long_for_a_curator_at_an_address(
+    n_attributes, n_values, n_groups, n_classes
+):
     """It would be refused there, after the first counts were paid for."""
     schema = schema_of(*[n_values] * n_attributes, n_classes=n_classes)
     groups = tuple(np.arange(n_values) * n_groups // n_values for _ in range(n_attributes))
@@ -167,12 +188,18 @@ class TestTables:
         assert self.known.classes == pytest.approx([50.0, 50.0])
         found = self.known.expected((0, 1)).reshape(2, 3, 2)
         for i, j, c in np.ndindex(2, 3, 2):
-            assert found[i, j, c] == pytest.approx(self.known.alone[0][i, c] * self.known.alone[1][j, c] / 50)
-        assert self.known.expected((1, 0)).reshape(3, 2, 2) == pytest.approx(found.transpose(1, 0, 2))
+            assert found[i, j, c] == pytest.approx(
+                self.known.alone[0][i, c] * self.known.alone[1][j, c] / 50
+            )
+        assert self.known.expected((1, 0)).reshape(3, 2, 2) == pytest.approx(
+            found.transpose(1, 0, 2)
+        )
 
 
 def rows_of(n_rows: int, *, dependent: bool, seed: int = 3) -> tuple[pd.DataFrame, Known]:
-    """Attributes of unlike sizes; the second and fourth depend on each other where asked for, within each class."""
+    """Attributes of unlike sizes; the second and fourth depend on each other where asked for,
+    within each class.
+    """
     rng = np.random.default_rng(seed)
     sizes = (2, 3, 4, 5)
     codes = [rng.integers(0, size, n_rows) for size in sizes]
@@ -203,5 +230,6 @@ def test_the_dependent_pair_is_chosen_and_otherwise_it_stops(dependent):
 def test_noise_that_would_hide_a_pair_is_held_against_it():
     frame, known = rows_of(4000, dependent=True)
     curator = Curator(frame, known.schema, Budget(100))
-    pair, _ = choose_pair(curator, known, [(1, 3)], 500.0, 10)  # 30 numbers of deviation 500 against 2000 rows out of place
+    # 30 numbers of deviation 500 against 2000 rows out of place
+    pair, _ = choose_pair(curator, known, [(1, 3)], 500.0, 10)
     assert pair is None

@@ -1,4 +1,6 @@
-"""From a curator to a synthetic table: what is charged, what is promised, what is refused, and where it works."""
+"""From a curator to a synthetic table: what is charged, what is promised, what is refused, and
+where it works.
+"""
 
 from __future__ import annotations
 
@@ -42,7 +44,9 @@ CASES = {
 
 @pytest.fixture(params=CASES)
 def case(request, monkeypatch):
-    """A table, its schema, and how many pairs are chosen: selections are asked and paid for, and their outcome is set."""
+    """A table, its schema, and how many pairs are chosen: selections are asked and paid for, and
+    their outcome is set.
+    """
     frame, schema, outcomes = CASES[request.param]
     left = list(outcomes)
 
@@ -59,7 +63,12 @@ def case(request, monkeypatch):
 class TestAccounting:
     @pytest.mark.parametrize(
         ("facts", "factor"),
-        [({}, 1), ({"neighbours": "replace"}, 2), ({"rows_per_person": 3}, 3), ({"rows_per_person": 3, "neighbours": "replace"}, 6)],
+        [
+            ({}, 1),
+            ({"neighbours": "replace"}, 2),
+            ({"rows_per_person": 3}, 3),
+            ({"rows_per_person": 3, "neighbours": "replace"}, 6),
+        ],
     )
     def test_all_of_epsilon_is_charged_and_no_more(self, case, facts, factor):
         frame, schema, pairs = case
@@ -131,7 +140,11 @@ class TestRefused:
             ({"epsilon": None}, ParameterError, "epsilon"),
             ({"epsilon": math.inf}, PrivacyError, "epsilon = inf"),
             ({"epsilon": math.inf, "delta": "much"}, ParameterError, "delta"),
-            ({"epsilon": 1, "delta": 1e-6}, ParameterError, "delta above 0 needs a curator with a budget in rho"),
+            (
+                {"epsilon": 1, "delta": 1e-6},
+                ParameterError,
+                "delta above 0 needs a curator with a budget in rho",
+            ),
             ({"epsilon": 1, "delta": -1}, ParameterError, "delta"),
             ({"epsilon": 1, "rows": 0}, ParameterError, "rows"),
             ({"epsilon": 1, "rows": 1.5}, ParameterError, "rows"),
@@ -155,7 +168,9 @@ class TestRefused:
         assert asked.ledger.entries() == []
 
     def test_records_that_people_randomised(self):
-        """Asking them costs nothing, so a statement of what was charged would promise everything."""
+        """Asking them costs nothing, so a statement of what was charged would promise
+        everything.
+        """
         with_noise = Randomizer(SCHEMA, 2)
         records = local_curator(with_noise.many(table(50)), with_noise)
         with pytest.raises(ParameterError, match="people randomised"):
@@ -176,10 +191,13 @@ class TestRows:
 
     def test_are_about_as_many_as_there_are(self):
         made = synthesize(curator(budget=Budget(1), bits=seeded()), 1)
-        assert abs(len(made.frame) - 600) < 60  # three attributes, 20 numbers of deviation 11: about 16
+        # three attributes, 20 numbers of deviation 11: about 16
+        assert abs(len(made.frame) - 600) < 60
 
     def test_how_many_there_are_is_not_told_exactly(self):
-        """With noise of a deviation above 10, ten tables of one length would be one in a million."""
+        """With noise of a deviation above 10, ten tables of one length would be one in a
+        million.
+        """
         assert len({len(synthesize(curator(bits=seeded(seed)), 1).frame) for seed in range(10)}) > 1
 
     @pytest.mark.parametrize("n_rows", [0, 1])
@@ -195,14 +213,28 @@ class TestRows:
         assert len(made.frame[["a", "b", "c"]].drop_duplicates()) > 1
 
     def test_where_one_value_is_all_there_is(self):
-        schema = Schema({"a": Categorical(["only"]), "b": Numeric(0, 1, bins=1)}, "c", ["no", "yes"])
-        made = synthesize(curator(pd.DataFrame({"a": ["only"] * 9, "b": 0.5, "c": "no"}), schema), 1, rows=4)
+        schema = Schema(
+            {"a": Categorical(["only"]), "b": Numeric(0, 1, bins=1)}, "c", ["no", "yes"]
+        )
+        made = synthesize(
+            curator(pd.DataFrame({"a": ["only"] * 9, "b": 0.5, "c": "no"}), schema), 1, rows=4
+        )
         assert made.frame["a"].tolist() == ["only"] * 4
 
     def test_of_many_values_and_classes(self):
         rng = np.random.default_rng(0)
-        schema = Schema({"a": Categorical(list(range(3000))), "b": Numeric(0, 1, bins=500)}, "c", [f"c{i}" for i in range(40)])
-        frame = pd.DataFrame({"a": rng.integers(0, 3000, 2000), "b": rng.random(2000), "c": [f"c{i}" for i in rng.integers(0, 40, 2000)]})
+        schema = Schema(
+            {"a": Categorical(list(range(3000))), "b": Numeric(0, 1, bins=500)},
+            "c",
+            [f"c{i}" for i in range(40)],
+        )
+        frame = pd.DataFrame(
+            {
+                "a": rng.integers(0, 3000, 2000),
+                "b": rng.random(2000),
+                "c": [f"c{i}" for i in rng.integers(0, 40, 2000)],
+            }
+        )
         made = synthesize(curator(frame, schema, Budget(10)), 10, rows=300)
         assert encode(schema, made.frame).known(schema).all()
 
@@ -222,7 +254,8 @@ class TestWhere:
         assert len(made.frame) == 20_000
         counts = made.frame.groupby(["a", "b", "c"]).size()
         true = BIG.groupby(["a", "b", "c"]).size()
-        assert (counts - true).abs().max() < 12  # the pair was measured, so that only roundings are left
+        # the pair was measured, so that only roundings are left
+        assert (counts - true).abs().max() < 12
 
     def test_a_seed_gives_the_same_table_and_is_not_private(self):
         first, second = (synthesize(curator(bits=seeded(9)), 1) for _ in range(2))
@@ -237,7 +270,15 @@ class TestWhere:
         asked = curator()
         drawn = []
         words = type(asked.bits).words
-        monkeypatch.setattr(asked, "_bits", type("Counting", (), {"private": True, "words": lambda s, n: drawn.append(n) or words(s, n)})())
+        monkeypatch.setattr(
+            asked,
+            "_bits",
+            type(
+                "Counting",
+                (),
+                {"private": True, "words": lambda s, n: drawn.append(n) or words(s, n)},
+            )(),
+        )
         synthesize(asked, 1, rows=50_000)
         assert sum(drawn) < 50_000
 
@@ -259,7 +300,12 @@ class TestWhere:
             service.add("people", tmp_path / "t.csv", SCHEMA.declare(rows_per_person=2), Budget(8))
             remote = service.connect("people")
             made = synthesize(remote, 4, rows=25)
-            assert service.tap.questions() == ["count", "choose-partition", "choose-partition", "count"]
+            assert service.tap.questions() == [
+                "count",
+                "choose-partition",
+                "choose-partition",
+                "count",
+            ]
             assert remote.left == 0
         assert made.privacy.private
         assert made.privacy.promised.epsilon == 8
@@ -273,7 +319,11 @@ def test_only_noisy_answers_leave_the_curator(monkeypatch):
     asked = curator(BIG, budget=Budget(4), bits=seeded(2))
     for name in ("count", "choose_partition"):
         kept = getattr(Curator, name)
-        monkeypatch.setattr(Curator, name, lambda self, *a, _kept=kept, **k: answers.append(_kept(self, *a, **k)) or answers[-1])
+        monkeypatch.setattr(
+            Curator,
+            name,
+            lambda self, *a, _kept=kept, **k: answers.append(_kept(self, *a, **k)) or answers[-1],
+        )
     first = synthesize(asked, 4, rows=200)
     assert len(answers) == 4
 
@@ -304,19 +354,24 @@ def test_only_noisy_answers_leave_the_curator(monkeypatch):
 
 
 def test_the_noise_of_the_counts_is_as_stated(monkeypatch):
-    """``deviation`` is what the card tells: that of the first counts, which cost two fifths of epsilon among three attributes."""
+    """``deviation`` is what the card tells: that of the first counts, which cost two fifths of
+    epsilon among three attributes.
+    """
     made = synthesize(curator(BIG, budget=Budget(4)), 4, rows=10)
     scale = 3 / (4 * 0.4)
     p = math.exp(-1 / scale)
     assert made.deviation == pytest.approx(math.sqrt(2 * p) / (1 - p))
-    monkeypatch.setattr(structure, "CLEAR", 10**9)  # then no pair is a candidate, and all of epsilon is for these counts
+    # then no pair is a candidate, and all of epsilon is for these counts
+    monkeypatch.setattr(structure, "CLEAR", 10**9)
     made = synthesize(curator(BIG, budget=Budget(4)), 4, rows=10)
     both = [math.sqrt(2 * p) / (1 - p) for p in (math.exp(-4 * share / 3) for share in (0.4, 0.6))]
     assert made.deviation == pytest.approx(1 / math.sqrt(sum(1 / one**2 for one in both)))
 
 
 def test_counts_that_were_asked_twice_are_weighed_by_their_noise():
-    """One attribute, so that all of epsilon goes to its counts: 2/5 first, 3/5 then. Each answer is set to a number of its own."""
+    """One attribute, so that all of epsilon goes to its counts: 2/5 first, 3/5 then. Each answer is
+    set to a number of its own.
+    """
     asked = curator(BIG, ONE)
     said = [100, 200]
 
@@ -326,23 +381,32 @@ def test_counts_that_were_asked_twice_are_weighed_by_their_noise():
         def count(self, question, epsilon):
             answer = asked.count(question, epsilon)
             number = said.pop(0)
-            return replace(answer, tables=tuple(np.full_like(table, number) for table in answer.tables))
+            return replace(
+                answer, tables=tuple(np.full_like(table, number) for table in answer.tables)
+            )
 
     counted = _count(Told(), Purse(F(1), []))
     first, second = ((math.sqrt(2 * p) / (1 - p)) ** 2 for p in (math.exp(-0.4), math.exp(-0.6)))
     assert first > second
-    assert counted.values[0] == pytest.approx((100 / first + 200 / second) / (1 / first + 1 / second))
+    assert counted.values[0] == pytest.approx(
+        (100 / first + 200 / second) / (1 / first + 1 / second)
+    )
 
 
 def test_counts_of_groups_have_the_noise_of_all_their_values(monkeypatch):
     seen = []
     fit = synthesizing.fit_class_tree
-    monkeypatch.setattr(synthesizing, "fit_class_tree", lambda *given: seen.append(given[1]) or fit(*given))
+    monkeypatch.setattr(
+        synthesizing, "fit_class_tree", lambda *given: seen.append(given[1]) or fit(*given)
+    )
     rare = Schema({"a": Categorical(["x", "y", "z", *range(7)])}, "c", ["no", "yes"])
     made = synthesize(curator(BIG, rare, Budget(10)), 10, rows=5)
     (measured,) = seen[0]
-    assert measured.alone.shape == (4, 2)  # three frequent values, and one group of seven that never occur
-    assert measured.deviation[:, 0] == pytest.approx(made.deviation * np.array([1, 1, 1, math.sqrt(7)]))
+    # three frequent values, and one group of seven that never occur
+    assert measured.alone.shape == (4, 2)
+    assert measured.deviation[:, 0] == pytest.approx(
+        made.deviation * np.array([1, 1, 1, math.sqrt(7)])
+    )
 
 
 def test_noise_that_hides_the_number_of_rows_is_refused_before_it_is_paid_for():

@@ -25,8 +25,32 @@ from privet.question import Cells, Question
 from privet.schema import Categorical, Numeric, Schema, text_of
 from privet.schema.encode import encode
 
-PRINTABLE = st.text(st.characters(codec="utf-8", exclude_categories=("Cs", "Cc", "Zl", "Zp")), min_size=1, max_size=8)
-HARD = st.sampled_from(["NA", "nan", "null", "None", "true", "True", "1", "1.0", "01", " x ", '"', "a,b", "'", "", "0.1", "a;b", "\t"])
+PRINTABLE = st.text(
+    st.characters(codec="utf-8", exclude_categories=("Cs", "Cc", "Zl", "Zp")),
+    min_size=1,
+    max_size=8,
+)
+HARD = st.sampled_from(
+    [
+        "NA",
+        "nan",
+        "null",
+        "None",
+        "true",
+        "True",
+        "1",
+        "1.0",
+        "01",
+        " x ",
+        '"',
+        "a,b",
+        "'",
+        "",
+        "0.1",
+        "a;b",
+        "\t",
+    ]
+)
 FLOATS = st.floats(allow_nan=False, allow_infinity=False)
 WHOLE = st.integers(-(2**70), 2**70)
 LISTS = {
@@ -56,7 +80,12 @@ def numerics(draw):
         low, width = draw(st.integers(-50, 50)), draw(st.integers(1, 100))
         spacing = draw(st.sampled_from(["linear", "log"]))
         low = abs(low) if spacing == "log" else low
-        options = {"low": low * scale, "high": (low + width) * scale, "bins": draw(st.integers(1, 8)), "spacing": spacing}
+        options = {
+            "low": low * scale,
+            "high": (low + width) * scale,
+            "bins": draw(st.integers(1, 8)),
+            "spacing": spacing,
+        }
     try:
         return Numeric(**options, missing=missing, on_unknown=on_unknown)
     except SchemaError:
@@ -72,8 +101,13 @@ def tables(draw):
         attributes[f"a{i}"] = attribute
     schema = Schema(attributes, "c", draw(categoricals(2)))
     n_rows = draw(st.integers(1, 20))
-    codes = [np.array(draw(st.lists(st.integers(0, size - 1), min_size=n_rows, max_size=n_rows))) for size in schema.sizes]
-    classes = np.array(draw(st.lists(st.integers(0, schema.n_classes - 1), min_size=n_rows, max_size=n_rows)))
+    codes = [
+        np.array(draw(st.lists(st.integers(0, size - 1), min_size=n_rows, max_size=n_rows)))
+        for size in schema.sizes
+    ]
+    classes = np.array(
+        draw(st.lists(st.integers(0, schema.n_classes - 1), min_size=n_rows, max_size=n_rows))
+    )
     return schema, codes, classes
 
 
@@ -88,7 +122,9 @@ def one(attribute, *codes, classes=("no", "yes")):
     return Schema({"a": attribute}, "c", classes), [column], np.arange(len(column)) % 2
 
 
-@settings(max_examples=100, suppress_health_check=[HealthCheck.filter_too_much, HealthCheck.too_slow])
+@settings(
+    max_examples=100, suppress_health_check=[HealthCheck.filter_too_much, HealthCheck.too_slow]
+)
 @given(tables())
 @example(one(Categorical([2**63, -1]), 0, 1, 0))
 @example(one(Categorical([2**63 - 1, 2**63 + 1]), 0, 1, 0))
@@ -104,7 +140,12 @@ def test_rows_have_their_codes_again(case):
 
 def written(schema, codes, classes, path: Path) -> None:
     frame = frame_of(schema, codes, classes, SystemBits())
-    write_table(SyntheticTable(frame, schema, PrivacyStatement.of(schema, (), private=False, reason="a test"), (), 1.0), path)
+    write_table(
+        SyntheticTable(
+            frame, schema, PrivacyStatement.of(schema, (), private=False, reason="a test"), (), 1.0
+        ),
+        path,
+    )
 
 
 def odd() -> tuple[Schema, list[np.ndarray], np.ndarray]:
@@ -123,11 +164,17 @@ def odd() -> tuple[Schema, list[np.ndarray], np.ndarray]:
     }
     schema = Schema(attributes, "c", [False, True])
     rows = np.arange(9)
-    return schema, [rows % 3 if name != "missing" else np.full(9, 2) for name in attributes], rows % 2
+    return (
+        schema,
+        [rows % 3 if name != "missing" else np.full(9, 2) for name in attributes],
+        rows % 2,
+    )
 
 
 @pytest.mark.parametrize("suffix", ["parquet", "csv"])
-@settings(max_examples=12, suppress_health_check=[HealthCheck.filter_too_much, HealthCheck.too_slow])
+@settings(
+    max_examples=12, suppress_health_check=[HealthCheck.filter_too_much, HealthCheck.too_slow]
+)
 @given(tables())
 @example(odd())
 def test_files_have_the_codes_again(suffix, case):
@@ -153,7 +200,9 @@ def test_curators_count_the_files_alike(suffix, tmp_path):
 @pytest.mark.parametrize("suffix", ["parquet", "csv"])
 @pytest.mark.parametrize("name", ['quo"te', " semi;colon, comma ", "ünï|b|c|d"])
 def test_files_have_the_names_of_the_schema(suffix, name, tmp_path):
-    schema = Schema({name: Categorical(["x", "y"]), "b": Numeric(0, 9)}, "the class, at last", ["no", "yes"])
+    schema = Schema(
+        {name: Categorical(["x", "y"]), "b": Numeric(0, 9)}, "the class, at last", ["no", "yes"]
+    )
     codes, classes = [np.array([0, 1, 1]), np.array([3, 4, 5])], np.array([0, 1, 0])
     written(schema, codes, classes, tmp_path / f"t.{suffix}")
     found = read_public(str(tmp_path / f"t.{suffix}"))
@@ -168,8 +217,15 @@ def test_missing_numbers_are_null():
     with tempfile.TemporaryDirectory() as folder:
         written(schema, codes, classes, Path(folder, "t.parquet"))
         written(schema, codes, classes, Path(folder, "t.csv"))
-        assert pd.read_parquet(Path(folder, "t.parquet"))["a"].isna().tolist() == [False, True, False, True]
-        assert [line.split(",")[0] for line in Path(folder, "t.csv").read_text().splitlines()[1:]][1::2] == ["", ""]
+        assert pd.read_parquet(Path(folder, "t.parquet"))["a"].isna().tolist() == [
+            False,
+            True,
+            False,
+            True,
+        ]
+        assert [line.split(",")[0] for line in Path(folder, "t.csv").read_text().splitlines()[1:]][
+            1::2
+        ] == ["", ""]
 
 
 def test_numbers_fill_their_bin():
@@ -192,7 +248,8 @@ class TestWholeNumbers:
         schema, codes, classes = one(Numeric(17, 90, bins=16), *np.repeat(np.arange(16), 300))
         drawn = frame_of(schema, codes, classes, SystemBits())["a"]
         assert drawn.dtype == np.int64
-        assert set(drawn) == set(range(17, 91))  # one of 5 numbers is missed in 300 draws with odds of 1e-29
+        # one of 5 numbers is missed in 300 draws with odds of 1e-29
+        assert set(drawn) == set(range(17, 91))
 
     def test_bins_are_apart_and_end_where_they_should(self):
         assert whole_numbers(Numeric(0, 10, bins=5)) == ([0, 2, 4, 6, 8], [1, 3, 5, 7, 10])
@@ -200,7 +257,14 @@ class TestWholeNumbers:
         assert whole_numbers(Numeric(edges=[0, 0.5, 7])) == ([0, 1], [0, 7])
 
     @pytest.mark.parametrize(
-        "attribute", [Numeric(0, 1.5), Numeric(0.5, 3), Numeric(0, 3, bins=16), Numeric(0, 2**60), Numeric(edges=[0, 0.2, 0.4, 9])]
+        "attribute",
+        [
+            Numeric(0, 1.5),
+            Numeric(0.5, 3),
+            Numeric(0, 3, bins=16),
+            Numeric(0, 2**60),
+            Numeric(edges=[0, 0.2, 0.4, 9]),
+        ],
     )
     def test_are_not_assumed_otherwise(self, attribute):
         assert whole_numbers(attribute) is None

@@ -1,4 +1,6 @@
-"""Accuracy on public data sets, by stratified cross-validation in five parts, and against scikit-learn."""
+"""Accuracy on public data sets, by stratified cross-validation in five parts, and against
+scikit-learn.
+"""
 
 from __future__ import annotations
 
@@ -25,7 +27,10 @@ Grow = Callable[[Schema, Codes, npt.NDArray[np.int64]], list[Tree]]
 def rows(name: str) -> Table:
     """The encoded rows; skips with the loader's message where the set is not on this machine."""
     if not os.environ.get("PRIVET_DATA") and name in ("votes", "mushroom", "adult"):
-        pytest.skip("needs the real files: set PRIVET_DATA to a folder with NAME.csv files, see docs/datasets.md")
+        pytest.skip(
+            "needs the real files: set PRIVET_DATA to a folder with NAME.csv files, see "
+            "docs/datasets.md"
+        )
     try:
         dataset = load(name)
     except DatasetError as error:
@@ -99,12 +104,19 @@ def test_cross_validated_accuracy(name: str, grow: Grow, least: float) -> None:
     assert cross_validated(rows(name), grow) >= least
 
 
-@pytest.mark.parametrize(("name", "height", "least"), [("nursery", 4, 0.9), ("votes", 8, 0.89), ("mushroom", 11, 0.997)])
+@pytest.mark.parametrize(
+    ("name", "height", "least"), [("nursery", 4, 0.9), ("votes", 8, 0.89), ("mushroom", 11, 0.997)]
+)
 def test_random_trees_together(name: str, height: int, least: float) -> None:
     table = rows(name)
     with unlock_test_seeds():
         bits = SeededBits(8)
-    assert cross_validated(table, lambda *rows: grow_random(*rows, n_trees=20, height=height, bits=bits)) >= least
+    assert (
+        cross_validated(
+            table, lambda *rows: grow_random(*rows, n_trees=20, height=height, bits=bits)
+        )
+        >= least
+    )
 
 
 @pytest.mark.parametrize("name", ["synthetic1", "synthetic2", "synthetic3"])
@@ -114,7 +126,9 @@ def test_the_same_training_accuracy_as_scikit_learn(name: str) -> None:
     assert set(schema.sizes) == {2}
     table = np.stack(codes, axis=1)
     for max_depth in (1, 2, 3, None):
-        theirs = sklearn_tree.DecisionTreeClassifier(criterion="entropy", max_depth=max_depth, random_state=0)
+        theirs = sklearn_tree.DecisionTreeClassifier(
+            criterion="entropy", max_depth=max_depth, random_state=0
+        )
         ours = grow_id3(schema, codes, classes, max_depth=max_depth)
         assert accuracy(ours, codes, classes) == theirs.fit(table, classes).score(table, classes)
 
@@ -124,4 +138,5 @@ def test_adult_takes_seconds(grow: Grow) -> None:
     table = rows("adult")
     start = time.process_time()
     grow(*table)
-    assert time.process_time() - start < 30  # 1 to 2 seconds of this process on an idle machine; a loop over rows takes minutes
+    # 1 to 2 seconds of this process on an idle machine; a loop over rows takes minutes
+    assert time.process_time() - start < 30

@@ -27,7 +27,8 @@ def number(missing: str | None = None) -> Schema:
 
 
 def test_gain_ratio_does_not_fall_for_an_identity() -> None:
-    # a names every row and gains most, 1 bit of 3; b, right but for one row, has the best ratio and more than average gain.
+    # a names every row and gains most, 1 bit of 3; b, right but for one row, has the best ratio and
+    # more than average gain.
     weak = code_column([0, 0, 0, 1, 1, 1, 1, 0])
     codes = [code_column(range(8)), code_column([0, 0, 0, 0, 1, 1, 1, 0]), weak, weak]
     classes = code_column([0, 0, 0, 0, 1, 1, 1, 1])
@@ -37,7 +38,8 @@ def test_gain_ratio_does_not_fall_for_an_identity() -> None:
 
 
 def test_a_ratio_does_not_help_below_average_gain() -> None:
-    # b splits two rows off: gain .196 and ratio .316; a has gain .231 and ratio .232. The average gain is .213.
+    # b splits two rows off: gain .196 and ratio .316; a has gain .231 and ratio .232. The average
+    # gain is .213.
     a = code_column([0] * 2 + [1] * 5 + [0] * 5 + [1])
     b = code_column([0] * 7 + [1] * 2 + [0] * 4)
     classes = code_column([0] * 7 + [1] * 6)
@@ -74,7 +76,8 @@ def test_rounding_is_no_gain(times: int) -> None:
 
 @pytest.mark.parametrize("times", range(1, 30))
 def test_equal_gains_are_all_average(times: int) -> None:
-    # The last attribute leaves out a distinction that tells nothing: the same gain as the others, and the best ratio.
+    # The last attribute leaves out a distinction that tells nothing: the same gain as the others,
+    # and the best ratio.
     fine = np.repeat([0, 1, 2], [3 * times, 3 * 7, 3 * 11]).astype(np.uint8)
     coarse = (fine == 2).astype(np.uint8)
     classes = code_column([0, 1, 1] * (times + 7) + [0, 0, 1] * 11)
@@ -90,7 +93,11 @@ def test_two_children_must_have_enough_rows() -> None:
 
 def test_a_threshold_follows_the_order_of_the_bins() -> None:
     codes, classes = [code_column([0, 0, 1, 1, 2, 2, 3, 3])], code_column([0, 0, 0, 0, 1, 1, 1, 1])
-    assert nested(grow_c45(number(), codes, classes, splits="binary")) == ((4, 4), "x", {(0, 1): (4, 0), (2, 3): (0, 4)})
+    assert nested(grow_c45(number(), codes, classes, splits="binary")) == (
+        (4, 4),
+        "x",
+        {(0, 1): (4, 0), (2, 3): (0, 4)},
+    )
     assert len(nested(grow_c45(number(), codes, classes))[2]) == 4
 
 
@@ -122,7 +129,10 @@ def test_growing_with_a_pruning_set_is_growing_and_pruning() -> None:
     codes = [random.integers(0, 3, 300).astype(np.uint8) for _ in range(4)]
     classes = ((codes[0] == 1) ^ (random.random(300) < 0.2)).astype(np.uint8)
     schema = categorical(3, 3, 3, 3)
-    grown, kept = ([column[:200] for column in codes], classes[:200]), ([column[200:] for column in codes], classes[200:])
+    grown, kept = (
+        ([column[:200] for column in codes], classes[:200]),
+        ([column[200:] for column in codes], classes[200:]),
+    )
     pruned = grow_c45(schema, *grown, prune=kept)
     assert nested(pruned) == nested(prune_reduced_error(grow_c45(schema, *grown), *kept))
     assert pruned.n_nodes < grow_c45(schema, *grown).n_nodes
@@ -146,9 +156,13 @@ def test_counts_are_those_of_the_rows(table: Table, splits: str, max_depth: int 
 
 
 def test_bad_parameters_are_refused() -> None:
-    with pytest.raises(ParameterError, match="splits must be 'multiway' or 'binary', got 'ternary'"):
+    with pytest.raises(
+        ParameterError, match="splits must be 'multiway' or 'binary', got 'ternary'"
+    ):
         grow_c45(*weather(), splits="ternary")
-    with pytest.raises(ParameterError, match="min_rows must be a whole number of at least 1, got 0"):
+    with pytest.raises(
+        ParameterError, match="min_rows must be a whole number of at least 1, got 0"
+    ):
         grow_c45(*weather(), min_rows=0)
     with pytest.raises(ParameterError, match="max_depth must be"):
         grow_c45(*weather(), max_depth=-1)

@@ -25,8 +25,14 @@ def test_entropy_of_the_weather() -> None:
 
 @pytest.mark.parametrize(
     ("attribute", "gain", "split"),
-    # Quinlan 1986, sections 4 and 7: gains .246, .029, .151, .048 and intrinsic values 1.578, 1.557, 1.0, .985
-    [("outlook", 0.2467, 1.5774), ("temperature", 0.0292, 1.5567), ("humidity", 0.1518, 1.0), ("windy", 0.0481, 0.9852)],
+    # Quinlan 1986, sections 4 and 7: gains .246, .029, .151, .048 and intrinsic values 1.578,
+    # 1.557, 1.0, .985
+    [
+        ("outlook", 0.2467, 1.5774),
+        ("temperature", 0.0292, 1.5567),
+        ("humidity", 0.1518, 1.0),
+        ("windy", 0.0481, 0.9852),
+    ],
 )
 def test_gain_of_the_weather(attribute: str, gain: float, split: float) -> None:
     assert information_gain(child_counts(attribute)) == pytest.approx(gain, abs=5e-5)

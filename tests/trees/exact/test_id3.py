@@ -22,13 +22,21 @@ from tests.trees.exact.tables import (
     weather,
 )
 
-XOR = (categorical(2, 2), [code_column([0, 0, 1, 1]), code_column([0, 1, 0, 1])], code_column([0, 1, 1, 0]))
+XOR = (
+    categorical(2, 2),
+    [code_column([0, 0, 1, 1]), code_column([0, 1, 0, 1])],
+    code_column([0, 1, 1, 0]),
+)
 
 
 def test_the_weather_gives_the_tree_in_print() -> None:
     sunny = ((3, 2), "humidity", {(0,): (3, 0), (1,): (0, 2)})
     rain = ((2, 3), "windy", {(0,): (0, 3), (1,): (2, 0)})
-    assert nested(grow_id3(*weather())) == ((5, 9), "outlook", {(0,): sunny, (1,): (0, 4), (2,): rain})
+    assert nested(grow_id3(*weather())) == (
+        (5, 9),
+        "outlook",
+        {(0,): sunny, (1,): (0, 4), (2,): rain},
+    )
 
 
 def test_the_leaves_are_the_cells_in_order() -> None:
@@ -56,13 +64,17 @@ def test_ties_go_to_the_first_attribute_though_sums_round_differently() -> None:
 
 def test_an_absent_value_falls_back_on_the_parent() -> None:
     schema = categorical(3, 2)
-    tree = grow_id3(schema, [code_column([0, 0, 1]), code_column([0, 1, 0])], code_column([1, 1, 0]))
+    tree = grow_id3(
+        schema, [code_column([0, 0, 1]), code_column([0, 1, 0])], code_column([1, 1, 0])
+    )
     assert nested(tree) == ((1, 2), "a", {(0,): (0, 2), (1,): (1, 0), (2,): (1, 2)})
     assert predictions(tree, [code_column([2]), code_column([0])]).tolist() == [1]
 
 
 def test_contradictions_end_in_a_leaf_with_both_classes() -> None:
-    tree = grow_id3(categorical(2, 2), [code_column([1, 1, 1]), code_column([0, 0, 0])], code_column([0, 1, 1]))
+    tree = grow_id3(
+        categorical(2, 2), [code_column([1, 1, 1]), code_column([0, 0, 0])], code_column([0, 1, 1])
+    )
     assert nested(tree) == (1, 2)
 
 
@@ -72,7 +84,11 @@ def test_no_rows_give_one_leaf() -> None:
 
 def test_depth_and_rows_are_limited() -> None:
     assert nested(grow_id3(*weather(), max_depth=0)) == (5, 9)
-    assert nested(grow_id3(*weather(), max_depth=1)) == ((5, 9), "outlook", {(0,): (3, 2), (1,): (0, 4), (2,): (2, 3)})
+    assert nested(grow_id3(*weather(), max_depth=1)) == (
+        (5, 9),
+        "outlook",
+        {(0,): (3, 2), (1,): (0, 4), (2,): (2, 3)},
+    )
     assert nested(grow_id3(*weather(), min_rows=6)) == nested(grow_id3(*weather(), max_depth=1))
     assert grow_id3(*weather(), min_rows=5).n_nodes == grow_id3(*weather()).n_nodes
     assert nested(grow_id3(*weather(), min_rows=15)) == (5, 9)
@@ -91,7 +107,9 @@ def test_a_level_in_pieces_is_the_same_level(monkeypatch: pytest.MonkeyPatch) ->
 def test_it_is_the_tree_of_the_slow_oracle(table: Table, min_rows: int) -> None:
     schema, codes, classes = table
     rows = list(zip(*(column.tolist() for column in (*codes, classes)), strict=True))
-    assert nested(grow_id3(*table, min_rows=min_rows)) == oracle.grow(schema, rows, oracle.id3(min_rows))
+    assert nested(grow_id3(*table, min_rows=min_rows)) == oracle.grow(
+        schema, rows, oracle.id3(min_rows)
+    )
 
 
 @given(tables(consistent=True).filter(lambda table: len(table[2]) > 0))
@@ -136,7 +154,11 @@ def test_bad_rows_are_refused(codes: list[list[int]], classes: list[int], messag
         grow_id3(categorical(2, 2), [np.array(column) for column in codes], np.array(classes))
 
 
-@pytest.mark.parametrize("limits", [{"max_depth": -1}, {"max_depth": 1.5}, {"min_rows": 0}, {"min_rows": True}])
+@pytest.mark.parametrize(
+    "limits", [{"max_depth": -1}, {"max_depth": 1.5}, {"min_rows": 0}, {"min_rows": True}]
+)
 def test_bad_limits_are_refused(limits: dict[str, int]) -> None:
-    with pytest.raises(ParameterError, match=f"{next(iter(limits))} must be a whole number of at least"):
+    with pytest.raises(
+        ParameterError, match=f"{next(iter(limits))} must be a whole number of at least"
+    ):
         grow_id3(*XOR, **limits)

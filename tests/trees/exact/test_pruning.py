@@ -15,7 +15,17 @@ from privet.errors import ParameterError
 from privet.mechanisms.randomness import SystemBits
 from privet.tree import Tree
 from privet.trees.exact import grow_c45, grow_id3, grow_random, prune_reduced_error
-from tests.trees.exact.tables import Codes, Table, categorical, code_column, nested, predictions, rows_of, tables, weather
+from tests.trees.exact.tables import (
+    Codes,
+    Table,
+    categorical,
+    code_column,
+    nested,
+    predictions,
+    rows_of,
+    tables,
+    weather,
+)
 
 Pruning = tuple[Table, tuple[Codes, npt.NDArray[Any]]]
 
@@ -37,18 +47,22 @@ def point(*codes: int) -> Codes:
 
 def test_a_subtree_goes_if_a_leaf_further_up_does_as_well() -> None:
     tree = grow_id3(*weather())
-    # A sunny day of normal humidity: the test of humidity is better than a leaf for sunny days, but the root is right too.
+    # A sunny day of normal humidity: the test of humidity is better than a leaf for sunny days, but
+    # the root is right too.
     pruned = prune_reduced_error(tree, point(0, 0, 1, 0), code_column([1]))
     assert (nested(pruned), pruned.n_nodes) == ((5, 9), 1)  # and the tree of one node has only that
 
 
 def test_a_test_that_helps_stays_and_one_that_does_not_goes() -> None:
     tree = grow_id3(*weather())
-    # High humidity on a sunny day: no. The root alone says yes, the leaf for sunny says no without looking further.
+    # High humidity on a sunny day: no. The root alone says yes, the leaf for sunny says no without
+    # looking further.
     pruned = prune_reduced_error(tree, point(0, 0, 0, 0), code_column([0]))
     assert nested(pruned) == ((5, 9), "outlook", {(0,): (3, 2), (1,): (0, 4), (2,): (2, 3)})
     # Both kinds of sunny days need the test of humidity.
-    codes = [np.concatenate(pair) for pair in zip(point(0, 0, 0, 0), point(0, 0, 1, 0), strict=True)]
+    codes = [
+        np.concatenate(pair) for pair in zip(point(0, 0, 0, 0), point(0, 0, 1, 0), strict=True)
+    ]
     pruned = prune_reduced_error(tree, codes, code_column([0, 1]))
     assert nested(pruned)[2][(0,)] == nested(tree)[2][(0,)]
     assert nested(pruned)[2][(2,)] == (2, 3)
@@ -83,7 +97,11 @@ def test_the_training_rows_prune_nothing_that_they_need() -> None:
 def test_a_leaf_without_a_cell_stays_without() -> None:
     schema, codes, classes = categorical(3), [code_column([0, 0, 1])], code_column([0, 0, 1])
     (tree,) = grow_random(schema, codes, classes, n_trees=1, height=1, bits=SystemBits())
-    assert prune_reduced_error(tree, codes, classes).cells.cell.tolist() == tree.cells.cell.tolist() == [-1, 0, 1, -1]
+    assert (
+        prune_reduced_error(tree, codes, classes).cells.cell.tolist()
+        == tree.cells.cell.tolist()
+        == [-1, 0, 1, -1]
+    )
 
 
 @given(cases(unknown=True), st.booleans())
@@ -118,7 +136,9 @@ def test_it_is_the_smallest_of_the_best_prunings(case: Pruning) -> None:
     reached = tree.reach(codes)
     results = []
     for leaves in prunings(tree):
-        ends = np.array([next(iter(above[node] & leaves)) for node in reached.tolist()], dtype=np.int64)
+        ends = np.array(
+            [next(iter(above[node] & leaves)) for node in reached.tolist()], dtype=np.int64
+        )
         wrong = int((tree.counts[ends].argmax(axis=1) != classes).sum())
         kept = {node for leaf in leaves for node in above[leaf]}
         results.append((wrong, len(kept)))

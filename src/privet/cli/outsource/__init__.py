@@ -7,7 +7,8 @@ import typer
 from privet.cli.outsource import client, owner, server
 
 app = typer.Typer(
-    help="Store a table at a server that must not link people to a sensitive value, and learn trees there. "
+    help="Store a table at a server that must not link people to a sensitive value, and learn "
+    "trees there. "
     "This is anatomization, not differential privacy.",
     no_args_is_help=True,
 )

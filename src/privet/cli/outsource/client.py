@@ -1,4 +1,6 @@
-"""The client's commands: learning, predicting, changing the table, with the key that the server never sees."""
+"""The client's commands: learning, predicting, changing the table, with the key that the server
+never sees.
+"""
 
 from __future__ import annotations
 
@@ -11,18 +13,38 @@ from typing import TYPE_CHECKING, Any, Protocol
 import typer
 
 from privet.cli.options import JSON
-from privet.cli.outsource.options import CA, KEY_FILE, ROWS, TOKEN_FILE, TREE, URL, connected, locked, rows_of
+from privet.cli.outsource.options import (
+    CA,
+    KEY_FILE,
+    ROWS,
+    TOKEN_FILE,
+    TREE,
+    URL,
+    connected,
+    locked,
+    rows_of,
+)
 
 if TYPE_CHECKING:
     from privet.outsource.client import OutsourcedTable
     from privet.outsource.client.table import TreeSummary
 
-OUTPUT = typer.Option(None, "--output", "-o", help="Where to write the predictions (CSV); by default standard output.")
-AT_ONCE = typer.Option(200, "--at-once", min=1, max=10_000, help="Rows predicted with one exchange; 1 is the paper's way.")
+OUTPUT = typer.Option(
+    None, "--output", "-o", help="Where to write the predictions (CSV); by default standard output."
+)
+AT_ONCE = typer.Option(
+    200,
+    "--at-once",
+    min=1,
+    max=10_000,
+    help="Rows predicted with one exchange; 1 is the paper's way.",
+)
 SPLITS = typer.Option("multiway", help="multiway: one child per value; binary: two children.")
 
 
-def status(url: str = URL, token_file: Path | None = TOKEN_FILE, ca: Path | None = CA, as_json: bool = JSON) -> None:
+def status(
+    url: str = URL, token_file: Path | None = TOKEN_FILE, ca: Path | None = CA, as_json: bool = JSON
+) -> None:
     """What the server holds: rows, groups, base trees and how many of their leaves are refined.
 
     Example: [bold]privet outsource status https://store.example[/bold]
@@ -38,25 +60,43 @@ def status(url: str = URL, token_file: Path | None = TOKEN_FILE, ca: Path | None
         trees = [(tree, len(table.details(tree.id).refined)) for tree in told["trees"]]
     anatomy = told["anatomy"]
     if as_json:
-        listed = [{"id": tree.id, "leaves": tree.leaves, "largest": tree.largest, "refined": refined} for tree, refined in trees]
+        listed = [
+            {"id": tree.id, "leaves": tree.leaves, "largest": tree.largest, "refined": refined}
+            for tree, refined in trees
+        ]
         facts = {name: told[name] for name in ("rows", "values", "groups", "version", "pending")}
-        typer.echo(json.dumps({**facts, "id": anatomy.id, "l": anatomy.l, "sensitive": anatomy.sensitive, "trees": listed}))
+        typer.echo(
+            json.dumps(
+                {
+                    **facts,
+                    "id": anatomy.id,
+                    "l": anatomy.l,
+                    "sensitive": anatomy.sensitive,
+                    "trees": listed,
+                }
+            )
+        )
         return
     console = Console()
     console.print(
-        f"table {anatomy.id[:8]}: {told['rows']} rows in {told['groups']} groups, {anatomy.l}-diverse in {anatomy.sensitive!r}; "
+        f"table {anatomy.id[:8]}: {told['rows']} rows in {told['groups']} groups, "
+        f"{anatomy.l}-diverse in {anatomy.sensitive!r}; "
         f"{told['pending']} rows wait for a group",
         highlight=False,
         soft_wrap=True,
     )
-    view = Table(title="Base trees, newest first", title_justify="left", box=box.SIMPLE_HEAD, pad_edge=False)
+    view = Table(
+        title="Base trees, newest first", title_justify="left", box=box.SIMPLE_HEAD, pad_edge=False
+    )
     for column in ("tree", "grown (UTC)", "splits"):
         view.add_column(column)
     for column in ("leaf size", "leaves", "refined", "largest", "changed"):
         view.add_column(column, justify="right")
     for tree, refined in trees:
         numbers = (tree.leaf_size, tree.leaves, refined, tree.largest, tree.changed)
-        view.add_row(tree.id[:8], tree.made[5:16].replace("T", " "), tree.splits, *map(str, numbers))
+        view.add_row(
+            tree.id[:8], tree.made[5:16].replace("T", " "), tree.splits, *map(str, numbers)
+        )
     console.print(view)
     console.print(STATEMENT, highlight=False, style="dim")
 
@@ -65,35 +105,53 @@ def learn(
     url: str = URL,
     splits: str = SPLITS,
     leaf_size: str = typer.Option(
-        "2", "--leaf-size", help="Rows that two children of a split have at least; auto tries several (needs the key)."
+        "2",
+        "--leaf-size",
+        help="Rows that two children of a split have at least; auto tries several (needs the key).",
     ),
     max_depth: int | None = typer.Option(None, help="The most tests on a path.", min=0),
-    key_file: Path | None = typer.Option(None, "--key-file", "-k", help="The client's key file, for --leaf-size auto."),
+    key_file: Path | None = typer.Option(
+        None, "--key-file", "-k", help="The client's key file, for --leaf-size auto."
+    ),
     token_file: Path | None = TOKEN_FILE,
     ca: Path | None = CA,
 ) -> None:
-    """Let the server grow a base tree from what identifies people. Its leaves are refined when predictions reach them.
+    """Let the server grow a base tree from what identifies people. Its leaves are refined when
+    predictions reach them.
 
-    Example: [bold]privet outsource learn https://store.example --leaf-size auto -k people.key[/bold]
+    Example: [bold]privet outsource learn https://store.example --leaf-size auto -k
+    people.key[/bold]
     """
     from privet.cli.asking import working
     from privet.errors import ParameterError
     from privet.outsource.client import choose_leaf_size
 
-    if leaf_size != "auto" and not (leaf_size.isascii() and leaf_size.isdigit() and int(leaf_size) >= 1):
-        raise ParameterError(f"--leaf-size must be a whole number of at least 1, or auto; got {leaf_size!r}")
+    if leaf_size != "auto" and not (
+        leaf_size.isascii() and leaf_size.isdigit() and int(leaf_size) >= 1
+    ):
+        raise ParameterError(
+            f"--leaf-size must be a whole number of at least 1, or auto; got {leaf_size!r}"
+        )
     with connected(url, token_file, key_file, ca) as table:
         if leaf_size != "auto":
             with working("growing"):
                 tree = table.grow(splits, int(leaf_size), max_depth)
         else:
             with _bar("trying leaf sizes") as progress:
-                best, tried = choose_leaf_size(table, splits, max_depth=max_depth, progress=progress)
+                best, tried = choose_leaf_size(
+                    table, splits, max_depth=max_depth, progress=progress
+                )
             for one in tried:
                 mark = " <- kept" if one is best else ""
-                typer.echo(f"leaf size {one.tree.leaf_size}: {one.tree.leaves} leaves, right on {one.right} of {one.of} pruning rows{mark}")
+                typer.echo(
+                    f"leaf size {one.tree.leaf_size}: {one.tree.leaves} leaves, right on "
+                    f"{one.right} of {one.of} pruning rows{mark}"
+                )
             tree = best.tree
-    typer.echo(f"tree {tree.id[:8]}: {tree.leaves} leaves, the largest of {tree.largest} rows; not differentially private")
+    typer.echo(
+        f"tree {tree.id[:8]}: {tree.leaves} leaves, the largest of {tree.largest} rows; not "
+        "differentially private"
+    )
 
 
 def predict(
@@ -106,12 +164,15 @@ def predict(
     token_file: Path | None = TOKEN_FILE,
     ca: Path | None = CA,
 ) -> None:
-    """Classify rows with the server's tree, refined at the client (cdtl). Their sensitive values are not sent.
+    """Classify rows with the server's tree, refined at the client (cdtl). Their sensitive values
+    are not sent.
 
-    A leaf that nobody has reached before is refined first: its rows are fetched, joined with the key and learnt from, and the
-    sub-tree is left with the server, sealed. The server sees what identifies the rows, and which leaves they reach.
+    A leaf that nobody has reached before is refined first: its rows are fetched, joined with the
+    key and learnt from, and the sub-tree is left with the server, sealed. The server sees what
+    identifies the rows, and which leaves they reach.
 
-    Example: [bold]privet outsource predict https://store.example new-people.csv -k people.key -o predictions.csv[/bold]
+    Example: [bold]privet outsource predict https://store.example new-people.csv -k people.key -o
+    predictions.csv[/bold]
     """
     from privet.outsource.client import Collaborative
 
@@ -130,7 +191,8 @@ def naive(
     token_file: Path | None = TOKEN_FILE,
     ca: Path | None = CA,
 ) -> None:
-    """Classify rows with a tree that the client learns from the whole table (cnl), which it fetches and joins the first time.
+    """Classify rows with a tree that the client learns from the whole table (cnl), which it fetches
+    and joins the first time.
 
     The tree is left with the server, sealed, and fetched as a whole for every exchange.
 
@@ -150,17 +212,23 @@ def naive(
 def baseline(
     url: str = URL,
     table: str = ROWS,
-    anatomy: Path | None = typer.Option(None, help="The owner's anatomy.json: a server cannot ask for other columns."),
-    key_file: Path | None = typer.Option(None, "--key-file", "-k", help="The client's key file, instead of --anatomy."),
+    anatomy: Path | None = typer.Option(
+        None, help="The owner's anatomy.json: a server cannot ask for other columns."
+    ),
+    key_file: Path | None = typer.Option(
+        None, "--key-file", "-k", help="The client's key file, instead of --anatomy."
+    ),
     output: Path | None = OUTPUT,
     tree: str | None = TREE,
     at_once: int = AT_ONCE,
     token_file: Path | None = TOKEN_FILE,
     ca: Path | None = CA,
 ) -> None:
-    """Classify rows with the server's tree alone (cdbsl). It does not use the sensitive attribute, and needs no key.
+    """Classify rows with the server's tree alone (cdbsl). It does not use the sensitive attribute,
+    and needs no key.
 
-    Example: [bold]privet outsource baseline https://store.example new-people.csv --anatomy anatomy.json[/bold]
+    Example: [bold]privet outsource baseline https://store.example new-people.csv --anatomy
+    anatomy.json[/bold]
     """
     from privet.outsource.client import Baseline
 
@@ -172,11 +240,14 @@ def insert(
     url: str = URL,
     table: str = ROWS,
     key_file: Path = KEY_FILE,
-    batch: int | None = typer.Option(None, help="Make groups when so many rows wait; by default 20 times l.", min=1),
+    batch: int | None = typer.Option(
+        None, help="Make groups when so many rows wait; by default 20 times l.", min=1
+    ),
     token_file: Path | None = TOKEN_FILE,
     ca: Path | None = CA,
 ) -> None:
-    """Add rows. They wait at the server, sealed as a whole, until there are enough of them to make l-diverse groups.
+    """Add rows. They wait at the server, sealed as a whole, until there are enough of them to make
+    l-diverse groups.
 
     Example: [bold]privet outsource insert https://store.example new-people.csv -k people.key[/bold]
     """
@@ -185,11 +256,21 @@ def insert(
     with connected(url, token_file, key_file, ca) as there:
         rows = rows_of(table)
         done = insert_rows(there, rows, batch)
-    typer.echo(f"added {len(rows)} rows; {done.placed} got a group ({done.groups} groups), {done.waiting} wait")
+    typer.echo(
+        f"added {len(rows)} rows; {done.placed} got a group ({done.groups} groups), "
+        f"{done.waiting} "
+        "wait"
+    )
 
 
-def flush(url: str = URL, key_file: Path = KEY_FILE, token_file: Path | None = TOKEN_FILE, ca: Path | None = CA) -> None:
-    """Make groups of the rows that wait, as many as can be made. The fewer wait, the more a server learns from what remains.
+def flush(
+    url: str = URL,
+    key_file: Path = KEY_FILE,
+    token_file: Path | None = TOKEN_FILE,
+    ca: Path | None = CA,
+) -> None:
+    """Make groups of the rows that wait, as many as can be made. The fewer wait, the more a server
+    learns from what remains.
 
     Example: [bold]privet outsource flush https://store.example -k people.key[/bold]
     """
@@ -201,9 +282,14 @@ def flush(url: str = URL, key_file: Path = KEY_FILE, token_file: Path | None = T
 
 
 def delete(
-    url: str = URL, table: str = ROWS, key_file: Path = KEY_FILE, token_file: Path | None = TOKEN_FILE, ca: Path | None = CA
+    url: str = URL,
+    table: str = ROWS,
+    key_file: Path = KEY_FILE,
+    token_file: Path | None = TOKEN_FILE,
+    ca: Path | None = CA,
 ) -> None:
-    """Delete rows, each given in full. Their sensitive values stay behind, so that the others of their groups stay hidden.
+    """Delete rows, each given in full. Their sensitive values stay behind, so that the others of
+    their groups stay hidden.
 
     Example: [bold]privet outsource delete https://store.example gone.csv -k people.key[/bold]
     """
@@ -212,19 +298,26 @@ def delete(
 
     with connected(url, token_file, key_file, ca) as there, working("deleting"):
         done = delete_rows(there, rows_of(table))
-    typer.echo(f"deleted {done} rows; sub-trees that had seen them are dropped, the base tree remembers them until 'learn'")
+    typer.echo(
+        f"deleted {done} rows; sub-trees that had seen them are dropped, the base tree "
+        "remembers "
+        "them until 'learn'"
+    )
 
 
 def rotate(
     url: str = URL,
     key_file: Path = KEY_FILE,
-    fresh: bool = typer.Option(True, "--fresh/--resume", help="Make a fresh key first, or go on with the current one."),
+    fresh: bool = typer.Option(
+        True, "--fresh/--resume", help="Make a fresh key first, or go on with the current one."
+    ),
     token_file: Path | None = TOKEN_FILE,
     ca: Path | None = CA,
 ) -> None:
     """Seal everything at the server anew with a fresh key. It can be interrupted; --resume goes on.
 
-    The key file then holds both keys: give it to all clients, and forget the old key with 'privet outsource key retire'.
+    The key file then holds both keys: give it to all clients, and forget the old key with 'privet
+    outsource key retire'.
 
     Example: [bold]privet outsource rotate https://store.example -k people.key[/bold]
     """
@@ -239,7 +332,10 @@ def rotate(
             ring.rotated().write(key_file, passphrase, over=True)
     with connected(url, token_file, key_file, ca) as there, working("sealing"):
         done = seal_anew(there)
-    typer.echo(f"sealed {done} texts anew; forget the older keys with 'privet outsource key retire {key_file} {url}'")
+    typer.echo(
+        f"sealed {done} texts anew; forget the older keys with 'privet outsource key retire "
+        f"{key_file} {url}'"
+    )
 
 
 def export(
@@ -265,11 +361,17 @@ def export(
 def card(
     url: str = URL,
     tree: str | None = TREE,
-    output: Path | None = typer.Option(None, "--output", "-o", help="Where to write the card (Markdown); by default standard output."),
+    output: Path | None = typer.Option(
+        None,
+        "--output",
+        "-o",
+        help="Where to write the card (Markdown); by default standard output.",
+    ),
     token_file: Path | None = TOKEN_FILE,
     ca: Path | None = CA,
 ) -> None:
-    """A card of an outsourced tree: what it was made of, who sees what, and that it is not differentially private.
+    """A card of an outsourced tree: what it was made of, who sees what, and that it is not
+    differentially private.
 
     Example: [bold]privet outsource card https://store.example -o card.md[/bold]
     """
@@ -291,7 +393,9 @@ class _Learner(Protocol):
     def predict(self, frame: Any, at_once: int) -> list[str]: ...
 
 
-def _predict(learner: _Learner, there: OutsourcedTable, rows: Any, at_once: int, output: Path | None) -> None:
+def _predict(
+    learner: _Learner, there: OutsourcedTable, rows: Any, at_once: int, output: Path | None
+) -> None:
     import pandas as pd
 
     from privet.cli.asking import check_writable, write_out
@@ -312,10 +416,14 @@ def _predict(learner: _Learner, there: OutsourcedTable, rows: Any, at_once: int,
     spent = there.meter
     if target in rows.columns:
         label = there.anatomy.schema.label
-        right = sum(label.code_of_text.get(str(true)) == label.code_of_text[one] for true, one in zip(rows[target], said, strict=True))
+        right = sum(
+            label.code_of_text.get(str(true)) == label.code_of_text[one]
+            for true, one in zip(rows[target], said, strict=True)
+        )
         typer.echo(f"right for {right} of {len(said)} rows", err=True)
     typer.echo(
-        f"{spent.requests} requests, {spent.sent} bytes sent, {spent.received} received, {spent.sealed} sealed, {spent.opened} opened, "
+        f"{spent.requests} requests, {spent.sent} bytes sent, {spent.received} received, "
+        f"{spent.sealed} sealed, {spent.opened} opened, "
         f"{spent.refined} leaves refined, at most {spent.rows_held} rows in memory",
         err=True,
     )
@@ -330,7 +438,9 @@ def _tree(there: OutsourcedTable, beginning: str | None) -> TreeSummary:
     found = [tree for tree in trees if tree.id.startswith(beginning)]
     if len(found) != 1:
         listed = ", ".join(tree.id[:8] for tree in trees) or "none"
-        raise ParameterError(f"--tree must be the beginning of one tree's id; there are {listed}; got {beginning!r}")
+        raise ParameterError(
+            f"--tree must be the beginning of one tree's id; there are {listed}; got {beginning!r}"
+        )
     return found[0]
 
 

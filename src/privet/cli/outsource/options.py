@@ -21,10 +21,18 @@ PASSPHRASE = "PRIVET_PASSPHRASE"  # noqa: S105 - the name of a variable
 NEW_PASSPHRASE = "PRIVET_NEW_PASSPHRASE"  # noqa: S105 - the name of a variable
 KEY_FILE = typer.Option(..., "--key-file", "-k", help="The client's key file.")
 URL = typer.Argument(help="The address of the server: https://HOST[:PORT].")
-TOKEN_FILE = typer.Option(None, "--token-file", help="The file with the client's token; by default PRIVET_TOKEN has it.")
-CA = typer.Option(None, "--ca", help="A file with the certificates to trust (PEM), in place of the usual ones.")
-TREE = typer.Option(None, "--tree", help="The base tree, by the beginning of its id; by default the newest.")
-ROWS = typer.Argument(help="A .csv or .parquet file, duckdb:///FILE?table=NAME, or postgresql://...?table=NAME.")
+TOKEN_FILE = typer.Option(
+    None, "--token-file", help="The file with the client's token; by default PRIVET_TOKEN has it."
+)
+CA = typer.Option(
+    None, "--ca", help="A file with the certificates to trust (PEM), in place of the usual ones."
+)
+TREE = typer.Option(
+    None, "--tree", help="The base tree, by the beginning of its id; by default the newest."
+)
+ROWS = typer.Argument(
+    help="A .csv or .parquet file, duckdb:///FILE?table=NAME, or postgresql://...?table=NAME."
+)
 
 
 def keys(path: Path) -> KeyRing:
@@ -70,7 +78,13 @@ def new_passphrase(variable: str = PASSPHRASE) -> str:
     return str(typer.prompt("new passphrase", hide_input=True, confirmation_prompt=True, err=True))
 
 
-def connected(url: str, token_file: Path | None, key_file: Path | None, ca: Path | None, anatomy: Path | None = None) -> OutsourcedTable:
+def connected(
+    url: str,
+    token_file: Path | None,
+    key_file: Path | None,
+    ca: Path | None,
+    anatomy: Path | None = None,
+) -> OutsourcedTable:
     """The table at its server."""
     from privet.cli.asking import token_of
     from privet.outsource.anatomy import Anatomy
@@ -79,7 +93,9 @@ def connected(url: str, token_file: Path | None, key_file: Path | None, ca: Path
 
     ring = None if key_file is None else keys(key_file)
     token = token_or_environment(None if token_file is None else token_of(token_file))
-    return OutsourcedTable(url, token, ring, anatomy=None if anatomy is None else Anatomy.read(anatomy), ca=ca)
+    return OutsourcedTable(
+        url, token, ring, anatomy=None if anatomy is None else Anatomy.read(anatomy), ca=ca
+    )
 
 
 def rows_of(place: str) -> Any:

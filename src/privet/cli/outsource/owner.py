@@ -8,9 +8,22 @@ from pathlib import Path
 import typer
 
 from privet.cli.options import JSON
-from privet.cli.outsource.options import CA, KEY_FILE, NEW_PASSPHRASE, TOKEN_FILE, connected, keys, locked, new_passphrase, rows_of
+from privet.cli.outsource.options import (
+    CA,
+    KEY_FILE,
+    NEW_PASSPHRASE,
+    TOKEN_FILE,
+    connected,
+    keys,
+    locked,
+    new_passphrase,
+    rows_of,
+)
 
-key_app = typer.Typer(help="The key that joins the two halves of a table. Whoever has it knows everything.", no_args_is_help=True)
+key_app = typer.Typer(
+    help="The key that joins the two halves of a table. Whoever has it knows everything.",
+    no_args_is_help=True,
+)
 FOLDER = typer.Argument(help="The folder that 'split' wrote.")
 
 
@@ -18,7 +31,9 @@ FOLDER = typer.Argument(help="The folder that 'split' wrote.")
 def new_key(
     path: Path = typer.Argument(help="The key file to make; nobody else may read it (mode 0600)."),
     algorithm: str = typer.Option("AES-256-GCM", help="AES-256-GCM or AES-128-GCM."),
-    passphrase: bool = typer.Option(False, "--passphrase", help="Seal the file with a passphrase (scrypt)."),
+    passphrase: bool = typer.Option(
+        False, "--passphrase", help="Seal the file with a passphrase (scrypt)."
+    ),
 ) -> None:
     """Make a key. Keep a copy in a safe place: without it nobody can join the halves again.
 
@@ -47,11 +62,17 @@ def change_passphrase(
 @key_app.command("retire")
 def retire_key(
     path: Path = typer.Argument(help="The key file."),
-    url: str = typer.Argument(help="The address of the server, which is looked at first: nothing there may need an older key."),
+    url: str = typer.Argument(
+        help=(
+            "The address of the server, which is looked at first: nothing there may need an older "
+            "key."
+        )
+    ),
     token_file: Path | None = TOKEN_FILE,
     ca: Path | None = CA,
 ) -> None:
-    """Forget the keys before the current one, after 'rotate' has sealed everything anew and all clients have the new key file.
+    """Forget the keys before the current one, after 'rotate' has sealed everything anew and all
+    clients have the new key file.
 
     Example: [bold]privet outsource key retire people.key https://store.example[/bold]
     """
@@ -60,29 +81,50 @@ def retire_key(
 
     with connected(url, token_file, path, ca) as there:
         if old := rotate(there):
-            raise OutsourceError(f"{old} texts were still sealed with an older key (they are not any more): does somebody still use it?")
+            raise OutsourceError(
+                f"{old} texts were still sealed with an older key (they are not any more): "
+                "does "
+                "somebody still use it?"
+            )
     with locked(path) as (ring, passphrase):
         ring.retired().write(path, passphrase, over=True)
     typer.echo(f"{path}: {len(ring.keys) - 1} older key(s) forgotten")
 
 
 def split(
-    table: str = typer.Argument(help="A .csv or .parquet file, duckdb:///FILE?table=NAME, or postgresql://...?table=NAME."),
-    schema: Path = typer.Option(..., "--schema", "-s", help="The public schema of the table (JSON)."),
-    sensitive: str = typer.Option(..., "--sensitive", help="The attribute whose link to people is to be hidden."),
+    table: str = typer.Argument(
+        help="A .csv or .parquet file, duckdb:///FILE?table=NAME, or postgresql://...?table=NAME."
+    ),
+    schema: Path = typer.Option(
+        ..., "--schema", "-s", help="The public schema of the table (JSON)."
+    ),
+    sensitive: str = typer.Option(
+        ..., "--sensitive", help="The attribute whose link to people is to be hidden."
+    ),
     l: int = typer.Option(2, "--l", help="No sensitive value has more than one l-th of any group."),  # noqa: E741
     key_file: Path = KEY_FILE,
     output: Path = typer.Option(..., "--output", "-o", help="The folder to write."),
-    pruning: float = typer.Option(0.2, help="The share of rows, drawn at random, that learners keep aside for pruning."),
-    withheld: Path | None = typer.Option(None, help="Write the rows that are held back to this CSV file, for the owner only."),
-    anyway: bool = typer.Option(False, "--anyway", help="Write the halves although the verifier finds that something links them."),
+    pruning: float = typer.Option(
+        0.2, help="The share of rows, drawn at random, that learners keep aside for pruning."
+    ),
+    withheld: Path | None = typer.Option(
+        None, help="Write the rows that are held back to this CSV file, for the owner only."
+    ),
+    anyway: bool = typer.Option(
+        False,
+        "--anyway",
+        help="Write the halves although the verifier finds that something links them.",
+    ),
     as_json: bool = JSON,
 ) -> None:
-    """Split a table into an identifier table and a sensitive table that only the key can join, in random l-diverse groups.
+    """Split a table into an identifier table and a sensitive table that only the key can join, in
+    random l-diverse groups.
 
-    Rows that cannot be placed without breaking l-diversity, or do not fit the schema, are held back and told.
+    Rows that cannot be placed without breaking l-diversity, or do not fit the schema, are held back
+    and told.
 
-    Example: [bold]privet outsource split people.csv -s people.schema.json --sensitive disease --l 3 -k people.key -o halves[/bold]
+    Example: [bold]privet outsource split people.csv -s people.schema.json --sensitive disease --l 3
+    -k people.key -o halves[/bold]
     """
     from privet.cli.asking import check_writable, working
     from privet.errors import OutsourceError, ParameterError
@@ -99,7 +141,8 @@ def split(
     with locked(key_file) as (ring, passphrase):
         if ring.table is not None:
             raise ParameterError(
-                f"the key in {key_file} belongs to another split; make a key for each. Where one key opens two tables, a server could show "
+                f"the key in {key_file} belongs to another split; make a key for each. Where one "
+                "key opens two tables, a server could show "
                 "one in place of the other"
             )
         with working("splitting"):
@@ -107,30 +150,64 @@ def split(
             verdict = look(made.halves, ring)
         if verdict.problems and not anyway:
             found = "".join(f"\n  - {problem}" for problem in verdict.problems)
-            raise OutsourceError(f"something links the halves, so they are not written (--anyway writes them):{found}")
+            raise OutsourceError(
+                "something links the halves, so they are not written (--anyway writes "
+                f"them):{found}"
+            )
         if withheld is not None:
             with private_file(withheld) as file:
                 rows.iloc[made.withheld].to_csv(file, index=False)
         write_halves(made.halves, output)
         ring.bound_to(made.halves.anatomy.id).write(key_file, passphrase, over=True)
     if as_json:
-        told = {"folder": str(output), "rows": verdict.rows, "groups": verdict.groups, "l": verdict.l, "unplaced": len(made.unplaced)}
-        typer.echo(json.dumps({**told, "unfit": len(made.unfit), "problems": verdict.problems, "remarks": verdict.remarks}))
+        told = {
+            "folder": str(output),
+            "rows": verdict.rows,
+            "groups": verdict.groups,
+            "l": verdict.l,
+            "unplaced": len(made.unplaced),
+        }
+        typer.echo(
+            json.dumps(
+                {
+                    **told,
+                    "unfit": len(made.unfit),
+                    "problems": verdict.problems,
+                    "remarks": verdict.remarks,
+                }
+            )
+        )
         return
-    typer.echo(f"{output}: {verdict.rows} rows in {verdict.groups} groups, {l}-diverse in {sensitive!r}")
-    for count, why in ((len(made.unplaced), "cannot be placed without breaking it"), (len(made.unfit), "do not fit the schema")):
+    typer.echo(
+        f"{output}: {verdict.rows} rows in {verdict.groups} groups, {l}-diverse in {sensitive!r}"
+    )
+    for count, why in (
+        (len(made.unplaced), "cannot be placed without breaking it"),
+        (len(made.unfit), "do not fit the schema"),
+    ):
         if count:
             typer.echo(f"{count} rows {why} and are held back; they are in neither half")
     if len(made.unplaced):
-        typer.echo("note: whoever knows that a person is in the table, but not in the halves, can guess a most frequent value for them")
+        typer.echo(
+            "note: whoever knows that a person is in the table, but not in the halves, can "
+            "guess a "
+            "most frequent value for them"
+        )
     _tell(verdict.problems, verdict.remarks)
-    typer.echo("this is anatomization, not differential privacy; see what an adversary learns with 'privet outsource attack'")
+    typer.echo(
+        "this is anatomization, not differential privacy; see what an adversary learns with "
+        "'privet outsource attack'"
+    )
 
 
 def verify(
-    folder: Path = FOLDER, key_file: Path | None = typer.Option(None, "--key-file", "-k", help="With the key, more is checked.")
+    folder: Path = FOLDER,
+    key_file: Path | None = typer.Option(
+        None, "--key-file", "-k", help="With the key, more is checked."
+    ),
 ) -> None:
-    """Check that the groups of a split are l-diverse and that nothing but the sealed numbers links its halves. Exit code 1 if not.
+    """Check that the groups of a split are l-diverse and that nothing but the sealed numbers links
+    its halves. Exit code 1 if not.
 
     Example: [bold]privet outsource verify halves -k people.key[/bold]
     """
@@ -142,18 +219,30 @@ def verify(
     if verdict.problems:
         raise typer.Exit(1)
     told = "joined with the key" if verdict.joined else "looked at without the key"
-    typer.echo(f"{folder}: {verdict.rows} rows in {verdict.groups} groups, {verdict.l:g}-diverse; {told}; nothing else links the halves")
+    typer.echo(
+        f"{folder}: {verdict.rows} rows in {verdict.groups} groups, {verdict.l:g}-diverse; "
+        f"{told}; "
+        "nothing else links the halves"
+    )
 
 
 def attack(
     folder: Path = FOLDER,
     key_file: Path = KEY_FILE,
-    model: str = typer.Option("logistic", help="What the adversary learns with: logistic, or naive-bayes as in Kifer's paper."),
-    known: int = typer.Option(5, help="People whose sensitive value the adversary knows beforehand.", min=0),
-    output: Path | None = typer.Option(None, "--output", "-o", help="Draw the result: .svg, .png or .pdf."),
+    model: str = typer.Option(
+        "logistic",
+        help="What the adversary learns with: logistic, or naive-bayes as in Kifer's paper.",
+    ),
+    known: int = typer.Option(
+        5, help="People whose sensitive value the adversary knows beforehand.", min=0
+    ),
+    output: Path | None = typer.Option(
+        None, "--output", "-o", help="Draw the result: .svg, .png or .pdf."
+    ),
     as_json: bool = JSON,
 ) -> None:
-    """Measure how much an adversary who sees both halves learns beyond l-diversity, by the deFinetti attack (Kifer 2009).
+    """Measure how much an adversary who sees both halves learns beyond l-diversity, by the
+    deFinetti attack (Kifer 2009).
 
     The attack itself uses the two halves only; the key is for counting how often it is right.
 
@@ -171,26 +260,59 @@ def attack(
     if output is not None:
         from privet.plots import draw_attack, save_figure
 
-        save_figure(draw_attack(found, f"{halves.anatomy.sensitive}, l = {halves.anatomy.l}"), output)
+        save_figure(
+            draw_attack(found, f"{halves.anatomy.sensitive}, l = {halves.anatomy.l}"), output
+        )
     if as_json:
         typer.echo(json.dumps(found.to_json()))
         return
     low, high = found.interval
-    typer.echo(f"{found.n_rows} people in {found.n_groups} groups; l-diversity allows the group alone to tell {found.bound:.0%}")
-    typer.echo(f"the adversary sees both halves and knows the values of {found.known} people, who do not count with their groups")
+    typer.echo(
+        f"{found.n_rows} people in {found.n_groups} groups; l-diversity allows the group alone "
+        "to "
+        f"tell {found.bound:.0%}"
+    )
+    typer.echo(
+        f"the adversary sees both halves and knows the values of {found.known} people, who do "
+        "not "
+        "count with their groups"
+    )
     typer.echo(f"  a random guess in the group is right for      {found.random_guess:.1%}")
     if found.population is not None:
-        typer.echo(f"  a model of other people, without the group,   {found.population.accuracy:.1%}")
-    typer.echo(f"  the attack is right for                       {found.accuracy:.1%}  ({low:.1%} to {high:.1%}, 19 times in 20)")
+        typer.echo(
+            f"  a model of other people, without the group,   {found.population.accuracy:.1%}"
+        )
+    typer.echo(
+        f"  the attack is right for                       {found.accuracy:.1%}  ({low:.1%} to "
+        f"{high:.1%}, 19 times in 20)"
+    )
     if found.names_open:
-        typer.echo(f"  the same, with the names of values settled    {found.renamed:.1%}  (groups tell people apart, not their values;")
-        typer.echo("                                                to know a few people settles it, see --known)")
-    rightly = "" if found.confident_right is None else f"  of all people, and {found.confident_right:.0%} of these rightly"
+        typer.echo(
+            f"  the same, with the names of values settled    {found.renamed:.1%}  (groups "
+            "tell "
+            "people apart, not their values;"
+        )
+        typer.echo(
+            "                                                to know a few people settles it, "
+            "see "
+            "--known)"
+        )
+    rightly = (
+        ""
+        if found.confident_right is None
+        else f"  of all people, and {found.confident_right:.0%} of these rightly"
+    )
     typer.echo(f"  the attack is sure (at least 90%) about       {found.confident:.1%}{rightly}")
     if found.learns:
-        typer.echo("the attack learns more than l-diversity allows; a larger l, fewer identifying attributes, or differential privacy help")
+        typer.echo(
+            "the attack learns more than l-diversity allows; a larger l, fewer identifying "
+            "attributes, or differential privacy help"
+        )
     else:
-        typer.echo("this attack learns nothing beyond chance; a better one might, and background knowledge does")
+        typer.echo(
+            "this attack learns nothing beyond chance; a better one might, and background "
+            "knowledge does"
+        )
     if output is not None:
         typer.echo(f"drew {output}")
 

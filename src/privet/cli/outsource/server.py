@@ -11,17 +11,24 @@ if TYPE_CHECKING:
     from privet.outsource.server.home import Home
 
 client_app = typer.Typer(help="Who may use the table.", no_args_is_help=True)
-HOME = typer.Option(Path("outsourced"), "--home", envvar="PRIVET_OUTSOURCED", help="The folder of the server.")
+HOME = typer.Option(
+    Path("outsourced"), "--home", envvar="PRIVET_OUTSOURCED", help="The folder of the server."
+)
 
 
 def init(
     folder: Path = typer.Argument(help="The folder that the owner's 'split' wrote."),
     store: str | None = typer.Option(
-        None, help="postgresql://...?schema=NAME to keep the halves there; by default a DuckDB file in the home."
+        None,
+        help=(
+            "postgresql://...?schema=NAME to keep the halves there; by default a DuckDB file in "
+            "the home."
+        ),
     ),
     home: Path = HOME,
 ) -> None:
-    """Make the folder of a server and load the two halves of a table. What is not l-diverse is refused.
+    """Make the folder of a server and load the two halves of a table. What is not l-diverse is
+    refused.
 
     Example: [bold]privet outsource init halves --home outsourced[/bold]
     """
@@ -30,7 +37,9 @@ def init(
 
     with working("loading"):
         made = Home.make(home, folder, store)
-    typer.echo(f"made {made.path}; let a client in with 'privet outsource client add NAME --home {home}'")
+    typer.echo(
+        f"made {made.path}; let a client in with 'privet outsource client add NAME --home {home}'"
+    )
 
 
 @client_app.command("add")
@@ -73,11 +82,17 @@ def revoke_client(name: str = typer.Argument(help="Who."), home: Path = HOME) ->
 
 
 def serve(
-    host: str = typer.Option("127.0.0.1", help="The address to listen at; by default this machine only."),
+    host: str = typer.Option(
+        "127.0.0.1", help="The address to listen at; by default this machine only."
+    ),
     port: int = typer.Option(8100, help="The port; 0 takes a free one.", min=0, max=65535),
     cert: Path | None = typer.Option(None, help="The TLS certificate (PEM)."),
-    key: Path | None = typer.Option(None, help="The private key of the certificate (PEM); not the key of the table."),
-    behind_tls: bool = typer.Option(False, "--behind-tls", help="Something in front does TLS: listen without it on any address."),
+    key: Path | None = typer.Option(
+        None, help="The private key of the certificate (PEM); not the key of the table."
+    ),
+    behind_tls: bool = typer.Option(
+        False, "--behind-tls", help="Something in front does TLS: listen without it on any address."
+    ),
     rate: float = typer.Option(1000, help="Requests a second that one client may send.", min=0.01),
     home: Path = HOME,
 ) -> None:
@@ -88,7 +103,9 @@ def serve(
     from privet.outsource.server.limits import Limits
     from privet.outsource.server.serve import run
 
-    run(_open(home), Limits(rate=rate, burst=4 * rate), host, port, cert, key, behind_tls=behind_tls)
+    run(
+        _open(home), Limits(rate=rate, burst=4 * rate), host, port, cert, key, behind_tls=behind_tls
+    )
 
 
 def _open(home: Path) -> Home:

@@ -1,4 +1,6 @@
-"""``privet publish randomizer``, ``randomize`` and ``learn``: records that people randomise themselves, and what is learnt from them."""
+"""``privet publish randomizer``, ``randomize`` and ``learn``: records that people randomise
+themselves, and what is learnt from them.
+"""
 
 from __future__ import annotations
 
@@ -17,17 +19,36 @@ EPSILON = typer.Option(None, "--epsilon", "-e", help="What a record costs, such 
 SPREAD = typer.Option(
     None,
     "--spread",
-    help="'sample' (the default): a few attributes, drawn at random, with all of epsilon; 'split': all, with a share each.",
+    help=(
+        "'sample' (the default): a few attributes, drawn at random, with all of epsilon; 'split': "
+        "all, with a share each."
+    ),
 )
-TOGETHER = typer.Option(None, "--together", "-t", help="With --spread sample: how many attributes are drawn (by default 1).")
-CLASS_SHARE = typer.Option(None, "--class-share", help="With --spread split: the share of epsilon for the class (by default 1/3).")
-PLAN = typer.Option(None, "--plan", "-p", help="Report a leaf of one tree of this plan (privet federation plan) instead of values.")
+TOGETHER = typer.Option(
+    None,
+    "--together",
+    "-t",
+    help="With --spread sample: how many attributes are drawn (by default 1).",
+)
+CLASS_SHARE = typer.Option(
+    None,
+    "--class-share",
+    help="With --spread split: the share of epsilon for the class (by default 1/3).",
+)
+PLAN = typer.Option(
+    None,
+    "--plan",
+    "-p",
+    help="Report a leaf of one tree of this plan (privet federation plan) instead of values.",
+)
 BESIDE = ".randomizer.json"
 LEARNERS = ("additive", "greedy-tree", "forest", "random-trees", "noisy-id3")
 
 
 def randomizer(
-    output: Path = typer.Option(..., "--output", "-o", help="Where to write the public file (JSON)."),
+    output: Path = typer.Option(
+        ..., "--output", "-o", help="Where to write the public file (JSON)."
+    ),
     schema: Path | None = SCHEMA,
     epsilon: str | None = EPSILON,
     spread: str | None = SPREAD,
@@ -36,11 +57,14 @@ def randomizer(
     plan: Path | None = PLAN,
     as_json: bool = JSON,
 ) -> None:
-    """Write the public file by which all people randomise their records alike. Sees no data and charges nothing.
+    """Write the public file by which all people randomise their records alike. Sees no data and
+    charges nothing.
 
-    Publish it: people can check what it does to a record, and the collector needs it to learn from reports.
+    Publish it: people can check what it does to a record, and the collector needs it to learn from
+    reports.
 
-    Example: [bold]privet publish randomizer --schema people.schema.json --epsilon 2 -o people.randomizer.json[/bold]
+    Example: [bold]privet publish randomizer --schema people.schema.json --epsilon 2 -o
+    people.randomizer.json[/bold]
     """
     import json
 
@@ -53,38 +77,60 @@ def randomizer(
     made = _made(schema, epsilon, spread, together, class_share, plan)
     write_randomizer(made, output)
     if as_json:
-        typer.echo(json.dumps({"randomizer": str(output), "epsilon": str(made.epsilon), "reports": list(made.columns)}))
+        typer.echo(
+            json.dumps(
+                {
+                    "randomizer": str(output),
+                    "epsilon": str(made.epsilon),
+                    "reports": list(made.columns),
+                }
+            )
+        )
         return
-    typer.echo(f"{output}: a record costs epsilon {float(made.epsilon):.6g}, locally; a report has {', '.join(made.columns)}")
+    typer.echo(
+        f"{output}: a record costs epsilon {float(made.epsilon):.6g}, locally; a report has "
+        f"{', '.join(made.columns)}"
+    )
 
 
 def randomize(
     records: str = typer.Argument(
-        "-", help="A table (.csv, .parquet, duckdb:///FILE?table=NAME, postgresql://...); by default -, CSV on standard input."
+        "-",
+        help=(
+            "A table (.csv, .parquet, duckdb:///FILE?table=NAME, postgresql://...); by default -, "
+            "CSV on standard input."
+        ),
     ),
-    randomizer: Path | None = typer.Option(None, "--randomizer", "-r", help="The public file that the collector gave out."),
+    randomizer: Path | None = typer.Option(
+        None, "--randomizer", "-r", help="The public file that the collector gave out."
+    ),
     schema: Path | None = SCHEMA,
     epsilon: str | None = EPSILON,
     spread: str | None = SPREAD,
     together: int | None = TOGETHER,
     class_share: str | None = CLASS_SHARE,
     plan: Path | None = PLAN,
-    output: Path | None = typer.Option(None, "--output", "-o", help="Where to write the reports (CSV); by default standard output."),
+    output: Path | None = typer.Option(
+        None, "--output", "-o", help="Where to write the reports (CSV); by default standard output."
+    ),
     budget: str | None = BUDGET,
     ledger: Path | None = LEDGER,
     analyst: str | None = ANALYST,
 ) -> None:
     """Randomise records, one report for each, so that nobody needs to be trusted with them.
 
-    On a person's own side, records come on standard input: each report leaves as soon as its record has come, and there is no ledger,
-    for a person has no table that others ask about. With --ledger, each record is charged before its report leaves. Whoever does it
-    again with the same record pays again. A table of other people is charged to the ledger beside it, before a row is read; twice
-    adds up. There are as many reports as rows, so its schema must say neighbours: replace.
+    On a person's own side, records come on standard input: each report leaves as soon as its record
+    has come, and there is no ledger, for a person has no table that others ask about. With
+    --ledger, each record is charged before its report leaves. Whoever does it again with the same
+    record pays again. A table of other people is charged to the ledger beside it, before a row is
+    read; twice adds up. There are as many reports as rows, so its schema must say neighbours:
+    replace.
 
     Without --randomizer, the public file is written beside the output: REPORTS.csv.randomizer.json.
 
-    Example: [bold]privet publish randomize --randomizer people.randomizer.json < me.csv[/bold], or for a table:
-    [bold]privet publish randomize people.csv --schema people.schema.json --epsilon 2 -o reports.csv[/bold]
+    Example: [bold]privet publish randomize --randomizer people.randomizer.json < me.csv[/bold], or
+    for a table: [bold]privet publish randomize people.csv --schema people.schema.json --epsilon 2
+    -o reports.csv[/bold]
     """
     import sys
 
@@ -98,8 +144,14 @@ def randomize(
 
     given = [schema, epsilon, spread, together, class_share, plan]
     if randomizer is not None and any(option is not None for option in given):
-        raise ParameterError("--randomizer says everything; leave out --schema, --epsilon, --spread, --together, --class-share and --plan")
-    beside = None if output is None or randomizer is not None else output.with_name(output.name + BESIDE)
+        raise ParameterError(
+            "--randomizer says everything; leave out --schema, --epsilon, --spread, "
+            "--together, "
+            "--class-share and --plan"
+        )
+    beside = (
+        None if output is None or randomizer is not None else output.with_name(output.name + BESIDE)
+    )
     outputs = [path for path in (output, beside) if path is not None]
     for path in outputs:
         check_writable(path)
@@ -108,7 +160,9 @@ def randomize(
     check_lines(made.schema)
     if records == "-":
         if sys.stdin.buffer.isatty():
-            typer.echo("records are read from here, as CSV with a header line; Ctrl-D ends them", err=True)
+            typer.echo(
+                "records are read from here, as CSV with a header line; Ctrl-D ends them", err=True
+            )
         reports = of_stream(made, sys.stdin.buffer, budget, ledger, analyst)
     else:
         reports = of_table(made, records, budget, ledger, analyst)
@@ -123,9 +177,14 @@ def randomize(
     if made.schema.from_data:
         promise = "NOT PRIVATE: the schema was read off the data"
     if output is not None or made.schema.from_data:
-        typer.echo(f"{'standard output' if output is None else output}: {number} reports, {promise}", err=True)
+        typer.echo(
+            f"{'standard output' if output is None else output}: {number} reports, {promise}",
+            err=True,
+        )
     if stopped is not None:
-        typer.echo(f"privet: {number} reports were written; the records after them gave none", err=True)
+        typer.echo(
+            f"privet: {number} reports were written; the records after them gave none", err=True
+        )
         raise stopped
 
 
@@ -133,17 +192,27 @@ def learn(
     reports: str = typer.Argument(help="The reports of many people, in one file (CSV)."),
     output: Path = typer.Option(..., "--output", "-o", help="Where to write the model (JSON)."),
     randomizer: Path | None = typer.Option(
-        None, "--randomizer", "-r", help="The public file that people used; by default REPORTS.csv.randomizer.json."
+        None,
+        "--randomizer",
+        "-r",
+        help="The public file that people used; by default REPORTS.csv.randomizer.json.",
     ),
     learner: str | None = typer.Option(
-        None, "--learner", "-l", help=f"One of {', '.join(LEARNERS)}; by default the first. Reports about leaves need none."
+        None,
+        "--learner",
+        "-l",
+        help=f"One of {', '.join(LEARNERS)}; by default the first. Reports about leaves need none.",
     ),
-    setting: list[str] = typer.Option([], "--set", help="A setting of the learner, NAME=VALUE; may be repeated."),
+    setting: list[str] = typer.Option(
+        [], "--set", help="A setting of the learner, NAME=VALUE; may be repeated."
+    ),
     as_json: bool = JSON,
 ) -> None:
-    """Learn a classifier from randomised records and write it to a file. Charges nothing: people have paid when they randomised.
+    """Learn a classifier from randomised records and write it to a file. Charges nothing: people
+    have paid when they randomised.
 
-    Example: [bold]privet publish learn reports.csv --randomizer people.randomizer.json -o m.json[/bold]
+    Example: [bold]privet publish learn reports.csv --randomizer people.randomizer.json -o
+    m.json[/bold]
     """
     import json
 
@@ -160,28 +229,48 @@ def learn(
     check_writable(output)
     check_apart([output], None, None, Path(reports), by)
     if randomizer is None and not by.exists():
-        raise ParameterError(f"there is no {by}: say by which file people randomised, with --randomizer FILE")
+        raise ParameterError(
+            f"there is no {by}: say by which file people randomised, with --randomizer FILE"
+        )
     made = read_randomizer(by)
     if isinstance(made, LeafRandomizer):
         if learner is not None or setting:
-            raise ParameterError("reports about leaves are random trees already; leave out --learner and --set")
+            raise ParameterError(
+                "reports about leaves are random trees already; leave out --learner and --set"
+            )
         model = collect_leaves(read_public(reports), made)
     else:
         if learner is not None and learner not in LEARNERS:
-            raise ParameterError(f"--learner must be one of {', '.join(LEARNERS)}, which learn from counts alone, got {learner!r}")
+            raise ParameterError(
+                f"--learner must be one of {', '.join(LEARNERS)}, which learn from counts "
+                "alone, "
+                f"got {learner!r}"
+            )
         chosen = learner_named(learner or LEARNERS[0], "1", setting)
         model = chosen.fit_from(local_curator(read_public(reports), made)).model_
     write_model(model, output)
     if as_json:
         statement = model.privacy
-        out = {"model": str(output), "learner": model.learner, "private": statement.private, "epsilon": finite(statement.epsilon)}
+        out = {
+            "model": str(output),
+            "learner": model.learner,
+            "private": statement.private,
+            "epsilon": finite(statement.epsilon),
+        }
         typer.echo(json.dumps({**out, "reports": model.schema.n_rows}))
         return
-    typer.echo(f"{output}: {model.learner} from {model.schema.n_rows} reports; {model.privacy.describe()}")
+    typer.echo(
+        f"{output}: {model.learner} from {model.schema.n_rows} reports; {model.privacy.describe()}"
+    )
 
 
 def _made(
-    schema: Path | None, epsilon: str | None, spread: str | None, together: int | None, class_share: str | None, plan: Path | None
+    schema: Path | None,
+    epsilon: str | None,
+    spread: str | None,
+    together: int | None,
+    class_share: str | None,
+    plan: Path | None,
 ) -> Randomizer | LeafRandomizer:
     """The randomizer that options describe."""
     from privet.errors import ParameterError
@@ -190,14 +279,26 @@ def _made(
     from privet.schema import Schema
 
     if epsilon is None or (schema is None and plan is None):
-        raise ParameterError("give --randomizer FILE, or --epsilon with --schema FILE or --plan FILE")
+        raise ParameterError(
+            "give --randomizer FILE, or --epsilon with --schema FILE or --plan FILE"
+        )
     known = None if schema is None else Schema.read(schema)
     if plan is not None:
         if spread is not None or together is not None or class_share is not None:
-            raise ParameterError("--spread, --together and --class-share are for records, not for the leaves of a plan")
+            raise ParameterError(
+                "--spread, --together and --class-share are for records, not for the leaves of "
+                "a "
+                "plan"
+            )
         return LeafRandomizer(read_plan(plan), epsilon, schema=known)
     assert known is not None
     if class_share is not None and spread != "split":
         raise ParameterError("--class-share goes with --spread split")
     more: dict[str, Any] = {} if class_share is None else {"class_share": class_share}
-    return Randomizer(known, epsilon, spread or "sample", 1 if together is None else together, **more)  # type: ignore[arg-type]
+    return Randomizer(
+        known,
+        epsilon,
+        spread or "sample",  # type: ignore[arg-type]
+        1 if together is None else together,
+        **more,
+    )

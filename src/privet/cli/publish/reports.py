@@ -1,4 +1,6 @@
-"""How ``privet publish randomize`` makes reports: of records that come one by one, or of a table; charged before anything is told."""
+"""How ``privet publish randomize`` makes reports: of records that come one by one, or of a table;
+charged before anything is told.
+"""
 
 from __future__ import annotations
 
@@ -11,8 +13,12 @@ if TYPE_CHECKING:
     from privet.errors import PrivetError
 
 
-def of_stream(made: Any, stream: Any, budget: str | None, ledger: Path | None, analyst: str | None) -> Iterator[str]:
-    """The lines of reports of records that come one by one. With a ledger, each record is charged before its report leaves."""
+def of_stream(
+    made: Any, stream: Any, budget: str | None, ledger: Path | None, analyst: str | None
+) -> Iterator[str]:
+    """The lines of reports of records that come one by one. With a ledger, each record is charged
+    before its report leaves.
+    """
     from privet.budget import Budget
     from privet.cli.asking import DEFAULT_BUDGET
     from privet.errors import ParameterError
@@ -23,7 +29,8 @@ def of_stream(made: Any, stream: Any, budget: str | None, ledger: Path | None, a
     if ledger is None and (budget is not None or analyst is not None):
         raise ParameterError("--budget and --analyst need a ledger: say which with --ledger FILE")
     cap, name = None if budget is None else Budget(budget), "standard input"
-    records = records_of(stream, made.schema, name, over_lines=True)  # the header is looked at before a ledger learns a budget
+    # the header is looked at before a ledger learns a budget
+    records = records_of(stream, made.schema, name, over_lines=True)
     account = None
     if ledger is not None:
         book = SQLiteLedger(ledger)
@@ -36,8 +43,12 @@ def of_stream(made: Any, stream: Any, budget: str | None, ledger: Path | None, a
         yield report_line(made.one(record))
 
 
-def of_table(made: Any, place: str, budget: str | None, ledger: Path | None, analyst: str | None) -> Iterator[str]:
-    """The lines of reports of a table, which is charged first, in a random order: that of a table may depend on what rows hold."""
+def of_table(
+    made: Any, place: str, budget: str | None, ledger: Path | None, analyst: str | None
+) -> Iterator[str]:
+    """The lines of reports of a table, which is charged first, in a random order: that of a table
+    may depend on what rows hold.
+    """
     from privet.cli.asking import TablePlace
     from privet.publish.local.account import charge_table, check_neighbours
     from privet.publish.local.csv_stream import header_line, report_line
@@ -45,16 +56,27 @@ def of_table(made: Any, place: str, budget: str | None, ledger: Path | None, ana
     from privet.publish.local.tables import blocks_of
 
     check_neighbours(made.schema)
-    charge_table(TablePlace(place, made.schema, budget, ledger, "owner" if analyst is None else analyst).curator(str(made.epsilon)), made)
+    charge_table(
+        TablePlace(
+            place, made.schema, budget, ledger, "owner" if analyst is None else analyst
+        ).curator(str(made.epsilon)),
+        made,
+    )
     yield header_line(made.columns)
     reports = (made.many(block) for block in blocks_of(place, made.schema))
-    rows = (dict(zip(some.columns, values, strict=True)) for some in reports for values in some.itertuples(index=False, name=None))
+    rows = (
+        dict(zip(some.columns, values, strict=True))
+        for some in reports
+        for values in some.itertuples(index=False, name=None)
+    )
     lines = map(report_line, rows)
     yield from shuffled(lines, made.bits)
 
 
 def written(lines: Iterator[str], file: TextIO) -> tuple[int, PrivetError | None]:
-    """How many reports were written, and what stopped them: where a ledger refuses a record, the ones before it are paid for and stay."""
+    """How many reports were written, and what stopped them: where a ledger refuses a record, the
+    ones before it are paid for and stay.
+    """
     import sys
 
     from privet.errors import BudgetExceeded, LedgerError

@@ -1,4 +1,6 @@
-"""``privet publish synthetic`` and ``check``: a table of rows that nobody is, and how near it is to real ones."""
+"""``privet publish synthetic`` and ``check``: a table of rows that nobody is, and how near it is to
+real ones.
+"""
 
 from __future__ import annotations
 
@@ -18,23 +20,42 @@ if TYPE_CHECKING:
 def synthetic(
     table: str = TABLE,
     schema: Path | None = SCHEMA,
-    epsilon: str = typer.Option(..., "--epsilon", "-e", help="What the synthetic table may cost, such as 1, 0.1 or 1/3."),
-    rows: int | None = typer.Option(None, "--rows", "-n", help="How many rows to draw; by default about as many as the table has."),
-    output: Path = typer.Option(..., "--output", "-o", help="Where to write the rows: .parquet or .csv. The card is written beside it."),
+    epsilon: str = typer.Option(
+        ..., "--epsilon", "-e", help="What the synthetic table may cost, such as 1, 0.1 or 1/3."
+    ),
+    rows: int | None = typer.Option(
+        None,
+        "--rows",
+        "-n",
+        help="How many rows to draw; by default about as many as the table has.",
+    ),
+    output: Path = typer.Option(
+        ...,
+        "--output",
+        "-o",
+        help="Where to write the rows: .parquet or .csv. The card is written beside it.",
+    ),
     budget: str | None = BUDGET,
     ledger: Path | None = LEDGER,
     analyst: str | None = ANALYST,
     dataset: str | None = DATASET,
     token_file: Path | None = TOKEN_FILE,
-    anew: bool = typer.Option(False, "--anew", help="Give up what was interrupted, and begin again; what it has cost is spent."),
+    anew: bool = typer.Option(
+        False,
+        "--anew",
+        help="Give up what was interrupted, and begin again; what it has cost is spent.",
+    ),
     as_json: bool = JSON,
 ) -> None:
-    """Draw a synthetic table from noisy counts of a private one. The charge is recorded in a ledger first.
+    """Draw a synthetic table from noisy counts of a private one. The charge is recorded in a ledger
+    first.
 
-    Any learner can be trained on the rows, as often as anybody likes: they cost nothing more. What was interrupted goes on when the
-    same command is given again, and what was paid for is not paid again.
+    Any learner can be trained on the rows, as often as anybody likes: they cost nothing more. What
+    was interrupted goes on when the same command is given again, and what was paid for is not paid
+    again.
 
-    Example: [bold]privet publish synthetic people.csv --schema people.schema.json --epsilon 1 --rows 10000 -o synthetic.parquet[/bold]
+    Example: [bold]privet publish synthetic people.csv --schema people.schema.json --epsilon 1
+    --rows 10000 -o synthetic.parquet[/bold]
     """
     import json
 
@@ -54,21 +75,38 @@ def synthetic(
     place = place_of(table, schema, budget, ledger, analyst, dataset, token_file)
     check_file(output, place.schema)
     curator = place.curator(epsilon)
-    facts = ["synthetic table", f"epsilon={epsilon}"]  # how many rows are drawn is decided after all is paid for
+    # how many rows are drawn is decided after all is paid for
+    facts = ["synthetic table", f"epsilon={epsilon}"]
     with resumable(curator, output, "drawing a synthetic table", facts, anew=anew) as (asked, keep):
         drawn = synthesize(asked, epsilon, rows=rows)
         keep()
         write_table(drawn, output)
     if as_json:
-        out = {"table": str(output), "rows": len(drawn.frame), "private": drawn.privacy.private, "epsilon": finite(drawn.privacy.epsilon)}
+        out = {
+            "table": str(output),
+            "rows": len(drawn.frame),
+            "private": drawn.privacy.private,
+            "epsilon": finite(drawn.privacy.epsilon),
+        }
         typer.echo(json.dumps({**out, "pairs": drawn.pairs, "left": str(curator.left)}))
         return
     from rich.console import Console
 
     console = Console()
-    pairs = f"{len(drawn.pairs)} pair(s) of attributes measured together" if drawn.pairs else "no pairs: too few rows for the noise"
-    console.print(f"{output}: {len(drawn.frame)} rows, {pairs}; {drawn.privacy.describe()}", soft_wrap=True, highlight=False, markup=False)
-    console.print(f"what that means is in {card_path(output)}", soft_wrap=True, highlight=False, markup=False)
+    pairs = (
+        f"{len(drawn.pairs)} pair(s) of attributes measured together"
+        if drawn.pairs
+        else "no pairs: too few rows for the noise"
+    )
+    console.print(
+        f"{output}: {len(drawn.frame)} rows, {pairs}; {drawn.privacy.describe()}",
+        soft_wrap=True,
+        highlight=False,
+        markup=False,
+    )
+    console.print(
+        f"what that means is in {card_path(output)}", soft_wrap=True, highlight=False, markup=False
+    )
     print_budget(console, curator)
 
 
@@ -85,13 +123,30 @@ def _table(headers: Sequence[str], lines: Sequence[Sequence[str]]) -> Table:
 
 
 def check(
-    rows: Path = typer.Argument(help="A synthetic table: a .parquet or .csv file. It is taken as public."),
-    held_out: str = typer.Argument(help="Private rows that were not used for it: a file, a database, or the address of a curator."),
+    rows: Path = typer.Argument(
+        help="A synthetic table: a .parquet or .csv file. It is taken as public."
+    ),
+    held_out: str = typer.Argument(
+        help=(
+            "Private rows that were not used for it: a file, a database, or the address of a "
+            "curator."
+        )
+    ),
     schema: Path | None = SCHEMA,
-    epsilon: str = typer.Option(..., "--epsilon", "-e", help="What the check may cost the held-out rows."),
-    against: list[Path] = typer.Option([], "--against", help="A model to compare with, such as one of the real rows; may be repeated."),
-    output: Path | None = typer.Option(None, "--output", "-o", help="Where to write the report: .md or .html."),
-    plot: Path | None = typer.Option(None, "--plot", help="Where to draw the shares of values: .svg, .png or .pdf."),
+    epsilon: str = typer.Option(
+        ..., "--epsilon", "-e", help="What the check may cost the held-out rows."
+    ),
+    against: list[Path] = typer.Option(
+        [],
+        "--against",
+        help="A model to compare with, such as one of the real rows; may be repeated.",
+    ),
+    output: Path | None = typer.Option(
+        None, "--output", "-o", help="Where to write the report: .md or .html."
+    ),
+    plot: Path | None = typer.Option(
+        None, "--plot", help="Where to draw the shares of values: .svg, .png or .pdf."
+    ),
     budget: str | None = BUDGET,
     ledger: Path | None = LEDGER,
     analyst: str | None = ANALYST,
@@ -99,11 +154,14 @@ def check(
     token_file: Path | None = TOKEN_FILE,
     as_json: bool = JSON,
 ) -> None:
-    """Compare a synthetic table with held-out private rows: shares of values, and how right a classifier is that was trained on it.
+    """Compare a synthetic table with held-out private rows: shares of values, and how right a
+    classifier is that was trained on it.
 
-    Half of epsilon pays for the shares, half for the classifiers; it is charged to the ledger of the held-out rows.
+    Half of epsilon pays for the shares, half for the classifiers; it is charged to the ledger of
+    the held-out rows.
 
-    Example: [bold]privet publish check synthetic.parquet held-out.csv --schema people.schema.json --epsilon 0.5 -o report.html[/bold]
+    Example: [bold]privet publish check synthetic.parquet held-out.csv --schema people.schema.json
+    --epsilon 0.5 -o report.html[/bold]
     """
     import json
 
@@ -126,9 +184,15 @@ def check(
 
         need_matplotlib()
         check_suffix(plot)
-    models = {f"{path} ({loaded.model_.learner})": loaded.model_ for path in against for loaded in [pv.load(path)]}
+    models = {
+        f"{path} ({loaded.model_.learner})": loaded.model_
+        for path in against
+        for loaded in [pv.load(path)]
+    }
     table = read_public(str(rows))
-    curator = place_of(held_out, schema, budget, ledger, analyst, dataset, token_file).curator(epsilon)
+    curator = place_of(held_out, schema, budget, ledger, analyst, dataset, token_file).curator(
+        epsilon
+    )
     with working("checking"):
         found = check_synthetic(table, curator, epsilon, against=models)
     if output is not None:
@@ -139,17 +203,34 @@ def check(
 
         save_figure(draw_check(found), plot)
     if as_json:
-        right = {name: {"accuracy": one.accuracy, "interval": list(one.interval())} for name, one in found.models.items()}
-        shares = {one.name: {"distance": one.distance, "noise": one.floor} for one in found.marginals}
-        out = {"models": right, "most_frequent": found.most_frequent, "attributes": shares, "private": found.private}
-        typer.echo(json.dumps({**out, "epsilon": str(found.cost.epsilon), "left": str(curator.left)}))
+        right = {
+            name: {"accuracy": one.accuracy, "interval": list(one.interval())}
+            for name, one in found.models.items()
+        }
+        shares = {
+            one.name: {"distance": one.distance, "noise": one.floor} for one in found.marginals
+        }
+        out = {
+            "models": right,
+            "most_frequent": found.most_frequent,
+            "attributes": shares,
+            "private": found.private,
+        }
+        typer.echo(
+            json.dumps({**out, "epsilon": str(found.cost.epsilon), "left": str(curator.left)})
+        )
         return
     from rich.console import Console
 
     console = Console()
-    lines = [[name, f"{one.accuracy:.3f}", "{:.3f} to {:.3f}".format(*one.interval())] for name, one in found.models.items()]
+    lines = [
+        [name, f"{one.accuracy:.3f}", "{:.3f} to {:.3f}".format(*one.interval())]
+        for name, one in found.models.items()
+    ]
     lines.append(["most frequent class", f"{found.most_frequent:.3f}", ""])
     console.print(_table(["right on held-out rows", "", "for the noise, 19 times in 20"], lines))
-    shares_of = [[one.name, f"{one.distance:.3f}", f"{min(one.floor, 1.0):.3f}"] for one in found.marginals]
+    shares_of = [
+        [one.name, f"{one.distance:.3f}", f"{min(one.floor, 1.0):.3f}"] for one in found.marginals
+    ]
     console.print(_table(["shares by class", "distance", "noise alone, about"], shares_of))
     print_budget(console, curator)

@@ -1,4 +1,5 @@
-"""Privet as a Flower app: parties add up their counts by Flower's secure aggregation, and only the sum is seen.
+"""Privet as a Flower app: parties add up their counts by Flower's secure aggregation, and only the
+sum is seen.
 
 Needs ``privet[flower]``; only the two apps import Flower.
 

@@ -27,7 +27,9 @@ _log = logging.getLogger("privet.federation")
 
 
 class PartyClient(NumPyClient):
-    """Counts once per round. What it returns goes to Flower's SecAgg+ mod, in this process, and is masked there."""
+    """Counts once per round. What it returns goes to Flower's SecAgg+ mod, in this process, and is
+    masked there.
+    """
 
     def __init__(self, context: Context) -> None:
         self._context = context
@@ -38,10 +40,13 @@ class PartyClient(NumPyClient):
         try:
             vector = _contribution(self._context, config)
         except Exception as error:  # noqa: BLE001
-            # The owner reads why, unless an engine says it, which may quote rows. The server learns the kind only: messages name
-            # files and budgets.
+            # The owner reads why, unless an engine says it, which may quote rows. The server learns
+            # the kind only: messages name files and budgets.
             kind = type(error).__name__
-            _log.warning("this party does not contribute: %s", error if isinstance(error, PrivetError) else kind)
+            _log.warning(
+                "this party does not contribute: %s",
+                error if isinstance(error, PrivetError) else kind,
+            )
         else:
             return [vector], WEIGHT, {}
         raise PrivacyError(f"this party does not contribute ({kind})")
@@ -51,13 +56,20 @@ def _contribution(context: Context, config: dict[str, Any]) -> npt.NDArray[np.fl
     round_ = Round.noted(context)
     terms = Terms.from_config(config)
     if terms.contributions != round_.threshold:
-        raise PrivacyError(f"the sum opens from {round_.threshold} contributions on, and the terms say {terms.contributions}")
+        raise PrivacyError(
+            f"the sum opens from {round_.threshold} contributions on, and the terms say "
+            f"{terms.contributions}"
+        )
     plan = plan_from_bytes(bytes(config.get("plan", b"")))
-    return Party.from_config(context.node_config).contribution(plan, terms, Encoding(round_.parties))
+    return Party.from_config(context.node_config).contribution(
+        plan, terms, Encoding(round_.parties)
+    )
 
 
 def client_app() -> ClientApp:
-    """A party's app. Everything but SecAgg+ is refused, so that a share can never leave it unmasked."""
+    """A party's app. Everything but SecAgg+ is refused, so that a share can never leave it
+    unmasked.
+    """
     masks.install()
     return ClientApp(_party, mods=[guarded])
 

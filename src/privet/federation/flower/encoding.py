@@ -1,15 +1,19 @@
-"""How whole numbers pass exactly through Flower's SecAgg+, which is made for floating-point weights.
+"""How whole numbers pass exactly through Flower's SecAgg+, which is made for floating-point
+weights.
 
-A Flower client multiplies its vector by ``num_examples/max_weight``, clips it to +-``clipping_range``, moves and scales it to 0 ...
-``quantization_range``, rounds at random, and masks it modulo ``modulus_range``. The server unmasks the sum and gives back the mean. With
+A Flower client multiplies its vector by ``num_examples/max_weight``, clips it to
++-``clipping_range``, moves and scales it to 0 ... ``quantization_range``, rounds at random, and
+masks it modulo ``modulus_range``. The server unmasks the sum and gives back the mean. With
 
-- ``num_examples = max_weight = 1``: the weight is exactly 1, and the mean is the sum divided by the number of contributions;
-- ``quantization_range = 2 clipping_range``, a power of two: the step is 1, so that a whole number within the range is moved to a whole
-  number, and a whole number is not rounded;
-- parties x ``quantization_range`` below the modulus 2**32: the sum does not wrap around; and ``quantization_range`` up to 2**30,
-  for the quantised vector has 32-bit integers;
+- ``num_examples = max_weight = 1``: the weight is exactly 1, and the mean is the sum divided by the
+  number of contributions;
+- ``quantization_range = 2 clipping_range``, a power of two: the step is 1, so that a whole number
+  within the range is moved to a whole number, and a whole number is not rounded;
+- parties x ``quantization_range`` below the modulus 2**32: the sum does not wrap around; and
+  ``quantization_range`` up to 2**30, for the quantised vector has 32-bit integers;
 
-every whole number from -limit to limit passes exactly, limit = ``clipping_range``: all of this happens in float64 below 2**53.
+every whole number from -limit to limit passes exactly, limit = ``clipping_range``: all of this
+happens in float64 below 2**53.
 """
 
 from __future__ import annotations
@@ -33,13 +37,21 @@ _CHANCE_BITS = 40  # noise is cut off with probability below 2**-40
 
 @dataclass(frozen=True)
 class Encoding:
-    """The public range of the numbers of each of at most ``parties`` parties: -``limit`` to ``limit``."""
+    """The public range of the numbers of each of at most ``parties`` parties: -``limit`` to
+    ``limit``.
+    """
 
     parties: int
 
     def __post_init__(self) -> None:
-        if isinstance(self.parties, bool) or not isinstance(self.parties, int) or not 2 <= self.parties <= MAX_PARTIES:
-            raise ParameterError(f"parties must be a whole number from 2 to {MAX_PARTIES}, got {self.parties!r}")
+        if (
+            isinstance(self.parties, bool)
+            or not isinstance(self.parties, int)
+            or not 2 <= self.parties <= MAX_PARTIES
+        ):
+            raise ParameterError(
+                f"parties must be a whole number from 2 to {MAX_PARTIES}, got {self.parties!r}"
+            )
 
     @property
     def limit(self) -> int:
@@ -54,32 +66,47 @@ class Encoding:
     def check_noise(self, scale: Fraction, entries: int) -> None:
         """Refuse noise that would not fit. Public: depends on the question only.
 
-        A share X - Y is beyond m only if X or Y is, and each is at most geometric: 2 exp(-m/scale) for each of the entries.
+        A share X - Y is beyond m only if X or Y is, and each is at most geometric: 2 exp(-m/scale)
+        for each of the entries.
         """
         if entries and self.rows / scale < math.log(2 * entries) + _CHANCE_BITS * math.log(2):
             raise ParameterError(
-                f"epsilon must be larger or trees fewer: noise of scale {float(scale):g} on {entries} numbers does not fit into "
+                f"epsilon must be larger or trees fewer: noise of scale {float(scale):g} on "
+                f"{entries} numbers does not fit into "
                 f"the secure sum of {self.parties} parties, which holds numbers up to {self.limit}"
             )
 
     def clip(self, values: npt.NDArray[np.int64]) -> npt.NDArray[np.int64]:
-        """Numbers beyond the range become its ends: on numbers that are noisy already, so nothing more is told."""
+        """Numbers beyond the range become its ends: on numbers that are noisy already, so nothing
+        more is told.
+        """
         return np.clip(values, -self.limit, self.limit)
 
     def encode(self, values: npt.NDArray[np.int64]) -> npt.NDArray[np.float64]:
         """The vector that a Flower client returns."""
         if values.size and (values.min() < -self.limit or values.max() > self.limit):
-            raise ParameterError(f"numbers for the secure sum must be within +-{self.limit}")  # and not which number was not
+            # and not which number was not
+            raise ParameterError(f"numbers for the secure sum must be within +-{self.limit}")
         return values.astype(np.float64)
 
     def decode(self, means: npt.NDArray[np.float64], contributions: int) -> npt.NDArray[np.int64]:
         """The sum of the contributions, from their mean."""
         if not 1 <= contributions <= self.parties:
-            raise ParameterError(f"contributions must be from 1 to {self.parties}, got {contributions!r}")
+            raise ParameterError(
+                f"contributions must be from 1 to {self.parties}, got {contributions!r}"
+            )
         scaled = means * contributions
         sums = np.rint(scaled)
-        if not (np.isfinite(scaled).all() and (np.abs(scaled - sums) < 1e-3).all() and (np.abs(sums) <= contributions * self.limit).all()):
-            raise ParameterError("what came out of the secure sum is no sum of whole numbers: the parties did not all follow the protocol")
+        if not (
+            np.isfinite(scaled).all()
+            and (np.abs(scaled - sums) < 1e-3).all()
+            and (np.abs(sums) <= contributions * self.limit).all()
+        ):
+            raise ParameterError(
+                "what came out of the secure sum is no sum of whole numbers: the parties did "
+                "not "
+                "all follow the protocol"
+            )
         return sums.astype(np.int64)
 
 

@@ -1,7 +1,8 @@
-"""What a party checks at every stage of SecAgg+, so that nothing leaves it unmasked and nothing is unmasked that is too thin.
+"""What a party checks at every stage of SecAgg+, so that nothing leaves it unmasked and nothing is
+unmasked that is too thin.
 
-The mod below wraps Flower's own SecAgg+ mod, so that one cannot be used without the other. It notes the parameters of the round in the
-node's state; the client counts only where it finds them there.
+The mod below wraps Flower's own SecAgg+ mod, so that one cannot be used without the other. It notes
+the parameters of the round in the node's state; the client counts only where it finds them there.
 """
 
 from __future__ import annotations
@@ -32,13 +33,17 @@ class Round:
         """The round that this node is in the middle of; an error where it is in none."""
         noted = context.state.config_records.get(_STATE)
         if noted is None:
-            raise PrivacyError("this party counts inside secure aggregation only, and that has not begun")
+            raise PrivacyError(
+                "this party counts inside secure aggregation only, and that has not begun"
+            )
         return cls(int(noted["parties"]), int(noted["threshold"]))  # type: ignore[arg-type]
 
     def note(self, context: Context) -> None:
         from flwr.app import ConfigRecord
 
-        context.state.config_records[_STATE] = ConfigRecord({"parties": self.parties, "threshold": self.threshold})
+        context.state.config_records[_STATE] = ConfigRecord(
+            {"parties": self.parties, "threshold": self.threshold}
+        )
 
 
 def guarded(message: Message, context: Context, call_next: ClientAppCallable) -> Message:
@@ -65,10 +70,19 @@ def guarded(message: Message, context: Context, call_next: ClientAppCallable) ->
 
 
 def agreed(configs: Any) -> Round:
-    """The round that the server's parameters make, if whole numbers pass through it exactly and everybody shares keys with everybody."""
+    """The round that the server's parameters make, if whole numbers pass through it exactly and
+    everybody shares keys with everybody.
+    """
     parties, threshold = configs.get("sample_num"), configs.get("threshold")
-    if type(parties) is not int or type(threshold) is not int or not 2 <= threshold <= parties <= MAX_PARTIES:
-        raise PrivacyError(f"a secure sum needs 2 to {MAX_PARTIES} parties and a threshold within them, got {parties!r} and {threshold!r}")
+    if (
+        type(parties) is not int
+        or type(threshold) is not int
+        or not 2 <= threshold <= parties <= MAX_PARTIES
+    ):
+        raise PrivacyError(
+            f"a secure sum needs 2 to {MAX_PARTIES} parties and a threshold within them, got "
+            f"{parties!r} and {threshold!r}"
+        )
     wanted = {
         "share_num": parties,
         "clipping_range": float(Encoding(parties).limit),
@@ -78,7 +92,10 @@ def agreed(configs: Any) -> Round:
     }
     for name, value in wanted.items():
         if configs.get(name) != value:
-            raise PrivacyError(f"{name} of the secure sum must be {value} for {parties} parties, got {configs.get(name)!r}")
+            raise PrivacyError(
+                f"{name} of the secure sum must be {value} for {parties} parties, got "
+                f"{configs.get(name)!r}"
+            )
     return Round(parties, threshold)
 
 
@@ -88,4 +105,7 @@ def check_unmasking(configs: Any, round_: Round) -> None:
     if len({*active, *dead}) != len(active) + len(dead):
         raise PrivacyError("the server asks for both keys of a party, or for one twice")
     if len(active) < round_.threshold:
-        raise PrivacyError(f"{len(active)} contributions are in the sum, and it may be opened from {round_.threshold} on")
+        raise PrivacyError(
+            f"{len(active)} contributions are in the sum, and it may be opened from "
+            f"{round_.threshold} on"
+        )

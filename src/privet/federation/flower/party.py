@@ -30,14 +30,18 @@ class Party:
 
     Args:
         table: what :func:`~privet.open_table` takes, such as ``duckdb:///clinic.db?table=people``.
-        schema: the schema file of this table: the plan's domain, and this table's own facts (whose row it is, rows per person).
+        schema: the schema file of this table: the plan's domain, and this table's own facts (whose
+            row it is, rows per person).
         ledger: the file of the ledger that is charged.
         epsilon: the most that one round may cost, for one row added or removed.
-        colluding: from how many other parties, together with the server, this one wants to be protected.
-        honest: on how many honest contributions the promise may rest at most; by default on any number.
+        colluding: from how many other parties, together with the server, this one wants to be
+            protected.
+        honest: on how many honest contributions the promise may rest at most; by default on any
+            number.
         budget: the cap of the data set in epsilon, if the ledger does not have one yet.
         dataset: the name of the account in the ledger; by default the table's.
-        plan: the beginning of the fingerprint of the only plan that is accepted; by default any of the right domain.
+        plan: the beginning of the fingerprint of the only plan that is accepted; by default any of
+            the right domain.
     """
 
     table: str
@@ -52,9 +56,14 @@ class Party:
 
     @classmethod
     def from_config(cls, config: Mapping[str, object]) -> Party:
-        """From the configuration of a Flower node. A misspelt setting is refused: it would be left out in silence."""
+        """From the configuration of a Flower node. A misspelt setting is refused: it would be left
+        out in silence.
+        """
         if unknown := sorted(set(config) - _KEYS):
-            raise ParameterError(f"the node's configuration has no {unknown[0]!r}; there are {', '.join(sorted(_KEYS))}")
+            raise ParameterError(
+                f"the node's configuration has no {unknown[0]!r}; there are "
+                f"{', '.join(sorted(_KEYS))}"
+            )
         texts = {key: str(config[key]) for key in ("dataset", "plan") if config.get(key)}
         return cls(
             str(wanted(config, "table")),
@@ -68,36 +77,62 @@ class Party:
         )
 
     def accept(self, plan: Plan, terms: Terms) -> Schema:
-        """The schema to count with, or an error that says what is not acceptable. Nothing is opened and nothing charged."""
+        """The schema to count with, or an error that says what is not acceptable. Nothing is opened
+        and nothing charged.
+        """
         if not plan.fingerprint.startswith(self.plan.lower()):
-            raise QuestionError(f"this party takes part in the plan {self.plan} only, not in {plan.fingerprint[:12]}")
+            raise QuestionError(
+                f"this party takes part in the plan {self.plan} only, not in "
+                f"{plan.fingerprint[:12]}"
+            )
         own = Schema.read(Path(self.schema))
         check_same_domain(plan, own)
         if own.neighbours != plan.schema.neighbours or own.rows_per_person > terms.rows_per_person:
             raise QuestionError(
-                f"the model would promise less than this table: neighbours must be the plan's, and rows_per_person at most that of the "
+                "the model would promise less than this table: neighbours must be the plan's, and "
+                "rows_per_person at most that of the "
                 f"terms, {terms.rows_per_person}; the table has {own.rows_per_person}"
             )
         if terms.epsilon > self.epsilon:
-            raise PrivacyError(f"epsilon must be at most {self.epsilon} for this party, the server asks for {terms.epsilon}")
+            raise PrivacyError(
+                f"epsilon must be at most {self.epsilon} for this party, the server asks for "
+                f"{terms.epsilon}"
+            )
         if terms.colluding < self.colluding:
-            raise PrivacyError(f"colluding must be at least {self.colluding} for this party, the server allows for {terms.colluding}")
+            raise PrivacyError(
+                f"colluding must be at least {self.colluding} for this party, the server "
+                "allows "
+                f"for {terms.colluding}"
+            )
         if terms.honest > self.honest:
-            raise PrivacyError(f"honest must be at most {self.honest} for this party, the server relies on {terms.honest}")
+            raise PrivacyError(
+                f"honest must be at most {self.honest} for this party, the server relies on "
+                f"{terms.honest}"
+            )
         return own
 
     def contribution(self, plan: Plan, terms: Terms, encoding: Encoding) -> npt.NDArray[np.float64]:
         """The party's share of the leaf counts, encoded. Charged first; it must not leave unmasked.
 
-        Sensitivity: a row is in one leaf of each of the N trees, so N in L1. Neighbours: one row added or removed. Cost: pure
-        epsilon, for the sum of at least ``terms.honest`` honest contributions.
+        Sensitivity: a row is in one leaf of each of the N trees, so N in L1. Neighbours: one row
+        added or removed. Cost: pure epsilon, for the sum of at least ``terms.honest`` honest
+        contributions.
         """
         schema = self.accept(plan, terms)
         entries = sum(cells.n_cells for cells in plan.forest) * schema.n_classes
         encoding.check_noise(Fraction(len(plan.forest)) / terms.epsilon, entries)
         ledger = SQLiteLedger(self.ledger)
-        curator = Curator(self.table, schema, self.budget, ledger=ledger, dataset=self.dataset, analyst="federation")
+        curator = Curator(
+            self.table,
+            schema,
+            self.budget,
+            ledger=ledger,
+            dataset=self.dataset,
+            analyst="federation",
+        )
         if not curator.private:
-            raise PrivacyError(f"this party contributes nothing that is not private: {curator.reason}")
+            raise PrivacyError(
+                f"this party contributes nothing that is not private: {curator.reason}"
+            )
         share = curator.share(Question.forest(plan.forest), terms.epsilon, parties=terms.honest)
         return encoding.encode(encoding.clip(flattened(share.tables)))

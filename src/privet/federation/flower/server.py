@@ -1,4 +1,6 @@
-"""The server app: sends a plan and its terms, adds up what the parties count by SecAgg+, and writes the model of the sum."""
+"""The server app: sends a plan and its terms, adds up what the parties count by SecAgg+, and writes
+the model of the sum.
+"""
 
 from __future__ import annotations
 
@@ -47,7 +49,8 @@ class Settings:
         terms: epsilon, honest, colluding, rows_per_person.
         parties: how many parties there are.
         output: where the model goes.
-        people: ``"disjoint"`` if nobody is in the tables of two parties, otherwise ``"may-overlap"``.
+        people: ``"disjoint"`` if nobody is in the tables of two parties, otherwise
+            ``"may-overlap"``.
         timeout: how many seconds to wait for the parties at each stage.
     """
 
@@ -63,12 +66,26 @@ class Settings:
         terms = Terms.from_config(config)
         parties = checked_count("parties", wanted(config, "parties"), 2, MAX_PARTIES)
         if parties < terms.contributions:
-            raise ParameterError(f"parties must be at least honest + colluding = {terms.contributions}, got {parties}")
+            raise ParameterError(
+                f"parties must be at least honest + colluding = {terms.contributions}, got "
+                f"{parties}"
+            )
         people, timeout = str(wanted(config, "people")), config.get("timeout", 60.0)
         checked_people(people)
-        if isinstance(timeout, bool) or not isinstance(timeout, int | float) or not 0 < timeout < 1e6:
+        if (
+            isinstance(timeout, bool)
+            or not isinstance(timeout, int | float)
+            or not 0 < timeout < 1e6
+        ):
             raise ParameterError(f"timeout must be a number of seconds, got {timeout!r}")
-        return cls(Path(str(wanted(config, "plan"))), terms, parties, Path(str(wanted(config, "output"))), people, float(timeout))
+        return cls(
+            Path(str(wanted(config, "plan"))),
+            terms,
+            parties,
+            Path(str(wanted(config, "output"))),
+            people,
+            float(timeout),
+        )
 
 
 @dataclass(frozen=True)
@@ -90,23 +107,40 @@ class AskOnce(Strategy):
     def initialize_parameters(self, client_manager: ClientManager) -> Parameters:
         return Parameters([], "numpy.ndarray")
 
-    def configure_fit(self, server_round: int, parameters: Parameters, client_manager: ClientManager) -> list[Any]:
+    def configure_fit(
+        self, server_round: int, parameters: Parameters, client_manager: ClientManager
+    ) -> list[Any]:
         until = time.monotonic() + self._settings.timeout
-        while (there := client_manager.num_available()) < self._settings.parties and time.monotonic() < until:
+        while (
+            there := client_manager.num_available()
+        ) < self._settings.parties and time.monotonic() < until:
             time.sleep(0.2)
         if there != self._settings.parties:
-            raise ParameterError(f"parties must be as many as are connected: {self._settings.parties} are expected, {there} are there")
-        return [(proxy, FitIns(parameters, dict(self._config))) for proxy in client_manager.all().values()]
+            raise ParameterError(
+                f"parties must be as many as are connected: {self._settings.parties} are "
+                "expected, "
+                f"{there} are there"
+            )
+        return [
+            (proxy, FitIns(parameters, dict(self._config)))
+            for proxy in client_manager.all().values()
+        ]
 
-    def aggregate_fit(self, server_round: int, results: list[Any], failures: list[Any]) -> tuple[None, dict[str, Any]]:
+    def aggregate_fit(
+        self, server_round: int, results: list[Any], failures: list[Any]
+    ) -> tuple[None, dict[str, Any]]:
         (mean,) = parameters_to_ndarrays(results[0][1].parameters)
         self.sum = Sum(self._encoding.decode(mean, len(results)), len(results))
         return None, {}
 
-    def configure_evaluate(self, server_round: int, parameters: Parameters, client_manager: ClientManager) -> list[Any]:
+    def configure_evaluate(
+        self, server_round: int, parameters: Parameters, client_manager: ClientManager
+    ) -> list[Any]:
         return []
 
-    def aggregate_evaluate(self, server_round: int, results: list[Any], failures: list[Any]) -> tuple[None, dict[str, Any]]:
+    def aggregate_evaluate(
+        self, server_round: int, results: list[Any], failures: list[Any]
+    ) -> tuple[None, dict[str, Any]]:
         return None, {}
 
     def evaluate(self, server_round: int, parameters: Parameters) -> None:
@@ -127,12 +161,16 @@ def secure_sum(grid: Grid, context: Context, plan: Plan, settings: Settings) -> 
         timeout=settings.timeout,
     )
     strategy = AskOnce(plan, settings)
-    DefaultWorkflow(fit_workflow=workflow)(grid, LegacyContext(context, ServerConfig(num_rounds=1), strategy))
+    DefaultWorkflow(fit_workflow=workflow)(
+        grid, LegacyContext(context, ServerConfig(num_rounds=1), strategy)
+    )
     if strategy.sum is None or strategy.sum.contributions < settings.terms.contributions:
         terms = settings.terms
         raise PrivacyError(
-            f"fewer than {terms.contributions} of {settings.parties} parties contributed (honest {terms.honest} and colluding "
-            f"{terms.colluding}), or one left before the counting began: nothing was unmasked and no model is written; what parties "
+            f"fewer than {terms.contributions} of {settings.parties} parties contributed (honest "
+            f"{terms.honest} and colluding "
+            f"{terms.colluding}), or one left before the counting began: nothing was unmasked and "
+            "no model is written; what parties "
             "charged stands"
         )
     return strategy.sum
@@ -141,16 +179,20 @@ def secure_sum(grid: Grid, context: Context, plan: Plan, settings: Settings) -> 
 def model_of(plan: Plan, settings: Settings, total: Sum) -> Model:
     """The model of a sum, with the trust model in its privacy statement.
 
-    Cost: pure epsilon if nobody is in two tables, otherwise epsilon times the contributions. Neighbours: one row added or removed,
-    in each of them.
+    Cost: pure epsilon if nobody is in two tables, otherwise epsilon times the contributions.
+    Neighbours: one row added or removed, in each of them.
     """
     shapes = [(cells.n_cells, plan.schema.n_classes) for cells in plan.forest]
     tables = np.split(total.vector, np.cumsum([rows * classes for rows, classes in shapes])[:-1])
     scale = Fraction(len(plan.forest)) / settings.terms.epsilon
     deviation = deviation_of_shares(scale, settings.terms.honest, total.contributions)
-    # Somebody in all tables moves one noise by so many rows: group privacy, for which rho grows with the square.
+    # Somebody in all tables moves one noise by so many rows: group privacy, for which rho grows
+    # with the square.
     tables_of_a_person = 1 if settings.people == "disjoint" else total.contributions
-    charge = Charge(f"leaf counts of {len(plan.forest)} trees, in a secure sum", Cost.pure(settings.terms.epsilon * tables_of_a_person))
+    charge = Charge(
+        f"leaf counts of {len(plan.forest)} trees, in a secure sum",
+        Cost.pure(settings.terms.epsilon * tables_of_a_person),
+    )
     schema = plan.schema.declare(rows_per_person=settings.terms.rows_per_person)
     statement = PrivacyStatement.of(
         schema,
@@ -161,7 +203,9 @@ def model_of(plan: Plan, settings: Settings, total: Sum) -> Model:
         name="secure sum",
         assumes=trust.assumes(settings.terms, total.contributions, settings.people),
     )
-    batch = Batch(tuple(table.reshape(shape) for table, shape in zip(tables, shapes, strict=True)), deviation)
+    batch = Batch(
+        tuple(table.reshape(shape) for table, shape in zip(tables, shapes, strict=True)), deviation
+    )
     return released(plan, batch, statement, schema)
 
 
@@ -170,7 +214,9 @@ def run(grid: Grid, context: Context) -> Model:
     settings = Settings.from_config(context.run_config)
     plan = read_plan(settings.plan)
     if plan.schema.from_data:
-        raise PrivacyError("the plan's schema was read off the data, so that nothing counted with it is private")
+        raise PrivacyError(
+            "the plan's schema was read off the data, so that nothing counted with it is private"
+        )
     model = model_of(plan, settings, secure_sum(grid, context, plan, settings))
     save(model, settings.output)
     return model

@@ -17,10 +17,13 @@ class Terms:
 
     Args:
         epsilon: what the sum costs every party, for one row added or removed.
-        honest: how many honest contributions make up all of the noise; each adds one share of so many.
-        colluding: how many contributions are allowed for whose noise somebody may know. At least one: every party knows its own, and
-            can take it off the published sum. With fewer than ``honest + colluding`` contributions nothing is unmasked.
-        rows_per_person: how many rows one person may have in a table, for whom the model is to promise.
+        honest: how many honest contributions make up all of the noise; each adds one share of so
+            many.
+        colluding: how many contributions are allowed for whose noise somebody may know. At least
+            one: every party knows its own, and can take it off the published sum. With fewer than
+            ``honest + colluding`` contributions nothing is unmasked.
+        rows_per_person: how many rows one person may have in a table, for whom the model is to
+            promise.
     """
 
     epsilon: Fraction
@@ -36,11 +39,17 @@ class Terms:
 
     @property
     def contributions(self) -> int:
-        """The fewest that may be in the sum, and the threshold of SecAgg+: the keys of fewer parties open nothing."""
+        """The fewest that may be in the sum, and the threshold of SecAgg+: the keys of fewer
+        parties open nothing.
+        """
         return self.honest + self.colluding
 
     def to_config(self) -> dict[str, str | int]:
-        counts = {"honest": self.honest, "colluding": self.colluding, "rows_per_person": self.rows_per_person}
+        counts = {
+            "honest": self.honest,
+            "colluding": self.colluding,
+            "rows_per_person": self.rows_per_person,
+        }
         return {"epsilon": str(self.epsilon), **counts}
 
     @classmethod
@@ -49,7 +58,11 @@ class Terms:
         epsilon = wanted(config, "epsilon")
         if isinstance(epsilon, bool) or not isinstance(epsilon, str | int | float):
             raise ParameterError(f"epsilon must be a number, got {epsilon!r}")
-        counts = (wanted(config, "honest"), wanted(config, "colluding"), config.get("rows_per_person", 1))
+        counts = (
+            wanted(config, "honest"),
+            wanted(config, "colluding"),
+            config.get("rows_per_person", 1),
+        )
         return cls(exact_epsilon("epsilon", epsilon), *counts)  # type: ignore[arg-type]
 
 

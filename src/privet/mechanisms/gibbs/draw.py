@@ -1,4 +1,6 @@
-"""Draw a whole labelled tree with probability proportional to prior x exp(epsilon x correct weight)."""
+"""Draw a whole labelled tree with probability proportional to prior x exp(epsilon x correct
+weight).
+"""
 
 from __future__ import annotations
 
@@ -15,7 +17,17 @@ import numpy.typing as npt
 
 from privet.cells import Cells, Split
 from privet.mechanisms.categorical import exact_draw
-from privet.mechanisms.gibbs.kernels import Law, Tables, end_terms, inner_level, inner_terms, last_level, most_terms, narrowed, totals
+from privet.mechanisms.gibbs.kernels import (
+    Law,
+    Tables,
+    end_terms,
+    inner_level,
+    inner_terms,
+    last_level,
+    most_terms,
+    narrowed,
+    totals,
+)
 from privet.mechanisms.gibbs.plan import Plan, codes_of
 from privet.mechanisms.randomness import Bits
 from privet.space import MAX_THREADS, children
@@ -41,7 +53,9 @@ class Gibbs:
         unit: epsilon per unit of weight.
     """
 
-    def __init__(self, plan: Plan, flat: npt.NDArray[np.int64], base: npt.NDArray[np.int64], unit: float) -> None:
+    def __init__(
+        self, plan: Plan, flat: npt.NDArray[np.int64], base: npt.NDArray[np.int64], unit: float
+    ) -> None:
         self._plan, self._tables = plan, Tables(flat, base)
         self.unit = unit
         self._law = Law(unit, plan.space.split, plan.space.keep)
@@ -51,15 +65,24 @@ class Gibbs:
     def _solve(self) -> None:
         plan, n_classes, arrays = self._plan, self._n_classes, self._plan.arrays
         counts = np.zeros((plan.n_states, n_classes), dtype=np.int64)
-        #: For each number of tests left, from 1 on: whole numbers and rests of all states. Nobody there: 0.
-        self._best = {left: np.zeros(plan.n_states, dtype=np.int64) for left in range(1, plan.depth)}
+        #: For each number of tests left, from 1 on: whole numbers and rests of all states. Nobody
+        #: there: 0.
+        self._best = {
+            left: np.zeros(plan.n_states, dtype=np.int64) for left in range(1, plan.depth)
+        }
         self._rest = {left: np.zeros((plan.n_states, n_classes)) for left in range(1, plan.depth)}
         if plan.depth < 2:
             return
         sets, steps = range(plan.n_state_sets), plan.space.size.work
         on_all_cores(sets, lambda s: totals(s, n_classes, self._tables, arrays, counts), steps)
         tests = plan.depth - 1
-        on_all_cores(sets, lambda s: last_level(s, tests, self._tables, arrays, self._law, counts, self._best[1], self._rest[1]), steps)
+        on_all_cores(
+            sets,
+            lambda s: last_level(
+                s, tests, self._tables, arrays, self._law, counts, self._best[1], self._rest[1]
+            ),
+            steps,
+        )
         for left in range(2, plan.depth):
             reached = [s for s in sets if len(plan.sets[s]) <= plan.depth - left]
             below = (self._best[left - 1], self._rest[left - 1])
@@ -70,7 +93,7 @@ class Gibbs:
 
             on_all_cores(reached, level, steps)
 
-    # -- from the root down --------------------------------------------------------------------------------------------
+    # -- from the root down ------------------------------------------------------------------------
 
     def draw(self, bits: Bits) -> LabelledTree:
         """One tree. Nodes that nobody is in are drawn like any other, from the prior."""
@@ -87,14 +110,19 @@ class Gibbs:
             first = len(attribute)
             attribute[number], offset[number] = a, len(branch)
             # Values that are not possible here go with the first child.
-            branch += [first + next((j for j, child in enumerate(kept) if child >> code & 1), 0) for code in range(schema.sizes[a])]
+            branch += [
+                first + next((j for j, child in enumerate(kept) if child >> code & 1), 0)
+                for code in range(schema.sizes[a])
+            ]
             attribute += [-1] * len(kept)
             offset += [0] * len(kept)
             labels += [0] * len(kept)
             stack += enumerate(self.below(node, labels[number], split), start=first)
         leaves = np.array(attribute) < 0
         cell = np.where(leaves, np.cumsum(leaves) - 1, -1)
-        cells = Cells(schema, np.array(attribute), np.array(offset), np.array(branch), cell, int(leaves.sum()))
+        cells = Cells(
+            schema, np.array(attribute), np.array(offset), np.array(branch), cell, int(leaves.sum())
+        )
         return LabelledTree(cells, np.array(labels))
 
     def root(self) -> Node:
@@ -102,12 +130,16 @@ class Gibbs:
         return Node(np.zeros(len(self._plan.sizes), dtype=np.int64), self._plan.depth, -1)
 
     def below(self, node: Node, label: int, split: Split) -> list[Node]:
-        """The children of a node with this label and split, in order; those that the values still possible leave empty do not exist."""
+        """The children of a node with this label and split, in order; those that the values still
+        possible leave empty do not exist.
+        """
         plan, a = self._plan, self._plan.space.schema.index(split.attribute)
         kept = children(plan.masks[a][node.subset[a]], split)
         if node.left == 1:  # the last test: what is below needs its class weights only
             table = self._table(node.subset, a)
-            return [Node(node.subset, 0, label, table[codes_of(child)].sum(axis=0)) for child in kept]
+            return [
+                Node(node.subset, 0, label, table[codes_of(child)].sum(axis=0)) for child in kept
+            ]
         found = []
         for child in kept:
             subset = node.subset.copy()
@@ -118,12 +150,16 @@ class Gibbs:
     def _choose(self, bits: Bits, node: Node) -> tuple[int, Split | None]:
         """The label of a node, and how it is split, in one draw."""
         choices = self.choices(node)
-        index = exact_draw(bits, choices.whole.reshape(-1), self._law.unit, choices.rest.reshape(-1))
+        index = exact_draw(
+            bits, choices.whole.reshape(-1), self._law.unit, choices.rest.reshape(-1)
+        )
         term, label = divmod(index, self._n_classes)
         return label, choices.splits[term]
 
     def choices(self, node: Node) -> Choices:
-        """Everything that a node can be, with log-weights: to stop (first) or to be split in some way, with each label."""
+        """Everything that a node can be, with log-weights: to stop (first) or to be split in some
+        way, with each label.
+        """
         plan, arrays, n_classes = self._plan, self._plan.arrays, self._n_classes
         chance, keep = self._law.split, self._law.keep
         splits: list[Split | None] = [None]
@@ -141,12 +177,24 @@ class Gibbs:
                 found = inner_terms(which, node.subset, arrays, *below, weight, value, ids)
                 splits += [plan.inner_splits[i] for i in ids[:found]]
             else:
-                found = end_terms(which, node.subset, n_classes, self._tables, arrays, self._law, weight, value, ids)
+                found = end_terms(
+                    which,
+                    node.subset,
+                    n_classes,
+                    self._tables,
+                    arrays,
+                    self._law,
+                    weight,
+                    value,
+                    ids,
+                )
                 splits += [plan.last_splits[i] for i in ids[:found]]
             weight, value = weight[:found], value[:found]
         label_prior = np.full(n_classes, -math.log(n_classes))
         if node.above >= 0:
-            label_prior = np.log((1 - keep) / n_classes + keep * (np.arange(n_classes) == node.above))
+            label_prior = np.log(
+                (1 - keep) / n_classes + keep * (np.arange(n_classes) == node.above)
+            )
         stop = np.full((1, n_classes), math.log(1 - chance) if len(weight) else 0.0)
         whole = np.vstack([counts[None], np.broadcast_to(weight[:, None], value.shape)])
         return Choices(splits, whole, label_prior + np.vstack([stop, value + math.log(chance)]))
@@ -161,7 +209,9 @@ class Gibbs:
 
 @dataclass(frozen=True, eq=False)
 class Node:
-    """A node that is to be drawn: which values are possible, how many tests are left, and the label above (-1: none)."""
+    """A node that is to be drawn: which values are possible, how many tests are left, and the label
+    above (-1: none).
+    """
 
     subset: npt.NDArray[np.int64]
     left: int
@@ -171,7 +221,9 @@ class Node:
 
 @dataclass(frozen=True, eq=False)
 class Choices:
-    """Ways to split (None: stop), and for each way and label the log-weight: ``unit * whole + rest``, in exact real numbers."""
+    """Ways to split (None: stop), and for each way and label the log-weight: ``unit * whole +
+    rest``, in exact real numbers.
+    """
 
     splits: list[Split | None]
     whole: npt.NDArray[np.int64]
@@ -179,7 +231,9 @@ class Choices:
 
 
 def on_all_cores(items: Iterable[int], work: Callable[[int], None], steps: int) -> None:
-    """Do independent pieces of work whose kernels run without the interpreter lock; all together take so many elementary steps."""
+    """Do independent pieces of work whose kernels run without the interpreter lock; all together
+    take so many elementary steps.
+    """
     left = deque(items)
 
     def worker() -> None:

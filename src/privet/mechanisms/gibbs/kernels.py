@@ -1,10 +1,12 @@
 """The dynamic program over trees, compiled by Numba. All loops run without the interpreter lock.
 
-Every value is held as a whole number M of correct weight and a small real C, meaning exp(unit M + C), where ``unit`` is epsilon per
-unit of weight. M is the weight that some tree gets right, so that C stays within the prior's size and its rounding errors do not
-grow with the table (docs/concepts/gibbs.md has the proof).
+Every value is held as a whole number M of correct weight and a small real C, meaning exp(unit M +
+C), where ``unit`` is epsilon per unit of weight. M is the weight that some tree gets right, so that
+C stays within the prior's size and its rounding errors do not grow with the table
+(docs/concepts/gibbs.md has the proof).
 
-Arguments that kernels share: ``plan`` (:class:`~privet.mechanisms.gibbs.plan.Arrays`), ``tables`` and ``law`` (below).
+Arguments that kernels share: ``plan`` (:class:`~privet.mechanisms.gibbs.plan.Arrays`), ``tables``
+and ``law`` (below).
 """
 
 from __future__ import annotations
@@ -20,7 +22,9 @@ from privet.compiled import compiled
 
 
 class Tables(NamedTuple):
-    """Contingency tables: that of set s is ``flat[base[s]:base[s + 1]]``, values in the order of its attributes, classes last."""
+    """Contingency tables: that of set s is ``flat[base[s]:base[s + 1]]``, values in the order of
+    its attributes, classes last.
+    """
 
     flat: npt.NDArray[np.int64]
     base: npt.NDArray[np.int64]
@@ -35,19 +39,34 @@ class Law(NamedTuple):
 
 
 jit = compiled(error_model="numpy")
-#: For helpers that are called for every state: handing over the plan would take longer than their work.
+#: For helpers that are called for every state: handing over the plan would take longer than their
+#: work.
 inlined = njit(nogil=True, error_model="numpy", inline="always")
 
 
 @inlined  # type: ignore[untyped-decorator]
 def decay(x: float) -> float:
-    """exp(-x) for x >= 0. Most are 1 or 0 (beyond 746 exactly so in doubles), where exp takes longest."""
+    """exp(-x) for x >= 0. Most are 1 or 0 (beyond 746 exactly so in doubles), where exp takes
+    longest.
+    """
     return 1.0 if x == 0.0 else exp(-x) if x < 746.0 else 0.0
 
 
 @jit
-def expand(source: Any, outer: int, size: int, inner: int, start: int, n_subsets: int, below: Any, more_start: Any, more: Any) -> Any:
-    """Sum one axis over each proper subset of its values: from (outer, size, inner) to (outer, n_subsets - 1, inner)."""
+def expand(
+    source: Any,
+    outer: int,
+    size: int,
+    inner: int,
+    start: int,
+    n_subsets: int,
+    below: Any,
+    more_start: Any,
+    more: Any,
+) -> Any:
+    """Sum one axis over each proper subset of its values: from (outer, size, inner) to (outer,
+    n_subsets - 1, inner).
+    """
     out = np.zeros(outer * (n_subsets - 1) * inner, dtype=np.int64)
     for o in range(outer):
         for s in range(1, n_subsets):
@@ -66,7 +85,9 @@ def expand(source: Any, outer: int, size: int, inner: int, start: int, n_subsets
 
 @jit
 def summed(which: int, by: int, tables: Any, plan: Any) -> Any:
-    """The table of a set of attributes, summed over each subset of values, but for attribute ``by``, which keeps its values (-1: none)."""
+    """The table of a set of attributes, summed over each subset of values, but for attribute
+    ``by``, which keeps its values (-1: none).
+    """
     out = tables.flat[tables.base[which] : tables.base[which + 1]]
     inner = len(out)
     outer = 1
@@ -77,20 +98,44 @@ def summed(which: int, by: int, tables: Any, plan: Any) -> Any:
             outer *= plan.sizes[a]
         else:
             n_subsets = plan.first[a + 1] - plan.first[a]
-            out = expand(out, outer, plan.sizes[a], inner, plan.first[a], n_subsets, plan.below, plan.more_start, plan.more)
+            out = expand(
+                out,
+                outer,
+                plan.sizes[a],
+                inner,
+                plan.first[a],
+                n_subsets,
+                plan.below,
+                plan.more_start,
+                plan.more,
+            )
             outer *= n_subsets - 1
     return out
 
 
 @inlined  # type: ignore[untyped-decorator]
 def last_terms(
-    prefix: Any, splits: Any, start: int, stop: int, block_start: Any, run_start: Any, run_low: Any, run_high: Any,
-    unit: float, keep: float, counts: Any, share: Any, weight: Any, value: Any,
-) -> None:  # fmt: skip
-    """What each of these last-level splits is worth for each label: ``value`` exp(unit ``weight``), leaves' labels summed out.
+    prefix: Any,
+    splits: Any,
+    start: int,
+    stop: int,
+    block_start: Any,
+    run_start: Any,
+    run_low: Any,
+    run_high: Any,
+    unit: float,
+    keep: float,
+    counts: Any,
+    share: Any,
+    weight: Any,
+    value: Any,
+) -> None:
+    """What each of these last-level splits is worth for each label: ``value`` exp(unit ``weight``),
+    leaves' labels summed out.
 
-    ``prefix`` holds running sums of the value-by-class table. Leaf with class weights n, label l above it:
-    (1 - keep)/T sum_c exp(unit n_c) + keep exp(unit n_l). The splits are ``splits[start:stop]``; ``counts`` and ``share`` are scratch.
+    ``prefix`` holds running sums of the value-by-class table. Leaf with class weights n, label l
+    above it: (1 - keep)/T sum_c exp(unit n_c) + keep exp(unit n_l). The splits are
+    ``splits[start:stop]``; ``counts`` and ``share`` are scratch.
     """
     n_classes = prefix.shape[1]
     for i in range(stop - start):
@@ -129,8 +174,12 @@ def last_terms(
 
 
 @inlined  # type: ignore[untyped-decorator]
-def load_prefix(table: Any, start: int, step: int, low: int, high: int, member: Any, prefix: Any) -> None:
-    """Running sums of a value-by-class table over the values ``member[low:high]``: value v of class c is at start + v step + c."""
+def load_prefix(
+    table: Any, start: int, step: int, low: int, high: int, member: Any, prefix: Any
+) -> None:
+    """Running sums of a value-by-class table over the values ``member[low:high]``: value v of class
+    c is at start + v step + c.
+    """
     n_classes = prefix.shape[1]
     at = low
     for c in range(n_classes):
@@ -163,7 +212,9 @@ def totals(which: int, n_classes: int, tables: Any, plan: Any, counts: Any) -> N
 
 @inlined  # type: ignore[untyped-decorator]
 def decode(which: int, state: int, plan: Any, subset: Any) -> int:
-    """The subset of each attribute in a state (0: everything), and the numbers of tests that lead to it, as bits."""
+    """The subset of each attribute in a state (0: everything), and the numbers of tests that lead
+    to it, as bits.
+    """
     subset[:] = 0
     reached = 1
     for i in range(plan.set_start[which + 1] - 1, plan.set_start[which] - 1, -1):
@@ -182,8 +233,12 @@ def decode(which: int, state: int, plan: Any, subset: Any) -> int:
 
 
 @jit
-def last_level(which: int, tests: int, tables: Any, plan: Any, law: Any, counts: Any, best: Any, rest: Any) -> None:
-    """Z of all states of a set of attributes with one test left, where ``tests`` tests lead to them."""
+def last_level(
+    which: int, tests: int, tables: Any, plan: Any, law: Any, counts: Any, best: Any, rest: Any
+) -> None:
+    """Z of all states of a set of attributes with one test left, where ``tests`` tests lead to
+    them.
+    """
     unit, split, keep = law.unit, law.split, law.keep
     n_classes = counts.shape[1]
     n_states = plan.state_base[which + 1] - plan.state_base[which]
@@ -198,7 +253,10 @@ def last_level(which: int, tests: int, tables: Any, plan: Any, law: Any, counts:
         active[i] = total > 0 and (reached >> tests) & 1
         if active[i]:
             for a in range(len(plan.sizes)):
-                allowed[i] += plan.last_start[plan.first[a] + subset[a]] < plan.last_start[plan.first[a] + subset[a] + 1]
+                allowed[i] += (
+                    plan.last_start[plan.first[a] + subset[a]]
+                    < plan.last_start[plan.first[a] + subset[a] + 1]
+                )
     top = np.zeros(n_states, dtype=np.int64)
     acc = np.zeros((n_states, n_classes))
     most = most_terms(plan.last_start, plan)
@@ -206,8 +264,18 @@ def last_level(which: int, tests: int, tables: Any, plan: Any, law: Any, counts:
     value = np.empty((most, n_classes))
     of_class, share = np.empty(n_classes, dtype=np.int64), np.empty(n_classes)
     # Handing over the whole plan at every state would take longer than the work itself.
-    last_start, last, member_start, member = plan.last_start, plan.last, plan.member_start, plan.member
-    block_start, run_start, run_low, run_high = plan.block_start, plan.run_start, plan.run_low, plan.run_high
+    last_start, last, member_start, member = (
+        plan.last_start,
+        plan.last,
+        plan.member_start,
+        plan.member,
+    )
+    block_start, run_start, run_low, run_high = (
+        plan.block_start,
+        plan.run_start,
+        plan.run_low,
+        plan.run_high,
+    )
     for a in range(len(plan.sizes)):
         inside = False
         after = 1  # states of the attributes behind this one
@@ -236,12 +304,30 @@ def last_level(which: int, tests: int, tables: Any, plan: Any, law: Any, counts:
             if n_splits == 0:
                 continue
             load_prefix(
-                table, (before * size * after + behind) * n_classes, after * n_classes, member_start[s], member_start[s + 1], member, prefix
+                table,
+                (before * size * after + behind) * n_classes,
+                after * n_classes,
+                member_start[s],
+                member_start[s + 1],
+                member,
+                prefix,
             )
             last_terms(
-                prefix, last, last_start[s], last_start[s + 1], block_start, run_start, run_low, run_high,
-                unit, keep, of_class, share, weight, value,
-            )  # fmt: skip
+                prefix,
+                last,
+                last_start[s],
+                last_start[s + 1],
+                block_start,
+                run_start,
+                run_low,
+                run_high,
+                unit,
+                keep,
+                of_class,
+                share,
+                weight,
+                value,
+            )
             prior = 1.0 / (allowed[i] * n_splits)
             for t in range(n_splits):
                 if weight[t] > top[i]:
@@ -270,7 +356,9 @@ def last_level(which: int, tests: int, tables: Any, plan: Any, law: Any, counts:
 
 @inlined  # type: ignore[untyped-decorator]
 def child_state(which: int, subset: Any, a: int, now: int, plan: Any) -> int:
-    """The number of the state in which attribute a has subset ``now`` and the others are as they are."""
+    """The number of the state in which attribute a has subset ``now`` and the others are as they
+    are.
+    """
     set_ = which if subset[a] > 0 else plan.with_more[which, a]
     state = 0
     for i in range(plan.set_start[set_], plan.set_start[set_ + 1]):
@@ -280,8 +368,12 @@ def child_state(which: int, subset: Any, a: int, now: int, plan: Any) -> int:
 
 
 @jit
-def inner_terms(which: int, subset: Any, plan: Any, best: Any, rest: Any, weight: Any, value: Any, ids: Any) -> int:
-    """What each split that is allowed here is worth for each label: log prior and children in ``value``, whole numbers in ``weight``."""
+def inner_terms(
+    which: int, subset: Any, plan: Any, best: Any, rest: Any, weight: Any, value: Any, ids: Any
+) -> int:
+    """What each split that is allowed here is worth for each label: log prior and children in
+    ``value``, whole numbers in ``weight``.
+    """
     n_classes = rest.shape[1]
     n_allowed = 0
     for a in range(len(plan.sizes)):
@@ -305,8 +397,20 @@ def inner_terms(which: int, subset: Any, plan: Any, best: Any, rest: Any, weight
 
 
 @jit
-def inner_level(which: int, tests: int, plan: Any, law: Any, counts: Any, below: Any, below_rest: Any, best: Any, rest: Any) -> None:
-    """Z of all states of a set of attributes that ``tests`` tests lead to, from the states one level below."""
+def inner_level(
+    which: int,
+    tests: int,
+    plan: Any,
+    law: Any,
+    counts: Any,
+    below: Any,
+    below_rest: Any,
+    best: Any,
+    rest: Any,
+) -> None:
+    """Z of all states of a set of attributes that ``tests`` tests lead to, from the states one
+    level below.
+    """
     unit, split, keep = law.unit, law.split, law.keep
     n_classes = counts.shape[1]
     subset = np.zeros(len(plan.sizes), dtype=np.int64)
@@ -328,7 +432,8 @@ def inner_level(which: int, tests: int, plan: Any, law: Any, counts: Any, below:
         for c in range(n_classes):
             whole[c], worth[c] = counts[state, c], 0.0
             if n_terms:
-                # A log-sum-exp: first the largest term, exp(unit whole + at), then all of them in relation to it.
+                # A log-sum-exp: first the largest term, exp(unit whole + at), then all of them in
+                # relation to it.
                 stop = log(1.0 - split)
                 at = stop
                 for t in range(n_terms):
@@ -351,12 +456,16 @@ def inner_level(which: int, tests: int, plan: Any, law: Any, counts: Any, below:
             sum_ += exp(worth[c] - ahead)
         best[state] = top
         for c in range(n_classes):
-            rest[state, c] = ahead + log((1.0 - keep) / n_classes * sum_ + keep * exp(worth[c] - ahead))
+            rest[state, c] = ahead + log(
+                (1.0 - keep) / n_classes * sum_ + keep * exp(worth[c] - ahead)
+            )
 
 
 @jit
 def narrowed(which: int, by: int, subset: Any, tables: Any, plan: Any) -> Any:
-    """The value-by-class table of attribute ``by`` (-1: the class weights alone) in one state, from the table of a set of attributes."""
+    """The value-by-class table of attribute ``by`` (-1: the class weights alone) in one state, from
+    the table of a set of attributes.
+    """
     out = tables.flat[tables.base[which] : tables.base[which + 1]]
     inner, outer = len(out), 1
     for i in range(plan.set_start[which], plan.set_start[which + 1]):
@@ -376,8 +485,20 @@ def narrowed(which: int, by: int, subset: Any, tables: Any, plan: Any) -> Any:
 
 
 @jit
-def end_terms(which: int, subset: Any, n_classes: int, tables: Any, plan: Any, law: Any, weight: Any, value: Any, ids: Any) -> int:
-    """What each last-level split that is allowed in one state is worth for each label, as :func:`inner_terms` says it."""
+def end_terms(
+    which: int,
+    subset: Any,
+    n_classes: int,
+    tables: Any,
+    plan: Any,
+    law: Any,
+    weight: Any,
+    value: Any,
+    ids: Any,
+) -> int:
+    """What each last-level split that is allowed in one state is worth for each label, as
+    :func:`inner_terms` says it.
+    """
     unit, keep = law.unit, law.keep
     n_allowed = 0
     for a in range(len(plan.sizes)):
@@ -390,13 +511,29 @@ def end_terms(which: int, subset: Any, n_classes: int, tables: Any, plan: Any, l
         n_splits = plan.last_start[s + 1] - plan.last_start[s]
         if n_splits == 0:
             continue
-        table = narrowed(which if subset[a] > 0 else plan.with_more[which, a], a, subset, tables, plan)
+        table = narrowed(
+            which if subset[a] > 0 else plan.with_more[which, a], a, subset, tables, plan
+        )
         prefix = np.zeros((plan.sizes[a] + 1, n_classes), dtype=np.int64)
-        load_prefix(table, 0, n_classes, plan.member_start[s], plan.member_start[s + 1], plan.member, prefix)
+        load_prefix(
+            table, 0, n_classes, plan.member_start[s], plan.member_start[s + 1], plan.member, prefix
+        )
         last_terms(
-            prefix, plan.last, plan.last_start[s], plan.last_start[s + 1], plan.block_start, plan.run_start, plan.run_low, plan.run_high,
-            unit, keep, of_class, share, weight[found : found + n_splits], value[found : found + n_splits],
-        )  # fmt: skip
+            prefix,
+            plan.last,
+            plan.last_start[s],
+            plan.last_start[s + 1],
+            plan.block_start,
+            plan.run_start,
+            plan.run_low,
+            plan.run_high,
+            unit,
+            keep,
+            of_class,
+            share,
+            weight[found : found + n_splits],
+            value[found : found + n_splits],
+        )
         for t in range(found, found + n_splits):
             ids[t] = plan.last[plan.last_start[s] + t - found]
             for c in range(n_classes):

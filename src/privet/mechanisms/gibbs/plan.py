@@ -1,8 +1,9 @@
 """A space of trees, laid out in flat arrays for the dynamic program. Public: no data in here.
 
-A *state* is what tests can leave possible: a proper subset of values for some attributes, everything for the others. The states
-of one set of attributes lie side by side, numbered in mixed radix by the subsets of its attributes in order. A draw looks at
-contingency tables of these sets of attributes, alone and with one attribute more.
+A *state* is what tests can leave possible: a proper subset of values for some attributes,
+everything for the others. The states of one set of attributes lie side by side, numbered in mixed
+radix by the subsets of its attributes in order. A draw looks at contingency tables of these sets of
+attributes, alone and with one attribute more.
 """
 
 from __future__ import annotations
@@ -63,27 +64,45 @@ class Plan:
         self.first = _starts([len(listed) for listed in masks])
         everything = [(a, mask) for a, listed in enumerate(masks) for mask in listed]
         # How a subset's counts follow from those of another, smaller one, and some values more.
-        below = [_largest_below(masks[a], i) for a, listed in enumerate(masks) for i in range(len(listed))]
-        more = [codes_of(mask & ~(masks[a][b] if b >= 0 else 0)) for (a, mask), b in zip(everything, below, strict=True)]
+        below = [
+            _largest_below(masks[a], i)
+            for a, listed in enumerate(masks)
+            for i in range(len(listed))
+        ]
+        more = [
+            codes_of(mask & ~(masks[a][b] if b >= 0 else 0))
+            for (a, mask), b in zip(everything, below, strict=True)
+        ]
         tests = [space.subsets[a][mask] for a, mask in everything]
-        # The splits that are allowed at each subset: above the last level with the subsets of their children, at the last one as they are.
+        # The splits that are allowed at each subset: above the last level with the subsets of their
+        # children, at the last one as they are.
         self.inner_splits: list[Split] = []
         inner_children: list[list[int]] = []
         inner_of: list[list[int]] = []
         for a, mask in everything:
             allowed = [one for one in inner[a] if separates(mask, one)] if space.depth > 1 else []
-            inner_of.append(list(range(len(self.inner_splits), len(self.inner_splits) + len(allowed))))
+            inner_of.append(
+                list(range(len(self.inner_splits), len(self.inner_splits) + len(allowed)))
+            )
             self.inner_splits += allowed
             # A child that the remaining tests cannot reach is not looked up.
-            inner_children += [[self.subset_of[a].get(child, 0) for child in children(mask, one)] for one in allowed]
+            inner_children += [
+                [self.subset_of[a].get(child, 0) for child in children(mask, one)]
+                for one in allowed
+            ]
         self.last_splits = [one for splits in last for one in splits]
         number = {one: i for i, one in enumerate(self.last_splits)}
-        last_of = [[number[one] for one in last[a] if separates(mask, one)] if space.depth > 0 else [] for a, mask in everything]
+        last_of = [
+            [number[one] for one in last[a] if separates(mask, one)] if space.depth > 0 else []
+            for a, mask in everything
+        ]
         blocks = [_runs(one) for one in self.last_splits]
         # Sets of attributes: those that states are about first, then these with one attribute more.
         can_narrow = [a for a, listed in enumerate(masks) if len(listed) > 1]
         can_end = [a for a in range(len(sizes)) if last[a]] if space.depth else []
-        self.sets: list[tuple[int, ...]] = [one for n in range(max(space.depth, 1)) for one in combinations(can_narrow, n)]
+        self.sets: list[tuple[int, ...]] = [
+            one for n in range(max(space.depth, 1)) for one in combinations(can_narrow, n)
+        ]
         n_state_sets = len(self.sets)
         number_of = {one: i for i, one in enumerate(self.sets)}
         for one in self.sets[:n_state_sets]:
@@ -99,7 +118,10 @@ class Plan:
             for a in range(len(sizes)):
                 if a not in one:
                     with_one_more[i, a] = number_of.get(tuple(sorted((*one, a))), -1)
-        counts = [int(np.prod([len(masks[a]) - 1 for a in one], dtype=np.int64)) for one in self.sets[:n_state_sets]]
+        counts = [
+            int(np.prod([len(masks[a]) - 1 for a in one], dtype=np.int64))
+            for one in self.sets[:n_state_sets]
+        ]
         self.state_base = _starts(counts)
         self.n_states = int(self.state_base[-1])
         flat_runs = [run for split_blocks in blocks for block in split_blocks for run in block]
@@ -164,4 +186,6 @@ def _starts(lengths: list[int]) -> Ints:
 
 
 def _ragged(lists: list[list[int]]) -> tuple[Ints, Ints]:
-    return _starts([len(one) for one in lists]), np.array([item for one in lists for item in one], dtype=np.int64)
+    return _starts([len(one) for one in lists]), np.array(
+        [item for one in lists for item in one], dtype=np.int64
+    )

@@ -1,13 +1,17 @@
-"""How far the law that is drawn from, in floating point, can be from the stated one: a public bound, which is charged.
+"""How far the law that is drawn from, in floating point, can be from the stated one: a public
+bound, which is charged.
 
-Each node of a tree is one exact draw (:func:`~privet.mechanisms.categorical.exact_draw`) from log-weights that the dynamic program
-rounded. Let a log-weight be within e1 of what the stored values of the children say, and a stored value within e2 of the logarithm of
-the sum of such terms. Along a tree the stored values cancel, so that the logarithm of its probability is that of
-prior x exp(epsilon x correct weight) but for a constant and, per node, 2 e1 + e2. Over two neighbouring tables the range of the
-log-ratio is then at most epsilon + 4 E, where E is the sum of 2 e1 + e2 over the nodes of the largest tree (docs/concepts/gibbs.md).
+Each node of a tree is one exact draw (:func:`~privet.mechanisms.categorical.exact_draw`) from
+log-weights that the dynamic program rounded. Let a log-weight be within e1 of what the stored
+values of the children say, and a stored value within e2 of the logarithm of the sum of such terms.
+Along a tree the stored values cancel, so that the logarithm of its probability is that of prior x
+exp(epsilon x correct weight) but for a constant and, per node, 2 e1 + e2. Over two neighbouring
+tables the range of the log-ratio is then at most epsilon + 4 E, where E is the sum of 2 e1 + e2
+over the nodes of the largest tree (docs/concepts/gibbs.md).
 
-:func:`slack` is 4 E. It assumes that sums, products and quotients of doubles are rounded to nearest (IEEE 754), and that exp and log,
-of NumPy and of compiled code, are good to 4 units in the last place; the tests look at that.
+:func:`slack` is 4 E. It assumes that sums, products and quotients of doubles are rounded to nearest
+(IEEE 754), and that exp and log, of NumPy and of compiled code, are good to 4 units in the last
+place; the tests look at that.
 """
 
 from __future__ import annotations
@@ -20,7 +24,8 @@ from privet.errors import QuestionError
 from privet.space import TreeSpace
 
 ROUNDING = 2.0**-53
-#: A space whose bound is larger is refused: terms of second order, covered by a factor of 1 + 2**-10, would count.
+#: A space whose bound is larger is refused: terms of second order, covered by a factor of 1 +
+#: 2**-10, would count.
 MAX_SLACK = Fraction(1, 1 << 16)
 #: The slack may take this share of epsilon.
 MAX_SHARE = Fraction(1, 10)
@@ -28,28 +33,36 @@ MAX_SHARE = Fraction(1, 10)
 
 @lru_cache(maxsize=4)
 def slack(space: TreeSpace) -> Fraction:
-    """What rounding can add to the epsilon of a draw, whatever the table. From public sizes alone."""
+    """What rounding can add to the epsilon of a draw, whatever the table. From public sizes
+    alone.
+    """
     below = nodes_below(space)
     within = [sum(below[: left + 1]) for left in range(space.depth + 1)]
-    error = ROUNDING * math.fsum(nodes * _node(space, within[space.depth - level]) for level, nodes in enumerate(below))
+    error = ROUNDING * math.fsum(
+        nodes * _node(space, within[space.depth - level]) for level, nodes in enumerate(below)
+    )
     found = Fraction(math.ceil(4 * error * (1 + 2.0**-10) * 2.0**64), 1 << 64)
     if found > MAX_SLACK:
         raise QuestionError(
-            f"trees of this space can have {within[-1]:.1e} nodes, too many for floating point; use less depth (now {space.depth}) "
+            f"trees of this space can have {within[-1]:.1e} nodes, too many for floating point; "
+            f"use less depth (now {space.depth}) "
             "or splits with fewer children"
         )
     return found
 
 
 def epsilon_per_unit(space: TreeSpace, epsilon: Fraction, most: int) -> float:
-    """The double with which a draw costs at most ``epsilon``, where a row weighs at most ``most`` units.
+    """The double with which a draw costs at most ``epsilon``, where a row weighs at most ``most``
+    units.
 
-    The largest one up to (epsilon - slack)/most, so the law's own epsilon is a dyadic rational, and nothing of it is rounded.
+    The largest one up to (epsilon - slack)/most, so the law's own epsilon is a dyadic rational, and
+    nothing of it is rounded.
     """
     taken = slack(space)
     if taken > epsilon * MAX_SHARE:
         raise QuestionError(
-            f"rounding could add {float(taken):.1e} to epsilon in this space of trees, too much for epsilon {float(epsilon):.1e}; "
+            f"rounding could add {float(taken):.1e} to epsilon in this space of trees, too much "
+            f"for epsilon {float(epsilon):.1e}; "
             "use a larger epsilon, less depth or splits with fewer children"
         )
     exact = (epsilon - taken) / most
@@ -60,27 +73,46 @@ def epsilon_per_unit(space: TreeSpace, epsilon: Fraction, most: int) -> float:
 def nodes_below(space: TreeSpace) -> list[int]:
     """The most nodes that a tree can have after 0, 1, ..., depth tests.
 
-    A split divides the possible values of its attribute among the children. So there are at most as many nodes after i tests as
-    the i largest domains have combinations (by induction), and as the widest split allows.
+    A split divides the possible values of its attribute among the children. So there are at most as
+    many nodes after i tests as the i largest domains have combinations (by induction), and as the
+    widest split allows.
     """
     splits = (*(space.inner or ()), *(space.last or ()))
-    domains = sorted((space.schema.attributes[name].size for name in {one.attribute for one in splits}), reverse=True)
-    return [min(math.prod(domains[:tests]), _most_children(space) ** tests) for tests in range(space.depth + 1)]
+    domains = sorted(
+        (space.schema.attributes[name].size for name in {one.attribute for one in splits}),
+        reverse=True,
+    )
+    return [
+        min(math.prod(domains[:tests]), _most_children(space) ** tests)
+        for tests in range(space.depth + 1)
+    ]
 
 
 def size_per_node(space: TreeSpace) -> float:
-    """Stored logarithms are at most this many times the nodes below: the prior of a node, and the number of terms of a sum."""
+    """Stored logarithms are at most this many times the nodes below: the prior of a node, and the
+    number of terms of a sum.
+    """
     inner, last = space.splits_of(space.inner), space.splits_of(space.last)
-    alike = max(sum(map(bool, listed)) * max(map(len, listed), default=0) for listed in (inner, last))
+    alike = max(
+        sum(map(bool, listed)) * max(map(len, listed), default=0) for listed in (inner, last)
+    )
     chance = max(-math.log(space.split), -math.log1p(-space.split))
     return _label(space) + chance + math.log(max(alike, 1)) + math.log(_terms(space))
 
 
 def _node(space: TreeSpace, within: int) -> float:
-    """2 e1 + e2 of a node with so many nodes below it (itself included), in roundings. The constants are counted in the docs."""
+    """2 e1 + e2 of a node with so many nodes below it (itself included), in roundings. The
+    constants are counted in the docs.
+    """
     most, n_classes = _most_children(space), space.schema.n_classes
     leaves = most * (n_classes + 14 + 4 * _label(space))
-    return (3 * most + 60) * size_per_node(space) * within + 3 * leaves + 10 * _terms(space) + n_classes + 33
+    return (
+        (3 * most + 60) * size_per_node(space) * within
+        + 3 * leaves
+        + 10 * _terms(space)
+        + n_classes
+        + 33
+    )
 
 
 def _label(space: TreeSpace) -> float:

@@ -1,4 +1,6 @@
-"""Naive Bayes: given the sensitive value, what identifies a person is drawn attribute by attribute."""
+"""Naive Bayes: given the sensitive value, what identifies a person is drawn attribute by
+attribute.
+"""
 
 from __future__ import annotations
 
@@ -16,7 +18,8 @@ class NaiveBayes:
 
     Args:
         tables: for each column the logarithms, by code and value.
-        penalty: log density of the Dirichlet prior up to a constant; with the log likelihood it is what EM climbs.
+        penalty: log density of the Dirichlet prior up to a constant; with the log likelihood it is
+            what EM climbs.
     """
 
     tables: tuple[Floats, ...]
@@ -36,12 +39,19 @@ class NaiveBayes:
         return NaiveBayes(tuple(logs[:, order] for logs in self.tables), self.penalty)
 
 
-def naive_bayes(table: Table, row: Ints, value: Ints, share: Floats, n_values: int, *, smoothing: float = 1.0) -> NaiveBayes:
-    """Estimate from pairs of a row and a value, each counted by its share. ``smoothing`` is added to every count."""
+def naive_bayes(
+    table: Table, row: Ints, value: Ints, share: Floats, n_values: int, *, smoothing: float = 1.0
+) -> NaiveBayes:
+    """Estimate from pairs of a row and a value, each counted by its share. ``smoothing`` is added
+    to every count.
+    """
     tables, penalty = [], 0.0
     for column, size in zip(table.columns, table.sizes, strict=True):
         place = column[row] * np.int64(n_values) + value
-        counts = np.bincount(place, weights=share, minlength=size * n_values).reshape(size, n_values) + smoothing
+        counts = (
+            np.bincount(place, weights=share, minlength=size * n_values).reshape(size, n_values)
+            + smoothing
+        )
         logs = np.log(counts) - np.log(counts.sum(axis=0))
         tables.append(logs)
         penalty += smoothing * float(logs.sum())

@@ -1,7 +1,9 @@
-"""Groups as an adversary sees them: who is in one, which values are in it, and every pair of the two that is possible.
+"""Groups as an adversary sees them: who is in one, which values are in it, and every pair of the
+two that is possible.
 
-A candidate is a row with a value that its group holds; equal values of a group are one candidate. Groups with as many rows and
-with the same numbers of equal values lie side by side in one block, so that they are worked on together.
+A candidate is a row with a value that its group holds; equal values of a group are one candidate.
+Groups with as many rows and with the same numbers of equal values lie side by side in one block, so
+that they are worked on together.
 """
 
 from __future__ import annotations
@@ -20,7 +22,9 @@ Floats = npt.NDArray[np.float64]
 
 @dataclass(frozen=True, eq=False)
 class Block:
-    """Groups of one shape: ``n_rows`` rows each, and distinct values that stand in it ``counts`` times, the most frequent first."""
+    """Groups of one shape: ``n_rows`` rows each, and distinct values that stand in it ``counts``
+    times, the most frequent first.
+    """
 
     n_groups: int
     n_rows: int
@@ -52,12 +56,15 @@ class Groups:
         n_values: the size of the sensitive domain.
         blocks: groups of one shape each.
         row, value: of each candidate.
-        frequency: the share of the value in the group of the candidate: what is known without any attack.
+        frequency: the share of the value in the group of the candidate: what is known without any
+            attack.
         group: the number of the group of each row, from 0 on.
         entries: how many entries of each value there are in groups that have a row.
-        l: the largest whole number such that no value has more than one l-th of the entries of any group.
-        alike: sets of values that stand equally often in every group. Swapping their names changes nothing that an adversary sees, so
-            the two tables alone cannot tell which of them is which.
+        l: the largest whole number such that no value has more than one l-th of the entries of any
+            group.
+        alike: sets of values that stand equally often in every group. Swapping their names changes
+            nothing that an adversary sees, so the two tables alone cannot tell which of them is
+            which.
     """
 
     n_rows: int
@@ -76,13 +83,23 @@ class Groups:
         return iter(self.blocks)
 
 
-def make_groups(row_gid: npt.ArrayLike, st_values: npt.ArrayLike, st_gid: npt.ArrayLike, n_values: int) -> Groups:
-    """The candidates of a split, from the group of each row and the group and value of each sensitive entry."""
-    rows, values, entries = (_whole(name, given) for name, given in (("row_gid", row_gid), ("st_values", st_values), ("st_gid", st_gid)))
+def make_groups(
+    row_gid: npt.ArrayLike, st_values: npt.ArrayLike, st_gid: npt.ArrayLike, n_values: int
+) -> Groups:
+    """The candidates of a split, from the group of each row and the group and value of each
+    sensitive entry.
+    """
+    rows, values, entries = (
+        _whole(name, given)
+        for name, given in (("row_gid", row_gid), ("st_values", st_values), ("st_gid", st_gid))
+    )
     if not len(rows):
         raise ParameterError("attack: row_gid must have at least one row")
     if len(values) != len(entries):
-        raise ParameterError(f"attack: st_values and st_gid must be equally long, got {len(values)} and {len(entries)}")
+        raise ParameterError(
+            f"attack: st_values and st_gid must be equally long, got {len(values)} and "
+            f"{len(entries)}"
+        )
     if len(values) and not 0 <= values.min() <= values.max() < n_values:
         raise ParameterError(f"attack: st_values must be codes from 0 to below {n_values}")
     numbers, group = np.unique(rows, return_inverse=True)
@@ -90,15 +107,24 @@ def make_groups(row_gid: npt.ArrayLike, st_values: npt.ArrayLike, st_gid: npt.Ar
     used = numbers[place] == entries  # a group that lost all its rows tells nothing about anybody
     pair, count = np.unique(place[used] * n_values + values[used], return_counts=True)
     of, value = np.divmod(pair, n_values)
-    n_entries, distinct = np.bincount(place[used], minlength=len(numbers)), np.bincount(of, minlength=len(numbers))
+    n_entries, distinct = (
+        np.bincount(place[used], minlength=len(numbers)),
+        np.bincount(of, minlength=len(numbers)),
+    )
     size = np.bincount(group)
     if (n_entries < size).any():
-        raise ParameterError("attack: every group must have at least as many sensitive entries as rows")
+        raise ParameterError(
+            "attack: every group must have at least as many sensitive entries as rows"
+        )
     order = np.lexsort((value, -count, of))
     value, count = value[order], count[order]
     most = np.maximum.reduceat(count, np.cumsum(distinct) - distinct)
     blocks, row_parts, value_parts, frequency_parts, start = [], [], [], [], 0
-    by_group, first_row, first_value = np.argsort(group, kind="stable"), np.cumsum(size) - size, np.cumsum(distinct) - distinct
+    by_group, first_row, first_value = (
+        np.argsort(group, kind="stable"),
+        np.cumsum(size) - size,
+        np.cumsum(distinct) - distinct,
+    )
     for members, counts in _shapes(size, distinct, first_value, count):
         k, d = int(size[members[0]]), len(counts)
         block = Block(len(members), k, counts, start)
@@ -125,7 +151,9 @@ def make_groups(row_gid: npt.ArrayLike, st_values: npt.ArrayLike, st_gid: npt.Ar
 
 
 def mixed(number: npt.NDArray[np.uint64]) -> npt.NDArray[np.uint64]:
-    """A public scrambling of 64-bit numbers (the finalizer of SplitMix64). No secret, and the same everywhere."""
+    """A public scrambling of 64-bit numbers (the finalizer of SplitMix64). No secret, and the same
+    everywhere.
+    """
     number = number + np.uint64(0x9E3779B97F4A7C15)
     number = (number ^ (number >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
     number = (number ^ (number >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)
@@ -141,11 +169,15 @@ def _alike(group: Ints, value: Ints, count: Ints, n_values: int) -> tuple[tuple[
     return tuple(sorted(tuple(members) for members in sets if len(members) > 1))
 
 
-def _shapes(size: Ints, distinct: Ints, first: Ints, count: Ints) -> Iterator[tuple[Ints, tuple[int, ...]]]:
+def _shapes(
+    size: Ints, distinct: Ints, first: Ints, count: Ints
+) -> Iterator[tuple[Ints, tuple[int, ...]]]:
     """The groups of each shape, and its counts."""
     for k, d in np.unique(np.stack([size, distinct], axis=1), axis=0).tolist():
         members = np.flatnonzero((size == k) & (distinct == d))
-        shapes, which = np.unique(count[first[members][:, None] + np.arange(d)], axis=0, return_inverse=True)
+        shapes, which = np.unique(
+            count[first[members][:, None] + np.arange(d)], axis=0, return_inverse=True
+        )
         for number, counts in enumerate(shapes.tolist()):
             yield members[which.ravel() == number], tuple(counts)
 

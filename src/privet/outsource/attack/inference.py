@@ -1,8 +1,9 @@
 """The attack: learn who has which value from groups alone, by expectation maximisation.
 
-Kifer (SIGMOD 2009) showed that the groups of an anatomized table teach how sensitive values go with what identifies people, and that
-this lets an adversary do better than one l-th. Here the expectation is over the matchings inside groups, and the maximisation is naive
-Bayes with a Dirichlet prior, followed by a few rounds of logistic regression where asked.
+Kifer (SIGMOD 2009) showed that the groups of an anatomized table teach how sensitive values go with
+what identifies people, and that this lets an adversary do better than one l-th. Here the
+expectation is over the matchings inside groups, and the maximisation is naive Bayes with a
+Dirichlet prior, followed by a few rounds of logistic regression where asked.
 """
 
 from __future__ import annotations
@@ -49,18 +50,24 @@ def attack(
 
     Args:
         schema: of the identifier table: its attributes and its class.
-        codes: a column of codes for each attribute; the code past the end of a domain is one more value.
+        codes: a column of codes for each attribute; the code past the end of a domain is one more
+            value.
         classes: the column of class codes.
         row_gid: the group of each row.
-        st_values, st_gid: the value code and the group of each entry of the sensitive table. A group may have more entries than rows.
+        st_values, st_gid: the value code and the group of each entry of the sensitive table. A
+            group may have more entries than rows.
         n_values: the size of the sensitive domain.
         known: values of a few people that the adversary knows beforehand, by position of the row.
-        model: ``"naive-bayes"`` as Kifer has it, or ``"logistic"``: three more rounds, which are better calibrated.
+        model: ``"naive-bayes"`` as Kifer has it, or ``"logistic"``: three more rounds, which are
+            better calibrated.
         smoothing: what the Dirichlet prior adds to every count.
-        max_rounds, tolerance: naive Bayes ends when the root mean square change of the probabilities is below the tolerance.
+        max_rounds, tolerance: naive Bayes ends when the root mean square change of the
+            probabilities is below the tolerance.
     """
     if isinstance(n_values, bool) or not isinstance(n_values, int) or n_values < 1:
-        raise ParameterError(f"attack: n_values must be a whole number of at least 1, got {n_values!r}")
+        raise ParameterError(
+            f"attack: n_values must be a whole number of at least 1, got {n_values!r}"
+        )
     if model not in ("logistic", "naive-bayes"):
         raise ParameterError(f"attack: model must be 'logistic' or 'naive-bayes', got {model!r}")
     if not smoothing > 0:
@@ -68,10 +75,16 @@ def attack(
     table = make_table(schema, codes, classes)
     groups = make_groups(row_gid, st_values, st_gid, n_values)
     if table.n_rows != groups.n_rows:
-        raise ParameterError(f"attack: row_gid must be as long as the columns, {table.n_rows} rows; got {groups.n_rows}")
+        raise ParameterError(
+            f"attack: row_gid must be as long as the columns, {table.n_rows} rows; got "
+            f"{groups.n_rows}"
+        )
     climb = _Climb(table, groups, _ruled_out(groups, known or {}), smoothing, max_rounds, tolerance)
     share = climb.named(climb.best_start())
-    rounds, exact = len(climb.objective), all(n_states(block.counts) <= MAX_STATES for block in groups)
+    rounds, exact = (
+        len(climb.objective),
+        all(n_states(block.counts) <= MAX_STATES for block in groups),
+    )
     weights = climb.learn(share).weights(table, groups.row, groups.value)
     if model == "logistic":
         weights, share, more = _refined(climb, weights, share)
@@ -93,7 +106,15 @@ def attack(
 class _Climb:
     """Expectation maximisation with naive Bayes: what is climbed, and how far it has come."""
 
-    def __init__(self, table: Table, groups: Groups, ruled_out: Floats | None, smoothing: float, max_rounds: int, tolerance: float) -> None:
+    def __init__(
+        self,
+        table: Table,
+        groups: Groups,
+        ruled_out: Floats | None,
+        smoothing: float,
+        max_rounds: int,
+        tolerance: float,
+    ) -> None:
         self.table, self.groups, self.ruled_out = table, groups, ruled_out
         self.smoothing, self.max_rounds, self.tolerance = smoothing, max_rounds, tolerance
         self.objective: list[float] = []
@@ -101,7 +122,14 @@ class _Climb:
 
     def learn(self, share: Floats) -> NaiveBayes:
         """The model that fits these shares best."""
-        return naive_bayes(self.table, self.groups.row, self.groups.value, share, self.groups.n_values, smoothing=self.smoothing)
+        return naive_bayes(
+            self.table,
+            self.groups.row,
+            self.groups.value,
+            share,
+            self.groups.n_values,
+            smoothing=self.smoothing,
+        )
 
     def expect(self, model: NaiveBayes) -> tuple[Floats, float]:
         """The shares under a model, and how well it explains the tables."""
@@ -110,12 +138,18 @@ class _Climb:
 
     def matched(self, weights: Floats, *, max_states: int = MAX_STATES) -> tuple[Floats, float]:
         """The shares under these weights and what is known."""
-        return match_all(self.groups, weights if self.ruled_out is None else weights + self.ruled_out, max_states=max_states)
+        return match_all(
+            self.groups,
+            weights if self.ruled_out is None else weights + self.ruled_out,
+            max_states=max_states,
+        )
 
     def from_(self, share: Floats, max_rounds: int | None = None) -> Floats:
         """Learn and expect in turn until the shares rest."""
         self.objective, self.converged = [], False
-        while not self.converged and len(self.objective) < (self.max_rounds if max_rounds is None else max_rounds):
+        while not self.converged and len(self.objective) < (
+            self.max_rounds if max_rounds is None else max_rounds
+        ):
             after, reached = self.expect(self.learn(share))
             self.converged = bool(np.sqrt(np.mean((after - share) ** 2)) < self.tolerance)
             share = after
@@ -123,20 +157,26 @@ class _Climb:
         return share
 
     def best_start(self) -> Floats:
-        """Start from the frequencies in the groups; where these tell some values not apart, from a few tilted ones."""
+        """Start from the frequencies in the groups; where these tell some values not apart, from a
+        few tilted ones.
+        """
         if not self.groups.alike:
             return self.from_(self.groups.frequency)
         best, reached = self.groups.frequency, -np.inf
         for salt in range(_STARTS):
-            share = self.from_(_tilted(self.table, self.groups, salt), min(_FIRST_ROUNDS, self.max_rounds))
+            share = self.from_(
+                _tilted(self.table, self.groups, salt), min(_FIRST_ROUNDS, self.max_rounds)
+            )
             if self.objective[-1] - 1e-6 * abs(self.objective[-1]) > reached:
                 best, reached = share, self.objective[-1]
         return self.from_(best)
 
     def named(self, share: Floats) -> Floats:
-        """Exchange the names of two values as long as that explains the tables better, and climb on from there.
+        """Exchange the names of two values as long as that explains the tables better, and climb on
+        from there.
 
-        A model may have found the right people and the wrong names: a hill of its own, with a valley between.
+        A model may have found the right people and the wrong names: a hill of its own, with a
+        valley between.
         """
         for _ in range(_RENAMINGS):
             model, best, reached = self.learn(share), None, self.objective[-1]
@@ -150,16 +190,26 @@ class _Climb:
         return share
 
     def _worth_exchanging(self) -> list[tuple[int, int]]:
-        """Pairs of frequent values and of values that are alike; the latter only where known people can tell."""
+        """Pairs of frequent values and of values that are alike; the latter only where known people
+        can tell.
+        """
         often = np.argsort(-self.groups.entries, kind="stable")[:_NAMED_VALUES]
         alike = [value for values in self.groups.alike for value in values][:_NAMED_VALUES]
-        values = dict.fromkeys([*(int(value) for value in often if self.groups.entries[value]), *alike])
-        same = {pair for values in self.groups.alike for pair in combinations(sorted(values), 2)} if self.ruled_out is None else set()
+        values = dict.fromkeys(
+            [*(int(value) for value in often if self.groups.entries[value]), *alike]
+        )
+        same = (
+            {pair for values in self.groups.alike for pair in combinations(sorted(values), 2)}
+            if self.ruled_out is None
+            else set()
+        )
         return [pair for pair in combinations(sorted(values), 2) if pair not in same]
 
 
 def _refined(climb: _Climb, weights: Floats, share: Floats) -> tuple[Floats, Floats, int]:
-    """A few more rounds with logistic regression: weights, shares, and how many rounds. Few: each shrinks what is known a little."""
+    """A few more rounds with logistic regression: weights, shares, and how many rounds. Few: each
+    shrinks what is known a little.
+    """
     groups = climb.groups
     for done in range(_REFINEMENTS):
         model = logistic(climb.table, groups.row, groups.value, share, groups.n_values)
@@ -171,7 +221,9 @@ def _refined(climb: _Climb, weights: Floats, share: Floats) -> tuple[Floats, Flo
 
 
 def _tilted(table: Table, groups: Groups, salt: int) -> Floats:
-    """Frequencies that lean: rows on one side of a public direction a little more towards the first of values that are alike."""
+    """Frequencies that lean: rows on one side of a public direction a little more towards the first
+    of values that are alike.
+    """
     side = np.zeros(table.n_rows)
     for number, (column, size) in enumerate(zip(table.columns, table.sizes, strict=True)):
         keys = np.arange(size, dtype=np.uint64) + np.uint64((salt * 1024 + number) << 32)
@@ -190,10 +242,15 @@ def _ruled_out(groups: Groups, known: Mapping[int, int]) -> Floats | None:
     values = np.full(groups.n_rows, -1, dtype=np.int64)
     for row, value in known.items():
         if not 0 <= row < groups.n_rows:
-            raise ParameterError(f"attack: known must be positions of rows from 0 to below {groups.n_rows}, got {row!r}")
+            raise ParameterError(
+                f"attack: known must be positions of rows from 0 to below {groups.n_rows}, got "
+                f"{row!r}"
+            )
         values[row] = value
     theirs = values[groups.row]
-    fits: Ints = np.bincount(groups.row, weights=theirs == groups.value, minlength=groups.n_rows).astype(np.int64)
+    fits: Ints = np.bincount(
+        groups.row, weights=theirs == groups.value, minlength=groups.n_rows
+    ).astype(np.int64)
     if (fits[sorted(known)] != 1).any():
         raise ParameterError("attack: known must give every row a value that its group holds")
     return np.where((theirs >= 0) & (theirs != groups.value), _IMPOSSIBLE, 0.0)

@@ -10,7 +10,9 @@ from privet.outsource.attack.groups import Floats, Ints
 
 
 def wilson(share: float, n: float, *, deviations: float = 1.96) -> tuple[float, float]:
-    """The interval of Wilson (1927) around a share of ``n`` independent trials: 19 in 20 for 1.96 deviations."""
+    """The interval of Wilson (1927) around a share of ``n`` independent trials: 19 in 20 for 1.96
+    deviations.
+    """
     square = deviations**2
     middle = (share + square / (2 * n)) / (1 + square / n)
     half = deviations / (1 + square / n) * math.sqrt(share * (1 - share) / n + square / (4 * n * n))
@@ -21,9 +23,10 @@ def wilson(share: float, n: float, *, deviations: float = 1.96) -> tuple[float, 
 def independent_trials(right: Floats, group: Ints) -> float:
     """As how many independent trials the rows count.
 
-    In a pair both guesses are right or both wrong, so n rows are n/2 trials. In general the variance of the share is estimated from
-    sums by group (Kish 1965, the design effect), and n is what gives independent trials that variance. It is never more than the rows,
-    and the number of groups where all guesses are the same.
+    In a pair both guesses are right or both wrong, so n rows are n/2 trials. In general the
+    variance of the share is estimated from sums by group (Kish 1965, the design effect), and n is
+    what gives independent trials that variance. It is never more than the rows, and the number of
+    groups where all guesses are the same.
     """
     share, n_rows = float(right.mean()), len(right)
     size = np.bincount(group)

@@ -1,6 +1,7 @@
 """Logistic regression: attributes that say the same are not counted twice, as naive Bayes would.
 
-It gives P(v | x); divided by P(v) that is P(x | v) up to a factor of the row, and such a factor cancels inside a group.
+It gives P(v | x); divided by P(v) that is P(x | v) up to a factor of the row, and such a factor
+cancels inside a group.
 """
 
 from __future__ import annotations
@@ -30,20 +31,27 @@ class Logistic:
     log_share: Floats
 
     def weights(self, table: Table, row: Ints, value: Ints) -> Floats:
-        """log P(v | x_r) - log P(v) for each pair of a row and a value; 0 for a value that was never seen."""
+        """log P(v | x_r) - log P(v) for each pair of a row and a value; 0 for a value that was
+        never seen.
+        """
         found = np.empty(len(row))
         for start in range(0, len(row), _AT_ONCE):
             part = slice(start, start + _AT_ONCE)
             rows, place = np.unique(row[part], return_inverse=True)
             gain = np.zeros((len(rows), len(self.log_share)))
             seen = self.regression.classes_
-            gain[:, seen] = self.regression.predict_log_proba(self.encoder.transform(_stacked(table, rows))) - self.log_share[seen]
+            gain[:, seen] = (
+                self.regression.predict_log_proba(self.encoder.transform(_stacked(table, rows)))
+                - self.log_share[seen]
+            )
             found[part] = gain[place, value[part]]
         return found
 
 
 def logistic(table: Table, row: Ints, value: Ints, share: Floats, n_values: int) -> Logistic | None:
-    """Fit on pairs of a row and a value, each counted by its share, of at most ``MAX_ROWS`` rows. None where all have one value."""
+    """Fit on pairs of a row and a value, each counted by its share, of at most ``MAX_ROWS`` rows.
+    None where all have one value.
+    """
     from sklearn.exceptions import ConvergenceWarning
     from sklearn.linear_model import LogisticRegression
     from sklearn.preprocessing import OneHotEncoder
@@ -59,8 +67,11 @@ def logistic(table: Table, row: Ints, value: Ints, share: Floats, n_values: int)
     rows, place = np.unique(row, return_inverse=True)
     known = encoder.fit_transform(_stacked(table, rows))
     with warnings.catch_warnings():
-        warnings.simplefilter("ignore", ConvergenceWarning)  # the next round goes on from better shares anyway
-        regression = LogisticRegression(C=_STRENGTH, max_iter=_STEPS).fit(known[place], value, sample_weight=share)
+        # the next round goes on from better shares anyway
+        warnings.simplefilter("ignore", ConvergenceWarning)
+        regression = LogisticRegression(C=_STRENGTH, max_iter=_STEPS).fit(
+            known[place], value, sample_weight=share
+        )
     with np.errstate(divide="ignore"):
         return Logistic(encoder, regression, np.log(counts / counts.sum()))
 

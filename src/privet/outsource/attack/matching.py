@@ -1,9 +1,11 @@
-"""Inside a group: how likely each row is to own each value, over all ways to match rows with entries.
+"""Inside a group: how likely each row is to own each value, over all ways to match rows with
+entries.
 
-Every way to give each row an entry of its own is as likely as any other beforehand. A way then has the weight
-prod_r P(x_r | value of r), and the probability of a candidate is the weight of the ways that hold it over the weight of all ways:
-a ratio of permanents. Entries of one value need not be told apart, so the ways are counted by how many entries of each
-value the first rows have taken; that is exact, and small where values repeat.
+Every way to give each row an entry of its own is as likely as any other beforehand. A way then has
+the weight prod_r P(x_r | value of r), and the probability of a candidate is the weight of the ways
+that hold it over the weight of all ways: a ratio of permanents. Entries of one value need not be
+told apart, so the ways are counted by how many entries of each value the first rows have taken;
+that is exact, and small where values repeat.
 """
 
 from __future__ import annotations
@@ -17,7 +19,8 @@ import numpy.typing as npt
 
 from privet.outsource.attack.groups import Block, Floats, Groups
 
-#: Groups with more states than this are balanced instead: 9 distinct values have 512 states, 12 have 4096.
+#: Groups with more states than this are balanced instead: 9 distinct values have 512 states, 12
+#: have 4096.
 MAX_STATES = 512
 #: The same for the last time, when exact probabilities are worth waiting for.
 MAX_STATES_AT_LAST = 4096
@@ -28,7 +31,9 @@ Places = npt.NDArray[np.intp]
 Matching = Callable[[tuple[int, ...], Floats], tuple[Floats, Floats]]
 
 
-def match_all(groups: Groups, weights: Floats, *, max_states: int = MAX_STATES) -> tuple[Floats, float]:
+def match_all(
+    groups: Groups, weights: Floats, *, max_states: int = MAX_STATES
+) -> tuple[Floats, float]:
     """The probability of every candidate, and the log weight of all ways in all groups."""
     found, total = np.empty(len(weights)), 0.0
     for block in groups:
@@ -39,7 +44,8 @@ def match_all(groups: Groups, weights: Floats, *, max_states: int = MAX_STATES) 
 
 
 def match(block: Block, weights: Floats, *, max_states: int = MAX_STATES) -> tuple[Floats, float]:
-    """The probability of each candidate of a block, and the sum over its groups of the log weight of all ways.
+    """The probability of each candidate of a block, and the sum over its groups of the log weight
+    of all ways.
 
     Args:
         block: groups of one shape.
@@ -60,7 +66,9 @@ def n_states(counts: tuple[int, ...]) -> int:
     return math.prod(count + 1 for count in counts)
 
 
-def _in_parts(block: Block, weights: Floats, function: Matching, width: int) -> tuple[Floats, float]:
+def _in_parts(
+    block: Block, weights: Floats, function: Matching, width: int
+) -> tuple[Floats, float]:
     """A function of many groups, on as many at once as fit into memory."""
     step, found, total = max(1, _AT_ONCE // width), np.empty(block.shape), 0.0
     for start in range(0, block.n_groups, step):
@@ -81,9 +89,14 @@ def _pairs(weights: Floats) -> tuple[Floats, float]:
 
 @lru_cache(maxsize=256)
 def _steps(counts: tuple[int, ...]) -> tuple[tuple[tuple[Places, Places, Floats], ...], ...]:
-    """For each number of rows that are served and each value: the states before and after, and the log of the entries to choose from."""
+    """For each number of rows that are served and each value: the states before and after, and the
+    log of the entries to choose from.
+    """
     digits = np.indices([count + 1 for count in counts]).reshape(len(counts), -1)
-    served, strides = digits.sum(axis=0), [math.prod(count + 1 for count in counts[v + 1 :]) for v in range(len(counts))]
+    served, strides = (
+        digits.sum(axis=0),
+        [math.prod(count + 1 for count in counts[v + 1 :]) for v in range(len(counts))],
+    )
     levels = []
     for level in range(sum(counts)):
         steps = []
@@ -95,17 +108,22 @@ def _steps(counts: tuple[int, ...]) -> tuple[tuple[tuple[Places, Places, Floats]
 
 
 def counted(counts: tuple[int, ...], weights: Floats) -> tuple[Floats, Floats]:
-    """Exact: forward over the rows, backward, and both together. Log of all sums, so that nothing overflows."""
+    """Exact: forward over the rows, backward, and both together. Log of all sums, so that nothing
+    overflows.
+    """
     n_groups, n_rows, _ = weights.shape
     levels, step = _steps(counts)[:n_rows], np.ascontiguousarray(weights.transpose(1, 2, 0))
     ahead = np.full((n_states(counts), n_groups), -np.inf)
     ahead[0] = 0.0
     for row, steps in enumerate(levels):
         for v, (before, after, choices) in enumerate(steps):
-            ahead[after] = np.logaddexp(ahead[after], ahead[before] + (choices[:, None] + step[row, v]))
+            ahead[after] = np.logaddexp(
+                ahead[after], ahead[before] + (choices[:, None] + step[row, v])
+            )
     last = np.unique(np.concatenate([after for _, after, _ in levels[-1]]))
     behind = np.full_like(ahead, -np.inf)
-    behind[last] = 0.0  # entries that are left over belong to people who are gone: any of them may be
+    # entries that are left over belong to people who are gone: any of them may be
+    behind[last] = 0.0
     together = np.logaddexp.reduce(ahead[last], axis=0)
     found = np.empty_like(step)
     for row in range(n_rows - 1, -1, -1):
@@ -118,11 +136,13 @@ def counted(counts: tuple[int, ...], weights: Floats) -> tuple[Floats, Floats]:
 
 
 def balanced(counts: tuple[int, ...], weights: Floats) -> tuple[Floats, Floats]:
-    """An approximation for large groups: the matrix is scaled until rows and values have their sums (Sinkhorn 1964).
+    """An approximation for large groups: the matrix is scaled until rows and values have their sums
+    (Sinkhorn 1964).
 
-    It is the table q with these sums that has the most entropy plus expected log weight. It finds mostly the same best values, and is
-    less sure of them than it could be. Where there are more entries than rows, one more row of equal weights takes what is left over.
-    Rows sum to one; sums by value are as close as a hundred sweeps bring them.
+    It is the table q with these sums that has the most entropy plus expected log weight. It finds
+    mostly the same best values, and is less sure of them than it could be. Where there are more
+    entries than rows, one more row of equal weights takes what is left over. Rows sum to one; sums
+    by value are as close as a hundred sweeps bring them.
     """
     n_groups, n_rows, _ = weights.shape
     spare = sum(counts) - n_rows

@@ -1,7 +1,9 @@
-"""What could be said about a person without the groups of that person: learnt from other people, applied to this one.
+"""What could be said about a person without the groups of that person: learnt from other people,
+applied to this one.
 
-The part of an attack that is inference from the population would be possible if the person were not in the table at all. It
-is shown beside the attack, so that an owner sees what the split itself gives away.
+The part of an attack that is inference from the population would be possible if the person were not
+in the table at all. It is shown beside the attack, so that an owner sees what the split itself
+gives away.
 """
 
 from __future__ import annotations
@@ -33,7 +35,8 @@ class Population:
     Args:
         accuracy: of the most likely value of the whole domain, without any group.
         interval: 19 in 20 for that accuracy.
-        in_group: of the most likely value of the person's group: the attack of somebody who has learnt elsewhere, from true pairs.
+        in_group: of the most likely value of the person's group: the attack of somebody who has
+            learnt elsewhere, from true pairs.
         folds: in how many parts people were split, whole groups at a time.
     """
 
@@ -53,12 +56,19 @@ def population(
     folds: int = 10,
     smoothing: float = 1.0,
 ) -> Population:
-    """Cross-validate the model of an attack on the true values, whole groups at a time. Parts are a public function of position."""
+    """Cross-validate the model of an attack on the true values, whole groups at a time. Parts are a
+    public function of position.
+    """
     if isinstance(folds, bool) or not isinstance(folds, int) or folds < 2:
-        raise ParameterError(f"population: folds must be a whole number of at least 2, got {folds!r}")
+        raise ParameterError(
+            f"population: folds must be a whole number of at least 2, got {folds!r}"
+        )
     table, groups = make_table(schema, codes, classes), posterior.groups
     if table.n_rows != groups.n_rows:
-        raise ParameterError(f"population: the columns must have {groups.n_rows} rows as the attack had, got {table.n_rows}")
+        raise ParameterError(
+            f"population: the columns must have {groups.n_rows} rows as the attack had, got "
+            f"{table.n_rows}"
+        )
     values = checked_truth(posterior, truth)
     first = np.full(groups.n_groups, groups.n_rows)
     np.minimum.at(first, groups.group, np.arange(groups.n_rows))
@@ -85,19 +95,27 @@ def population(
     )
 
 
-def _learnt(posterior: Posterior, table: Table, row: Ints, value: Ints, smoothing: float) -> NaiveBayes | Logistic | None:
+def _learnt(
+    posterior: Posterior, table: Table, row: Ints, value: Ints, smoothing: float
+) -> NaiveBayes | Logistic | None:
     share, n_values = np.ones(len(row)), posterior.groups.n_values
     if posterior.model == "logistic":
         return logistic(table, row, value, share, n_values)
-    return naive_bayes(table, row, value, share, n_values, smoothing=smoothing) if len(row) else None
+    return (
+        naive_bayes(table, row, value, share, n_values, smoothing=smoothing) if len(row) else None
+    )
 
 
-def _most_likely(model: NaiveBayes | Logistic, table: Table, rows: Ints, log_shares: Floats) -> Ints:
+def _most_likely(
+    model: NaiveBayes | Logistic, table: Table, rows: Ints, log_shares: Floats
+) -> Ints:
     """The most likely value of the whole domain, for each row."""
     n_values, found = len(log_shares), []
     step = max(1, _AT_ONCE // n_values)
     for start in range(0, len(rows), step):
         part = rows[start : start + step]
-        gain = model.weights(table, np.repeat(part, n_values), np.tile(np.arange(n_values), len(part))).reshape(-1, n_values)
+        gain = model.weights(
+            table, np.repeat(part, n_values), np.tile(np.arange(n_values), len(part))
+        ).reshape(-1, n_values)
         found.append((gain + log_shares).argmax(axis=1))
     return np.concatenate(found)

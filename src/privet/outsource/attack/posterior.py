@@ -25,7 +25,8 @@ class Posterior:
         known: the rows whose value the adversary knew beforehand.
         rounds: how often the model was learnt again.
         converged: whether naive Bayes had come to rest.
-        objective: the log likelihood after each round of naive Bayes, with the log density of its prior.
+        objective: the log likelihood after each round of naive Bayes, with the log density of its
+            prior.
         exact: whether every group was small enough to count all its matchings in every round.
     """
 
@@ -40,7 +41,9 @@ class Posterior:
 
     @property
     def alike(self) -> tuple[tuple[int, ...], ...]:
-        """Values whose names the two tables do not tell apart: only an adversary who knows somebody can."""
+        """Values whose names the two tables do not tell apart: only an adversary who knows somebody
+        can.
+        """
         return self.groups.alike
 
     @cached_property
@@ -56,7 +59,9 @@ class Posterior:
     def of(self, row: int) -> dict[int, float]:
         """The values that a row may have, with their probabilities."""
         mine = np.flatnonzero(self.groups.row == row)
-        return dict(zip(self.groups.value[mine].tolist(), self.probability[mine].tolist(), strict=True))
+        return dict(
+            zip(self.groups.value[mine].tolist(), self.probability[mine].tolist(), strict=True)
+        )
 
     def of_values(self, values: npt.NDArray[np.integer]) -> Ints:
         """The candidate of each row that has this value; -1 where its group does not hold it."""

@@ -21,7 +21,9 @@ _BINS, _WORST, _LEAST = 20, 10, 2.0**-40
 
 @dataclass(frozen=True)
 class Claims:
-    """Guesses whose probability is from ``low`` to below ``high``: how many, what they claim on average, how many are right."""
+    """Guesses whose probability is from ``low`` to below ``high``: how many, what they claim on
+    average, how many are right.
+    """
 
     low: float
     high: float
@@ -41,23 +43,29 @@ class Score:
         bound: one l-th, the most that l-diversity lets the group alone tell.
         model: what the adversary learnt with.
         known: how many people the adversary knew beforehand.
-        exact: whether all matchings were counted; else large groups were balanced, an approximation.
+        exact: whether all matchings were counted; else large groups were balanced, an
+            approximation.
         converged: whether naive Bayes had come to rest.
         accuracy: the share of rows whose best guess is right.
         interval: 19 in 20 for that accuracy (Wilson 1927).
-        trials: as how many independent guesses the rows count for it: those of one group are right or wrong together.
+        trials: as how many independent guesses the rows count for it: those of one group are right
+            or wrong together.
         random_guess: the expected accuracy of drawing an entry of the group.
         frequent_guess: the expected accuracy of the group's most frequent value.
-        renamed: the accuracy if the names of values were exchanged in favour of the adversary. Much more than the accuracy
-            means that people were told apart, but not which value is which: knowing a few people settles that.
-        names_open: whether the tables leave the names of some values open, so that without known people they were guessed.
+        renamed: the accuracy if the names of values were exchanged in favour of the adversary. Much
+            more than the accuracy means that people were told apart, but not which value is which:
+            knowing a few people settles that.
+        names_open: whether the tables leave the names of some values open, so that without known
+            people they were guessed.
         above_bound: the share of people whose true value got a probability of more than one l-th.
         at_least_half: the same for at least 0.5.
-        at_least_confident: the same for at least 0.9: confident and right. These people are exposed.
+        at_least_confident: the same for at least 0.9: confident and right. These people are
+            exposed.
         confident: the share of guesses that claim at least 0.9.
         confident_right: the share of those that are right; None without any.
-        bits: the mean of log2 of the true value's probability over its frequency in the group; above 0 the adversary has learnt.
-            Below 0 the adversary was confident and wrong too often. A probability counts as at least 2**-40.
+        bits: the mean of log2 of the true value's probability over its frequency in the group;
+            above 0 the adversary has learnt. Below 0 the adversary was confident and wrong too
+            often. A probability counts as at least 2**-40.
         calibration: guesses by probability, in 10 bins.
         histogram: rows by the probability of their true value, in 20 bins from 0 to 1.
         worst: the positions of up to 10 rows whose true value got the highest probability.
@@ -94,7 +102,8 @@ class Score:
     def learns(self) -> bool:
         """Whether the accuracy is above both guesses that need no attack by more than chance.
 
-        Where the names of values are open, the accuracy counts with the names in favour of the adversary.
+        Where the names of values are open, the accuracy counts with the names in favour of the
+        adversary.
         """
         low = wilson(self.renamed, self.trials)[0] if self.names_open else self.interval[0]
         return low > max(self.random_guess, self.frequent_guess)
@@ -104,7 +113,13 @@ class Score:
         return {"privet": "attack", "version": 1, **asdict(self), "learns": self.learns}
 
 
-def score(posterior: Posterior, truth: npt.ArrayLike, *, l: int | None = None, population: Population | None = None) -> Score:  # noqa: E741
+def score(
+    posterior: Posterior,
+    truth: npt.ArrayLike,
+    *,
+    l: int | None = None,  # noqa: E741
+    population: Population | None = None,
+) -> Score:
     """Compare what an adversary believes with the true value of each row.
 
     Args:
@@ -122,8 +137,15 @@ def score(posterior: Posterior, truth: npt.ArrayLike, *, l: int | None = None, p
         raise ParameterError("score: known must leave at least one group without a known person")
     true_ = posterior.of_values(values)[rows]
     given, frequency = posterior.probability[true_], groups.frequency[true_]
-    claimed, right = posterior.best_probability[rows], (posterior.best == values)[rows].astype(float)
-    sure, accuracy, trials = claimed >= CONFIDENT, float(right.mean()), independent_trials(right, groups.group[rows])
+    claimed, right = (
+        posterior.best_probability[rows],
+        (posterior.best == values)[rows].astype(float),
+    )
+    sure, accuracy, trials = (
+        claimed >= CONFIDENT,
+        float(right.mean()),
+        independent_trials(right, groups.group[rows]),
+    )
     bound = 1 / (groups.l if l is None else l)
     return Score(
         n_rows=len(rows),
@@ -168,13 +190,17 @@ def _calibration(claimed: Floats, right: Floats) -> tuple[Claims, ...]:
     table = []
     for number in range(10):
         mine = bins == number
-        means = (float(claimed[mine].mean()), float(right[mine].mean())) if mine.any() else (None, None)
+        means = (
+            (float(claimed[mine].mean()), float(right[mine].mean())) if mine.any() else (None, None)
+        )
         table.append(Claims(edges[number], edges[number + 1], int(mine.sum()), *means))
     return tuple(table)
 
 
 def _renamed(best: Ints, values: Ints) -> float:
-    """The accuracy after exchanging names two at a time, as long as that makes more guesses right."""
+    """The accuracy after exchanging names two at a time, as long as that makes more guesses
+    right.
+    """
     used = np.unique(np.concatenate([best, values]))
     table = np.zeros((len(used), len(used)), dtype=np.int64)
     np.add.at(table, (np.searchsorted(used, best), np.searchsorted(used, values)), 1)

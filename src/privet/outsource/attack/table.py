@@ -1,4 +1,6 @@
-"""The identifier table as columns of codes, the class among them: everything that is known about a person."""
+"""The identifier table as columns of codes, the class among them: everything that is known about a
+person.
+"""
 
 from __future__ import annotations
 
@@ -15,7 +17,9 @@ from privet.schema import Schema
 
 @dataclass(frozen=True, eq=False)
 class Table:
-    """Columns of codes and the size of each domain. A code that is not in the domain is one more value: it is seen, too."""
+    """Columns of codes and the size of each domain. A code that is not in the domain is one more
+    value: it is seen, too.
+    """
 
     columns: tuple[npt.NDArray[Any], ...]
     sizes: tuple[int, ...]
@@ -29,10 +33,19 @@ class Table:
 def make_table(schema: Schema, codes: Sequence[npt.ArrayLike], classes: npt.ArrayLike) -> Table:
     """All columns that identify people, checked against the public schema."""
     if len(codes) != len(schema.attributes):
-        raise ParameterError(f"attack: codes must have a column for each of {len(schema.attributes)} attributes, got {len(codes)}")
+        raise ParameterError(
+            f"attack: codes must have a column for each of {len(schema.attributes)} "
+            "attributes, "
+            f"got {len(codes)}"
+        )
     columns: list[npt.NDArray[Any]] = []
     sizes: list[int] = []
-    for name, size, given in zip((*schema.names, schema.target), (*schema.sizes, schema.n_classes), (*codes, classes), strict=True):
+    for name, size, given in zip(
+        (*schema.names, schema.target),
+        (*schema.sizes, schema.n_classes),
+        (*codes, classes),
+        strict=True,
+    ):
         column = np.asarray(given)
         if column.ndim != 1 or (len(column) and column.dtype.kind not in "iu"):
             raise ParameterError(f"attack: column {name!r} must be one column of whole numbers")

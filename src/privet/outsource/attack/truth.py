@@ -1,4 +1,6 @@
-"""The true values, which only the owner has, and people whose values an adversary may have heard of."""
+"""The true values, which only the owner has, and people whose values an adversary may have heard
+of.
+"""
 
 from __future__ import annotations
 
@@ -22,9 +24,17 @@ def checked_truth(posterior: Posterior, truth: npt.ArrayLike) -> Ints:
 
 
 def acquaintances(truth: npt.ArrayLike, how_many: int) -> dict[int, int]:
-    """The true values of a few people, by position: what an adversary may know beforehand. Who: a public function of position."""
+    """The true values of a few people, by position: what an adversary may know beforehand. Who: a
+    public function of position.
+    """
     values = np.asarray(truth)
-    if isinstance(how_many, bool) or not isinstance(how_many, int) or not 0 <= how_many <= len(values):
-        raise ParameterError(f"acquaintances: how_many must be from 0 to {len(values)}, got {how_many!r}")
+    if (
+        isinstance(how_many, bool)
+        or not isinstance(how_many, int)
+        or not 0 <= how_many <= len(values)
+    ):
+        raise ParameterError(
+            f"acquaintances: how_many must be from 0 to {len(values)}, got {how_many!r}"
+        )
     rows = np.argsort(mixed(np.arange(len(values), dtype=np.uint64)), kind="stable")[:how_many]
     return {int(row): int(values[row]) for row in rows}

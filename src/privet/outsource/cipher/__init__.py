@@ -1,4 +1,5 @@
-"""The client's key and what is sealed with it. The server must never import this (checked by import-linter).
+"""The client's key and what is sealed with it. The server must never import this (checked by
+import-linter).
 
 - :mod:`~privet.outsource.cipher.keys`: ``KeyRing``, its file, its passphrase, its rotation
 - :mod:`~privet.outsource.cipher.sealing`: ``Sealer``, authenticated encryption bound to a place

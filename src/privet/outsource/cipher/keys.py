@@ -1,6 +1,7 @@
 """The keys of a client, in a file that only its owner can read.
 
-The first key seals; the others only open what they sealed, until a rotation has sealed everything anew and they are retired.
+The first key seals; the others only open what they sealed, until a rotation has sealed everything
+anew and they are retired.
 """
 
 from __future__ import annotations
@@ -25,9 +26,11 @@ Algorithm = Literal["AES-256-GCM", "AES-128-GCM"]
 ID_BYTES = 4
 _VERSION = 1
 _BYTES: dict[str, int] = {"AES-256-GCM": 32, "AES-128-GCM": 16}
-#: The cost of trying one passphrase: 128 MiB of memory and a few tenths of a second (RFC 7914; n = 2**17, r = 8).
+#: The cost of trying one passphrase: 128 MiB of memory and a few tenths of a second (RFC 7914; n =
+#: 2**17, r = 8).
 _SCRYPT = {"n": 1 << 17, "r": 8, "p": 1}
-_SCRYPT_MOST = 1 << 24  # of n r p, 16 times as much: a file must not be able to ask for all memory, or for minutes
+# of n r p, 16 times as much: a file must not be able to ask for all memory, or for minutes
+_SCRYPT_MOST = 1 << 24
 _PURPOSE = b"privet key file 1"
 
 
@@ -44,19 +47,26 @@ class Key:
     def new(cls, algorithm: Algorithm, taken: set[bytes] | None = None) -> Key:
         """A fresh key whose id no other key of the ring has."""
         if algorithm not in _BYTES:
-            raise ParameterError(f"algorithm must be one of {', '.join(get_args(Algorithm))}; got {algorithm!r}")
+            raise ParameterError(
+                f"algorithm must be one of {', '.join(get_args(Algorithm))}; got {algorithm!r}"
+            )
         identity = secrets.token_bytes(ID_BYTES)
         while identity in (taken or set()):
             identity = secrets.token_bytes(ID_BYTES)
-        return cls(identity, algorithm, datetime.now(UTC).isoformat(timespec="seconds"), secrets.token_bytes(_BYTES[algorithm]))
+        return cls(
+            identity,
+            algorithm,
+            datetime.now(UTC).isoformat(timespec="seconds"),
+            secrets.token_bytes(_BYTES[algorithm]),
+        )
 
 
 @dataclass(frozen=True)
 class KeyRing:
     """The keys of a client, the one that seals first.
 
-    ``table`` is the id of the split that they belong to, None before it is made. Where one key opened two tables, a server could show
-    one in place of the other.
+    ``table`` is the id of the split that they belong to, None before it is made. Where one key
+    opened two tables, a server could show one in place of the other.
     """
 
     keys: tuple[Key, ...]
@@ -74,7 +84,13 @@ class KeyRing:
 
     def rotated(self, algorithm: Algorithm | None = None) -> KeyRing:
         """With a fresh key in front; those before still open."""
-        return replace(self, keys=(Key.new(algorithm or self.current.algorithm, {key.id for key in self.keys}), *self.keys))
+        return replace(
+            self,
+            keys=(
+                Key.new(algorithm or self.current.algorithm, {key.id for key in self.keys}),
+                *self.keys,
+            ),
+        )
 
     def retired(self) -> KeyRing:
         """With the current key alone. What older keys sealed cannot be opened any more."""
@@ -84,13 +100,21 @@ class KeyRing:
         """The same keys, for one table only."""
         return replace(self, table=table)
 
-    # -- the file ------------------------------------------------------------------------------------------------------
+    # -- the file ----------------------------------------------------------------------------------
 
-    def write(self, path: str | PathLike[str], passphrase: str | None = None, *, over: bool = False) -> None:
-        """Write the key file with mode 0600, sealed under a passphrase if there is one. A file is replaced as a whole or not at all."""
+    def write(
+        self, path: str | PathLike[str], passphrase: str | None = None, *, over: bool = False
+    ) -> None:
+        """Write the key file with mode 0600, sealed under a passphrase if there is one. A file is
+        replaced as a whole or not at all.
+        """
         target = Path(path)
         if target.exists() and not over:
-            raise ParameterError(f"{target} exists; a key that is overwritten is lost, and with it everything that it sealed")
+            raise ParameterError(
+                f"{target} exists; a key that is overwritten is lost, and with it everything "
+                "that "
+                "it sealed"
+            )
         listed = [_key_to(key) for key in self.keys]
         data: dict[str, Any] = {"privet": "key", "version": _VERSION, "table": self.table}
         data |= {"keys": listed} if passphrase is None else _locked(listed, passphrase)
@@ -120,22 +144,33 @@ class KeyRing:
             mode = target.stat().st_mode
             if mode & (stat.S_IRWXG | stat.S_IRWXO):
                 raise OutsourceError(
-                    f"the key file {target} can be read or written by others (mode {stat.S_IMODE(mode):o}): chmod 600 {target}"
+                    f"the key file {target} can be read or written by others (mode "
+                    f"{stat.S_IMODE(mode):o}): chmod 600 {target}"
                 )
             data = json.loads(target.read_text(encoding="utf-8"))
         except OSError as error:
             raise OutsourceError(f"cannot read the key file {target}: {error.strerror}") from None
         except (ValueError, RecursionError):
             raise OutsourceError(f"{target} is no key file") from None
-        if not isinstance(data, Mapping) or data.get("privet") != "key" or data.get("version") != _VERSION:
+        if (
+            not isinstance(data, Mapping)
+            or data.get("privet") != "key"
+            or data.get("version") != _VERSION
+        ):
             raise OutsourceError(f"{target} is no key file of version {_VERSION}")
         if "sealed" in data and passphrase is None:
-            raise OutsourceError(f"the key file {target} has a passphrase; set PRIVET_PASSPHRASE, or give it when asked")
+            raise OutsourceError(
+                f"the key file {target} has a passphrase; set PRIVET_PASSPHRASE, or give it "
+                "when "
+                "asked"
+            )
         try:
             table = data.get("table")
             if table is not None and not isinstance(table, str):
                 raise ValueError
-            return cls(_keys_from(_unlocked(data, passphrase) if "sealed" in data else data["keys"]), table)
+            return cls(
+                _keys_from(_unlocked(data, passphrase) if "sealed" in data else data["keys"]), table
+            )
         except _WrongPassphrase:
             raise OutsourceError(f"the passphrase does not open the key file {target}") from None
         except (KeyError, TypeError, ValueError, AttributeError, OverflowError, RecursionError):
@@ -159,16 +194,31 @@ def need_cryptography() -> None:
     try:
         import cryptography  # noqa: F401
     except ImportError:
-        raise MissingDependency("cryptography", "outsource", "sealing what a server must not read") from None
+        raise MissingDependency(
+            "cryptography", "outsource", "sealing what a server must not read"
+        ) from None
 
 
 def _key_to(key: Key) -> dict[str, str]:
-    return {"id": key.id.hex(), "algorithm": key.algorithm, "made": key.made, "secret": base64.b64encode(key.secret).decode()}
+    return {
+        "id": key.id.hex(),
+        "algorithm": key.algorithm,
+        "made": key.made,
+        "secret": base64.b64encode(key.secret).decode(),
+    }
 
 
 def _keys_from(listed: Any) -> tuple[Key, ...]:
-    keys = tuple(Key(bytes.fromhex(one["id"]), one["algorithm"], str(one["made"]), _bytes(one["secret"])) for one in listed)
-    fit = all(key.algorithm in _BYTES and len(key.secret) == _BYTES[key.algorithm] and len(key.id) == ID_BYTES for key in keys)
+    keys = tuple(
+        Key(bytes.fromhex(one["id"]), one["algorithm"], str(one["made"]), _bytes(one["secret"]))
+        for one in listed
+    )
+    fit = all(
+        key.algorithm in _BYTES
+        and len(key.secret) == _BYTES[key.algorithm]
+        and len(key.id) == ID_BYTES
+        for key in keys
+    )
     if not keys or not fit or len({key.id for key in keys}) < len(keys):
         raise ValueError
     return keys
@@ -185,8 +235,13 @@ def _locked(listed: list[dict[str, str]], passphrase: str) -> dict[str, Any]:
     if not passphrase:
         raise ParameterError("a passphrase must not be empty")
     salt, nonce = secrets.token_bytes(16), secrets.token_bytes(12)
-    sealed = nonce + AESGCM(_stretched(passphrase, salt, _SCRYPT)).encrypt(nonce, json.dumps(listed).encode(), _PURPOSE)
-    return {"scrypt": {"salt": base64.b64encode(salt).decode(), **_SCRYPT}, "sealed": base64.b64encode(sealed).decode()}
+    sealed = nonce + AESGCM(_stretched(passphrase, salt, _SCRYPT)).encrypt(
+        nonce, json.dumps(listed).encode(), _PURPOSE
+    )
+    return {
+        "scrypt": {"salt": base64.b64encode(salt).decode(), **_SCRYPT},
+        "sealed": base64.b64encode(sealed).decode(),
+    }
 
 
 def _unlocked(data: Mapping[str, Any], passphrase: str | None) -> Any:
@@ -199,7 +254,9 @@ def _unlocked(data: Mapping[str, Any], passphrase: str | None) -> Any:
         raise ValueError
     sealed = _bytes(data["sealed"])
     try:
-        opened = AESGCM(_stretched(passphrase or "", _bytes(data["scrypt"]["salt"]), cost)).decrypt(sealed[:12], sealed[12:], _PURPOSE)
+        opened = AESGCM(_stretched(passphrase or "", _bytes(data["scrypt"]["salt"]), cost)).decrypt(
+            sealed[:12], sealed[12:], _PURPOSE
+        )
     except InvalidTag:
         raise _WrongPassphrase from None
     return json.loads(opened)
@@ -208,4 +265,6 @@ def _unlocked(data: Mapping[str, Any], passphrase: str | None) -> Any:
 def _stretched(passphrase: str, salt: bytes, cost: Mapping[str, int]) -> bytes:
     from cryptography.hazmat.primitives.kdf.scrypt import Scrypt
 
-    return bytes(Scrypt(salt=salt, length=32, **cost).derive(passphrase.encode("utf-8", "surrogatepass")))
+    return bytes(
+        Scrypt(salt=salt, length=32, **cost).derive(passphrase.encode("utf-8", "surrogatepass"))
+    )

@@ -1,8 +1,9 @@
 """Sealing: authenticated encryption, bound to the place that it is for.
 
-A sealed text is ``version (1) | key id (4) | nonce (12) | ciphertext | tag (16)``, AES-GCM with a fresh random nonce (NIST SP
-800-38D, which allows 2**32 sealings with one key). Every table and purpose has a key of its own, derived by HKDF-SHA256 (RFC
-5869), and the place (group and row, tree and leaf) is authenticated with it. So what was sealed for one place opens at no other.
+A sealed text is ``version (1) | key id (4) | nonce (12) | ciphertext | tag (16)``, AES-GCM with a
+fresh random nonce (NIST SP 800-38D, which allows 2**32 sealings with one key). Every table and
+purpose has a key of its own, derived by HKDF-SHA256 (RFC 5869), and the place (group and row, tree
+and leaf) is authenticated with it. So what was sealed for one place opens at no other.
 """
 
 from __future__ import annotations
@@ -48,7 +49,12 @@ class Sealer:
         nonce = secrets.token_bytes(_NONCE)
         key = self._ring.current
         self.sealed += 1
-        return _VERSION + key.id + nonce + self._cipher(key, purpose).encrypt(nonce, text, _bound(place))
+        return (
+            _VERSION
+            + key.id
+            + nonce
+            + self._cipher(key, purpose).encrypt(nonce, text, _bound(place))
+        )
 
     def open(self, purpose: Purpose, place: Sequence[Part], sealed: bytes) -> bytes:
         """Decrypt what was sealed for this place. One error for everything that can be wrong."""

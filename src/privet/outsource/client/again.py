@@ -12,7 +12,9 @@ _T = TypeVar("_T")
 
 
 def again(step: Callable[[], _T]) -> _T:
-    """Do a step that reads the table and depends on what it read, from its beginning where the table changed in between."""
+    """Do a step that reads the table and depends on what it read, from its beginning where the
+    table changed in between.
+    """
     for _ in range(_TRIES):
         try:
             return step()

@@ -17,9 +17,11 @@ from privet.outsource.sequence import true_entry
 
 
 def export(table: OutsourcedTable, path: str | PathLike[str]) -> int:
-    """Join all rows, page by page, and write them as CSV, those that wait for a group last; how many rows these are.
+    """Join all rows, page by page, and write them as CSV, those that wait for a group last; how
+    many rows these are.
 
-    The file is for its owner only, and of one version of the table: it is begun again where that changes meanwhile.
+    The file is for its owner only, and of one version of the table: it is begun again where that
+    changes meanwhile.
     """
 
     def whole() -> int:
@@ -51,7 +53,11 @@ def _written(table: OutsourcedTable, file: TextIO) -> int:
     if after["version"] != about["version"]:
         raise Conflict("the table has changed")
     if (len(seen), len(waiting)) != (after["rows"], after["pending"]):
-        raise OutsourceError(f"the server says that it has {after['rows']} rows and {after['pending']} that wait, but sent others")
+        raise OutsourceError(
+            f"the server says that it has {after['rows']} rows and {after['pending']} that "
+            "wait, "
+            "but sent others"
+        )
     return len(seen) + len(waiting)
 
 

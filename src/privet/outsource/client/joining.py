@@ -1,4 +1,6 @@
-"""Joining: from rows with all candidates to the true rows, as codes. What is kept of a row is one small integer per column."""
+"""Joining: from rows with all candidates to the true rows, as codes. What is kept of a row is one
+small integer per column.
+"""
 
 from __future__ import annotations
 
@@ -40,7 +42,8 @@ class TrueRows:
 
 
 def joined(table: OutsourcedTable, pages: Callable[[], Iterable[Page]]) -> TrueRows:
-    """Open every row's sequence number and keep its true value. :class:`SealError` if one row is not what was sealed.
+    """Open every row's sequence number and keep its true value. :class:`SealError` if one row is
+    not what was sealed.
 
     Begins again where the table changes while it is read.
     """
@@ -61,13 +64,23 @@ def _joined(table: OutsourcedTable, pages: Iterable[Page]) -> TrueRows:
         seen.update(seq for _, seq, _ in told)
         if len(seen) < held:
             raise SealError  # a row that is sent twice would count twice
-    codes = [np.concatenate([part.codes[a] for part in parts]) for a in range(len(table.anatomy.schema.names))]
-    seqs, classes, pruning = (np.concatenate([getattr(part, name) for part in parts]) for name in ("seqs", "classes", "pruning"))
+    codes = [
+        np.concatenate([part.codes[a] for part in parts])
+        for a in range(len(table.anatomy.schema.names))
+    ]
+    seqs, classes, pruning = (
+        np.concatenate([getattr(part, name) for part in parts])
+        for name in ("seqs", "classes", "pruning")
+    )
     return TrueRows(parts[0].version, codes, classes, pruning, seqs)
 
 
-def _encoded(anatomy: Anatomy, version: int, rows: list[tuple[CandidateRow, int, Cell]]) -> TrueRows:
-    cells = np.array([row.cells for row, _, _ in rows], dtype=object).reshape(len(rows), len(anatomy.columns))
+def _encoded(
+    anatomy: Anatomy, version: int, rows: list[tuple[CandidateRow, int, Cell]]
+) -> TrueRows:
+    cells = np.array([row.cells for row, _, _ in rows], dtype=object).reshape(
+        len(rows), len(anatomy.columns)
+    )
     frame = {name: cells[:, i] for i, name in enumerate(anatomy.columns)}
     frame[anatomy.sensitive] = np.array([value for _, _, value in rows], dtype=object)
     encoded = encode(anatomy.schema, frame)

@@ -1,7 +1,9 @@
-"""A threshold on the size of the base tree's leaves, against overfitting (Mancuhan and Clifton 2014, section 4).
+"""A threshold on the size of the base tree's leaves, against overfitting (Mancuhan and Clifton
+2014, section 4).
 
-A base tree of many small leaves leaves the client little to learn from. So base trees of several thresholds are grown, each is
-refined as a whole, and the one that is right most often on the pruning rows stays.
+A base tree of many small leaves leaves the client little to learn from. So base trees of several
+thresholds are grown, each is refined as a whole, and the one that is right most often on the
+pruning rows stays.
 """
 
 from __future__ import annotations
@@ -22,7 +24,9 @@ SIZES = (2, 8, 32, 128, 512, 2048)
 
 @dataclass(frozen=True)
 class Tried:
-    """One threshold: its base tree, and the pruning rows that the refined tree gets right. ``covers`` stands for all rows it saw."""
+    """One threshold: its base tree, and the pruning rows that the refined tree gets right.
+    ``covers`` stands for all rows it saw.
+    """
 
     tree: TreeSummary
     right: int
@@ -37,12 +41,15 @@ def choose_leaf_size(
     max_depth: int | None = None,
     progress: Callable[[int, int], None] = lambda *_: None,
 ) -> tuple[Tried, list[Tried]]:
-    """Grow and refine a base tree per threshold; keep the best at the server, with its sub-trees, and drop the others.
+    """Grow and refine a base tree per threshold; keep the best at the server, with its sub-trees,
+    and drop the others.
 
-    Among equals the one of the smallest largest leaf wins: it asks least of the client. ``progress`` is told the thresholds done and
-    the number of all.
+    Among equals the one of the smallest largest leaf wins: it asks least of the client.
+    ``progress`` is told the thresholds done and the number of all.
     """
-    if not sizes or any(isinstance(size, bool) or not isinstance(size, int) or size < 1 for size in sizes):
+    if not sizes or any(
+        isinstance(size, bool) or not isinstance(size, int) or size < 1 for size in sizes
+    ):
         raise ParameterError(f"sizes must be whole numbers of at least 1, got {sizes!r}")
     grown: list[TreeSummary] = []
     secret = secrets.token_bytes(32)
@@ -54,12 +61,17 @@ def choose_leaf_size(
             grown.append(table.grow(splits, size, max_depth))
             tried.append(_try(table, grown[-1], secret))
             if tried[-1].covers != tried[0].covers:
-                # A server that leaves out a row for one tree and not for another would see from the choice what it is about that row.
+                # A server that leaves out a row for one tree and not for another would see from the
+                # choice what it is about that row.
                 raise SealError
             if grown[-1].leaves == 1:
                 break  # larger thresholds give the same
         if not tried[-1].of:
-            raise OutsourceError("no rows were marked for pruning when the table was split, so no threshold can be chosen; name one")
+            raise OutsourceError(
+                "no rows were marked for pruning when the table was split, so no threshold can "
+                "be "
+                "chosen; name one"
+            )
         best = max(tried, key=lambda one: (one.right, -one.tree.largest))
     finally:
         for tree in grown:
@@ -76,7 +88,10 @@ def _try(table: OutsourcedTable, tree: TreeSummary, secret: bytes) -> Tried:
         rows = learner.rows(leaf)
         if not len(rows):
             continue
-        covers += sum(int.from_bytes(blake2b(seq, key=secret, digest_size=16).digest()) for seq in map(_bytes, rows.seqs.tolist()))
+        covers += sum(
+            int.from_bytes(blake2b(seq, key=secret, digest_size=16).digest())
+            for seq in map(_bytes, rows.seqs.tolist())
+        )
         codes, classes = rows.where(rows.pruning)
         said = says(learner.refine(leaf, rows), codes)
         right += sum(one == labels[c] for one, c in zip(said, classes.tolist(), strict=True))

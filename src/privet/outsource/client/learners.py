@@ -1,10 +1,13 @@
-"""The three learners of the paper (Mancuhan and Clifton 2014, section 3). None of them is differentially private.
+"""The three learners of the paper (Mancuhan and Clifton 2014, section 3). None of them is
+differentially private.
 
-- **cdbsl**, :class:`Baseline`: the server's tree of what identifies people. The client computes nothing.
-- **cnl**, :class:`Naive`: the client reads everything, joins it, learns, and leaves the tree with the server, sealed. It fetches
-  and opens the whole tree for every prediction.
-- **cdtl**, :class:`Collaborative`: the server's tree finds a leaf; the client refines the leaf when a prediction first reaches it,
-  from its rows alone, and leaves the sub-tree with the server, sealed. Later predictions fetch and open that.
+- **cdbsl**, :class:`Baseline`: the server's tree of what identifies people. The client computes
+  nothing.
+- **cnl**, :class:`Naive`: the client reads everything, joins it, learns, and leaves the tree with
+  the server, sealed. It fetches and opens the whole tree for every prediction.
+- **cdtl**, :class:`Collaborative`: the server's tree finds a leaf; the client refines the leaf when
+  a prediction first reaches it, from its rows alone, and leaves the sub-tree with the server,
+  sealed. Later predictions fetch and open that.
 
 The sensitive value of a row to be predicted never leaves the client.
 """
@@ -39,9 +42,15 @@ class Baseline:
         self.tree = table.newest_tree() if tree is None else tree
 
     def predict(self, frame: Any, at_once: int = AT_ONCE) -> list[str]:
-        """The class of each row of a data frame. Its sensitive column is not sent, and need not be there."""
+        """The class of each row of a data frame. Its sensitive column is not sent, and need not be
+        there.
+        """
         if not self._table.genuine:
-            raise OutsourceError("without the key or the owner's anatomy.json, a server could ask for any column; give one of them")
+            raise OutsourceError(
+                "without the key or the owner's anatomy.json, a server could ask for any "
+                "column; "
+                "give one of them"
+            )
         answers: list[str] = []
         for columns in _blocks(frame, self._table.anatomy.identifying.names, at_once):
             answers += self._table.classify(self.tree.id, list(zip(*columns, strict=True)))
@@ -64,15 +73,21 @@ class Naive:
         return True
 
     def learn(self, *, again: bool = False) -> None:
-        """Read the whole table, learn, and leave the tree with the server. ``again`` replaces one that is there."""
+        """Read the whole table, learn, and leave the tree with the server. ``again`` replaces one
+        that is there.
+        """
         table = self._table
         replaces = table.fetch(NAIVE)[0] if again and self.is_there() else None
         rows = joined(table, table.rows)
         tree = learn(table.anatomy.schema, rows, self._splits)
-        table.store(NAIVE, table.sealer.seal("naive", (), padded(tree, len(rows))), replaces, rows.version)
+        table.store(
+            NAIVE, table.sealer.seal("naive", (), padded(tree, len(rows))), replaces, rows.version
+        )
 
     def predict(self, frame: Any, at_once: int = AT_ONCE) -> list[str]:
-        """The class of each row. The tree is fetched and opened for each block of rows, and not kept."""
+        """The class of each row. The tree is fetched and opened for each block of rows, and not
+        kept.
+        """
         table = self._table
         answers: list[str] = []
         schema = table.anatomy.schema
@@ -95,7 +110,10 @@ class Collaborative:
         """The class of each row. Nothing is kept between blocks of rows."""
         table = self._table
         answers: list[str] = []
-        schema, sensitive = table.anatomy.schema, table.anatomy.schema.index(table.anatomy.sensitive)
+        schema, sensitive = (
+            table.anatomy.schema,
+            table.anatomy.schema.index(table.anatomy.sensitive),
+        )
         for columns in _blocks(frame, schema.names, at_once):
             codes = encode_entries(schema.attributes.values(), columns)
             sent = [column for position, column in enumerate(columns) if position != sensitive]
@@ -121,10 +139,13 @@ class Collaborative:
         place = table.subtree_place(self.tree.id, leaf)
         tree = unpadded(table.anatomy.schema, text)  # as whoever comes later will see it
         try:
-            table.store(place, table.sealer.seal("subtree", (self.tree.id, leaf), text), data=rows.version)
+            table.store(
+                place, table.sealer.seal("subtree", (self.tree.id, leaf), text), data=rows.version
+            )
         except Conflict:
-            # Another client was faster, or our own first attempt arrived after all; or else the rows have changed, and whoever
-            # comes next refines this leaf: for now it is right for the rows as they were.
+            # Another client was faster, or our own first attempt arrived after all; or else the
+            # rows have changed, and whoever comes next refines this leaf: for now it is right for
+            # the rows as they were.
             with suppress(NotThere):
                 return self._opened(leaf, table.fetch(place)[1])
             return tree
@@ -138,12 +159,21 @@ class Collaborative:
     def _subtree(self, leaf: int, subtrees: dict[int, bytes | None]) -> Tree | None:
         if leaf not in subtrees:
             rows = self.rows(leaf)
-            return self.refine(leaf, rows) if len(rows) else None  # without rows the base tree has to do
+            # without rows the base tree has to do
+            return self.refine(leaf, rows) if len(rows) else None
         sealed = subtrees[leaf]
-        return self._opened(leaf, self._table.fetch(self._table.subtree_place(self.tree.id, leaf))[1] if sealed is None else sealed)
+        return self._opened(
+            leaf,
+            self._table.fetch(self._table.subtree_place(self.tree.id, leaf))[1]
+            if sealed is None
+            else sealed,
+        )
 
     def _opened(self, leaf: int, sealed: bytes) -> Tree:
-        return unpadded(self._table.anatomy.schema, self._table.sealer.open("subtree", (self.tree.id, leaf), sealed))
+        return unpadded(
+            self._table.anatomy.schema,
+            self._table.sealer.open("subtree", (self.tree.id, leaf), sealed),
+        )
 
 
 def _blocks(frame: Any, names: Sequence[str], at_once: int) -> Iterator[list[list[Cell]]]:

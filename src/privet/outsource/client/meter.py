@@ -33,4 +33,7 @@ class Meter:
 
     def each(self) -> dict[str, float]:
         """What one prediction took, on average over all."""
-        return {name: getattr(self, name) / max(self.predictions, 1) for name in ("requests", "sent", "received", "sealed", "opened")}
+        return {
+            name: getattr(self, name) / max(self.predictions, 1)
+            for name in ("requests", "sent", "received", "sealed", "opened")
+        }

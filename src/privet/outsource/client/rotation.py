@@ -1,4 +1,6 @@
-"""Rotation: everything at the server is sealed anew with the current key. It can be interrupted and begun again."""
+"""Rotation: everything at the server is sealed anew with the current key. It can be interrupted and
+begun again.
+"""
 
 from __future__ import annotations
 
@@ -16,7 +18,9 @@ _AT_ONCE = 5000
 
 
 def rotate(table: OutsourcedTable) -> int:
-    """Seal anew what older keys of the ring sealed; how many texts that were. All of them as of one version, or an error."""
+    """Seal anew what older keys of the ring sealed; how many texts that were. All of them as of one
+    version, or an error.
+    """
     done = 0
     for _ in range(_TRIES):
         version, fresh, rows = table.about()["version"], 0, 0
@@ -30,17 +34,27 @@ def rotate(table: OutsourcedTable) -> int:
         about = table.about()
         if not fresh and about["version"] == version:  # nothing was old, and nothing came meanwhile
             if rows != about["rows"]:
-                raise OutsourceError(f"the server says that it has {about['rows']} rows, but sent {rows}; keep the older keys")
+                raise OutsourceError(
+                    f"the server says that it has {about['rows']} rows, but sent {rows}; keep "
+                    "the "
+                    "older keys"
+                )
             return done
     raise Conflict("others keep changing the table; rotate again with --resume")
 
 
-def _reseal_place(table: OutsourcedTable, place: str, purpose: Purpose, bound: tuple[str | int, ...]) -> int:
+def _reseal_place(
+    table: OutsourcedTable, place: str, purpose: Purpose, bound: tuple[str | int, ...]
+) -> int:
     try:
         version, sealed = table.fetch(place)
         if table.sealer.is_current(sealed):
             return 0
-        table.store(place, table.sealer.seal(purpose, bound, table.sealer.open(purpose, bound, sealed)), version)
+        table.store(
+            place,
+            table.sealer.seal(purpose, bound, table.sealer.open(purpose, bound, sealed)),
+            version,
+        )
     except (NotThere, Conflict):
         return 1  # it has changed meanwhile: look again
     return 1
@@ -56,7 +70,9 @@ def _reseal_rows(table: OutsourcedTable, page: list[CandidateRow]) -> int:
     fresh: list[list[int | str]] = []
     for row in page:
         if not table.sealer.is_current(row.eseq):
-            fresh_text = table.sealer.seal("sequence", row.place, table.sealer.open("sequence", row.place, row.eseq))
+            fresh_text = table.sealer.seal(
+                "sequence", row.place, table.sealer.open("sequence", row.place, row.eseq)
+            )
             fresh.append([row.row, as_text(fresh_text)])
     if fresh:
         table.change_any(reseal=fresh)
@@ -65,11 +81,22 @@ def _reseal_rows(table: OutsourcedTable, page: list[CandidateRow]) -> int:
 
 def _reseal_pending(table: OutsourcedTable) -> int:
     version = table.about()["version"]
-    old = [(number, sealed) for number, sealed in table.pending() if not table.sealer.is_current(sealed)][:_AT_ONCE]
-    fresh = [table.sealer.seal("pending", (), table.sealer.open("pending", (), sealed)) for _, sealed in old]
+    old = [
+        (number, sealed)
+        for number, sealed in table.pending()
+        if not table.sealer.is_current(sealed)
+    ][:_AT_ONCE]
+    fresh = [
+        table.sealer.seal("pending", (), table.sealer.open("pending", (), sealed))
+        for _, sealed in old
+    ]
     if old:
         try:
-            table.change(version, remove_pending=[number for number, _ in old], pending=[as_text(one) for one in fresh])
+            table.change(
+                version,
+                remove_pending=[number for number, _ in old],
+                pending=[as_text(one) for one in fresh],
+            )
         except Conflict:
             return 1  # look again
     return len(old)

@@ -1,8 +1,9 @@
-"""Trees as texts to be sealed: compressed, then padded to a length that depends on nothing but the number of rows.
+"""Trees as texts to be sealed: compressed, then padded to a length that depends on nothing but the
+number of rows.
 
-The length of what is sealed would tell a server how much the sensitive attribute has to say at a leaf; one that leaves rows out on
-purpose could even ask about rows of its choice. So a sub-tree gets as much room as its rows can ever need, and is cut where it would
-need more.
+The length of what is sealed would tell a server how much the sensitive attribute has to say at a
+leaf; one that leaves rows out on purpose could even ask about rows of its choice. So a sub-tree
+gets as much room as its rows can ever need, and is cut where it would need more.
 """
 
 from __future__ import annotations
@@ -30,11 +31,15 @@ _LARGEST = 1 << 28  # of what a text may unfold to
 
 
 def learn(schema: Schema, rows: TrueRows, splits: Splits) -> Tree:
-    """A tree on true rows, pruned with those that were kept aside (as J48 does). Exact, so it must be sealed."""
+    """A tree on true rows, pruned with those that were kept aside (as J48 does). Exact, so it must
+    be sealed.
+    """
     aside = rows.pruning
     if aside.all():  # nothing to grow from: the classes of the rows kept aside are all there is
         return grow_c45(schema, rows.codes, rows.classes, splits=splits, max_depth=0)
-    return grow_c45(schema, *rows.where(~aside), splits=splits, prune=rows.where(aside) if aside.any() else None)
+    return grow_c45(
+        schema, *rows.where(~aside), splits=splits, prune=rows.where(aside) if aside.any() else None
+    )
 
 
 def room_for(schema: Schema, n_rows: int) -> int:
@@ -44,10 +49,14 @@ def room_for(schema: Schema, n_rows: int) -> int:
 
 
 def padded(tree: Tree, n_rows: int) -> bytes:
-    """The text of a tree that was learnt from so many rows. A tree that would need more room is cut to fewer levels."""
+    """The text of a tree that was learnt from so many rows. A tree that would need more room is cut
+    to fewer levels.
+    """
     room = room_for(tree.schema, n_rows)
     for depth in range(int(tree.depths.max(initial=0)), -1, -1):
-        packed = zlib.compress(json.dumps(tree_to(cut_below(tree, depth)), separators=(",", ":")).encode(), 9)
+        packed = zlib.compress(
+            json.dumps(tree_to(cut_below(tree, depth)), separators=(",", ":")).encode(), 9
+        )
         if _LENGTH + len(packed) <= room:
             return (len(packed).to_bytes(_LENGTH, "big") + packed).ljust(room, b"\0")
     raise AssertionError("a tree without a test always fits")

@@ -1,4 +1,6 @@
-"""OutsourcedTable: the routes of a server, and a close look at what comes back. A server is not trusted."""
+"""OutsourcedTable: the routes of a server, and a close look at what comes back. A server is not
+trusted.
+"""
 
 from __future__ import annotations
 
@@ -42,7 +44,9 @@ class TreeSummary:
 
 @dataclass(frozen=True)
 class TreeDetails:
-    """The rows of each leaf of a base tree, and the versions of the sub-trees that refine some of them."""
+    """The rows of each leaf of a base tree, and the versions of the sub-trees that refine some of
+    them.
+    """
 
     sizes: dict[int, int]
     refined: dict[int, int]
@@ -75,7 +79,9 @@ class Page:
 
 @dataclass(frozen=True)
 class Reached:
-    """Where rows end in a base tree: leaves, the base tree's classes, and the sealed sub-trees (None: to be fetched)."""
+    """Where rows end in a base tree: leaves, the base tree's classes, and the sealed sub-trees
+    (None: to be fetched).
+    """
 
     leaves: list[int]
     classes: list[str]
@@ -86,11 +92,13 @@ class OutsourcedTable:
     """A table at its server.
 
     Args:
-        url: where the server is: ``https://HOST[:PORT]``; ``http://`` for this machine, or where ``insecure`` says so.
+        url: where the server is: ``https://HOST[:PORT]``; ``http://`` for this machine, or where
+            ``insecure`` says so.
         token: the client's token.
-        ring: the keys; without them only what the server knows can be asked for. With them the server's description of the table is
-            believed only if the owner sealed it.
-        anatomy: the owner's description of the table, where there is no key: the server's must be the same.
+        ring: the keys; without them only what the server knows can be asked for. With them the
+            server's description of the table is believed only if the owner sealed it.
+        anatomy: the owner's description of the table, where there is no key: the server's must be
+            the same.
         ca, insecure, timeout, retry_for: as for a curator.
     """
 
@@ -106,12 +114,22 @@ class OutsourcedTable:
         timeout: float = 300.0,
         retry_for: float = 30.0,
     ) -> None:
-        self.link = Link(url, token, ca=ca, insecure=insecure, timeout=timeout, retry_for=retry_for, who="server of an outsourced table")
+        self.link = Link(
+            url,
+            token,
+            ca=ca,
+            insecure=insecure,
+            timeout=timeout,
+            retry_for=retry_for,
+            who="server of an outsourced table",
+        )
         told = self.about()
         self.anatomy: Anatomy = told["anatomy"]
         self._sealer = None if ring is None else Sealer(ring, self.anatomy.id)
         if anatomy is not None and anatomy != self.anatomy:
-            raise OutsourceError("the server describes another table than the owner does, so nothing is sent to it")
+            raise OutsourceError(
+                "the server describes another table than the owner does, so nothing is sent to it"
+            )
         if ring is not None and ring.table not in (None, self.anatomy.id):
             raise SealError
         if self._sealer is not None:
@@ -142,38 +160,58 @@ class OutsourcedTable:
         """What was spent so far."""
         traffic, sealer = self.link.traffic, self._sealer
         sealed, opened = (0, 0) if sealer is None else (sealer.sealed, sealer.opened)
-        return Meter(traffic.requests, traffic.sent, traffic.received, sealed, opened, self.refined, self.predictions, self.rows_held)
+        return Meter(
+            traffic.requests,
+            traffic.sent,
+            traffic.received,
+            sealed,
+            opened,
+            self.refined,
+            self.predictions,
+            self.rows_held,
+        )
 
     def holds(self, rows: int) -> None:
         """Note how many rows are in memory."""
         self.rows_held = max(self.rows_held, rows)
 
-    # -- what there is -------------------------------------------------------------------------------------------------
+    # -- what there is -----------------------------------------------------------------------------
 
     def about(self) -> dict[str, Any]:
-        """What the server says of itself, with an :class:`Anatomy` and :class:`TreeSummary` objects (newest first) in it."""
+        """What the server says of itself, with an :class:`Anatomy` and :class:`TreeSummary` objects
+        (newest first) in it.
+        """
         told = self.link.get("/about")
         with _looking():
             listed = [_summary(tree) for tree in told["trees"]]
-            whole = {name: _whole(told[name]) for name in ("rows", "values", "groups", "version", "pending", "sealed_limit")}
+            whole = {
+                name: _whole(told[name])
+                for name in ("rows", "values", "groups", "version", "pending", "sealed_limit")
+            }
         return {**whole, "anatomy": Anatomy.from_json(told.get("anatomy")), "trees": listed}
 
     def newest_tree(self) -> TreeSummary:
         """The base tree that was grown last."""
         trees = self.about()["trees"]
         if not trees:
-            raise OutsourceError("the server has no tree yet; grow one with 'privet outsource learn'")
+            raise OutsourceError(
+                "the server has no tree yet; grow one with 'privet outsource learn'"
+            )
         return trees[0]  # type: ignore[no-any-return]
 
     def rows(self) -> Iterator[Page]:
         """All rows, page by page."""
         return self._pages("/rows")
 
-    # -- base trees ----------------------------------------------------------------------------------------------------
+    # -- base trees --------------------------------------------------------------------------------
 
-    def grow(self, splits: str = "multiway", leaf_size: int = 2, max_depth: int | None = None) -> TreeSummary:
+    def grow(
+        self, splits: str = "multiway", leaf_size: int = 2, max_depth: int | None = None
+    ) -> TreeSummary:
         """Let the server grow a base tree from the identifier table."""
-        told = self._post("/trees", {"splits": splits, "leaf_size": leaf_size, "max_depth": max_depth})
+        told = self._post(
+            "/trees", {"splits": splits, "leaf_size": leaf_size, "max_depth": max_depth}
+        )
         with _looking():
             return _summary(told)
 
@@ -186,7 +224,9 @@ class OutsourcedTable:
         told = self.link.get(f"/trees/{tree}")
         with _looking():
             sizes = {_whole(leaf): _whole(rows) for leaf, rows in told["sizes"]}
-            return TreeDetails(sizes, {_whole(leaf): _whole(version) for leaf, version in told["refined"]})
+            return TreeDetails(
+                sizes, {_whole(leaf): _whole(version) for leaf, version in told["refined"]}
+            )
 
     def classify(self, tree: str, rows: Sequence[Sequence[Cell]]) -> list[str]:
         """The base tree's classes."""
@@ -200,14 +240,17 @@ class OutsourcedTable:
         with _looking():
             leaves = [_whole(leaf) for leaf in told["leaves"]]
             _require(len(leaves) == len(rows))
-            subtrees = {int(leaf): None if one["sealed"] is None else _bytes(one["sealed"]) for leaf, one in told["subtrees"].items()}
+            subtrees = {
+                int(leaf): None if one["sealed"] is None else _bytes(one["sealed"])
+                for leaf, one in told["subtrees"].items()
+            }
             return Reached(leaves, _classes(self.anatomy, told["classes"], len(rows)), subtrees)
 
     def leaf_rows(self, tree: str, leaf: int) -> Iterator[Page]:
         """The rows of one leaf, page by page."""
         return self._pages(f"/trees/{tree}/leaves/{leaf}/rows")
 
-    # -- what is sealed ------------------------------------------------------------------------------------------------
+    # -- what is sealed ----------------------------------------------------------------------------
 
     def subtree_place(self, tree: str, leaf: int) -> str:
         """Where the sub-tree of a leaf is."""
@@ -219,13 +262,18 @@ class OutsourcedTable:
         with _looking():
             return _whole(told["version"]), _bytes(told["sealed"])
 
-    def store(self, place: str, sealed: bytes, replaces: int | None = None, data: int | None = None) -> None:
+    def store(
+        self, place: str, sealed: bytes, replaces: int | None = None, data: int | None = None
+    ) -> None:
         """Leave something sealed.
 
-        :class:`Conflict` where another version of it is there than the one to be replaced, or the table is of another version than
-        the one that it was learnt from.
+        :class:`Conflict` where another version of it is there than the one to be replaced, or the
+        table is of another version than the one that it was learnt from.
         """
-        self.link.put(place, json.dumps({"sealed": as_text(sealed), "replaces": replaces, "data": data}).encode())
+        self.link.put(
+            place,
+            json.dumps({"sealed": as_text(sealed), "replaces": replaces, "data": data}).encode(),
+        )
 
     def pending(self) -> list[tuple[int, bytes]]:
         """The sealed rows that wait for a group."""
@@ -240,24 +288,32 @@ class OutsourcedTable:
 
     def change(self, version: int, **changes: list[Any]) -> None:
         """Change the table in one step. :class:`Conflict` where it is of another version by now."""
-        # The name lets the server tell a change that is sent again, because its answer was lost, from a new one.
+        # The name lets the server tell a change that is sent again, because its answer was lost,
+        # from a new one.
         self._post("/changes", {"id": secrets.token_hex(16), "version": version, **changes})
 
     def change_any(self, **changes: list[Any]) -> None:
-        """Change the table, whatever version it is of by now: for what does not depend on the rest."""
+        """Change the table, whatever version it is of by now: for what does not depend on the
+        rest.
+        """
         again(lambda: self.change(self.about()["version"], **changes))
 
-    # -- how it is done ------------------------------------------------------------------------------------------------
+    # -- how it is done ----------------------------------------------------------------------------
 
     def _post(self, path: str, body: Any) -> dict[str, Any]:
-        return self.link.post(path, json.dumps(body, ensure_ascii=False, separators=(",", ":")).encode())
+        return self.link.post(
+            path, json.dumps(body, ensure_ascii=False, separators=(",", ":")).encode()
+        )
 
     def _pages(self, path: str) -> Iterator[Page]:
         after: int | None = -1
         while after is not None:
             told = self.link.get(f"{path}?after={after}&limit={PAGE}")
             with _looking():
-                page = Page(_whole(told["version"]), [_candidate_row(self.anatomy, row) for row in told["rows"]])
+                page = Page(
+                    _whole(told["version"]),
+                    [_candidate_row(self.anatomy, row) for row in told["rows"]],
+                )
                 after = _next(told["next"], after)
                 _require(bool(page.rows) or after is None)
             yield page
@@ -270,8 +326,13 @@ class _looking:  # noqa: N801 - reads as a statement
         return None
 
     def __exit__(self, kind: type[BaseException] | None, *_: object) -> None:
-        if kind is not None and issubclass(kind, KeyError | TypeError | ValueError | AttributeError | binascii.Error | OverflowError):
-            raise OutsourceError("the server's answer is not what it should be; is it of another version?") from None
+        if kind is not None and issubclass(
+            kind,
+            KeyError | TypeError | ValueError | AttributeError | binascii.Error | OverflowError,
+        ):
+            raise OutsourceError(
+                "the server's answer is not what it should be; is it of another version?"
+            ) from None
 
 
 def _require(holds: bool) -> None:
@@ -286,8 +347,14 @@ def _whole(value: Any) -> int:
 
 def _summary(told: dict[str, Any]) -> TreeSummary:
     tree = TreeSummary(**told)
-    _require(re.fullmatch(r"[0-9a-f]{32}", tree.id) is not None and re.fullmatch(r"[0-9T:+.-]{10,40}", tree.made) is not None)
-    _require(tree.splits in ("multiway", "binary") and (tree.max_depth is None or _whole(tree.max_depth) >= 0))
+    _require(
+        re.fullmatch(r"[0-9a-f]{32}", tree.id) is not None
+        and re.fullmatch(r"[0-9T:+.-]{10,40}", tree.made) is not None
+    )
+    _require(
+        tree.splits in ("multiway", "binary")
+        and (tree.max_depth is None or _whole(tree.max_depth) >= 0)
+    )
     for number in (tree.leaf_size, tree.leaves, tree.largest, tree.changed):
         _whole(number)
     return tree
@@ -312,7 +379,14 @@ def _candidate_row(anatomy: Anatomy, told: dict[str, Any]) -> CandidateRow:
     cells = [_cell(cell) for cell in told["cells"]]
     _require(len(cells) == len(anatomy.columns) and type(told["pruning"]) is bool)
     candidates = [(_whole(seq), _cell(value)) for seq, value in told["candidates"]]
-    return CandidateRow(_whole(told["row"]), cells, told["pruning"], _whole(told["gid"]), _bytes(told["eseq"]), candidates)
+    return CandidateRow(
+        _whole(told["row"]),
+        cells,
+        told["pruning"],
+        _whole(told["gid"]),
+        _bytes(told["eseq"]),
+        candidates,
+    )
 
 
 def _bytes(text: str) -> bytes:

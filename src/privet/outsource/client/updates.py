@@ -1,11 +1,13 @@
 """Inserting and deleting people, so that groups stay l-diverse (Nergiz, Clifton and Malluhi 2013).
 
-A new row waits at the server, sealed as a whole, until enough rows wait to make groups of. A deleted row leaves its sensitive
-value behind, so that the others of its group stay as hidden as they were.
+A new row waits at the server, sealed as a whole, until enough rows wait to make groups of. A
+deleted row leaves its sensitive value behind, so that the others of its group stay as hidden as
+they were.
 
-When groups are made must not depend on the values that wait: a server that sees two rows wait although two would make a group
-knows that their values are the same. So groups are made when so many rows wait, whatever they hold, and all that still wait are
-sealed anew. That some remain says that the most frequent value is among them; docs/concepts/outsource.md says what follows.
+When groups are made must not depend on the values that wait: a server that sees two rows wait
+although two would make a group knows that their values are the same. So groups are made when so
+many rows wait, whatever they hold, and all that still wait are sealed anew. That some remain says
+that the most frequent value is among them; docs/concepts/outsource.md says what follows.
 """
 
 from __future__ import annotations
@@ -20,7 +22,14 @@ from privet.errors import ParameterError, SchemaError
 from privet.outsource.cells import codes_of, people_cells
 from privet.outsource.client.again import again
 from privet.outsource.client.table import OutsourcedTable, as_text
-from privet.outsource.client.waiting import Person, Waiting, check_whole, planned, some, waiting_rows
+from privet.outsource.client.waiting import (
+    Person,
+    Waiting,
+    check_whole,
+    planned,
+    some,
+    waiting_rows,
+)
 from privet.outsource.groups import random_groups
 from privet.outsource.halves import Halves
 from privet.outsource.sequence import true_entry
@@ -45,7 +54,9 @@ def default_batch(l: int) -> int:  # noqa: E741
 
 
 def insert(table: OutsourcedTable, frame: Any, batch: int | None = None) -> Flushed:
-    """Add rows, and make groups where ``batch`` or more wait. Every row must fit the schema; otherwise none is added."""
+    """Add rows, and make groups where ``batch`` or more wait. Every row must fit the schema;
+    otherwise none is added.
+    """
     batch = default_batch(table.anatomy.l) if batch is None else batch
     if isinstance(batch, bool) or not isinstance(batch, int) or batch < 1:
         raise ParameterError(f"batch must be a whole number of at least 1, got {batch!r}")
@@ -61,7 +72,9 @@ def insert(table: OutsourcedTable, frame: Any, batch: int | None = None) -> Flus
 
 
 def flush(table: OutsourcedTable) -> Flushed:
-    """Make groups of the rows that wait, as many as can be made. A plan that was made before is published first."""
+    """Make groups of the rows that wait, as many as can be made. A plan that was made before is
+    published first.
+    """
     done = _publish(table)
     for _ in range(-(-done.waiting // _SENT_AT_ONCE)):  # many rows are planned some at a time
         again(lambda: _draw(table))
@@ -71,14 +84,18 @@ def flush(table: OutsourcedTable) -> Flushed:
 
 
 def _draw(table: OutsourcedTable) -> None:
-    """Draw groups for the rows that wait, and leave the plan with them: all are sealed anew, so that the server sees nothing of it."""
+    """Draw groups for the rows that wait, and leave the plan with them: all are sealed anew, so
+    that the server sees nothing of it.
+    """
     version = table.about()["version"]
     rows = waiting_rows(table)
     if not rows or any(row.plan is not None for row in rows):
         return  # another client has drawn meanwhile
     rows = some(rows, _SENT_AT_ONCE)
     _check_newcomers(table, [row.person for row in rows], waiting=False)
-    grouping = random_groups(codes_of(table.anatomy.sensitive_domain, [row.person[-1] for row in rows]), table.anatomy.l)
+    grouping = random_groups(
+        codes_of(table.anatomy.sensitive_domain, [row.person[-1] for row in rows]), table.anatomy.l
+    )
     numbers = Numbers.draw(table.anatomy, grouping.group[grouping.group >= 0])
     sealed = [as_text(row.sealed(table)) for row in planned(rows, grouping.group, numbers)]
     table.change(version, remove_pending=[row.number for row in rows], pending=sealed)
@@ -96,7 +113,9 @@ def _published(table: OutsourcedTable) -> Flushed:
     if not ready:
         return Flushed(0, 0, len(rows))
     check_whole([plan for _, plan in ready])
-    *columns, values = ([row.person[c] for row, _ in ready] for c in range(len(table.anatomy.columns) + 1))
+    *columns, values = (
+        [row.person[c] for row, _ in ready] for c in range(len(table.anatomy.columns) + 1)
+    )
     numbers = Numbers(
         np.array([plan.gid for _, plan in ready], dtype=np.int64),
         np.array([plan.seq for _, plan in ready], dtype=np.int64),
@@ -109,7 +128,9 @@ def _published(table: OutsourcedTable) -> Flushed:
 
 
 def delete(table: OutsourcedTable, frame: Any) -> int:
-    """Delete rows, each given in full. Reads the whole table once; removes all of them or, where one is not there, none."""
+    """Delete rows, each given in full. Reads the whole table once; removes all of them or, where
+    one is not there, none.
+    """
     _publish(table)  # a row with a plan is missed by the others of its group
     wanted = Counter(_people(table, frame))
     n_wanted = wanted.total()
@@ -132,7 +153,9 @@ def delete(table: OutsourcedTable, frame: Any) -> int:
                 wanted[waits.person] -= 1
                 waiting.append(waits.number)
     if wanted.total():
-        raise ParameterError(f"{wanted.total()} of the {n_wanted} rows are not in the table, so none is deleted")
+        raise ParameterError(
+            f"{wanted.total()} of the {n_wanted} rows are not in the table, so none is deleted"
+        )
     table.change(version, remove_rows=rows, remove_pending=waiting)
     return n_wanted
 
@@ -145,11 +168,17 @@ def _check_fit(table: OutsourcedTable, frame: Any) -> None:
     unfit = np.flatnonzero(~encode(table.anatomy.schema, frame).known(table.anatomy.schema))
     if len(unfit):
         listed = ", ".join(str(row + 1) for row in unfit[:5].tolist())
-        raise SchemaError(f"{len(unfit)} of {len(frame)} rows have an entry that does not fit the schema (rows {listed}...); none is added")
+        raise SchemaError(
+            f"{len(unfit)} of {len(frame)} rows have an entry that does not fit the schema "
+            "(rows "
+            f"{listed}...); none is added"
+        )
 
 
 def _check_newcomers(table: OutsourcedTable, people: list[Person], *, waiting: bool = True) -> None:
-    """Nobody who is there already, or waits: two groups of one person would have their value in common."""
+    """Nobody who is there already, or waits: two groups of one person would have their value in
+    common.
+    """
     if table.anatomy.schema.person is None:
         return
     coming = {person[-2] for person in people}
@@ -157,12 +186,17 @@ def _check_newcomers(table: OutsourcedTable, people: list[Person], *, waiting: b
     for page in table.rows():
         known |= coming & {row.cells[-1] for row in page.rows}
     if known:
-        raise ParameterError(f"{len(known)} of the {len(people)} people are in the table already, so none is added")
+        raise ParameterError(
+            f"{len(known)} of the {len(people)} people are in the table already, so none is added"
+        )
 
 
 def _added(halves: Halves) -> dict[str, list[Any]]:
     it, st = halves.identifiers, halves.values
     marks, gids = it.pruning.tolist(), it.gid.tolist()
-    rows = [{"cells": it.row(i), "pruning": marks[i], "gid": gids[i], "eseq": as_text(it.eseq[i])} for i in range(len(it))]
+    rows = [
+        {"cells": it.row(i), "pruning": marks[i], "gid": gids[i], "eseq": as_text(it.eseq[i])}
+        for i in range(len(it))
+    ]
     values = [list(entry) for entry in zip(st.seq.tolist(), st.gid.tolist(), st.value, strict=True)]
     return {"rows": rows, "values": values}

@@ -1,9 +1,10 @@
 """Rows that wait for a group, sealed as a whole at the server.
 
-Groups are drawn in two steps. First the plan (who goes into which group, under which numbers) is sealed into the rows that wait, and all
-of them are sealed anew in a new order: the server sees nothing. Only when it holds the plan are the groups published, and whoever
-publishes, publishes that plan. If groups were drawn and published at once, an attempt that came too late would have shown one grouping,
-and the next attempt another: in two groups of one person the common value is theirs.
+Groups are drawn in two steps. First the plan (who goes into which group, under which numbers) is
+sealed into the rows that wait, and all of them are sealed anew in a new order: the server sees
+nothing. Only when it holds the plan are the groups published, and whoever publishes, publishes that
+plan. If groups were drawn and published at once, an attempt that came too late would have shown one
+grouping, and the next attempt another: in two groups of one person the common value is theirs.
 """
 
 from __future__ import annotations
@@ -34,7 +35,9 @@ _shuffler = secrets.SystemRandom()
 
 @dataclass(frozen=True)
 class Plan:
-    """The numbers that a row will be published under, and how many rows its group has: it is published whole or not at all."""
+    """The numbers that a row will be published under, and how many rows its group has: it is
+    published whole or not at all.
+    """
 
     gid: int
     seq: int
@@ -44,7 +47,9 @@ class Plan:
 
 @dataclass(frozen=True)
 class Waiting:
-    """A row that waits. ``id`` stays with it however often it is sealed; ``number`` is the server's, None before it is there."""
+    """A row that waits. ``id`` stays with it however often it is sealed; ``number`` is the
+    server's, None before it is there.
+    """
 
     person: Person
     id: bytes
@@ -62,7 +67,11 @@ class Waiting:
         flags = (_PLANNED if self.plan else 0) | (_PRUNING if plan.pruning else 0)
         text = _HEAD.pack(flags, self.id, plan.gid, plan.seq, plan.size) + _json(self.person)
         # As long as if it held the longest value of all.
-        length = len(text) - len(_json(self.person[-1])) + max(len(_json(self.person[-1])), _longest(table.anatomy.sensitive_domain))
+        length = (
+            len(text)
+            - len(_json(self.person[-1]))
+            + max(len(_json(self.person[-1])), _longest(table.anatomy.sensitive_domain))
+        )
         return table.sealer.seal("pending", (), text.ljust(-(-length // _STEP) * _STEP))
 
 
@@ -80,7 +89,10 @@ def planned(rows: list[Waiting], group: np.ndarray, numbers: Numbers) -> list[Wa
     sizes = Counter(numbers.gid.tolist())
     lines = zip(numbers.gid.tolist(), numbers.seq.tolist(), numbers.pruning.tolist(), strict=True)
     plans = iter([(gid, seq, mark, sizes[gid]) for gid, seq, mark in lines])
-    fresh = [replace(row, plan=Plan(*next(plans)) if at >= 0 else None, number=None) for row, at in zip(rows, group.tolist(), strict=True)]
+    fresh = [
+        replace(row, plan=Plan(*next(plans)) if at >= 0 else None, number=None)
+        for row, at in zip(rows, group.tolist(), strict=True)
+    ]
     _shuffler.shuffle(fresh)
     return fresh
 
@@ -91,7 +103,9 @@ def some(rows: list[Waiting], n_rows: int) -> list[Waiting]:
 
 
 def check_whole(plans: list[Plan]) -> None:
-    """Raise unless every group is there as a whole: of a part of one, somebody could be told from their value."""
+    """Raise unless every group is there as a whole: of a part of one, somebody could be told from
+    their value.
+    """
     there = Counter(plan.gid for plan in plans)
     if any(there[plan.gid] != plan.size for plan in plans):
         raise SealError
@@ -102,7 +116,11 @@ def _json(value: object) -> bytes:
 
 
 def _longest(domain: Attribute) -> int:
-    return max(len(_json(label)) for label in domain.labels) if isinstance(domain, Categorical) else _NUMBER
+    return (
+        max(len(_json(label)) for label in domain.labels)
+        if isinstance(domain, Categorical)
+        else _NUMBER
+    )
 
 
 def _opened(table: OutsourcedTable, number: int, sealed: bytes) -> Waiting:
@@ -111,4 +129,9 @@ def _opened(table: OutsourcedTable, number: int, sealed: bytes) -> Waiting:
     person = tuple(json.loads(text[_HEAD.size :]))
     if len(person) != len(table.anatomy.columns) + 1:
         raise SealError
-    return Waiting(person, identity, Plan(gid, seq, bool(flags & _PRUNING), size) if flags & _PLANNED else None, number)
+    return Waiting(
+        person,
+        identity,
+        Plan(gid, seq, bool(flags & _PRUNING), size) if flags & _PLANNED else None,
+        number,
+    )

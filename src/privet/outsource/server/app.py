@@ -1,6 +1,7 @@
 """The routes. Everything under ``/v1`` is for clients' programs, with a token."""
 
-# No "from __future__ import annotations": routes are made in functions, and FastAPI reads their annotations as they are.
+# No "from __future__ import annotations": routes are made in functions, and FastAPI reads their
+# annotations as they are.
 
 import asyncio
 import json
@@ -30,8 +31,14 @@ _PROBLEM = {
         "title": {"type": "string"},
         "status": {"type": "integer"},
         "detail": {"type": "string"},
-        "version": {"type": ["integer", "null"], "description": "With a conflict: the version that is there."},
-        "data": {"type": "integer", "description": "With a conflict about the rows: their data version."},
+        "version": {
+            "type": ["integer", "null"],
+            "description": "With a conflict: the version that is there.",
+        },
+        "data": {
+            "type": "integer",
+            "description": "With a conflict about the rows: their data version.",
+        },
     },
 }
 _PROBLEMS: dict[int | str, dict[str, Any]] = {
@@ -61,11 +68,12 @@ def create_app(home: Home, limits: Limits | None = None) -> FastAPI:
     app = FastAPI(
         title="Privet outsourced table",
         version=privet.__version__,
-        description=f"Decision trees on a table in two halves that this server cannot join. {STATEMENT}",
+        description=f"Decision trees on a table in two halves that this server cannot join. {STATEMENT}",  # noqa: E501
         lifespan=life,
         docs_url=None,  # they load scripts from elsewhere
         redoc_url=None,
-        redirect_slashes=False,  # a path with a slash too many is not found, rather than sent elsewhere
+        # a path with a slash too many is not found, rather than sent elsewhere
+        redirect_slashes=False,
         openapi_url="/v1/openapi.json",
         responses=_PROBLEMS,
     )
@@ -92,7 +100,9 @@ Name = Annotated[str, Path(pattern=r"^[a-z0-9-]{1,64}$")]
 
 
 def _routes(counter: Counter) -> APIRouter:
-    router = APIRouter(prefix="/v1", route_class=JsonRoute, dependencies=[Security(HTTPBearer(auto_error=False))])
+    router = APIRouter(
+        prefix="/v1", route_class=JsonRoute, dependencies=[Security(HTTPBearer(auto_error=False))]
+    )
 
     @router.get("/about", summary="What is public about the table, and what there is")
     async def about() -> Response:
@@ -107,7 +117,12 @@ def _routes(counter: Counter) -> APIRouter:
     async def tree(tree: str) -> Response:
         return await _answer(lambda: counter.tree(tree))
 
-    @router.delete("/trees/{tree}", status_code=204, response_class=Response, summary="Forget a tree and its sealed sub-trees")
+    @router.delete(
+        "/trees/{tree}",
+        status_code=204,
+        response_class=Response,
+        summary="Forget a tree and its sealed sub-trees",
+    )
     async def remove_tree(tree: str) -> Response:
         await run_in_threadpool(counter.store.remove_tree, tree)
         return Response(status_code=204)
@@ -116,12 +131,19 @@ def _routes(counter: Counter) -> APIRouter:
     async def predict(tree: str, asked: requests.Rows) -> Response:
         return await _answer(lambda: counter.predict(tree, asked.rows))
 
-    @router.post("/trees/{tree}/leaves", summary="The leaves that rows reach, with their sealed sub-trees")
+    @router.post(
+        "/trees/{tree}/leaves", summary="The leaves that rows reach, with their sealed sub-trees"
+    )
     async def leaves(tree: str, asked: requests.Rows) -> Response:
         return await _answer(lambda: counter.leaves(tree, asked.rows))
 
-    @router.get("/trees/{tree}/leaves/{leaf}/rows", summary="The rows of a leaf, each with the sensitive values of its group")
-    async def leaf_rows(tree: str, leaf: Leaf, asked: Annotated[requests.Slice, Query()]) -> Response:
+    @router.get(
+        "/trees/{tree}/leaves/{leaf}/rows",
+        summary="The rows of a leaf, each with the sensitive values of its group",
+    )
+    async def leaf_rows(
+        tree: str, leaf: Leaf, asked: Annotated[requests.Slice, Query()]
+    ) -> Response:
         return await _answer(lambda: counter.rows(asked, (tree, leaf)))
 
     @router.get("/rows", summary="All rows, each with the sensitive values of its group")
@@ -132,7 +154,9 @@ def _routes(counter: Counter) -> APIRouter:
     async def subtree(tree: str, leaf: Leaf) -> Response:
         return await _answer(lambda: counter.subtree(tree, leaf))
 
-    @router.put("/trees/{tree}/leaves/{leaf}/subtree", status_code=201, summary="Keep a sealed sub-tree")
+    @router.put(
+        "/trees/{tree}/leaves/{leaf}/subtree", status_code=201, summary="Keep a sealed sub-tree"
+    )
     async def put_subtree(tree: str, leaf: Leaf, sealing: requests.Sealing) -> Response:
         return await _answer(lambda: counter.put_subtree(tree, leaf, sealing), 201)
 

@@ -58,14 +58,16 @@ class Counter:
             "statement": STATEMENT,
         }
 
-    # -- trees ---------------------------------------------------------------------------------------------------------
+    # -- trees -------------------------------------------------------------------------------------
 
     def grow(self, asked: requests.Growth) -> Future[Json]:
         """Grow a tree, after those that were asked for before."""
         settings, room = Settings(asked.splits, asked.leaf_size, asked.max_depth), self.limits.room
         _, trees = self.store.about()
         if len(trees) >= room.trees:  # before the work; who is faster is decided when it is kept
-            raise Full(f"there are {len(trees)} trees, which is all that is allowed; delete one first")
+            raise Full(
+                f"there are {len(trees)} trees, which is all that is allowed; delete one first"
+            )
         return self._grower.submit(lambda: grow_tree(self.store, settings, room).to_json())
 
     def tree(self, name: str) -> Json:
@@ -84,7 +86,9 @@ class Counter:
         return {"classes": self._classes(tree, self._reached(tree, rows))}
 
     def leaves(self, name: str, rows: Sequence[Sequence[Any]]) -> Json:
-        """The leaf that each row reaches, its class there, and the sealed sub-trees of these leaves."""
+        """The leaf that each row reaches, its class there, and the sealed sub-trees of these
+        leaves.
+        """
         tree = self.store.tree(name, looked_up=False)
         reached = self._reached(tree, rows)
         subtrees = self.store.subtrees(name, np.unique(reached).tolist(), self.limits.inline)
@@ -101,7 +105,9 @@ class Counter:
         for i, row in enumerate(rows):
             if len(row) != len(names):
                 raise ParameterError(f"rows.{i}: must be {len(names)} cells: {', '.join(names)}")
-        columns: list[Sequence[Any]] = list(zip(*rows, strict=True)) if rows else [() for _ in names]
+        columns: list[Sequence[Any]] = (
+            list(zip(*rows, strict=True)) if rows else [() for _ in names]
+        )
         return tree.reach(encode_entries(tree.schema.attributes.values(), columns))
 
     @staticmethod
@@ -109,13 +115,17 @@ class Counter:
         labels, best = tree.schema.label.labels, tree.counts.argmax(axis=1)
         return [labels[label] for label in best[nodes].tolist()]
 
-    # -- rows ----------------------------------------------------------------------------------------------------------
+    # -- rows --------------------------------------------------------------------------------------
 
     def rows(self, asked: requests.Slice, leaf: tuple[str, int] | None = None) -> Json:
         """Rows with their candidates, of the whole table or of a leaf."""
-        return _page(self.store.page(asked.after, min(asked.limit, self.limits.rows), self.limits.page_values, leaf))
+        return _page(
+            self.store.page(
+                asked.after, min(asked.limit, self.limits.rows), self.limits.page_values, leaf
+            )
+        )
 
-    # -- what is sealed ------------------------------------------------------------------------------------------------
+    # -- what is sealed ----------------------------------------------------------------------------
 
     def subtree(self, name: str, leaf: int) -> Json:
         """The sealed sub-tree of a leaf."""
@@ -123,7 +133,11 @@ class Counter:
 
     def put_subtree(self, name: str, leaf: int, sealing: requests.Sealing) -> Json:
         """Keep a sealed sub-tree."""
-        return {"version": self.store.put_subtree(name, leaf, self._body(sealing), sealing.replaces, sealing.data)}
+        return {
+            "version": self.store.put_subtree(
+                name, leaf, self._body(sealing), sealing.replaces, sealing.data
+            )
+        }
 
     def sealed(self, name: str) -> Json:
         """A sealed object."""
@@ -131,7 +145,11 @@ class Counter:
 
     def put_sealed(self, name: str, sealing: requests.Sealing) -> Json:
         """Keep a sealed object."""
-        return {"version": self.store.put_sealed(name, self._body(sealing), sealing.replaces, self.limits.room, sealing.data)}
+        return {
+            "version": self.store.put_sealed(
+                name, self._body(sealing), sealing.replaces, self.limits.room, sealing.data
+            )
+        }
 
     def _body(self, sealing: requests.Sealing) -> bytes:
         body = opened("sealed", sealing.sealed)
@@ -144,18 +162,24 @@ class Counter:
         found, following = self.store.pending(asked.after, asked.limit)
         return {"pending": [[number, text_of(body)] for number, body in found], "next": following}
 
-    # -- changes -------------------------------------------------------------------------------------------------------
+    # -- changes -----------------------------------------------------------------------------------
 
     def change(self, asked: requests.Changes) -> Json:
         """Apply a change, all of it or nothing."""
         change = Change(
             asked.version,
-            [NewRow(row.cells, row.pruning, row.gid, opened(f"rows.{i}.eseq", row.eseq)) for i, row in enumerate(asked.rows)],
+            [
+                NewRow(row.cells, row.pruning, row.gid, opened(f"rows.{i}.eseq", row.eseq))
+                for i, row in enumerate(asked.rows)
+            ],
             asked.values,
             asked.remove_rows,
             [opened(f"pending.{i}", text) for i, text in enumerate(asked.pending)],
             asked.remove_pending,
-            [(number, opened(f"reseal.{i}", text)) for i, (number, text) in enumerate(asked.reseal)],
+            [
+                (number, opened(f"reseal.{i}", text))
+                for i, (number, text) in enumerate(asked.reseal)
+            ],
             asked.id,
         )
         done = self.store.change(change, self.limits.room)
@@ -163,12 +187,22 @@ class Counter:
 
 
 def _sealed(sealed: Sealed) -> Json:
-    return {"version": sealed.version, "sealed": None if sealed.body is None else text_of(sealed.body)}
+    return {
+        "version": sealed.version,
+        "sealed": None if sealed.body is None else text_of(sealed.body),
+    }
 
 
 def _page(page: Page) -> Json:
     rows = [
-        {"row": r.number, "cells": r.cells, "pruning": r.pruning, "gid": r.gid, "eseq": text_of(r.eseq), "candidates": r.candidates}
+        {
+            "row": r.number,
+            "cells": r.cells,
+            "pruning": r.pruning,
+            "gid": r.gid,
+            "eseq": text_of(r.eseq),
+            "candidates": r.candidates,
+        }
         for r in page.rows
     ]
     return {"rows": rows, "next": page.next, "version": page.version}

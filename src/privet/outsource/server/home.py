@@ -20,7 +20,9 @@ _KIND, _VERSION = "outsource server", 1
 
 @dataclass(frozen=True)
 class Home:
-    """What a server keeps. The analysts of its accounts are its clients; ``place`` may hold a password."""
+    """What a server keeps. The analysts of its accounts are its clients; ``place`` may hold a
+    password.
+    """
 
     path: Path
     accounts: Accounts
@@ -30,22 +32,31 @@ class Home:
         return f"Home({str(self.path)!r})"
 
     def store(self) -> Store:
-        """Open the store. A DuckDB file is one process's at a time; the accounts can be changed meanwhile."""
+        """Open the store. A DuckDB file is one process's at a time; the accounts can be changed
+        meanwhile.
+        """
         return open_store(self.path / _STORE if self.place == _STORE else self.place)
 
     @classmethod
-    def make(cls, path: str | PathLike[str], folder: str | PathLike[str], store: str | None = None) -> Home:
+    def make(
+        cls, path: str | PathLike[str], folder: str | PathLike[str], store: str | None = None
+    ) -> Home:
         """A new home for the table of an owner's folder, as a whole or not at all.
 
-        ``store`` is a postgresql:// URL, with ``schema=`` where several share a database; by default the store is a file in the home.
+        ``store`` is a postgresql:// URL, with ``schema=`` where several share a database; by
+        default the store is a file in the home.
         """
         home = Path(path)
         if home.exists() and (not home.is_dir() or any(home.iterdir())):
-            raise ParameterError(f"{home} exists and is not an empty folder; a server needs a folder of its own")
+            raise ParameterError(
+                f"{home} exists and is not an empty folder; a server needs a folder of its own"
+            )
         if not home.absolute().parent.is_dir():
             raise ParameterError(f"cannot make {home}: the folder {home.parent} does not exist")
         if store is not None and not store.startswith(("postgresql://", "postgres://")):
-            raise ParameterError("a store is a DuckDB file in the server's home (by default), or a postgresql:// URL")
+            raise ParameterError(
+                "a store is a DuckDB file in the server's home (by default), or a postgresql:// URL"
+            )
         there = home.exists()
         home.mkdir(mode=0o700, exist_ok=True)
         home.chmod(0o700)
@@ -73,7 +84,9 @@ class Home:
             config = json.loads((home / _CONFIG).read_text(encoding="utf-8"))
             kind, version, store = config["privet"], config["version"], config["store"]
         except FileNotFoundError:
-            raise ParameterError(f"{home} is no home of a server; make one with 'privet outsource init'") from None
+            raise ParameterError(
+                f"{home} is no home of a server; make one with 'privet outsource init'"
+            ) from None
         except (OSError, ValueError, KeyError, TypeError):
             raise OutsourceError(f"cannot read {home / _CONFIG}") from None
         if kind != _KIND or version != _VERSION or not isinstance(store, str):

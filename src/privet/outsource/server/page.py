@@ -17,15 +17,21 @@ from privet.service.page import browser
 
 _FOLDER = Path(__file__).parent / "templates"
 _STYLE = (_FOLDER / "style.css").read_text(encoding="utf-8")
-_HEADERS = browser.headers(f"sha256-{base64.b64encode(hashlib.sha256(_STYLE.encode()).digest()).decode()}")
+_HEADERS = browser.headers(
+    f"sha256-{base64.b64encode(hashlib.sha256(_STYLE.encode()).digest()).decode()}"
+)
 
 
 def routes() -> APIRouter:
     """The page."""
     router = APIRouter(include_in_schema=False)
-    environment = Environment(loader=FileSystemLoader(_FOLDER), autoescape=True, undefined=StrictUndefined)
+    environment = Environment(
+        loader=FileSystemLoader(_FOLDER), autoescape=True, undefined=StrictUndefined
+    )
     style = Markup(_STYLE)  # noqa: S704 - our own file
-    shown = environment.get_template("page.html").render(style=style, statement=STATEMENT, version=privet.__version__)
+    shown = environment.get_template("page.html").render(
+        style=style, statement=STATEMENT, version=privet.__version__
+    )
 
     @router.get("/")
     async def show() -> HTMLResponse:

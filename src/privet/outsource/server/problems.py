@@ -1,4 +1,6 @@
-"""Errors as problem+json (RFC 9457). What a problem says never holds a cell, a value or what was sent."""
+"""Errors as problem+json (RFC 9457). What a problem says never holds a cell, a value or what was
+sent.
+"""
 
 from __future__ import annotations
 
@@ -38,11 +40,20 @@ def install(app: FastAPI) -> None:
 
     @app.exception_handler(Stale)
     async def stale(_: Request, error: Stale) -> JSONResponse:
-        return problem("conflict", "Somebody else was faster", 409, str(error), version=error.version)
+        return problem(
+            "conflict", "Somebody else was faster", 409, str(error), version=error.version
+        )
 
     @app.exception_handler(OtherData)
     async def other_data(_: Request, error: OtherData) -> JSONResponse:
-        return problem("conflict", "The rows have changed", 409, str(error), version=error.version, data=error.version)
+        return problem(
+            "conflict",
+            "The rows have changed",
+            409,
+            str(error),
+            version=error.version,
+            data=error.version,
+        )
 
     @app.exception_handler(OutsourceError)
     @app.exception_handler(Unavailable)
@@ -50,14 +61,19 @@ def install(app: FastAPI) -> None:
         # Where the store is, is the owner's business.
         _LOG.warning("%s", error)
         return problem(
-            "store", "The store cannot be used", 503, "the store cannot be used at the moment; try again later", {"Retry-After": "1"}
+            "store",
+            "The store cannot be used",
+            503,
+            "the store cannot be used at the moment; try again later",
+            {"Retry-After": "1"},
         )
 
     @app.exception_handler(RequestValidationError)
     async def invalid(_: Request, error: RequestValidationError) -> JSONResponse:
         listed = []
         for one in error.errors()[:20]:
-            place = one["loc"][:-1] if one["type"] == "extra_forbidden" else one["loc"]  # a name that came is not repeated either
+            # a name that came is not repeated either
+            place = one["loc"][:-1] if one["type"] == "extra_forbidden" else one["loc"]
             listed.append({"where": ".".join(map(str, place)), "what": one["msg"]})
         detail = "; ".join(f"{one['where']}: {one['what']}" for one in listed[:3])
         return problem("parameter", "The request is not what it may be", 422, detail, errors=listed)
@@ -65,4 +81,9 @@ def install(app: FastAPI) -> None:
     @app.exception_handler(Exception)
     async def unexpected(_: Request, error: Exception) -> JSONResponse:
         # What an unexpected error says may tell of rows.
-        return problem("internal", "An error in the server", 500, f"{type(error).__name__}; the server's log says more")
+        return problem(
+            "internal",
+            "An error in the server",
+            500,
+            f"{type(error).__name__}; the server's log says more",
+        )

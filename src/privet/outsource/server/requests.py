@@ -13,7 +13,13 @@ from privet.errors import ParameterError
 _LARGEST = (1 << 63) - 1
 
 Whole = Annotated[StrictInt, Field(ge=0, le=_LARGEST)]
-Base64 = Annotated[StrictStr, Field(description="Bytes in base64, standard alphabet.", json_schema_extra={"contentEncoding": "base64"})]
+Base64 = Annotated[
+    StrictStr,
+    Field(
+        description="Bytes in base64, standard alphabet.",
+        json_schema_extra={"contentEncoding": "base64"},
+    ),
+]
 Cell = StrictStr | None
 Asked = StrictStr | StrictInt | StrictFloat | None
 
@@ -33,7 +39,9 @@ class Growth(Strict):
 
 
 class Rows(Strict):
-    """Rows to be placed in a tree: cells of the identifying attributes, in the order of the schema."""
+    """Rows to be placed in a tree: cells of the identifying attributes, in the order of the
+    schema.
+    """
 
     rows: list[list[Asked]]
 
@@ -55,8 +63,13 @@ class Sealing(Strict):
     """A sealed object, and what it replaces."""
 
     sealed: Base64
-    replaces: Whole | None = Field(description="The version that it replaces; null where there must be none.")
-    data: Whole | None = Field(default=None, description="The data version that it was made of; refused where it is another by now.")
+    replaces: Whole | None = Field(
+        description="The version that it replaces; null where there must be none."
+    )
+    data: Whole | None = Field(
+        default=None,
+        description="The data version that it was made of; refused where it is another by now.",
+    )
 
 
 class NewRow(Strict):
@@ -73,7 +86,11 @@ class Changes(Strict):
 
     version: Whole
     id: Annotated[StrictStr, Field(pattern=r"^[0-9a-f]{32}$")] | None = Field(
-        default=None, description="Names the change, so that it is done once however often it is sent: 32 random hexadecimal digits."
+        default=None,
+        description=(
+            "Names the change, so that it is done once however often it is sent: 32 random "
+            "hexadecimal digits."
+        ),
     )
     rows: list[NewRow] = []
     values: list[tuple[Whole, Whole, Cell]] = []

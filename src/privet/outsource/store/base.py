@@ -23,7 +23,9 @@ class Full(OutsourceError):
 
 
 class Stale(Conflict):
-    """What was to be replaced is not what is there. Carries the version that is there; None for nothing."""
+    """What was to be replaced is not what is there. Carries the version that is there; None for
+    nothing.
+    """
 
     def __init__(self, what: str, version: int | None) -> None:
         self.version = version
@@ -60,7 +62,9 @@ class Settings:
 
 @dataclass(frozen=True)
 class Summary:
-    """A tree without its structure. ``largest``: rows of its largest leaf; ``changed``: rows that came or went since it was grown."""
+    """A tree without its structure. ``largest``: rows of its largest leaf; ``changed``: rows that
+    came or went since it was grown.
+    """
 
     id: str
     made: str
@@ -78,7 +82,9 @@ class Summary:
 
 @dataclass(frozen=True, eq=False)
 class LeafFacts:
-    """Of a tree: the rows of each leaf that has some, and the version of each leaf's sealed sub-tree."""
+    """Of a tree: the rows of each leaf that has some, and the version of each leaf's sealed
+    sub-tree.
+    """
 
     summary: Summary
     sizes: list[tuple[int, int]]
@@ -87,7 +93,9 @@ class LeafFacts:
 
 @dataclass(frozen=True, eq=False)
 class Training:
-    """The identifier table as codes, as of one data version. ``numbers`` are the numbers of its rows, in order."""
+    """The identifier table as codes, as of one data version. ``numbers`` are the numbers of its
+    rows, in order.
+    """
 
     version: int
     numbers: Int
@@ -98,7 +106,9 @@ class Training:
 
 @dataclass(frozen=True)
 class Row:
-    """A row of the identifier table with the sensitive values of its group, one of which is its own."""
+    """A row of the identifier table with the sensitive values of its group, one of which is its
+    own.
+    """
 
     number: int
     cells: tuple[Cell, ...]
@@ -110,7 +120,9 @@ class Row:
 
 @dataclass(frozen=True)
 class Page:
-    """Rows in order of their numbers; ``next`` is where the following page begins, None after the last. Of one data version."""
+    """Rows in order of their numbers; ``next`` is where the following page begins, None after the
+    last. Of one data version.
+    """
 
     version: int
     rows: list[Row]
@@ -139,8 +151,8 @@ class NewRow:
 class Change:
     """What comes and goes, all of it or nothing.
 
-    ``version`` is the data version that it is meant for. A change that has an ``id`` is done once: sent again, because its answer was
-    lost, it gets the same answer.
+    ``version`` is the data version that it is meant for. A change that has an ``id`` is done once:
+    sent again, because its answer was lost, it gets the same answer.
     """
 
     version: int
@@ -155,7 +167,9 @@ class Change:
 
 @dataclass(frozen=True)
 class Room:
-    """How much a store holds at most: trees, sealed objects with a name, pending objects, and bytes of one of these."""
+    """How much a store holds at most: trees, sealed objects with a name, pending objects, and bytes
+    of one of these.
+    """
 
     trees: int = 64
     names: int = 16
@@ -174,7 +188,8 @@ class Changed:
 class Store(Protocol):
     """A place for both halves and what belongs to them. Several threads may use it at once.
 
-    Every method is one transaction: what it returns is of one moment, and what it stored is durable when it returns.
+    Every method is one transaction: what it returns is of one moment, and what it stored is durable
+    when it returns.
     """
 
     anatomy: Anatomy
@@ -188,11 +203,15 @@ class Store(Protocol):
         ...
 
     def add_tree(self, settings: Settings, tree: Tree, training: Training, room: Room) -> Summary:
-        """Keep a tree that was grown, and which rows are in which leaf. Rows that came or went meanwhile are accounted for."""
+        """Keep a tree that was grown, and which rows are in which leaf. Rows that came or went
+        meanwhile are accounted for.
+        """
         ...
 
     def tree(self, id: str, *, looked_up: bool = True) -> Tree:  # noqa: A002 - its name everywhere
-        """A tree; its nodes are numbered as they are stored. Not ``looked_up``, another process may have removed it meanwhile."""
+        """A tree; its nodes are numbered as they are stored. Not ``looked_up``, another process may
+        have removed it meanwhile.
+        """
         ...
 
     def leaf_facts(self, id: str) -> LeafFacts:  # noqa: A002
@@ -203,10 +222,13 @@ class Store(Protocol):
         """Forget a tree and its sealed sub-trees."""
         ...
 
-    def page(self, after: int, limit: int, most_values: int, leaf: tuple[str, int] | None = None) -> Page:
+    def page(
+        self, after: int, limit: int, most_values: int, leaf: tuple[str, int] | None = None
+    ) -> Page:
         """Rows with larger numbers than ``after``: of the whole table, or of a leaf of a tree.
 
-        The page ends early, after at least one row, where the candidates would be more than ``most_values``.
+        The page ends early, after at least one row, where the candidates would be more than
+        ``most_values``.
         """
         ...
 
@@ -218,15 +240,26 @@ class Store(Protocol):
         """Those of several leaves that have one; with their bytes as long as all of them fit."""
         ...
 
-    def put_subtree(self, id: str, leaf: int, body: bytes, replaces: int | None, data: int | None = None) -> int:  # noqa: A002
-        """Keep a sealed sub-tree; its version. ``replaces`` says what is there, ``data`` from which data version it was made."""
+    def put_subtree(
+        self,
+        id: str,  # noqa: A002
+        leaf: int,
+        body: bytes,
+        replaces: int | None,
+        data: int | None = None,
+    ) -> int:
+        """Keep a sealed sub-tree; its version. ``replaces`` says what is there, ``data`` from which
+        data version it was made.
+        """
         ...
 
     def sealed(self, name: str) -> Sealed:
         """A sealed object."""
         ...
 
-    def put_sealed(self, name: str, body: bytes, replaces: int | None, room: Room, data: int | None = None) -> int:
+    def put_sealed(
+        self, name: str, body: bytes, replaces: int | None, room: Room, data: int | None = None
+    ) -> int:
         """Keep a sealed object; its version."""
         ...
 

@@ -1,8 +1,10 @@
-"""Changes: rows and values that come in new groups, rows that go, sealed numbers that are sealed anew, rows that wait for a group.
+"""Changes: rows and values that come in new groups, rows that go, sealed numbers that are sealed
+anew, rows that wait for a group.
 
-A row that goes leaves its sensitive value behind: without it, the others of its group would be less hidden than they were
-(Nergiz, Clifton and Malluhi 2013, *Updating Outsourced Anatomized Private Databases*). What was made of a row that comes or goes is
-dropped, because it may remember who was there. A refusal names a position in what was sent, never what stands there.
+A row that goes leaves its sensitive value behind: without it, the others of its group would be less
+hidden than they were (Nergiz, Clifton and Malluhi 2013, *Updating Outsourced Anatomized Private
+Databases*). What was made of a row that comes or goes is dropped, because it may remember who was
+there. A refusal names a position in what was sent, never what stands there.
 """
 
 from __future__ import annotations
@@ -27,11 +29,21 @@ NAIVE = "naive"
 _LARGEST = (1 << 63) - 1
 
 
-def apply(session: Session, anatomy: Anatomy, trees: Sequence[tuple[int, Tree]], change: Change, room: Room) -> Changed:
-    """Check a change and apply it, within a transaction that an error undoes. ``trees`` are all that there are, by number."""
+def apply(
+    session: Session,
+    anatomy: Anatomy,
+    trees: Sequence[tuple[int, Tree]],
+    change: Change,
+    room: Room,
+) -> Changed:
+    """Check a change and apply it, within a transaction that an error undoes. ``trees`` are all
+    that there are, by number.
+    """
     if (done := _done_before(session, change)) is not None:
         return done
-    ((version, next_number, next_pending),) = session.rows("SELECT version, next_number, next_pending FROM meta")
+    ((version, next_number, next_pending),) = session.rows(
+        "SELECT version, next_number, next_pending FROM meta"
+    )
     if change.version != version:
         raise OtherData(version)
     _check_numbers(session, change, room)
@@ -39,24 +51,35 @@ def apply(session: Session, anatomy: Anatomy, trees: Sequence[tuple[int, Tree]],
     _check_groups(anatomy, change)
     _check_new(session, change)
     _reseal(session, change.reseal)
-    touched = _remove(session, change.remove_rows) + _add(session, anatomy, trees, change.rows, next_number)
+    touched = _remove(session, change.remove_rows) + _add(
+        session, anatomy, trees, change.rows, next_number
+    )
     _put_values(session, change.values)
     _resize(session, touched)
     if change.rows or change.remove_rows:
-        session.run("UPDATE trees SET changed = changed + $1", (len(change.rows) + len(change.remove_rows),))
+        session.run(
+            "UPDATE trees SET changed = changed + $1", (len(change.rows) + len(change.remove_rows),)
+        )
         _drop(session, touched)
     pending = list(range(next_pending, next_pending + len(change.pending)))
     _put_pending(session, change, pending)
     session.run(
-        "UPDATE meta SET version = version + 1, next_number = next_number + $1, next_pending = next_pending + $2, "
+        "UPDATE meta SET version = version + 1, next_number = next_number + $1, next_pending = "
+        "next_pending + $2, "
         "n_rows = n_rows + $3, n_values = n_values + $4, n_groups = n_groups + $5",
         (
-            len(change.rows), len(change.pending), len(change.rows) - len(change.remove_rows), len(change.values),
+            len(change.rows),
+            len(change.pending),
+            len(change.rows) - len(change.remove_rows),
+            len(change.values),
             len({gid for _, gid, _ in change.values}),
         ),
-    )  # fmt: skip
+    )
     if change.id is not None:
-        session.run("INSERT INTO changes VALUES ($1, $2, $3, $4)", (change.id, version + 1, next_pending, len(pending)))
+        session.run(
+            "INSERT INTO changes VALUES ($1, $2, $3, $4)",
+            (change.id, version + 1, next_pending, len(pending)),
+        )
     return Changed(version + 1, pending)
 
 
@@ -64,12 +87,14 @@ def _done_before(session: Session, change: Change) -> Changed | None:
     """What was answered to a change of this name."""
     if change.id is None:
         return None
-    for version, first, n in session.rows("SELECT version, first_pending, n_pending FROM changes WHERE id = $1", (change.id,)):
+    for version, first, n in session.rows(
+        "SELECT version, first_pending, n_pending FROM changes WHERE id = $1", (change.id,)
+    ):
         return Changed(version, list(range(first, first + n)))
     return None
 
 
-# -- what is looked at before anything is done ---------------------------------------------------------------------------
+# -- what is looked at before anything is done -----------------------------------------------------
 
 
 def _check_numbers(session: Session, change: Change, room: Room) -> None:
@@ -90,10 +115,15 @@ def _check_numbers(session: Session, change: Change, room: Room) -> None:
         raise ParameterError(f"pending: at most {room.pending} can wait")
 
 
-def _check_there(session: Session, where: str, numbers: Sequence[int], table: str, column: str) -> None:
+def _check_there(
+    session: Session, where: str, numbers: Sequence[int], table: str, column: str
+) -> None:
     _check_once(where, numbers)
     inside = [number for number in numbers if 0 <= number <= _LARGEST]
-    sql = f"SELECT t.{column} FROM {table} AS t JOIN (SELECT unnest($1::BIGINT[]) AS n) AS g ON g.n = t.{column}"
+    sql = (
+        f"SELECT t.{column} FROM {table} AS t JOIN (SELECT unnest($1::BIGINT[]) AS n) AS g ON g.n "
+        f"= t.{column}"
+    )
     found = {number for (number,) in session.rows(sql, (inside,))} if inside else set()
     for i, number in enumerate(numbers):
         if number not in found:
@@ -116,7 +146,10 @@ def _check_eseq(where: str, eseq: bytes) -> None:
 def _check_rows(anatomy: Anatomy, rows: Sequence[NewRow]) -> None:
     for i, row in enumerate(rows):
         if len(row.cells) != len(anatomy.columns):
-            raise ParameterError(f"rows.{i}.cells: must be {len(anatomy.columns)} cells: {', '.join(anatomy.columns)}")
+            raise ParameterError(
+                f"rows.{i}.cells: must be {len(anatomy.columns)} cells: "
+                f"{', '.join(anatomy.columns)}"
+            )
         _check_eseq(f"rows.{i}.eseq", row.eseq)
         if not 0 <= row.gid <= _LARGEST:
             raise ParameterError(f"rows.{i}.gid: must be 0 to {_LARGEST}")
@@ -130,8 +163,15 @@ def _check_groups(anatomy: Anatomy, change: Change) -> None:
     """As many rows as values in each group, and the values diverse."""
     for i, (seq, gid, value) in enumerate(change.values):
         if not (0 <= seq <= _LARGEST and 0 <= gid <= _LARGEST and is_storable(value)):
-            raise ParameterError(f"values.{i}: must be a number and a group from 0 to {_LARGEST}, and a text that can be stored")
-    rows, values = Counter(row.gid for row in change.rows), Counter(gid for _, gid, _ in change.values)
+            raise ParameterError(
+                f"values.{i}: must be a number and a group from 0 to {_LARGEST}, and a text "
+                "that "
+                "can be stored"
+            )
+    rows, values = (
+        Counter(row.gid for row in change.rows),
+        Counter(gid for _, gid, _ in change.values),
+    )
     for i, row in enumerate(change.rows):
         if rows[row.gid] != values[row.gid]:
             raise ParameterError(f"rows.{i}.gid: a new group must have as many rows as values")
@@ -148,38 +188,64 @@ def _check_groups(anatomy: Anatomy, change: Change) -> None:
     bad = undiverse(gids, codes, anatomy.l)
     if len(bad):
         first = int(np.flatnonzero(np.isin(gids, bad))[0])
-        raise ParameterError(f"values.{first}: in its group some value has more than one {anatomy.l}-th of the entries")
+        raise ParameterError(
+            f"values.{first}: in its group some value has more than one {anatomy.l}-th of the "
+            "entries"
+        )
 
 
 def _check_new(session: Session, change: Change) -> None:
     """Groups, sequence numbers and sealed numbers that nobody has."""
     eseqs = [row.eseq for row in change.rows] + [eseq for _, eseq in change.reseal]
-    places = [f"rows.{i}.eseq" for i in range(len(change.rows))] + [f"reseal.{i}" for i in range(len(change.reseal))]
+    places = [f"rows.{i}.eseq" for i in range(len(change.rows))] + [
+        f"reseal.{i}" for i in range(len(change.reseal))
+    ]
     seen: set[bytes] = set()
     for where, eseq in zip(places, eseqs, strict=True):
         if eseq in seen:
             raise ParameterError(f"{where}: another row has this sealed number")
         seen.add(eseq)
-    _check_absent(session, places, eseqs, "it", "eseq", "BYTEA", "another row has this sealed number")
+    _check_absent(
+        session, places, eseqs, "it", "eseq", "BYTEA", "another row has this sealed number"
+    )
     seqs, gids = [seq for seq, _, _ in change.values], [gid for _, gid, _ in change.values]
     _check_once("values", seqs)
     places = [f"values.{i}" for i in range(len(seqs))]
-    _check_absent(session, places, seqs, "st", "seq", "BIGINT", "another value has this sequence number")
+    _check_absent(
+        session, places, seqs, "st", "seq", "BIGINT", "another value has this sequence number"
+    )
     for table in ("st", "it"):
-        _check_absent(session, places, gids, table, "gid", "BIGINT", "the group is there already; rows come in new groups")
+        _check_absent(
+            session,
+            places,
+            gids,
+            table,
+            "gid",
+            "BIGINT",
+            "the group is there already; rows come in new groups",
+        )
 
 
 def _check_absent(
-    session: Session, places: Sequence[str], entries: Sequence[object], table: str, column: str, kind: str, trouble: str
+    session: Session,
+    places: Sequence[str],
+    entries: Sequence[object],
+    table: str,
+    column: str,
+    kind: str,
+    trouble: str,
 ) -> None:
-    sql = f"SELECT DISTINCT t.{column} FROM {table} AS t JOIN (SELECT unnest($1::{kind}[]) AS e) AS g ON g.e = t.{column}"
+    sql = (
+        f"SELECT DISTINCT t.{column} FROM {table} AS t JOIN (SELECT unnest($1::{kind}[]) AS e) AS "
+        f"g ON g.e = t.{column}"
+    )
     found = {entry for (entry,) in session.rows(sql, (list(entries),))} if entries else set()
     for where, entry in zip(places, entries, strict=True):
         if entry in found:
             raise ParameterError(f"{where}: {trouble}")
 
 
-# -- what is done ----------------------------------------------------------------------------------------------------------
+# -- what is done ----------------------------------------------------------------------------------
 
 #: Trees and leaves, and how many more rows they have now.
 Touched = list[tuple[int, int, int]]
@@ -188,7 +254,8 @@ Touched = list[tuple[int, int, int]]
 def _reseal(session: Session, reseal: Sequence[tuple[int, bytes]]) -> None:
     if reseal:
         session.run(
-            "UPDATE it SET eseq = g.eseq FROM (SELECT unnest($1::BIGINT[]) AS number, unnest($2::BYTEA[]) AS eseq) AS g "
+            "UPDATE it SET eseq = g.eseq FROM (SELECT unnest($1::BIGINT[]) AS number, "
+            "unnest($2::BYTEA[]) AS eseq) AS g "
             "WHERE it.number = g.number",
             ([number for number, _ in reseal], [eseq for _, eseq in reseal]),
         )
@@ -198,17 +265,28 @@ def _remove(session: Session, numbers: Sequence[int]) -> Touched:
     if not numbers:
         return []
     left = session.rows(
-        "SELECT p.tree, p.leaf, -count(*) FROM places AS p JOIN (SELECT unnest($1::BIGINT[]) AS number) AS g ON g.number = p.number "
+        "SELECT p.tree, p.leaf, -count(*) FROM places AS p JOIN (SELECT unnest($1::BIGINT[]) AS "
+        "number) AS g ON g.number = p.number "
         "GROUP BY p.tree, p.leaf",
         (list(numbers),),
     )
     for table in ("places", "it"):
-        session.run(f"DELETE FROM {table} WHERE number IN (SELECT unnest($1::BIGINT[]))", (list(numbers),))
+        session.run(
+            f"DELETE FROM {table} WHERE number IN (SELECT unnest($1::BIGINT[]))", (list(numbers),)
+        )
     return [(tree, leaf, n) for tree, leaf, n in left]
 
 
-def _add(session: Session, anatomy: Anatomy, trees: Sequence[tuple[int, Tree]], rows: Sequence[NewRow], first: int) -> Touched:
-    """Put rows into the table, numbered in the order of their sealed numbers, which says nothing, and into all trees."""
+def _add(
+    session: Session,
+    anatomy: Anatomy,
+    trees: Sequence[tuple[int, Tree]],
+    rows: Sequence[NewRow],
+    first: int,
+) -> Touched:
+    """Put rows into the table, numbered in the order of their sealed numbers, which says nothing,
+    and into all trees.
+    """
     if not rows:
         return []
     ordered = sorted(rows, key=lambda row: row.eseq)
@@ -217,8 +295,15 @@ def _add(session: Session, anatomy: Anatomy, trees: Sequence[tuple[int, Tree]], 
     cells = ", ".join(f"unnest(${i}::TEXT[])" for i in range(5, n + 5))
     session.run(
         f"INSERT INTO it (number, pruning, gid, eseq, {', '.join(names)}) "
-        f"SELECT unnest($1::BIGINT[]), unnest($2::BOOLEAN[]), unnest($3::BIGINT[]), unnest($4::BYTEA[]), {cells}",
-        (numbers.tolist(), [r.pruning for r in ordered], [r.gid for r in ordered], [r.eseq for r in ordered], *columns),
+        "SELECT unnest($1::BIGINT[]), unnest($2::BOOLEAN[]), unnest($3::BIGINT[]), "
+        f"unnest($4::BYTEA[]), {cells}",
+        (
+            numbers.tolist(),
+            [r.pruning for r in ordered],
+            [r.gid for r in ordered],
+            [r.eseq for r in ordered],
+            *columns,
+        ),
     )
     codes = encoded(anatomy, columns[: len(anatomy.identifying.names)]).codes
     touched: Touched = []
@@ -231,8 +316,13 @@ def _add(session: Session, anatomy: Anatomy, trees: Sequence[tuple[int, Tree]], 
 
 def _put_values(session: Session, values: Sequence[tuple[int, int, Cell]]) -> None:
     if values:
-        seq, gid, value = (list(column) for column in zip(*sorted(values, key=lambda line: line[0]), strict=True))
-        session.run("INSERT INTO st SELECT unnest($1::BIGINT[]), unnest($2::BIGINT[]), unnest($3::TEXT[])", (seq, gid, value))
+        seq, gid, value = (
+            list(column) for column in zip(*sorted(values, key=lambda line: line[0]), strict=True)
+        )
+        session.run(
+            "INSERT INTO st SELECT unnest($1::BIGINT[]), unnest($2::BIGINT[]), unnest($3::TEXT[])",
+            (seq, gid, value),
+        )
 
 
 def _resize(session: Session, touched: Touched) -> None:
@@ -243,18 +333,22 @@ def _resize(session: Session, touched: Touched) -> None:
     if total:
         session.run(
             "UPDATE leaves SET n_rows = n_rows + g.n FROM "
-            "(SELECT unnest($1::BIGINT[]) AS tree, unnest($2::BIGINT[]) AS leaf, unnest($3::BIGINT[]) AS n) AS g "
+            "(SELECT unnest($1::BIGINT[]) AS tree, unnest($2::BIGINT[]) AS leaf, "
+            "unnest($3::BIGINT[]) AS n) AS g "
             "WHERE leaves.tree = g.tree AND leaves.leaf = g.leaf",
             ([tree for tree, _ in total], [leaf for _, leaf in total], list(total.values())),
         )
 
 
 def _drop(session: Session, touched: Touched) -> None:
-    """Forget what was made of the leaves that rows came to or left, and of all rows. The versions stay, so that none comes twice."""
+    """Forget what was made of the leaves that rows came to or left, and of all rows. The versions
+    stay, so that none comes twice.
+    """
     where = sorted({(tree, leaf) for tree, leaf, _ in touched})
     if where:
         session.run(
-            "UPDATE subtrees SET body = NULL FROM (SELECT unnest($1::BIGINT[]) AS tree, unnest($2::BIGINT[]) AS leaf) AS g "
+            "UPDATE subtrees SET body = NULL FROM (SELECT unnest($1::BIGINT[]) AS tree, "
+            "unnest($2::BIGINT[]) AS leaf) AS g "
             "WHERE subtrees.tree = g.tree AND subtrees.leaf = g.leaf",
             ([tree for tree, _ in where], [leaf for _, leaf in where]),
         )
@@ -263,9 +357,15 @@ def _drop(session: Session, touched: Touched) -> None:
 
 def _put_pending(session: Session, change: Change, numbers: list[int]) -> None:
     if change.remove_pending:
-        session.run("DELETE FROM pending WHERE id IN (SELECT unnest($1::BIGINT[]))", (list(change.remove_pending),))
+        session.run(
+            "DELETE FROM pending WHERE id IN (SELECT unnest($1::BIGINT[]))",
+            (list(change.remove_pending),),
+        )
     if numbers:
-        session.run("INSERT INTO pending SELECT unnest($1::BIGINT[]), unnest($2::BYTEA[])", (numbers, list(change.pending)))
+        session.run(
+            "INSERT INTO pending SELECT unnest($1::BIGINT[]), unnest($2::BYTEA[])",
+            (numbers, list(change.pending)),
+        )
 
 
 def _columns(rows: Sequence[NewRow]) -> list[list[Cell]]:

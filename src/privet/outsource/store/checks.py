@@ -19,7 +19,9 @@ MAX_ESEQ = 256
 
 
 def fits(anatomy: Anatomy, columns: Sequence[Sequence[Cell]]) -> npt.NDArray[np.bool_]:
-    """Which rows fit the schema of the identifier table. The columns are those of ``Anatomy.columns``."""
+    """Which rows fit the schema of the identifier table. The columns are those of
+    ``Anatomy.columns``.
+    """
     named = {name: _objects(cells) for name, cells in zip(anatomy.columns, columns, strict=True)}
     known = encode(anatomy.identifying, named).known(anatomy.identifying)
     for column in columns:
@@ -31,7 +33,11 @@ def encoded(anatomy: Anatomy, columns: Sequence[Sequence[Any]]) -> Encoded:
     """Codes of the identifying attributes, and of the class where it is there too."""
     schema = replace(anatomy.identifying, person=None)
     names = [*schema.names, schema.target][: len(columns)]
-    return encode(schema, dict(zip(names, map(_objects, columns), strict=True)), target=len(columns) > len(schema.names))
+    return encode(
+        schema,
+        dict(zip(names, map(_objects, columns), strict=True)),
+        target=len(columns) > len(schema.names),
+    )
 
 
 def is_storable(cell: Cell) -> bool:

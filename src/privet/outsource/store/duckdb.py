@@ -83,7 +83,8 @@ class DuckDBStore(SqlStore):
             yield session
 
     def glance(self, sql: str, values: Sequence[Any]) -> list[tuple[Any, ...]]:
-        # A transaction of its own by itself: beginning and ending one would take as long as the statement.
+        # A transaction of its own by itself: beginning and ending one would take as long as the
+        # statement.
         connection = self._connection
         if connection is None:
             raise Unavailable("the store is closed")
@@ -109,7 +110,9 @@ class DuckDBStore(SqlStore):
                     raise
                 cursor.execute("COMMIT")
         except duckdb.Error as error:  # what it says may quote rows
-            raise Unavailable(f"the store cannot be used ({type(error).__name__}); nothing was stored") from None
+            raise Unavailable(
+                f"the store cannot be used ({type(error).__name__}); nothing was stored"
+            ) from None
 
 
 class _Cursor:
@@ -141,13 +144,21 @@ class _Cursor:
 
 def _connect(path: Path) -> duckdb.DuckDBPyConnection:
     try:
-        return duckdb.connect(path, config={"autoinstall_known_extensions": False, "autoload_known_extensions": False})
+        return duckdb.connect(
+            path, config={"autoinstall_known_extensions": False, "autoload_known_extensions": False}
+        )
     except duckdb.IOException as error:
         if "lock" in str(error):
-            raise OutsourceError(f"the store {path} is in use by another process; one server owns it at a time") from None
-        raise OutsourceError(f"cannot open the store {path}: it is damaged, or no DuckDB file") from None
+            raise OutsourceError(
+                f"the store {path} is in use by another process; one server owns it at a time"
+            ) from None
+        raise OutsourceError(
+            f"cannot open the store {path}: it is damaged, or no DuckDB file"
+        ) from None
     except duckdb.Error:
-        raise OutsourceError(f"cannot open the store {path}: it is damaged, or no DuckDB file") from None
+        raise OutsourceError(
+            f"cannot open the store {path}: it is damaged, or no DuckDB file"
+        ) from None
 
 
 def _remove(partial: Path) -> None:

@@ -11,7 +11,9 @@ _POSTGRES = ("postgresql://", "postgres://")
 
 
 def make_store(place: str | PathLike[str], folder: str | PathLike[str]) -> None:
-    """Load the folder that an owner made into a new store, all of it or nothing. What is wrong with it is said, and where."""
+    """Load the folder that an owner made into a new store, all of it or nothing. What is wrong with
+    it is said, and where.
+    """
     named = fspath(place)
     if named.startswith(_POSTGRES):
         from privet.outsource.store.postgres import PostgresStore

@@ -27,8 +27,14 @@ _SCHEMA = "privet_outsource"
 _CONNECTIONS = 16
 _PATIENCE = 10  # seconds, for a connection
 _WRITING = 60  # seconds, for who writes
-_OWN = "SELECT nspowner = (SELECT oid FROM pg_roles WHERE rolname = current_user) FROM pg_namespace WHERE nspname = $1"
-_USED = "SELECT count(*) FROM pg_class AS c JOIN pg_namespace AS n ON n.oid = c.relnamespace WHERE n.nspname = $1"
+_OWN = (
+    "SELECT nspowner = (SELECT oid FROM pg_roles WHERE rolname = current_user) FROM pg_namespace "
+    "WHERE nspname = $1"
+)
+_USED = (
+    "SELECT count(*) FROM pg_class AS c JOIN pg_namespace AS n ON n.oid = c.relnamespace WHERE "
+    "n.nspname = $1"
+)
 
 
 class PostgresStore(SqlStore):
@@ -40,15 +46,31 @@ class PostgresStore(SqlStore):
         from psycopg_pool import ConnectionPool
 
         with _connected(url, self._schema) as connection:
-            if connection.execute("SELECT to_regclass($1)", (f"{self._schema}.meta",)).fetchone() == (None,):
-                raise OutsourceError(f"there is no store in the schema {self._schema!r} of this database")
+            if connection.execute(
+                "SELECT to_regclass($1)", (f"{self._schema}.meta",)
+            ).fetchone() == (None,):
+                raise OutsourceError(
+                    f"there is no store in the schema {self._schema!r} of this database"
+                )
             _check_own(connection, self._schema)
         self._pool: ConnectionPool[Connection] = ConnectionPool(
-            url, min_size=0, max_size=_CONNECTIONS, timeout=_PATIENCE, open=True, configure=self._configure,
+            url,
+            min_size=0,
+            max_size=_CONNECTIONS,
+            timeout=_PATIENCE,
+            open=True,
+            configure=self._configure,
             check=ConnectionPool.check_connection,
-            reconnect_timeout=_PATIENCE,  # then the next request tries at once; the pool itself would wait twice as long each time
-            kwargs={"autocommit": True, "cursor_factory": psycopg.RawCursor, "prepare_threshold": None, "client_encoding": "utf8"},
-        )  # fmt: skip
+            # then the next request tries at once; the pool itself would wait twice as long each
+            # time
+            reconnect_timeout=_PATIENCE,
+            kwargs={
+                "autocommit": True,
+                "cursor_factory": psycopg.RawCursor,
+                "prepare_threshold": None,
+                "client_encoding": "utf8",
+            },
+        )
         self._finalizer = weakref.finalize(self, self._pool.close)
         try:
             super().__init__()
@@ -62,7 +84,10 @@ class PostgresStore(SqlStore):
         import duckdb
 
         url, schema = parsed(place)
-        with tempfile.TemporaryDirectory() as scratch, duckdb.connect(Path(scratch) / "staged") as staged:
+        with (
+            tempfile.TemporaryDirectory() as scratch,
+            duckdb.connect(Path(scratch) / "staged") as staged,
+        ):
             stage(staged, folder)
             with _connected(url, schema) as connection, _errors(), connection.transaction():
                 _make_schema(connection, schema)
@@ -83,7 +108,8 @@ class PostgresStore(SqlStore):
     @contextmanager
     def writing(self) -> Iterator[_Transaction]:
         with _errors(), self._pool.connection() as connection, connection.transaction():
-            connection.execute("LOCK TABLE meta IN SHARE ROW EXCLUSIVE MODE")  # before anything is read
+            # before anything is read
+            connection.execute("LOCK TABLE meta IN SHARE ROW EXCLUSIVE MODE")
             yield _Transaction(connection)
 
 
@@ -114,7 +140,9 @@ class _Transaction:
 
 
 def parsed(place: str) -> tuple[str, str]:
-    """The URL for the driver, and the schema. Parts of a password that stand in the wrong place must not get into a message."""
+    """The URL for the driver, and the schema. Parts of a password that stand in the wrong place
+    must not get into a message.
+    """
     try:
         import psycopg
         import psycopg_pool  # noqa: F401 - whether it is there
@@ -123,7 +151,12 @@ def parsed(place: str) -> tuple[str, str]:
         raise MissingDependency("psycopg", "postgres", "a store in PostgreSQL") from None
     server, _, query = place.partition("?")
     pairs = [pair for pair in query.split("&") if pair]
-    named = [value for pair in pairs for key, value in parse_qsl(pair, keep_blank_values=True) if key == "schema"]
+    named = [
+        value
+        for pair in pairs
+        for key, value in parse_qsl(pair, keep_blank_values=True)
+        if key == "schema"
+    ]
     rest = [pair for pair in pairs if not pair.startswith("schema=")]
     url = f"{server}?{'&'.join(rest)}" if rest else server
     try:
@@ -131,15 +164,23 @@ def parsed(place: str) -> tuple[str, str]:
     except psycopg.Error:
         said = {"host": "@"}
     port = said.get("port", "")
-    if "@" in said.get("host", "") + said.get("dbname", "") or (port and not port.replace(",", "").isdecimal()):
+    if "@" in said.get("host", "") + said.get("dbname", "") or (
+        port and not port.replace(",", "").isdecimal()
+    ):
         raise ParameterError(
-            "a store in PostgreSQL is given as postgresql://user:password@host/database?schema=name, special characters percent-encoded"
+            "a store in PostgreSQL is given as "
+            "postgresql://user:password@host/database?schema=name, special characters "
+            "percent-encoded"
         )
     schema = named[0] if named else _SCHEMA
-    reserved = schema.lower().startswith("pg_") or schema.lower() in ("information_schema", "public")
+    reserved = schema.lower().startswith("pg_") or schema.lower() in (
+        "information_schema",
+        "public",
+    )
     if len(named) > 1 or reserved or not re.fullmatch(r"[a-z_][a-z0-9_]{0,62}", schema):
         raise ParameterError(
-            "schema must be one name of small letters, digits and underscores, and not one of PostgreSQL's own or 'public'"
+            "schema must be one name of small letters, digits and underscores, and not one of "
+            "PostgreSQL's own or 'public'"
         )
     return url, schema
 
@@ -150,25 +191,39 @@ def _connected(url: str, schema: str) -> Iterator[Connection]:
 
     settings = {"connect_timeout": 10, "client_encoding": "utf8", "prepare_threshold": None}
     try:
-        connection = psycopg.connect(url, autocommit=True, cursor_factory=psycopg.RawCursor, **settings)  # type: ignore[arg-type]
+        connection = psycopg.connect(
+            url,
+            autocommit=True,
+            cursor_factory=psycopg.RawCursor,
+            **settings,  # type: ignore[arg-type]
+        )
     except psycopg.Error as error:
-        raise Unavailable(f"cannot reach the PostgreSQL server: {str(error).partition(chr(10))[0]}") from None
+        raise Unavailable(
+            f"cannot reach the PostgreSQL server: {str(error).partition(chr(10))[0]}"
+        ) from None
     with _errors(), connection:
         _configure(connection, schema)
         yield connection
 
 
 def _configure(connection: Connection, schema: str) -> None:
-    """What every connection needs, whatever the server's defaults are. Nobody else's functions answer to the names in a statement."""
+    """What every connection needs, whatever the server's defaults are. Nobody else's functions
+    answer to the names in a statement.
+    """
     connection.execute(
-        "SELECT set_config('search_path', $1, false), set_config('lock_timeout', $2, false), set_config('jit', 'off', false), "
-        "set_config('random_page_cost', '1.1', false), "  # what is asked is found by an index, a few rows of many
-        "set_config('default_transaction_isolation', 'read committed', false), set_config('default_transaction_read_only', 'off', false)",
+        "SELECT set_config('search_path', $1, false), set_config('lock_timeout', $2, false), "
+        "set_config('jit', 'off', false), "
+        # what is asked is found by an index, a few rows of many
+        "set_config('random_page_cost', '1.1', false), "
+        "set_config('default_transaction_isolation', 'read committed', false), "
+        "set_config('default_transaction_read_only', 'off', false)",
         (f'pg_catalog, "{schema}", pg_temp', f"{_WRITING}s"),
     )
     # Anything above "on" waits for replicas too: the owner's choice.
     connection.execute(
-        "SELECT set_config(name, 'on', false) FROM pg_settings WHERE name = 'synchronous_commit' AND setting IN ('off', 'local')"
+        "SELECT set_config(name, 'on', false) FROM pg_settings WHERE name = "
+        "'synchronous_commit' "
+        "AND setting IN ('off', 'local')"
     )
 
 
@@ -181,9 +236,13 @@ def _errors() -> Iterator[None]:
     try:
         yield
     except psycopg.errors.LockNotAvailable:
-        raise Unavailable(f"the store is busy: others wrote for more than {_WRITING} seconds") from None
+        raise Unavailable(
+            f"the store is busy: others wrote for more than {_WRITING} seconds"
+        ) from None
     except (PoolTimeout, PoolClosed):
-        raise Unavailable("the store cannot be reached, or all connections to it are in use") from None
+        raise Unavailable(
+            "the store cannot be reached, or all connections to it are in use"
+        ) from None
     except psycopg.Error as error:
         raise Unavailable(f"the store cannot be used ({type(error).__name__})") from None
 
@@ -202,17 +261,29 @@ def _make_schema(connection: Connection, schema: str) -> None:
         connection.execute(f'CREATE SCHEMA "{schema}"'.encode())
     _check_own(connection, schema)
     if connection.execute(_USED, (schema,)).fetchone() != (0,):
-        raise ParameterError(f"the schema {schema!r} of this database is not empty; a store needs one of its own")
-    connection.execute("SELECT set_config('search_path', $1, true)", (f'"{schema}", pg_catalog, pg_temp',))  # where tables are made
+        raise ParameterError(
+            f"the schema {schema!r} of this database is not empty; a store needs one of its own"
+        )
+    # where tables are made
+    connection.execute(
+        "SELECT set_config('search_path', $1, true)", (f'"{schema}", pg_catalog, pg_temp',)
+    )
 
 
 def _load(connection: Connection, staged: Any) -> None:
     ((n_cells,),) = staged.execute(
-        "SELECT count(*) FROM information_schema.columns WHERE table_name = 'it' AND regexp_full_match(column_name, 'c[0-9]+')"
+        "SELECT count(*) FROM information_schema.columns WHERE table_name = 'it' AND "
+        "regexp_full_match(column_name, 'c[0-9]+')"
     ).fetchall()
     for statement in statements(n_cells):
         connection.execute(statement.encode())
-    _copy(connection, staged, "it", ["number", *cell_names(n_cells), "pruning", "gid", "eseq"], "number")
+    _copy(
+        connection,
+        staged,
+        "it",
+        ["number", *cell_names(n_cells), "pruning", "gid", "eseq"],
+        "number",
+    )
     _copy(connection, staged, "st", ["seq", "gid", "value"], "seq")
     _copy(connection, staged, "sealed", ["name", "version", "body"], "name")
     for statement in INDEXES:

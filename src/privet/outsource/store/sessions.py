@@ -1,4 +1,6 @@
-"""Session: one transaction of a database, in the SQL that DuckDB and PostgreSQL share. Values are bound as ``$1``, ``$2``, ..."""
+"""Session: one transaction of a database, in the SQL that DuckDB and PostgreSQL share. Values are
+bound as ``$1``, ``$2``, ...
+"""
 
 from __future__ import annotations
 

@@ -37,8 +37,10 @@ from privet.outsource.store.tables import FORMAT, OWNERS, cell_names
 from privet.tree import Tree
 
 _SUMMARY = (
-    "SELECT t.id, t.made, t.splits, t.leaf_size, t.max_depth, l.n_leaves, l.largest, t.changed FROM trees AS t JOIN ("
-    "SELECT tree, count(*) AS n_leaves, max(n_rows) AS largest FROM leaves GROUP BY tree) AS l ON l.tree = t.number "
+    "SELECT t.id, t.made, t.splits, t.leaf_size, t.max_depth, l.n_leaves, l.largest, t.changed "
+    "FROM trees AS t JOIN ("
+    "SELECT tree, count(*) AS n_leaves, max(n_rows) AS largest FROM leaves GROUP BY tree) AS l ON "
+    "l.tree = t.number "
 )
 
 
@@ -53,7 +55,9 @@ class SqlStore(ABC):
         with self.reading() as session:
             line = session.rows("SELECT format, anatomy FROM meta")
         if len(line) != 1 or line[0][0] != FORMAT:
-            raise OutsourceError(f"this store has another format; this Privet reads format {FORMAT}")
+            raise OutsourceError(
+                f"this store has another format; this Privet reads format {FORMAT}"
+            )
         self.anatomy = Anatomy.from_json(json.loads(line[0][1]))
         self._cells = ", ".join(f"it.{name}" for name in cell_names(len(self.anatomy.columns)))
 
@@ -63,7 +67,9 @@ class SqlStore(ABC):
 
     @abstractmethod
     def writing(self) -> AbstractContextManager[Session]:
-        """A transaction in which nobody else writes. Durable when it is left; undone where it is left by an error."""
+        """A transaction in which nobody else writes. Durable when it is left; undone where it is
+        left by an error.
+        """
 
     def glance(self, sql: str, values: Sequence[Any]) -> list[tuple[Any, ...]]:
         """The answer to one statement."""
@@ -76,12 +82,14 @@ class SqlStore(ABC):
 
     def about(self) -> tuple[Facts, list[Summary]]:
         with self.reading() as session:
-            ((version, rows, values, groups),) = session.rows("SELECT version, n_rows, n_values, n_groups FROM meta")
+            ((version, rows, values, groups),) = session.rows(
+                "SELECT version, n_rows, n_values, n_groups FROM meta"
+            )
             ((pending,),) = session.rows("SELECT count(*) FROM pending")
             summaries = session.rows(f"{_SUMMARY} ORDER BY t.number DESC")
         return Facts(version, rows, values, groups, pending), [Summary(*line) for line in summaries]
 
-    # -- trees ---------------------------------------------------------------------------------------------------------
+    # -- trees -------------------------------------------------------------------------------------
 
     def training(self) -> Training:
         with self.reading() as session:
@@ -93,13 +101,24 @@ class SqlStore(ABC):
         with self.writing() as session:
             ((there,),) = session.rows("SELECT count(*) FROM trees")
             if there >= room.trees:
-                raise Full(f"there are {there} trees, which is all that is allowed; delete one first")
+                raise Full(
+                    f"there are {there} trees, which is all that is allowed; delete one first"
+                )
             ((number,),) = session.rows("SELECT next_tree FROM meta")
             session.run("UPDATE meta SET next_tree = next_tree + 1")
             changed = trees.place_rows(session, self.anatomy, number, stored, training)
             session.run(
                 "INSERT INTO trees VALUES ($1, $2, $3, $4, $5, $6, $7, $8)",
-                (number, name, made, settings.splits, settings.leaf_size, settings.max_depth, changed, structure),
+                (
+                    number,
+                    name,
+                    made,
+                    settings.splits,
+                    settings.leaf_size,
+                    settings.max_depth,
+                    changed,
+                    structure,
+                ),
             )
             ((*summary,),) = session.rows(f"{_SUMMARY} WHERE t.number = $1", (number,))
         return Summary(*summary)
@@ -115,9 +134,23 @@ class SqlStore(ABC):
         with self.reading() as session:
             number = _number(session, id)
             ((*summary,),) = session.rows(f"{_SUMMARY} WHERE t.number = $1", (number,))
-            sizes = session.rows("SELECT leaf, n_rows FROM leaves WHERE tree = $1 AND n_rows > 0 ORDER BY leaf", (number,))
-            refined = session.rows("SELECT leaf, version FROM subtrees WHERE tree = $1 AND body IS NOT NULL ORDER BY leaf", (number,))
-        return LeafFacts(Summary(*summary), [(leaf, n) for leaf, n in sizes], [(leaf, version) for leaf, version in refined])
+            sizes = session.rows(
+                "SELECT leaf, n_rows FROM leaves WHERE tree = $1 AND n_rows > 0 ORDER BY leaf",
+                (number,),
+            )
+            refined = session.rows(
+                (
+                    "SELECT leaf, version FROM subtrees WHERE tree = $1 AND body IS NOT NULL ORDER "
+                    "BY "
+                    "leaf"
+                ),
+                (number,),
+            )
+        return LeafFacts(
+            Summary(*summary),
+            [(leaf, n) for leaf, n in sizes],
+            [(leaf, version) for leaf, version in refined],
+        )
 
     def remove_tree(self, id: str) -> None:  # noqa: A002
         with self.writing() as session:
@@ -134,27 +167,34 @@ class SqlStore(ABC):
         with self._trees_lock:
             known = self._trees.get(name)
         if known is None:
-            ((structure,),) = session.rows("SELECT structure FROM trees WHERE number = $1", (number,))
+            ((structure,),) = session.rows(
+                "SELECT structure FROM trees WHERE number = $1", (number,)
+            )
             known = number, trees.from_stored(self.anatomy, structure)
             with self._trees_lock:
                 self._trees[name] = known
         return known
 
-    # -- rows ----------------------------------------------------------------------------------------------------------
+    # -- rows --------------------------------------------------------------------------------------
 
-    def page(self, after: int, limit: int, most_values: int, leaf: tuple[str, int] | None = None) -> Page:
+    def page(
+        self, after: int, limit: int, most_values: int, leaf: tuple[str, int] | None = None
+    ) -> Page:
         columns = f"it.number, it.pruning, it.gid, it.eseq, {self._cells}"
         with self.reading() as session:
             ((version,),) = session.rows("SELECT version FROM meta")
             if leaf is None:
-                found = session.rows(f"SELECT {columns} FROM it WHERE number > $1 ORDER BY number LIMIT $2", (after, limit + 1))
+                found = session.rows(
+                    f"SELECT {columns} FROM it WHERE number > $1 ORDER BY number LIMIT $2",
+                    (after, limit + 1),
+                )
             else:
                 number, tree = self._tree(session, leaf[0])
                 if not 0 <= leaf[1] < tree.n_nodes:
                     raise NotThere("the tree has no such leaf")
                 found = session.rows(
                     f"SELECT {columns} FROM it JOIN places AS p ON p.number = it.number "
-                    "WHERE p.tree = $1 AND p.leaf = $2 AND p.number > $3 ORDER BY p.number LIMIT $4",
+                    "WHERE p.tree = $1 AND p.leaf = $2 AND p.number > $3 ORDER BY p.number LIMIT $4",  # noqa: E501
                     (number, leaf[1], after, limit + 1),
                 )
             kept = found[:limit]
@@ -162,7 +202,10 @@ class SqlStore(ABC):
             if sum(len(values.get(line[2], ())) for line in kept) > most_values:
                 kept = kept[: self._fitting(session, [line[2] for line in kept], most_values)]
                 values = _candidates(session, sorted({line[2] for line in kept}))
-        rows = [Row(line[0], line[4:], line[1], line[2], line[3], values.get(line[2], [])) for line in kept]
+        rows = [
+            Row(line[0], line[4:], line[1], line[2], line[3], values.get(line[2], []))
+            for line in kept
+        ]
         return Page(version, rows, rows[-1].number if len(kept) < len(found) else None)
 
     @staticmethod
@@ -170,19 +213,30 @@ class SqlStore(ABC):
         """How many rows from the first on have at most so many candidates in all; at least one."""
         sizes = dict(
             session.rows(
-                "SELECT st.gid, count(*) FROM st JOIN (SELECT unnest($1::BIGINT[]) AS gid) AS g ON g.gid = st.gid GROUP BY st.gid",
+                (
+                    "SELECT st.gid, count(*) FROM st JOIN (SELECT unnest($1::BIGINT[]) AS gid) AS "
+                    "g ON "
+                    "g.gid = st.gid GROUP BY st.gid"
+                ),
                 (sorted(set(gids)),),
             )
         )
         total = np.cumsum([sizes.get(gid, 0) for gid in gids], dtype=np.int64)
         return max(1, int(np.searchsorted(total, most_values, side="right")))
 
-    # -- what is sealed ------------------------------------------------------------------------------------------------
+    # -- what is sealed ----------------------------------------------------------------------------
 
     def subtree(self, id: str, leaf: int) -> Sealed:  # noqa: A002
         with self.reading() as session:
             number = _number(session, id)
-            found = session.rows("SELECT version, body FROM subtrees WHERE tree = $1 AND leaf = $2 AND body IS NOT NULL", (number, leaf))
+            found = session.rows(
+                (
+                    "SELECT version, body FROM subtrees WHERE tree = $1 AND leaf = $2 AND body IS "
+                    "NOT "
+                    "NULL"
+                ),
+                (number, leaf),
+            )
         if not found:
             raise NotThere("this leaf has no sealed sub-tree")
         return Sealed(*found[0])
@@ -193,20 +247,37 @@ class SqlStore(ABC):
         what = "FROM subtrees WHERE tree = $1 AND body IS NOT NULL AND leaf"
         if len(leaves) == 1:  # asked for every prediction: one plain statement
             found = self.glance(f"SELECT leaf, version, body {what} = $2", (number, leaves[0]))
-            return {leaf: Sealed(version, body if len(body) <= most_bytes else None) for leaf, version, body in found}
+            return {
+                leaf: Sealed(version, body if len(body) <= most_bytes else None)
+                for leaf, version, body in found
+            }
         several = f"{what} IN (SELECT unnest($2::BIGINT[]))"
         with self.reading() as session:
-            sizes = session.rows(f"SELECT leaf, version, octet_length(body) {several} ORDER BY leaf", (number, list(leaves)))
+            sizes = session.rows(
+                f"SELECT leaf, version, octet_length(body) {several} ORDER BY leaf",
+                (number, list(leaves)),
+            )
             total = np.cumsum([size for _, _, size in sizes], dtype=np.int64).tolist()
-            fit = [line[0] for line, so_far in zip(sizes, total, strict=True) if so_far <= most_bytes]
-            bodies = dict(session.rows(f"SELECT leaf, body {several}", (number, fit))) if fit else {}
+            fit = [
+                line[0] for line, so_far in zip(sizes, total, strict=True) if so_far <= most_bytes
+            ]
+            bodies = (
+                dict(session.rows(f"SELECT leaf, body {several}", (number, fit))) if fit else {}
+            )
         return {leaf: Sealed(version, bodies.get(leaf)) for leaf, version, _ in sizes}
 
     def _look_up(self, name: str) -> int:
         with self.reading() as session:
             return self._tree(session, name)[0]
 
-    def put_subtree(self, id: str, leaf: int, body: bytes, replaces: int | None, data: int | None = None) -> int:  # noqa: A002
+    def put_subtree(
+        self,
+        id: str,  # noqa: A002
+        leaf: int,
+        body: bytes,
+        replaces: int | None,
+        data: int | None = None,
+    ) -> int:
         with self.writing() as session:
             number, tree = self._tree(session, id)
             if not 0 <= leaf < tree.n_nodes or tree.cells.attribute[leaf] >= 0:
@@ -215,14 +286,20 @@ class SqlStore(ABC):
             return _replace(session, "subtrees", {"tree": number, "leaf": leaf}, body, replaces)
 
     def sealed(self, name: str) -> Sealed:
-        found = self.glance("SELECT version, body FROM sealed WHERE name = $1 AND body IS NOT NULL", (name,))
+        found = self.glance(
+            "SELECT version, body FROM sealed WHERE name = $1 AND body IS NOT NULL", (name,)
+        )
         if not found:
             raise NotThere("there is no sealed object of this name")
         return Sealed(*found[0])
 
-    def put_sealed(self, name: str, body: bytes, replaces: int | None, room: Room, data: int | None = None) -> int:
+    def put_sealed(
+        self, name: str, body: bytes, replaces: int | None, room: Room, data: int | None = None
+    ) -> int:
         with self.writing() as session:
-            ((others,),) = session.rows("SELECT count(*) FROM sealed WHERE name NOT IN ($1, $2)", (name, OWNERS))
+            ((others,),) = session.rows(
+                "SELECT count(*) FROM sealed WHERE name NOT IN ($1, $2)", (name, OWNERS)
+            )
             if others >= room.names:
                 raise Full(f"there are {others} sealed objects, which is all that is allowed")
             _check_data(session, data)
@@ -230,15 +307,21 @@ class SqlStore(ABC):
 
     def pending(self, after: int, limit: int) -> tuple[list[tuple[int, bytes]], int | None]:
         with self.reading() as session:
-            found = session.rows("SELECT id, body FROM pending WHERE id > $1 ORDER BY id LIMIT $2", (after, limit + 1))
+            found = session.rows(
+                "SELECT id, body FROM pending WHERE id > $1 ORDER BY id LIMIT $2",
+                (after, limit + 1),
+            )
         kept = [(number, body) for number, body in found[:limit]]
         return kept, kept[-1][0] if len(found) > limit else None
 
-    # -- changes -------------------------------------------------------------------------------------------------------
+    # -- changes -----------------------------------------------------------------------------------
 
     def change(self, change: Change, room: Room) -> Changed:
         with self.writing() as session:
-            grown = [self._tree(session, name) for (name,) in session.rows("SELECT id FROM trees ORDER BY number")]
+            grown = [
+                self._tree(session, name)
+                for (name,) in session.rows("SELECT id FROM trees ORDER BY number")
+            ]
             return changes.apply(session, self.anatomy, grown, change, room)
 
 
@@ -249,10 +332,17 @@ def _number(session: Session, name: str) -> int:
     return int(found[0][0])
 
 
-def _candidates(session: Session, gids: list[int], at_most: int | None = None) -> dict[int, list[tuple[int, str | None]]]:
-    """The sensitive values of each group, in order of their numbers. Of more than ``at_most`` in all, the last are left out."""
+def _candidates(
+    session: Session, gids: list[int], at_most: int | None = None
+) -> dict[int, list[tuple[int, str | None]]]:
+    """The sensitive values of each group, in order of their numbers. Of more than ``at_most`` in
+    all, the last are left out.
+    """
     found: dict[int, list[tuple[int, str | None]]] = {}
-    sql = "SELECT gid, seq, value FROM st WHERE gid IN (SELECT unnest($1::BIGINT[])) ORDER BY seq LIMIT $2"
+    sql = (
+        "SELECT gid, seq, value FROM st WHERE gid IN (SELECT unnest($1::BIGINT[])) ORDER BY seq "
+        "LIMIT $2"
+    )
     limit = (1 << 62) if at_most is None else at_most + 1
     for gid, seq, value in session.rows(sql, (gids, limit)) if gids else ():
         found.setdefault(gid, []).append((seq, value))
@@ -266,18 +356,30 @@ def _check_data(session: Session, data: int | None) -> None:
         raise OtherData(version)
 
 
-def _replace(session: Session, table: str, key: dict[str, Any], body: bytes, replaces: int | None) -> int:
-    """Keep a body if what is there is what the sender believes. A version is never given twice, even if what had it was dropped."""
+def _replace(
+    session: Session, table: str, key: dict[str, Any], body: bytes, replaces: int | None
+) -> int:
+    """Keep a body if what is there is what the sender believes. A version is never given twice,
+    even if what had it was dropped.
+    """
     where = " AND ".join(f"{name} = ${i}" for i, name in enumerate(key, 1))
-    found = session.rows(f"SELECT version, body IS NOT NULL FROM {table} WHERE {where}", tuple(key.values()))
+    found = session.rows(
+        f"SELECT version, body IS NOT NULL FROM {table} WHERE {where}", tuple(key.values())
+    )
     version, there = found[0] if found else (0, False)
     current = version if there else None
     if replaces != current:
         raise Stale("what is sealed here", current)
     n = len(key)
     if found:
-        session.run(f"UPDATE {table} SET version = ${n + 1}, body = ${n + 2} WHERE {where}", (*key.values(), version + 1, body))
+        session.run(
+            f"UPDATE {table} SET version = ${n + 1}, body = ${n + 2} WHERE {where}",
+            (*key.values(), version + 1, body),
+        )
     else:
         marks = ", ".join(f"${i}" for i in range(1, n + 3))
-        session.run(f"INSERT INTO {table} ({', '.join(key)}, version, body) VALUES ({marks})", (*key.values(), 1, body))
+        session.run(
+            f"INSERT INTO {table} ({', '.join(key)}, version, body) VALUES ({marks})",
+            (*key.values(), 1, body),
+        )
     return int(version) + 1

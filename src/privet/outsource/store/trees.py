@@ -1,4 +1,6 @@
-"""Trees in a store: what they are grown from, how they are written, and which rows are in which leaf."""
+"""Trees in a store: what they are grown from, how they are written, and which rows are in which
+leaf.
+"""
 
 from __future__ import annotations
 
@@ -21,14 +23,20 @@ from privet.tree import Tree
 
 
 def training(session: Session, anatomy: Anatomy, after: int = -1) -> Training:
-    """The rows with larger numbers than ``after``, as codes. Their cells are in memory a block at a time."""
+    """The rows with larger numbers than ``after``, as codes. Their cells are in memory a block at a
+    time.
+    """
     names = cell_names(len(anatomy.identifying.names) + 1)
     ((version,),) = session.rows("SELECT version FROM meta")
     numbers: list[Int] = [np.empty(0, dtype=np.int64)]
     pruning: list[npt.NDArray[np.bool_]] = [np.empty(0, dtype=bool)]
     columns: list[list[npt.NDArray[Any]]] = [[] for _ in names]
-    _append(columns, encoded(anatomy, [[] for _ in names]))  # of the right types, where there are no rows
-    for block in session.blocks(f"SELECT number, pruning, {', '.join(names)} FROM it WHERE number > $1 ORDER BY number", (after,)):
+    # of the right types, where there are no rows
+    _append(columns, encoded(anatomy, [[] for _ in names]))
+    for block in session.blocks(
+        f"SELECT number, pruning, {', '.join(names)} FROM it WHERE number > $1 ORDER BY number",
+        (after,),
+    ):
         number, mark, *cells = zip(*block, strict=True)
         numbers.append(np.array(number, dtype=np.int64))
         pruning.append(np.array(mark, dtype=bool))
@@ -57,20 +65,31 @@ def from_stored(anatomy: Anatomy, structure: str) -> Tree:
         raise OutsourceError("a stored tree is damaged") from None
 
 
-def place_rows(session: Session, anatomy: Anatomy, number: int, tree: Tree, grown_from: Training) -> int:
-    """Say which rows are in which leaf of a new tree; how many rows came or went since it was grown."""
+def place_rows(
+    session: Session, anatomy: Anatomy, number: int, tree: Tree, grown_from: Training
+) -> int:
+    """Say which rows are in which leaf of a new tree; how many rows came or went since it was
+    grown.
+    """
     leaf, numbers, changed = tree.reach(grown_from.codes), grown_from.numbers, 0
     ((version,),) = session.rows("SELECT version FROM meta")
     if version != grown_from.version:
-        there = [np.array([n for (n,) in block], dtype=np.int64) for block in session.blocks("SELECT number FROM it ORDER BY number")]
+        there = [
+            np.array([n for (n,) in block], dtype=np.int64)
+            for block in session.blocks("SELECT number FROM it ORDER BY number")
+        ]
         kept = np.isin(numbers, np.concatenate([np.empty(0, dtype=np.int64), *there]))
         came = training(session, anatomy, int(numbers.max(initial=-1)))
         changed = int((~kept).sum()) + len(came.numbers)
         leaf = np.concatenate([leaf[kept], tree.reach(came.codes)])
         numbers = np.concatenate([numbers[kept], came.numbers])
     order = np.lexsort((numbers, leaf))  # the rows of a leaf lie together
-    session.put("places", np.full(len(numbers), number, dtype=np.int64), numbers[order], leaf[order])
+    session.put(
+        "places", np.full(len(numbers), number, dtype=np.int64), numbers[order], leaf[order]
+    )
     leaves = np.asarray(tree.leaves, dtype=np.int64)
     sizes = np.bincount(leaf, minlength=tree.n_nodes)[leaves]
-    session.put("leaves", np.full(len(leaves), number, dtype=np.int64), leaves, sizes.astype(np.int64))
+    session.put(
+        "leaves", np.full(len(leaves), number, dtype=np.int64), leaves, sizes.astype(np.int64)
+    )
     return changed

@@ -1,7 +1,8 @@
 """What randomised records are charged to a ledger, where there is one.
 
-A report costs epsilon for a record *replaced*, and how many reports there are is told. So a ledger's sum is right if its neighbours have
-as many reports: one row replaced by another costs epsilon, and a person with up to m rows, replaced by one with as many, m epsilon.
+A report costs epsilon for a record *replaced*, and how many reports there are is told. So a
+ledger's sum is right if its neighbours have as many reports: one row replaced by another costs
+epsilon, and a person with up to m rows, replaced by one with as many, m epsilon.
 """
 
 from __future__ import annotations
@@ -20,17 +21,23 @@ OF_STREAM = "one randomised record"
 
 
 def check_neighbours(schema: Schema) -> None:
-    """Raise unless the neighbours of a table have as many rows as it has, which are as many reports."""
+    """Raise unless the neighbours of a table have as many rows as it has, which are as many
+    reports.
+    """
     if schema.neighbours != "replace":
         raise ParameterError(
-            f"neighbours must be 'replace' in the schema of a table that is randomised, got {schema.neighbours!r}: there are as many "
-            "reports as rows, so a row added or removed cannot be hidden. Declare it, before the first question is asked, in the schema "
+            "neighbours must be 'replace' in the schema of a table that is randomised, got "
+            f"{schema.neighbours!r}: there are as many "
+            "reports as rows, so a row added or removed cannot be hidden. Declare it, before the "
+            "first question is asked, in the schema "
             "that you give: privet schema declare SCHEMA --neighbours replace -o SCHEMA"
         )
     if schema.rows_per_person > 1 and schema.n_rows is None:
         raise ParameterError(
-            f"n_rows must be declared in the schema of a table that is randomised where a person may have {schema.rows_per_person} rows: "
-            "there are as many reports as rows, so a person with more rows than another cannot be hidden. Declare it: "
+            "n_rows must be declared in the schema of a table that is randomised where a person "
+            f"may have {schema.rows_per_person} rows: "
+            "there are as many reports as rows, so a person with more rows than another cannot be "
+            "hidden. Declare it: "
             "privet schema declare SCHEMA --rows N -o SCHEMA"
         )
 
@@ -38,17 +45,34 @@ def check_neighbours(schema: Schema) -> None:
 def charge_table(account: Accounting, randomizer: Randomizer | LeafRandomizer) -> None:
     """Charge the reports of a whole table.
 
-    Cost: pure epsilon for each row that a person may have. Neighbours: one row, or person, replaced by another with as many rows.
+    Cost: pure epsilon for each row that a person may have. Neighbours: one row, or person, replaced
+    by another with as many rows.
     """
     check_neighbours(account.schema)
-    account.charge_promised(Cost.pure(randomizer.epsilon * account.schema.rows_per_person), OF_TABLE)
+    account.charge_promised(
+        Cost.pure(randomizer.epsilon * account.schema.rows_per_person), OF_TABLE
+    )
 
 
 class StreamAccount(Accounting):
-    """The account of one person whose records come one by one. Each is charged epsilon before its report leaves, so that all add up."""
+    """The account of one person whose records come one by one. Each is charged epsilon before its
+    report leaves, so that all add up.
+    """
 
-    def __init__(self, randomizer: Randomizer | LeafRandomizer, budget: Budget | None, ledger: Ledger, dataset: str, analyst: str) -> None:
-        self.schema, self.ledger, self.dataset, self.analyst = randomizer.schema, ledger, dataset, analyst
+    def __init__(
+        self,
+        randomizer: Randomizer | LeafRandomizer,
+        budget: Budget | None,
+        ledger: Ledger,
+        dataset: str,
+        analyst: str,
+    ) -> None:
+        self.schema, self.ledger, self.dataset, self.analyst = (
+            randomizer.schema,
+            ledger,
+            dataset,
+            analyst,
+        )
         self._bits, self._account, self._cost = randomizer.bits, "", randomizer.cost
         self._open_account(budget)
 

@@ -1,4 +1,6 @@
-"""What the collector does with reports: corrects them for chance. Everything here is post-processing, and costs nothing."""
+"""What the collector does with reports: corrects them for chance. Everything here is
+post-processing, and costs nothing.
+"""
 
 from __future__ import annotations
 
@@ -30,32 +32,46 @@ SEEDED = "a test seed was used"
 
 
 def local_curator(reports: Any, randomizer: Randomizer) -> LocalCurator:
-    """A curator of the reports that a randomizer made: a data frame (or mapping of columns), in any order.
+    """A curator of the reports that a randomizer made: a data frame (or mapping of columns), in any
+    order.
 
-    Learners train through it: ``pv.GreedyTreeClassifier().fit_from(pv.publish.local_curator(reports, randomizer))``. It charges nothing.
+    Learners train through it:
+    ``pv.GreedyTreeClassifier().fit_from(pv.publish.local_curator(reports, randomizer))``. It
+    charges nothing.
     """
     if not isinstance(randomizer, Randomizer):
-        raise ParameterError(f"randomizer must be a Randomizer, got {type(randomizer).__name__}; leaves are collected by collect_leaves")
+        raise ParameterError(
+            f"randomizer must be a Randomizer, got {type(randomizer).__name__}; leaves are "
+            "collected by collect_leaves"
+        )
     schema = randomizer.schema
     codes, classes, given = _codes_of_reports(reports, randomizer)
     source: SplitReports | SampledReports
     if randomizer.spread == "split":
         *shares, of_class = randomizer.shares
-        responses = [_response(size, share) for size, share in zip(schema.sizes, shares, strict=True)]
+        responses = [
+            _response(size, share) for size, share in zip(schema.sizes, shares, strict=True)
+        ]
         source = SplitReports(codes, classes, responses, _response(schema.n_classes, of_class))
     else:
         source = _sampled(codes, classes, given, randomizer)
-    return LocalCurator(source, schema, randomizer.cost, reason="" if randomizer.bits.private else SEEDED)
+    return LocalCurator(
+        source, schema, randomizer.cost, reason="" if randomizer.bits.private else SEEDED
+    )
 
 
 def collect_leaves(reports: Any, randomizer: LeafRandomizer, name: str = "") -> Model:
-    """The model of all reports about the leaves of a plan, as a party's contribution is one: it can be merged, saved and shown.
+    """The model of all reports about the leaves of a plan, as a party's contribution is one: it can
+    be merged, saved and shown.
 
-    With m reports about a tree of K pairs of a leaf and a class, the count of a pair is (reports - m q) / (p - q): without bias, and
-    with a variance of about m q (1 - q) / (p - q)^2. It is rounded to a whole number.
+    With m reports about a tree of K pairs of a leaf and a class, the count of a pair is (reports -
+    m q) / (p - q): without bias, and with a variance of about m q (1 - q) / (p - q)^2. It is
+    rounded to a whole number.
     """
     if not isinstance(randomizer, LeafRandomizer):
-        raise ParameterError(f"randomizer must be a LeafRandomizer, got {type(randomizer).__name__}")
+        raise ParameterError(
+            f"randomizer must be a LeafRandomizer, got {type(randomizer).__name__}"
+        )
     plan, n_classes = randomizer.plan, randomizer.schema.n_classes
     tree, leaf, label = _leaf_reports(reports, randomizer)
     tables, variances = [], []
@@ -63,7 +79,9 @@ def collect_leaves(reports: Any, randomizer: LeafRandomizer, name: str = "") -> 
         mine = tree == number
         response = _response(randomizer.points(number), randomizer.epsilon)
         yes, no = response.weights(1)
-        said = np.bincount((leaf * n_classes + label)[mine], minlength=response.size).reshape(len(cells), n_classes)
+        said = np.bincount((leaf * n_classes + label)[mine], minlength=response.size).reshape(
+            len(cells), n_classes
+        )
         m = int(mine.sum())
         tables.append(whole_counts(said * yes + (m - said) * no))
         variances.append(m * response.other * (1 - response.other) * (yes - no) ** 2)
@@ -72,32 +90,43 @@ def collect_leaves(reports: Any, randomizer: LeafRandomizer, name: str = "") -> 
         randomizer.cost,
         private=randomizer.bits.private and not randomizer.schema.from_data,
         reason="; ".join(
-            [SEEDED] * (not randomizer.bits.private) + ["the schema was read off the data"] * randomizer.schema.from_data,
+            [SEEDED] * (not randomizer.bits.private)
+            + ["the schema was read off the data"] * randomizer.schema.from_data,
         ),
         id=release_id(SystemBits()),
         name=name,
         account=hashlib.sha256(np.vstack([tree, leaf, label]).tobytes()).hexdigest(),
     )
     batch = Batch(tuple(tables), math.sqrt(sum(variances) / len(variances)))
-    return released(plan, batch, statement, randomizer.schema.declare(n_rows=len(tree), neighbours="replace"))
+    return released(
+        plan, batch, statement, randomizer.schema.declare(n_rows=len(tree), neighbours="replace")
+    )
 
 
 def _response(size: int, epsilon: Any) -> Response:
     return Response(size, *response_probabilities(size, epsilon))
 
 
-def _codes_of_reports(reports: Any, randomizer: Randomizer) -> tuple[npt.NDArray[Any], npt.NDArray[Any], npt.NDArray[np.bool_]]:
-    """The codes of all reports, one line per attribute; their classes; and which attributes each tells about."""
+def _codes_of_reports(
+    reports: Any, randomizer: Randomizer
+) -> tuple[npt.NDArray[Any], npt.NDArray[Any], npt.NDArray[np.bool_]]:
+    """The codes of all reports, one line per attribute; their classes; and which attributes each
+    tells about.
+    """
     import pandas as pd
 
     schema = randomizer.schema.declare(person=None)
     frame = pd.DataFrame(reports)
     encoded = encode(schema, frame)
     assert encoded.classes is not None
-    given = np.array([frame[name].notna().to_numpy(dtype=bool) for name in schema.names]).reshape(len(schema.names), len(frame))
+    given = np.array([frame[name].notna().to_numpy(dtype=bool) for name in schema.names]).reshape(
+        len(schema.names), len(frame)
+    )
     wanted = len(schema.names) if randomizer.spread == "split" else randomizer.together
     _refuse(given.sum(axis=0) != wanted, f"must tell about exactly {wanted} attribute(s)")
-    for name, line, told, size in zip(schema.names, encoded.codes, given, schema.sizes, strict=True):
+    for name, line, told, size in zip(
+        schema.names, encoded.codes, given, schema.sizes, strict=True
+    ):
         _refuse(told & (line >= size), f"has a value of {name!r} that is not in the schema")
     _refuse(
         (encoded.classes >= schema.n_classes) | frame[schema.target].isna().to_numpy(dtype=bool),
@@ -106,14 +135,22 @@ def _codes_of_reports(reports: Any, randomizer: Randomizer) -> tuple[npt.NDArray
     return np.array(encoded.codes), encoded.classes, given
 
 
-def _sampled(codes: npt.NDArray[Any], classes: npt.NDArray[Any], given: npt.NDArray[np.bool_], randomizer: Randomizer) -> SampledReports:
-    names = given.T.nonzero()[1].reshape(-1, randomizer.together)  # each line: the attributes of a report, in order
+def _sampled(
+    codes: npt.NDArray[Any],
+    classes: npt.NDArray[Any],
+    given: npt.NDArray[np.bool_],
+    randomizer: Randomizer,
+) -> SampledReports:
+    # each line: the attributes of a report, in order
+    names = given.T.nonzero()[1].reshape(-1, randomizer.together)
     drawn, which = np.unique(names, axis=0, return_inverse=True)
     groups = {}
     for number, line in enumerate(drawn.tolist()):
         attributes, places = tuple(line), np.flatnonzero(which.reshape(-1) == number)
         response = _response(randomizer.points(attributes), randomizer.epsilon)
-        groups[attributes] = Group(attributes, codes[line][:, places], classes[places].astype(np.int64), response, places)
+        groups[attributes] = Group(
+            attributes, codes[line][:, places], classes[places].astype(np.int64), response, places
+        )
     return SampledReports(randomizer.schema, groups, randomizer.together, len(classes))
 
 
@@ -123,14 +160,22 @@ def _leaf_reports(reports: Any, randomizer: LeafRandomizer) -> tuple[npt.NDArray
 
     frame = pd.DataFrame(reports)
     if absent := [name for name in COLUMNS if name not in frame]:
-        raise TableError(f"the reports have no column {absent[0]!r}; they must have {', '.join(COLUMNS)}")
-    numbers = [pd.to_numeric(frame[name], errors="coerce").to_numpy(dtype=np.float64) for name in ("tree", "leaf")]
+        raise TableError(
+            f"the reports have no column {absent[0]!r}; they must have {', '.join(COLUMNS)}"
+        )
+    numbers = [
+        pd.to_numeric(frame[name], errors="coerce").to_numpy(dtype=np.float64)
+        for name in ("tree", "leaf")
+    ]
     forest = randomizer.plan.forest
     fits = np.isin(numbers[0], np.arange(1, len(forest) + 1))
     _refuse(~fits, f"has a tree that is no number from 1 to {len(forest)}")
     tree = numbers[0].astype(np.int64) - 1
     n_leaves = np.array([len(cells) for cells in forest])[tree]
-    _refuse(~((numbers[1] >= 1) & (numbers[1] <= n_leaves) & (numbers[1] % 1 == 0)), "has a leaf that its tree does not have")
+    _refuse(
+        ~((numbers[1] >= 1) & (numbers[1] <= n_leaves) & (numbers[1] % 1 == 0)),
+        "has a leaf that its tree does not have",
+    )
     label = Categorical(randomizer.schema.classes)
     found = [match(label, plain(value)) for value in frame["class"]]
     codes = np.array([-1 if code is None else code for code in found], dtype=np.int64)
@@ -141,4 +186,8 @@ def _leaf_reports(reports: Any, randomizer: LeafRandomizer) -> tuple[npt.NDArray
 def _refuse(bad: npt.NDArray[np.bool_], what: str) -> None:
     """Reports are public, so that a bad one may be shown."""
     if bad.any():
-        raise TableError(f"report {int(np.flatnonzero(bad)[0]) + 1} {what}; {int(bad.sum())} of {len(bad)} are like this")
+        raise TableError(
+            f"report {int(np.flatnonzero(bad)[0]) + 1} {what}; {int(bad.sum())} of {len(bad)} "
+            "are "
+            "like this"
+        )

@@ -1,7 +1,9 @@
-"""Lines of CSV, put together where a record goes over several of them: a quoted field may hold line breaks (RFC 4180).
+"""Lines of CSV, put together where a record goes over several of them: a quoted field may hold line
+breaks (RFC 4180).
 
-For records of one person: a quote that somebody opens and somebody else closes would swallow the lines in between. Lines are put together
-only if that gives a whole record, with as many fields as the header has; otherwise each of them stands for itself.
+For records of one person: a quote that somebody opens and somebody else closes would swallow the
+lines in between. Lines are put together only if that gives a whole record, with as many fields as
+the header has; otherwise each of them stands for itself.
 """
 
 from __future__ import annotations
@@ -42,7 +44,9 @@ def joined(lines: Iterator[bytes], delim: str, n_fields: int) -> Iterator[bytes]
 
 
 class _Form:
-    """What a record looks like. In bytes: a quote or a separator is never part of another character in UTF-8."""
+    """What a record looks like. In bytes: a quote or a separator is never part of another character
+    in UTF-8.
+    """
 
     def __init__(self, delim: str, n_fields: int) -> None:
         d, inside = re.escape(delim), '(?:[^"]|"")*'
@@ -57,7 +61,9 @@ class _Form:
         return b'"' in line and self._opening.fullmatch(line.rstrip(b"\r\n")) is not None
 
     def after(self, line: bytes) -> Literal["open", "open again", "closed"]:
-        """What has become of it at the end of a further line: another field may have been opened."""
+        """What has become of it at the end of a further line: another field may have been
+        opened.
+        """
         if b'"' not in line:
             return "open"
         found = self._going_on.fullmatch(line.rstrip(b"\r\n"))

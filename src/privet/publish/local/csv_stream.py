@@ -1,9 +1,12 @@
-"""Records and reports as lines of CSV, one by one: a report can leave as soon as its record has come.
+"""Records and reports as lines of CSV, one by one: a report can leave as soon as its record has
+come.
 
-Records are cut as everywhere else (:mod:`privet.counts.csv_lines`): a line at a time. A line that is no record gives a report too, of a
-record about which nothing is known: whether there is a report must not depend on what a line holds. In the stream of one person a
-record with line breaks inside quotes is put together (:mod:`~privet.publish.local.csv_joined`), and gives one report. In a table of many
-people it is as many rows as it has lines: whoever could open a quote would decide whether the lines of others give reports.
+Records are cut as everywhere else (:mod:`privet.counts.csv_lines`): a line at a time. A line that
+is no record gives a report too, of a record about which nothing is known: whether there is a report
+must not depend on what a line holds. In the stream of one person a record with line breaks inside
+quotes is put together (:mod:`~privet.publish.local.csv_joined`), and gives one report. In a table
+of many people it is as many rows as it has lines: whoever could open a quote would decide whether
+the lines of others give reports.
 """
 
 from __future__ import annotations
@@ -22,14 +25,19 @@ from privet.schema.problems import raise_if_any
 _PLAIN = re.compile(r"[\w.+ -]*[\w.+-]")
 
 
-def records_of(lines: Iterable[bytes], schema: Schema, name: str, *, over_lines: bool) -> Iterator[dict[str, Any]]:
-    """The records of some lines, of which the first names the columns. Empty lines are none. The header is checked at once.
+def records_of(
+    lines: Iterable[bytes], schema: Schema, name: str, *, over_lines: bool
+) -> Iterator[dict[str, Any]]:
+    """The records of some lines, of which the first names the columns. Empty lines are none. The
+    header is checked at once.
 
     ``over_lines``: whether a record may go over several of them.
     """
     source = iter(lines)
     delim, names = header_of(next(source, b""), name)
-    raise_if_any((column, "absent") for column in (*schema.names, schema.target) if column not in names)
+    raise_if_any(
+        (column, "absent") for column in (*schema.names, schema.target) if column not in names
+    )
     return _records(joined(source, delim, len(names)) if over_lines else source, delim, names)
 
 
@@ -42,7 +50,11 @@ def _records(lines: Iterable[bytes], delim: str, names: list[str]) -> Iterator[d
             continue
         if text:
             fields = fields_of(text, delim)
-            yield dict(zip(names, fields, strict=True)) if len(fields) == len(names) else dict.fromkeys(names, NO_VALUE)
+            yield (
+                dict(zip(names, fields, strict=True))
+                if len(fields) == len(names)
+                else dict.fromkeys(names, NO_VALUE)
+            )
 
 
 def header_line(columns: Iterable[str]) -> str:
@@ -52,7 +64,13 @@ def header_line(columns: Iterable[str]) -> str:
 
 def report_line(report: Mapping[str, Any]) -> str:
     """One report as a line. What was not reported is nothing at all; an empty text is quoted."""
-    return ",".join("" if value is None or value != value else _field(text_of(value)) for value in report.values()) + "\n"
+    return (
+        ",".join(
+            "" if value is None or value != value else _field(text_of(value))
+            for value in report.values()
+        )
+        + "\n"
+    )
 
 
 def check_lines(schema: Schema) -> None:
@@ -60,7 +78,11 @@ def check_lines(schema: Schema) -> None:
     texts = [*schema.names, schema.target, *schema.label.labels]
     texts += [label for attribute in schema.attributes.values() for label in attribute.labels]
     if any(char in text for text in texts for char in "\r\n"):
-        raise ParameterError("a name or value of the schema holds a line break, which a line of CSV cannot; rename it")
+        raise ParameterError(
+            "a name or value of the schema holds a line break, which a line of CSV cannot; "
+            "rename "
+            "it"
+        )
 
 
 def _field(text: str) -> str:

@@ -1,4 +1,6 @@
-"""The public file of a randomizer: what the collector publishes, so that all people randomise alike."""
+"""The public file of a randomizer: what the collector publishes, so that all people randomise
+alike.
+"""
 
 from __future__ import annotations
 
@@ -54,15 +56,27 @@ def randomizer_to_bytes(randomizer: Randomizer | LeafRandomizer) -> bytes:
 def _parse(data: bytes) -> Randomizer | LeafRandomizer:
     document = unseal(data, "randomizer", VERSION)
     spread = document.get("spread")
-    require(isinstance(spread, str) and spread in _MORE, f"spread must be one of {', '.join(_MORE)}")
+    require(
+        isinstance(spread, str) and spread in _MORE, f"spread must be one of {', '.join(_MORE)}"
+    )
     wanted = _COMMON | _MORE[spread]  # type: ignore[index]
-    require(set(document) == wanted, f"a randomizer of this spread must have exactly {', '.join(sorted(wanted))}")
+    require(
+        set(document) == wanted,
+        f"a randomizer of this spread must have exactly {', '.join(sorted(wanted))}",
+    )
     schema, epsilon = schema_from(document["schema"]), _fraction("epsilon", document["epsilon"])
     try:
         if spread == "leaves":
-            return LeafRandomizer(plan_from_bytes(canonical(document["plan"])), epsilon, schema=schema)
+            return LeafRandomizer(
+                plan_from_bytes(canonical(document["plan"])), epsilon, schema=schema
+            )
         if spread == "split":
-            return Randomizer(schema, epsilon, "split", class_share=_fraction("class_share", document["class_share"]))
+            return Randomizer(
+                schema,
+                epsilon,
+                "split",
+                class_share=_fraction("class_share", document["class_share"]),
+            )
         require(type(document["together"]) is int, "together must be a whole number")
         return Randomizer(schema, epsilon, "sample", document["together"])
     except ModelError as error:
@@ -74,5 +88,8 @@ def _parse(data: bytes) -> Randomizer | LeafRandomizer:
 
 
 def _fraction(name: str, text: Any) -> Fraction:
-    require(isinstance(text, str) and _FRACTION.fullmatch(text) is not None, f"{name} must be a fraction, such as '1/2'")
+    require(
+        isinstance(text, str) and _FRACTION.fullmatch(text) is not None,
+        f"{name} must be a fraction, such as '1/2'",
+    )
     return Fraction(text)

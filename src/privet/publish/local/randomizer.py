@@ -17,36 +17,53 @@ from privet.checks import checked_whole
 from privet.errors import ModelError, ParameterError
 from privet.mechanisms.randomness import Bits, SystemBits, uniform_below
 from privet.mechanisms.response import randomized_response
-from privet.publish.local.values import Codes, codes_of_record, codes_of_table, column_of, in_random_order, known, reported_values
+from privet.publish.local.values import (
+    Codes,
+    codes_of_record,
+    codes_of_table,
+    column_of,
+    in_random_order,
+    known,
+    reported_values,
+)
 from privet.schema import Schema
 
 Spread = Literal["split", "sample"]
-#: Below it a report says next to nothing, and what it says is lost in floating point; above it, it is the truth.
+#: Below it a report says next to nothing, and what it says is lost in floating point; above it, it
+#: is the truth.
 LEAST_EPSILON, MOST_EPSILON = Fraction(1, 1000), Fraction(100)
-#: The share of the class, where every value is randomised by itself: it takes part in every question.
+#: The share of the class, where every value is randomised by itself: it takes part in every
+#: question.
 CLASS_SHARE = Fraction(1, 3)
 MAX_SETS = 100_000
 MAX_POINTS = 1 << 50
 
 
 class Randomizer:
-    """Turns a record into a report that tells about its owner by a factor of e**epsilon at most, whatever is done with it.
+    """Turns a record into a report that tells about its owner by a factor of e**epsilon at most,
+    whatever is done with it.
 
-    A report is made of exact k-ary responses (:func:`~privet.mechanisms.response.randomized_response`). Sensitivity: none is needed.
-    Neighbours: the content of one record is replaced by any other (*local* privacy); that somebody takes part at all is
-    not hidden, nor with how many records. Cost: pure ``epsilon`` per record, so m records of one person cost m epsilon.
+    A report is made of exact k-ary responses
+    (:func:`~privet.mechanisms.response.randomized_response`). Sensitivity: none is needed.
+    Neighbours: the content of one record is replaced by any other (*local* privacy); that somebody
+    takes part at all is not hidden, nor with how many records. Cost: pure ``epsilon`` per record,
+    so m records of one person cost m epsilon.
 
-    Whatever a record holds, there is one report, of one form: a value that the schema does not know is replaced by a uniformly
-    random one first. Declare ``other`` or ``missing`` where such values should count by themselves.
+    Whatever a record holds, there is one report, of one form: a value that the schema does not know
+    is replaced by a uniformly random one first. Declare ``other`` or ``missing`` where such values
+    should count by themselves.
 
     Args:
         schema: the public schema.
         epsilon: what a record costs in all.
-        spread: ``"split"``: every value and the class are randomised by themselves, each with a share of epsilon, and all are reported.
-            ``"sample"``: a few attributes are drawn at random, and their values and the class are reported together by one response
-            with all of epsilon. Which were drawn is told.
-        together: with ``"sample"``, how many attributes are drawn. Cells of at most so many attributes can be counted.
-        class_share: with ``"split"``, the share of epsilon for the class; the attributes have equal parts of the rest.
+        spread: ``"split"``: every value and the class are randomised by themselves, each with a
+            share of epsilon, and all are reported. ``"sample"``: a few attributes are drawn at
+            random, and their values and the class are reported together by one response with all of
+            epsilon. Which were drawn is told.
+        together: with ``"sample"``, how many attributes are drawn. Cells of at most so many
+            attributes can be counted.
+        class_share: with ``"split"``, the share of epsilon for the class; the attributes have equal
+            parts of the rest.
         bits: the source of randomness; tests pass a seeded one.
     """
 
@@ -70,7 +87,9 @@ class Randomizer:
         checked_whole("together", together, 1)
         if together > len(schema.names) or (spread == "split" and together != 1):
             most = (
-                f"at most the number of attributes ({len(schema.names)})" if spread == "sample" else "1, or left out, with spread='split'"
+                f"at most the number of attributes ({len(schema.names)})"
+                if spread == "sample"
+                else "1, or left out, with spread='split'"
             )
             raise ParameterError(f"together must be {most}, got {together}")
         self.together = int(together)
@@ -78,10 +97,17 @@ class Randomizer:
         if self.class_share >= 1:
             raise ParameterError(f"class_share must be above 0 and below 1, got {class_share!r}")
         if math.comb(len(schema.names), self.together) > MAX_SETS:
-            raise ParameterError(f"together is {together}: there are more than {MAX_SETS} sets of so many attributes; draw fewer")
+            raise ParameterError(
+                f"together is {together}: there are more than {MAX_SETS} sets of so many "
+                "attributes; draw fewer"
+            )
         largest = math.prod(sorted(schema.sizes)[-self.together :]) * schema.n_classes
         if spread == "sample" and largest > MAX_POINTS:
-            raise ParameterError(f"together is {together}: the attributes have more than {MAX_POINTS} joint values; draw fewer")
+            raise ParameterError(
+                f"together is {together}: the attributes have more than {MAX_POINTS} joint "
+                "values; "
+                "draw fewer"
+            )
 
     @property
     def cost(self) -> Cost:
@@ -90,19 +116,25 @@ class Randomizer:
 
     @property
     def columns(self) -> tuple[str, ...]:
-        """What a report has: a value for each attribute (None where it was not drawn), and a class."""
+        """What a report has: a value for each attribute (None where it was not drawn), and a
+        class.
+        """
         return (*self.schema.names, self.schema.target)
 
     @property
     def shares(self) -> tuple[Fraction, ...]:
-        """With ``"split"``: the epsilon of each attribute's response, and last that of the class. They add up to epsilon."""
+        """With ``"split"``: the epsilon of each attribute's response, and last that of the class.
+        They add up to epsilon.
+        """
         k = len(self.schema.names)
         label = self.epsilon * self.class_share
         return (*[(self.epsilon - label) / k] * k, label)
 
     @cached_property
     def sets(self) -> tuple[tuple[int, ...], ...]:
-        """With ``"sample"``: the sets of attributes, by position, that may be drawn, all equally likely."""
+        """With ``"sample"``: the sets of attributes, by position, that may be drawn, all equally
+        likely.
+        """
         return tuple(combinations(range(len(self.schema.names)), self.together))
 
     def points(self, drawn: tuple[int, ...]) -> int:
@@ -112,15 +144,23 @@ class Randomizer:
     def one(self, record: Mapping[str, Any]) -> dict[str, Any]:
         """The report of one record: a mapping from names to values, with the class."""
         codes, label = codes_of_record(self.schema, record)
-        reported, labels = self._randomized(np.array(codes, dtype=np.int64)[:, None], np.array([label], dtype=np.int64))
+        reported, labels = self._randomized(
+            np.array(codes, dtype=np.int64)[:, None], np.array([label], dtype=np.int64)
+        )
         return {name: column[0] for name, column in self._values(reported, labels).items()}
 
     def many(self, table: object, y: object = None) -> Any:
-        """The reports of a table, in a random order. Where the schema names a person, of at most ``rows_per_person`` rows of each."""
-        return in_random_order(self.bits, self._values(*self._randomized(*codes_of_table(self.schema, table, y))))
+        """The reports of a table, in a random order. Where the schema names a person, of at most
+        ``rows_per_person`` rows of each.
+        """
+        return in_random_order(
+            self.bits, self._values(*self._randomized(*codes_of_table(self.schema, table, y)))
+        )
 
     def write(self, path: str | PathLike[str]) -> None:
-        """Write the public file that all people should use. An existing file is replaced as a whole or not at all."""
+        """Write the public file that all people should use. An existing file is replaced as a whole
+        or not at all.
+        """
         from privet.publish.local.file import write_randomizer
 
         write_randomizer(self, path)
@@ -132,26 +172,41 @@ class Randomizer:
 
         found = read_randomizer(path)
         if not isinstance(found, cls):
-            raise ModelError(path, "it randomises leaves, not records; read it with read_randomizer", "randomizer")
+            raise ModelError(
+                path,
+                "it randomises leaves, not records; read it with read_randomizer",
+                "randomizer",
+            )
         return found
 
     def _randomized(self, codes: Codes, classes: Codes) -> tuple[Codes, Codes]:
         schema, bits = self.schema, self.bits
-        codes = np.array([known(bits, line, size) for line, size in zip(codes, schema.sizes, strict=True)])
+        codes = np.array(
+            [known(bits, line, size) for line, size in zip(codes, schema.sizes, strict=True)]
+        )
         classes = known(bits, classes, schema.n_classes)
         if self.spread == "split":
             *shares, of_class = self.shares
             responses = zip(codes, schema.sizes, shares, strict=True)
-            reported = np.array([randomized_response(bits, line, size, share)[0] for line, size, share in responses])
+            reported = np.array(
+                [randomized_response(bits, line, size, share)[0] for line, size, share in responses]
+            )
             return reported, randomized_response(bits, classes, schema.n_classes, of_class)[0]
         reported, labels = np.full_like(codes, -1), np.empty_like(classes)
-        which = uniform_below(bits, np.full(len(classes), len(self.sets), dtype=np.uint64)).astype(np.int64)
+        which = uniform_below(bits, np.full(len(classes), len(self.sets), dtype=np.uint64)).astype(
+            np.int64
+        )
         order = np.argsort(which, kind="stable")
         for mine in np.split(order, np.flatnonzero(np.diff(which[order])) + 1):
             if len(mine):
                 drawn = self.sets[which[mine[0]]]
-                joint = np.ravel_multi_index((*codes[list(drawn)][:, mine], classes[mine]), self._shape(drawn)).astype(np.int64)
-                said = np.unravel_index(randomized_response(bits, joint, self.points(drawn), self.epsilon)[0], self._shape(drawn))
+                joint = np.ravel_multi_index(
+                    (*codes[list(drawn)][:, mine], classes[mine]), self._shape(drawn)
+                ).astype(np.int64)
+                said = np.unravel_index(
+                    randomized_response(bits, joint, self.points(drawn), self.epsilon)[0],
+                    self._shape(drawn),
+                )
                 for a, line in zip(drawn, said[:-1], strict=True):
                     reported[a, mine] = line
                 labels[mine] = said[-1]
@@ -161,17 +216,25 @@ class Randomizer:
         return (*(self.schema.sizes[a] for a in drawn), self.schema.n_classes)
 
     def _values(self, codes: Codes, classes: Codes) -> dict[str, Any]:
-        listed = {name: column_of(values, line) for (name, values), line in zip(self._words.items(), codes, strict=True)}
+        listed = {
+            name: column_of(values, line)
+            for (name, values), line in zip(self._words.items(), codes, strict=True)
+        }
         return {**listed, self.schema.target: column_of(list(self.schema.classes), classes)}
 
     @cached_property
     def _words(self) -> dict[str, list[Any]]:
-        return {name: reported_values(attribute) for name, attribute in self.schema.attributes.items()}
+        return {
+            name: reported_values(attribute) for name, attribute in self.schema.attributes.items()
+        }
 
 
 def checked_epsilon(epsilon: Number) -> Fraction:
     """The exact epsilon of a record, within what makes sense for one."""
     amount = exact_epsilon("epsilon", epsilon)
     if not LEAST_EPSILON <= amount <= MOST_EPSILON:
-        raise ParameterError(f"epsilon of a record must lie between {LEAST_EPSILON} and {MOST_EPSILON}, got {epsilon!r}")
+        raise ParameterError(
+            f"epsilon of a record must lie between {LEAST_EPSILON} and {MOST_EPSILON}, got "
+            f"{epsilon!r}"
+        )
     return amount

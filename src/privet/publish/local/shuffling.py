@@ -19,11 +19,15 @@ _BLOCK = 1 << 14
 
 
 def shuffled(lines: Iterable[str], bits: Bits) -> Iterator[str]:
-    """The lines, each with its end, in an exactly uniform order: dealt at random to piles in files without a name, and each pile put
-    into a random order (Rao 1961, Sandelius 1962). The first one comes when the last was taken.
+    """The lines, each with its end, in an exactly uniform order: dealt at random to piles in files
+    without a name, and each pile put into a random order (Rao 1961, Sandelius 1962). The first one
+    comes when the last was taken.
     """
     with ExitStack() as stack:
-        piles = [stack.enter_context(tempfile.TemporaryFile("w+", encoding="utf-8", newline="\n")) for _ in range(PILES)]
+        piles = [
+            stack.enter_context(tempfile.TemporaryFile("w+", encoding="utf-8", newline="\n"))
+            for _ in range(PILES)
+        ]
         _deal(iter(lines), piles, bits)
         for pile in piles:
             mine = pile.readlines()

@@ -17,10 +17,11 @@ BLOCK = 1 << 14
 
 
 def blocks_of(place: str, schema: Schema) -> Iterator[Any]:
-    """The rows of a table as data frames; in one where the schema names a person, whose rows may lie anywhere.
+    """The rows of a table as data frames; in one where the schema names a person, whose rows may
+    lie anywhere.
 
-    Lines of a CSV file that are no records are rows about which nothing is known. Counting leaves them out; here nobody may be left out for
-    what their line holds.
+    Lines of a CSV file that are no records are rows about which nothing is known. Counting leaves
+    them out; here nobody may be left out for what their line holds.
     """
     import pandas as pd
 
@@ -35,12 +36,21 @@ def blocks_of(place: str, schema: Schema) -> Iterator[Any]:
 def _of_lines(path: Path, schema: Schema) -> Iterator[Any]:
     import pandas as pd
 
-    # Bytes as they are, in lines that end as they do where they are counted: with a line feed, a carriage return, or both.
-    with gzip.open(path, "rt", encoding="latin-1") if path.suffix == ".gz" else path.open(encoding="latin-1") as file:
+    # Bytes as they are, in lines that end as they do where they are counted: with a line feed, a
+    # carriage return, or both.
+    with (
+        gzip.open(path, "rt", encoding="latin-1")
+        if path.suffix == ".gz"
+        else path.open(encoding="latin-1") as file
+    ):
         lines = (line.encode("latin-1") for line in file)
         records = records_of(lines, schema, str(path), over_lines=False)
         first = list(islice(records, BLOCK))
-        columns = list(first[0]) if first else [*schema.names, schema.target, *([schema.person] if schema.person else [])]
+        columns = (
+            list(first[0])
+            if first
+            else [*schema.names, schema.target, *([schema.person] if schema.person else [])]
+        )
         block = first
         while True:
             yield pd.DataFrame(block, columns=columns, dtype=object)

@@ -1,4 +1,6 @@
-"""Values to codes and back. A code that the schema does not know is replaced by one that is drawn, so that no report is ever left out."""
+"""Values to codes and back. A code that the schema does not know is replaced by one that is drawn,
+so that no report is ever left out.
+"""
 
 from __future__ import annotations
 
@@ -20,7 +22,9 @@ Codes = npt.NDArray[np.int64]
 
 
 def reported_values(attribute: Attribute) -> list[Value]:
-    """A value for each code, which is encoded as this code again: a listed value, the middle of a bin, or a text for missing."""
+    """A value for each code, which is encoded as this code again: a listed value, the middle of a
+    bin, or a text for missing.
+    """
     if isinstance(attribute, Categorical):
         return list(attribute.values)
     low, high = (np.array(edges) for edges in (attribute.cuts[:-1], attribute.cuts[1:]))
@@ -30,32 +34,49 @@ def reported_values(attribute: Attribute) -> list[Value]:
     if attribute.missing is None:
         return numbers
     # A label that spells a number would be taken for one; any other text is a missing entry.
-    return [*numbers, attribute.missing if math.isnan(number_of(attribute.missing)) and attribute.missing else "missing"]
+    return [
+        *numbers,
+        attribute.missing
+        if math.isnan(number_of(attribute.missing)) and attribute.missing
+        else "missing",
+    ]
 
 
 def codes_of_record(schema: Schema, record: Mapping[str, Any]) -> tuple[list[int], int]:
     """The codes of one record, and of its class, as a table of it would have them."""
     absent = [name for name in (*schema.names, schema.target) if name not in record]
     if absent:
-        raise SchemaError(f"the record has no {absent[0]!r}; it must have {', '.join((*schema.names, schema.target))}")
-    codes = [int(codes_of_plain(attribute, [plain(record[name])])[0]) for name, attribute in schema.attributes.items()]
+        raise SchemaError(
+            f"the record has no {absent[0]!r}; it must have "
+            f"{', '.join((*schema.names, schema.target))}"
+        )
+    codes = [
+        int(codes_of_plain(attribute, [plain(record[name])])[0])
+        for name, attribute in schema.attributes.items()
+    ]
     return codes, int(codes_of_plain(schema.label, [plain(record[schema.target])])[0])
 
 
 def codes_of_table(schema: Schema, table: object, y: object = None) -> tuple[Codes, Codes]:
-    """The codes of a table, one line per attribute, and its classes. Where the schema names a person, at most so many rows of each stay."""
+    """The codes of a table, one line per attribute, and its classes. Where the schema names a
+    person, at most so many rows of each stay.
+    """
     encoded = encode(schema, table, y)
     assert encoded.classes is not None
     kept = np.arange(len(encoded.classes))
     if encoded.person is not None:
         kept = _of_each_person(encoded.person, schema.rows_per_person)
-    return np.array([line[kept] for line in encoded.codes], dtype=np.int64), encoded.classes[kept].astype(np.int64)
+    return np.array([line[kept] for line in encoded.codes], dtype=np.int64), encoded.classes[
+        kept
+    ].astype(np.int64)
 
 
 def _of_each_person(person: npt.NDArray[np.intp], most: int) -> npt.NDArray[np.intp]:
-    """The first rows of each person. What rows hold is not looked at: it must not decide whether there is a report.
+    """The first rows of each person. What rows hold is not looked at: it must not decide whether
+    there is a report.
 
-    A row without a person is one of somebody else: nobody is left out for what stands there, and nobody takes another's place.
+    A row without a person is one of somebody else: nobody is left out for what stands there, and
+    nobody takes another's place.
     """
     own = np.where(person >= 0, person, person.max(initial=-1) + 1 + np.arange(len(person)))
     order = np.argsort(own, kind="stable")
@@ -68,7 +89,9 @@ def known(bits: Bits, codes: Codes, size: int) -> Codes:
     """The codes, with a uniformly random one for each that the schema does not know."""
     unknown = np.flatnonzero(codes >= size)
     filled = codes.copy()
-    filled[unknown] = uniform_below(bits, np.full(len(unknown), size, dtype=np.uint64)).astype(np.int64)
+    filled[unknown] = uniform_below(bits, np.full(len(unknown), size, dtype=np.uint64)).astype(
+        np.int64
+    )
     return filled
 
 
@@ -80,7 +103,9 @@ def column_of(values: Sequence[Value], codes: Codes) -> npt.NDArray[Any]:
 
 
 def in_random_order(bits: Bits, columns: Mapping[str, npt.NDArray[Any]]) -> Any:
-    """Reports as a data frame. Where a row stands in its table may depend on what it holds, and would tell that."""
+    """Reports as a data frame. Where a row stands in its table may depend on what it holds, and
+    would tell that.
+    """
     import pandas as pd
 
     reports = pd.DataFrame(columns)

@@ -1,4 +1,6 @@
-"""How near a synthetic table is to rows that were held out, asked privately, with what asking costs."""
+"""How near a synthetic table is to rows that were held out, asked privately, with what asking
+costs.
+"""
 
 from __future__ import annotations
 
@@ -28,7 +30,9 @@ SYNTHETIC = "trained on the synthetic rows"
 
 @dataclass(frozen=True, eq=False)
 class Marginal:
-    """The shares of each (value, class) of one attribute, in the synthetic rows and, noisy, in the held-out ones."""
+    """The shares of each (value, class) of one attribute, in the synthetic rows and, noisy, in the
+    held-out ones.
+    """
 
     name: str
     synthetic: Floats
@@ -38,18 +42,24 @@ class Marginal:
 
     @property
     def distance(self) -> float:
-        """The share of rows that would have to change (total variation), as far as the noise lets it be seen."""
+        """The share of rows that would have to change (total variation), as far as the noise lets
+        it be seen.
+        """
         return min(float(np.abs(self.synthetic - self.held_out).sum()) / 2, 1.0)
 
     @property
     def floor(self) -> float:
-        """The distance that noise alone would show between equal tables, about: Laplace noise is deviation/sqrt(2) in size on average."""
+        """The distance that noise alone would show between equal tables, about: Laplace noise is
+        deviation/sqrt(2) in size on average.
+        """
         return self.deviation / math.sqrt(2) * self.synthetic.size / 2
 
 
 @dataclass(frozen=True, eq=False)
 class Check:
-    """What was found, and its cost for one row of the held-out table, as asked and for its declared neighbours."""
+    """What was found, and its cost for one row of the held-out table, as asked and for its declared
+    neighbours.
+    """
 
     schema: Schema
     marginals: tuple[Marginal, ...]
@@ -60,13 +70,17 @@ class Check:
     private: bool
 
 
-def check_synthetic(rows: Any, held_out: AnyCurator, epsilon: Number, *, against: Mapping[str, Model] | None = None) -> Check:
-    """Compare synthetic rows with a held-out table: shares of values by class, and how right classifiers are.
+def check_synthetic(
+    rows: Any, held_out: AnyCurator, epsilon: Number, *, against: Mapping[str, Model] | None = None
+) -> Check:
+    """Compare synthetic rows with a held-out table: shares of values by class, and how right
+    classifiers are.
 
-    The default learner is trained on the synthetic rows, without noise: they are public. ``against`` names models that were
-    trained otherwise, such as on the real rows, to be compared with it. Half of epsilon pays for the class counts of every value of
-    every attribute, half for the confusion matrices of the models. Sensitivity: k for the counts, 1 for each matrix. Neighbours: one
-    row of the held-out table added or removed. Cost: pure ``epsilon``.
+    The default learner is trained on the synthetic rows, without noise: they are public.
+    ``against`` names models that were trained otherwise, such as on the real rows, to be compared
+    with it. Half of epsilon pays for the class counts of every value of every attribute, half for
+    the confusion matrices of the models. Sensitivity: k for the counts, 1 for each matrix.
+    Neighbours: one row of the held-out table added or removed. Cost: pure ``epsilon``.
     """
     schema = held_out.schema
     amount = exact_epsilon("epsilon", epsilon)
@@ -75,7 +89,11 @@ def check_synthetic(rows: Any, held_out: AnyCurator, epsilon: Number, *, against
         raise ParameterError(f"a model must not be called {SYNTHETIC!r}")
     for name, model in others.items():
         if model.schema.fingerprint != schema.fingerprint:
-            raise ParameterError(f"the model {name!r} is for another schema: attributes, values, target or classes differ")
+            raise ParameterError(
+                f"the model {name!r} is for another schema: attributes, values, target or "
+                "classes "
+                "differ"
+            )
     held_out.require([Cost.pure(amount)])
     public = schema.declare(n_rows=len(rows), person=None, rows_per_person=1)
     # What it is trained on has its price already: that of the synthetic table.
@@ -114,6 +132,9 @@ def _shares(schema: Schema, rows: Any) -> list[Floats]:
     classes = encoded.classes[known].astype(np.int64)
     tables = []
     for size, codes in zip(schema.sizes, encoded.codes, strict=True):
-        flat = np.bincount(codes[known].astype(np.int64) * schema.n_classes + classes, minlength=size * schema.n_classes)
+        flat = np.bincount(
+            codes[known].astype(np.int64) * schema.n_classes + classes,
+            minlength=size * schema.n_classes,
+        )
         tables.append(flat.reshape(size, schema.n_classes) / len(classes))
     return tables

@@ -1,9 +1,10 @@
 """The graphical model of a synthetic table: within each class, the attributes form a tree.
 
-A row's class is drawn first, then each attribute given the class and one other attribute, its parent. All that the model knows are
-expected counts of (parent, attribute, class); they are fitted to noisy counts by entropic mirror descent on the potentials of the tree
-(McKenna, Sheldon and Miklau 2019, algorithm 1), with the marginals computed exactly by passing messages up and down the tree.
-Post-processing: nothing in here sees a row.
+A row's class is drawn first, then each attribute given the class and one other attribute, its
+parent. All that the model knows are expected counts of (parent, attribute, class); they are fitted
+to noisy counts by entropic mirror descent on the potentials of the tree (McKenna, Sheldon and
+Miklau 2019, algorithm 1), with the marginals computed exactly by passing messages up and down the
+tree. Post-processing: nothing in here sees a row.
 """
 
 from __future__ import annotations
@@ -23,7 +24,8 @@ STEPS, ENOUGH, NOTHING = 400, 1e-4, 1e-9
 
 @dataclass(frozen=True, eq=False)
 class Measured:
-    """Noisy counts (attribute, class), and (parent, attribute, class) where the attribute has a parent, with their deviations.
+    """Noisy counts (attribute, class), and (parent, attribute, class) where the attribute has a
+    parent, with their deviations.
 
     Deviations broadcast over the counts; counts of a group have the noise of all its values.
     """
@@ -36,7 +38,9 @@ class Measured:
 
 @dataclass(frozen=True, eq=False)
 class ClassTree:
-    """Expected counts: ``tables[a]`` of shape (values of the parent, values, classes); one line where there is no parent (-1)."""
+    """Expected counts: ``tables[a]`` of shape (values of the parent, values, classes); one line
+    where there is no parent (-1).
+    """
 
     parents: tuple[int, ...]
     tables: tuple[Floats, ...]
@@ -60,24 +64,35 @@ def in_order(parents: Sequence[int]) -> list[int]:
     return order
 
 
-def fit_class_tree(parents: Sequence[int], measured: Sequence[Measured], total: float, steps: int = STEPS) -> ClassTree:
-    """The tree of ``total`` rows that is nearest to the measured counts, in squares weighted by their noise.
+def fit_class_tree(
+    parents: Sequence[int], measured: Sequence[Measured], total: float, steps: int = STEPS
+) -> ClassTree:
+    """The tree of ``total`` rows that is nearest to the measured counts, in squares weighted by
+    their noise.
 
-    It starts from the noisy counts themselves, so that few steps are needed. A step that does not gain enough is halved (Armijo's rule);
-    until one was, steps are short, and a little gain does not mean that it is done.
+    It starts from the noisy counts themselves, so that few steps are needed. A step that does not
+    gain enough is halved (Armijo's rule); until one was, steps are short, and a little gain does
+    not mean that it is done.
     """
     order = in_order(parents)
     potentials = _first_guess(parents, measured)
     tables = _tables(potentials, parents, order, total)
     loss, slopes = _loss(tables, measured)
-    rate = _least_variance(measured) / max(total, 1.0)  # counts and noise that both grow are the same problem
+    # counts and noise that both grow are the same problem
+    rate = _least_variance(measured) / max(total, 1.0)
     enough = NOTHING
     for _ in range(steps):
         while True:
-            moved = [potential - rate * slope for potential, slope in zip(potentials, slopes, strict=True)]
+            moved = [
+                potential - rate * slope
+                for potential, slope in zip(potentials, slopes, strict=True)
+            ]
             reached = _tables(moved, parents, order, total)
             after, after_slopes = _loss(reached, measured)
-            promised = sum(float((slope * (old - new)).sum()) for slope, old, new in zip(slopes, tables, reached, strict=True))
+            promised = sum(
+                float((slope * (old - new)).sum())
+                for slope, old, new in zip(slopes, tables, reached, strict=True)
+            )
             if loss - after >= promised / 2 - NOTHING * (1 + loss):
                 break
             rate, enough = rate / 2, ENOUGH
@@ -109,7 +124,9 @@ def _first_guess(parents: Sequence[int], measured: Sequence[Measured]) -> list[F
     return guess
 
 
-def _tables(potentials: Sequence[Floats], parents: Sequence[int], order: Sequence[int], total: float) -> list[Floats]:
+def _tables(
+    potentials: Sequence[Floats], parents: Sequence[int], order: Sequence[int], total: float
+) -> list[Floats]:
     """The expected counts under these potentials: messages up the tree, and shares down."""
     below: list[Floats] = [np.zeros(potential.shape[1:]) for potential in potentials]
     up: list[tuple[Floats, Floats]] = [(potential, potential) for potential in potentials]

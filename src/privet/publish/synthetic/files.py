@@ -1,4 +1,6 @@
-"""A synthetic table as a file, with what it gives away: Parquet (in its metadata) or CSV, and a card beside it."""
+"""A synthetic table as a file, with what it gives away: Parquet (in its metadata) or CSV, and a
+card beside it.
+"""
 
 from __future__ import annotations
 
@@ -26,7 +28,9 @@ def card_path(path: Path) -> Path:
 def check_suffix(path: Path) -> None:
     """Raise unless the name tells a kind of file that can be written."""
     if path.suffix.lower() not in SUFFIXES:
-        raise ParameterError(f"a synthetic table is written to a .parquet or .csv file, got {path.name}")
+        raise ParameterError(
+            f"a synthetic table is written to a .parquet or .csv file, got {path.name}"
+        )
 
 
 def check_file(path: Path, schema: Schema) -> None:
@@ -34,7 +38,11 @@ def check_file(path: Path, schema: Schema) -> None:
     check_suffix(path)
     names = [*schema.names, schema.target]
     if len({name.lower() for name in names}) < len(names):
-        raise ParameterError("a file cannot hold columns whose names differ in upper and lower case only; rename one in the schema")
+        raise ParameterError(
+            "a file cannot hold columns whose names differ in upper and lower case only; "
+            "rename "
+            "one in the schema"
+        )
     if path.suffix.lower() == ".csv":
         check_lines(schema)
 
@@ -71,12 +79,19 @@ def _copy(table: SyntheticTable, path: Path, kind: str) -> None:
     frame = table.frame.copy(deep=False)
     texts = [name for name, dtype in frame.dtypes.items() if not is_numeric_dtype(dtype)]
     for name in texts:
-        frame[name] = [text_of(value) for value in frame[name]]  # values of several kinds have one type in a file
+        # values of several kinds have one type in a file
+        frame[name] = [text_of(value) for value in frame[name]]
     if kind == "csv":  # in quotes an empty text is not null
         names = ", ".join(map(quoted, texts))
         options = f"FORMAT csv, HEADER{f', FORCE_QUOTE ({names})' if texts else ''}"
     else:
-        said = json.dumps({"synthetic": True, "promise": table.privacy.describe(), "privacy": table.privacy.to_json()})
+        said = json.dumps(
+            {
+                "synthetic": True,
+                "promise": table.privacy.describe(),
+                "privacy": table.privacy.to_json(),
+            }
+        )
         options = f"FORMAT parquet, COMPRESSION zstd, KV_METADATA {{privet: {_literal(said)}}}"
     with duckdb.connect() as connection:
         connection.register("synthetic", frame)

@@ -1,4 +1,6 @@
-"""Groups of values: what is too rare to be told apart under the noise. Post-processing of noisy counts."""
+"""Groups of values: what is too rare to be told apart under the noise. Post-processing of noisy
+counts.
+"""
 
 from __future__ import annotations
 
@@ -10,7 +12,8 @@ import numpy.typing as npt
 from privet.schema import Attribute, Categorical
 
 Whole = npt.NDArray[np.int64]
-#: A group holds at least this many standard deviations of the noise of its rows, where there are enough.
+#: A group holds at least this many standard deviations of the noise of its rows, where there are
+#: enough.
 DEVIATIONS = 4.0
 #: More groups than this are not told apart: tables of pairs would be mostly noise.
 MOST = 32
@@ -19,13 +22,16 @@ MOST = 32
 def grouped(attribute: Attribute, rows: npt.NDArray[np.float64], deviation: float) -> Whole:
     """The group of each value, from the noisy number of rows of each value.
 
-    A category is a group of its own where it is frequent enough, and the rare ones are one together. Bins of a numeric attribute are
-    joined with their neighbours; missing numbers are a group of their own.
+    A category is a group of its own where it is frequent enough, and the rare ones are one
+    together. Bins of a numeric attribute are joined with their neighbours; missing numbers are a
+    group of their own.
     """
     threshold = DEVIATIONS * deviation
     if isinstance(attribute, Categorical):
         return _frequent(rows, threshold)
-    bins = _neighbours(rows[: attribute.bins], max(threshold, float(np.maximum(rows, 0).sum()) / MOST))
+    bins = _neighbours(
+        rows[: attribute.bins], max(threshold, float(np.maximum(rows, 0).sum()) / MOST)
+    )
     missing = np.full(attribute.size - attribute.bins, bins[-1] + 1, dtype=np.int64)
     return np.concatenate([bins, missing])
 

@@ -31,5 +31,10 @@ def draw_check(check: Check) -> Figure:
         for one in drawn
     }
     cost = rounded_up(float(check.cost.epsilon or 0))
-    caption = f"Whiskers: how far noise moves a held-out share, 19 times in 20. Showing this cost the held-out rows epsilon = {cost}."
-    return draw_shares(panels, names=("synthetic", "held out, noisy"), title="Shares of values", caption=caption)
+    caption = (
+        "Whiskers: how far noise moves a held-out share, 19 times in 20. Showing this cost the "
+        f"held-out rows epsilon = {cost}."
+    )
+    return draw_shares(
+        panels, names=("synthetic", "held out, noisy"), title="Shares of values", caption=caption
+    )

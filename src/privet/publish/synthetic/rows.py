@@ -1,7 +1,9 @@
-"""Rows drawn from a fitted model: as many of each kind as expected, up to the roundings, in random order.
+"""Rows drawn from a fitted model: as many of each kind as expected, up to the roundings, in random
+order.
 
-Within the rows that share their class and parent, values are laid out along the running sum of their shares, one uniform number per
-equal step (stratified sampling): running sums of counts differ from what is expected by less than one, instead of by a square root.
+Within the rows that share their class and parent, values are laid out along the running sum of
+their shares, one uniform number per equal step (stratified sampling): running sums of counts differ
+from what is expected by less than one, instead of by a square root.
 """
 
 from __future__ import annotations
@@ -24,13 +26,21 @@ def draw_rows(tree: ClassTree, n_rows: int, bits: Bits) -> tuple[list[Whole], Wh
     columns: list[Whole] = [classes] * len(tree.parents)
     for a in tree.order:
         table = tree.tables[a]
-        above = columns[tree.parents[a]] if tree.parents[a] >= 0 else np.zeros(n_rows, dtype=np.int64)
+        above = (
+            columns[tree.parents[a]] if tree.parents[a] >= 0 else np.zeros(n_rows, dtype=np.int64)
+        )
         keys = above * table.shape[2] + classes
         columns[a] = spread(keys, table.transpose(0, 2, 1).reshape(-1, table.shape[1]), bits)
     return columns, classes
 
 
-def expand(columns: Sequence[Whole], classes: Whole, groups: Sequence[Whole], alone: Sequence[Floats], bits: Bits) -> list[Whole]:
+def expand(
+    columns: Sequence[Whole],
+    classes: Whole,
+    groups: Sequence[Whole],
+    alone: Sequence[Floats],
+    bits: Bits,
+) -> list[Whole]:
     """The values within the groups, by their noisy counts (value, class)."""
     out = []
     for column, of, counts in zip(columns, groups, alone, strict=True):
@@ -44,7 +54,9 @@ def expand(columns: Sequence[Whole], classes: Whole, groups: Sequence[Whole], al
 
 
 def spread(keys: Whole, weights: Floats, bits: Bits) -> Whole:
-    """A value for each row: within the rows of one key, in proportion to the weights (keys, values)."""
+    """A value for each row: within the rows of one key, in proportion to the weights (keys,
+    values).
+    """
     n_rows = len(keys)
     shuffled = np.lexsort((bits.words(n_rows), keys))  # a random order within each key
     counts = np.bincount(keys, minlength=len(weights))
@@ -53,9 +65,13 @@ def spread(keys: Whole, weights: Floats, bits: Bits) -> Whole:
     sums = np.cumsum(weights, axis=1)
     last = np.where(sums[:, -1:] > 0, sums[:, -1:], 1.0)
     place = (rank + uniforms(bits, n_rows)) / counts[keys[shuffled]]
-    # Keys are whole numbers and places below 1, so that one sorted list holds the running sums of all keys.
+    # Keys are whole numbers and places below 1, so that one sorted list holds the running sums of
+    # all keys.
     edges = (np.arange(len(weights))[:, None] + np.minimum(sums / last, 1.0)).ravel()
-    at = np.searchsorted(edges, keys[shuffled] + place, side="right") - keys[shuffled] * weights.shape[1]
+    at = (
+        np.searchsorted(edges, keys[shuffled] + place, side="right")
+        - keys[shuffled] * weights.shape[1]
+    )
     values = np.empty(n_rows, dtype=np.int64)
     values[shuffled] = np.minimum(at, _last_possible(weights)[keys[shuffled]])
     return values

@@ -1,8 +1,10 @@
-"""Which pairs of attributes are measured together with the class: a tree, chosen privately, edge by edge.
+"""Which pairs of attributes are measured together with the class: a tree, chosen privately, edge by
+edge.
 
-After MST (McKenna, Miklau and Sheldon 2021): among the pairs that join two parts of the tree, one is selected whose counts are far from
-what independence within the class predicts, less the noise that measuring them would bring (as in AIM, McKenna et al. 2022). Among the
-candidates is always the choice to stop: the class alone, of which nothing new is expected.
+After MST (McKenna, Miklau and Sheldon 2021): among the pairs that join two parts of the tree, one
+is selected whose counts are far from what independence within the class predicts, less the noise
+that measuring them would bring (as in AIM, McKenna et al. 2022). Among the candidates is always the
+choice to stop: the class alone, of which nothing new is expected.
 """
 
 from __future__ import annotations
@@ -27,7 +29,8 @@ Pair = tuple[int, int]
 
 #: A selection looks at this many pairs at most; where there are more, at random ones.
 CANDIDATES = 300
-#: So many numbers (cells, values, counts) are in a selection at most: a curator at an address takes no longer questions.
+#: So many numbers (cells, values, counts) are in a selection at most: a curator at an address takes
+#: no longer questions.
 LONGEST = 500_000
 #: A pair is measured only where its counts are so many deviations of their noise on average.
 CLEAR = 2.0
@@ -35,7 +38,9 @@ CLEAR = 2.0
 
 @dataclass(frozen=True, eq=False)
 class Known:
-    """What noisy counts tell before pairs are measured: groups of values, and the expected rows of each (group, class)."""
+    """What noisy counts tell before pairs are measured: groups of values, and the expected rows of
+    each (group, class).
+    """
 
     schema: Schema
     groups: tuple[Whole, ...]
@@ -55,7 +60,9 @@ class Known:
         return Partition(cells)
 
     def length(self, pair: Pair) -> int:
-        """How many numbers it takes to ask about a pair: its cells, the values that lead there, and what is expected."""
+        """How many numbers it takes to ask about a pair: its cells, the values that lead there, and
+        what is expected.
+        """
         first, second = (int(self.groups[a].max()) + 1 for a in pair)
         values = len(self.groups[pair[0]]) + first * len(self.groups[pair[1]])
         return values + first * second * (1 + self.schema.n_classes)
@@ -68,7 +75,8 @@ class Known:
 
 
 def candidates(known: Known, chosen: Sequence[Pair], deviation: float, bits: Bits) -> list[Pair]:
-    """The pairs that join two parts of the tree and would stand out from noise of this deviation; one group alone tells nothing.
+    """The pairs that join two parts of the tree and would stand out from noise of this deviation;
+    one group alone tells nothing.
 
     Where they are too many for one selection, some of them at random.
     """
@@ -78,7 +86,11 @@ def candidates(known: Known, chosen: Sequence[Pair], deviation: float, bits: Bit
     sizes = [int(groups.max()) + 1 for groups in known.groups]
     most = known.classes.mean() / (CLEAR * deviation)  # cells
     several = [a for a, size in enumerate(sizes) if size > 1]
-    pairs = [(a, b) for a, b in combinations(several, 2) if part[a] != part[b] and sizes[a] * sizes[b] <= most]
+    pairs = [
+        (a, b)
+        for a, b in combinations(several, 2)
+        if part[a] != part[b] and sizes[a] * sizes[b] <= most
+    ]
     lengths = {pair: known.length(pair) for pair in pairs}
     pairs = [pair for pair in pairs if lengths[pair] <= LONGEST]
     if len(pairs) <= CANDIDATES and sum(lengths[pair] for pair in pairs) <= LONGEST:
@@ -92,16 +104,21 @@ def candidates(known: Known, chosen: Sequence[Pair], deviation: float, bits: Bit
     return sorted(pair for pair, length in zip(drawn, together, strict=True) if length <= LONGEST)
 
 
-def choose_pair(curator: AnyCurator, known: Known, pairs: Sequence[Pair], deviation: float, epsilon: Number) -> tuple[Pair | None, Choice]:
+def choose_pair(
+    curator: AnyCurator, known: Known, pairs: Sequence[Pair], deviation: float, epsilon: Number
+) -> tuple[Pair | None, Choice]:
     """A pair that is worth measuring with noise of this deviation, or None to stop.
 
-    Sensitivity: see :meth:`~privet.Curator.choose_partition` (range 2). Neighbours: one row added or removed. Cost: pure epsilon.
+    Sensitivity: see :meth:`~privet.Curator.choose_partition` (range 2). Neighbours: one row added
+    or removed. Cost: pure epsilon.
     """
     partitions = [known.partition(pair) for pair in pairs]
-    # The choice to stop is told by the class alone: its counts are as expected, up to noise that was paid for before.
+    # The choice to stop is told by the class alone: its counts are as expected, up to noise that
+    # was paid for before.
     question = Question((*partitions, Partition(Cells.everything(known.schema))))
     expected = [*(known.expected(pair) for pair in pairs), known.classes[None]]
-    # The noise of a number is about deviation/sqrt(2) in size, and some of it averages out in the fit.
+    # The noise of a number is about deviation/sqrt(2) in size, and some of it averages out in the
+    # fit.
     handicaps = [round(0.5 * deviation * partition.entries) for partition in partitions]
     whole = [np.rint(table).astype(np.int64) for table in expected]
     choice = curator.choose_partition(question, whole, epsilon, handicaps=[*handicaps, 0])
@@ -109,7 +126,9 @@ def choose_pair(curator: AnyCurator, known: Known, pairs: Sequence[Pair], deviat
 
 
 def parents_of(n_attributes: int, chosen: Sequence[Pair]) -> list[int]:
-    """The parent of each attribute, with the first of each part at its top; -1 where there is none."""
+    """The parent of each attribute, with the first of each part at its top; -1 where there is
+    none.
+    """
     near: list[list[int]] = [[] for _ in range(n_attributes)]
     for a, b in chosen:
         near[a].append(b)

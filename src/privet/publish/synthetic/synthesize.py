@@ -33,7 +33,8 @@ if TYPE_CHECKING:
 
 Floats = npt.NDArray[np.float64]
 
-#: The shares of the amount for counts of single attributes and for choosing pairs; the rest measures the pairs.
+#: The shares of the amount for counts of single attributes and for choosing pairs; the rest
+#: measures the pairs.
 ALONE, CHOOSING = Fraction(2, 5), Fraction(1, 5)
 #: More rows than this are not drawn: they would not fit into memory.
 MOST_ROWS = 100_000_000
@@ -45,7 +46,8 @@ MOST_UNSURE = 1_000_000
 class SyntheticTable:
     """Rows that nobody is, in the schema's own values, and what they give away.
 
-    ``pairs`` names the attributes that were measured together; ``deviation`` is that of the noise of the counts behind the rows.
+    ``pairs`` names the attributes that were measured together; ``deviation`` is that of the noise
+    of the counts behind the rows.
     """
 
     frame: pd.DataFrame
@@ -70,16 +72,20 @@ class SyntheticTable:
         return self.schema.declare(n_rows=len(self.frame), person=None, rows_per_person=1)
 
 
-def synthesize(curator: AnyCurator, epsilon: Number, *, rows: int | None = None, delta: Number = 0) -> SyntheticTable:
+def synthesize(
+    curator: AnyCurator, epsilon: Number, *, rows: int | None = None, delta: Number = 0
+) -> SyntheticTable:
     """A synthetic table of the rows that a curator guards.
 
     1. Class counts of each value of each attribute (two fifths of the amount; k questions at once).
-    2. Pairs of attributes, one by one, by private selection (a fifth, evenly); it may choose to stop.
+    2. Pairs of attributes, one by one, by private selection (a fifth, evenly); it may choose to
+       stop.
     3. Class counts of each pair of (groups of) values, for all chosen pairs at once (the rest).
     4. A tree within each class, fitted to these counts, and rows drawn from it: post-processing.
 
-    Sensitivity: k for the first counts, range 2 for a selection, the number of pairs for the last counts. Neighbours: one row added
-    or removed. Cost: pure ``epsilon``; with ``delta`` above 0, which needs a curator with a budget in rho, the rho of (epsilon, delta).
+    Sensitivity: k for the first counts, range 2 for a selection, the number of pairs for the last
+    counts. Neighbours: one row added or removed. Cost: pure ``epsilon``; with ``delta`` above 0,
+    which needs a curator with a budget in rho, the rho of (epsilon, delta).
 
     Args:
         curator: any; public ones take ``math.inf``.
@@ -93,10 +99,13 @@ def synthesize(curator: AnyCurator, epsilon: Number, *, rows: int | None = None,
         _check_size(curator.schema, purse)
     with curator.snapshot():
         counted = _count(curator, purse)
-    if purse.unit == "rho" and promised is not None:  # what is promised is not the little less that roots leave of it
+    # what is promised is not the little less that roots leave of it
+    if purse.unit == "rho" and promised is not None:
         spent = sum((charge.cost.rho for charge in purse.charges), Fraction(0))
         purse.paid("set aside and not used", Cost(None, promised - spent))
-    total = counted.total if curator.schema.n_rows is None else max(1.0, float(curator.schema.n_rows))
+    total = (
+        counted.total if curator.schema.n_rows is None else max(1.0, float(curator.schema.n_rows))
+    )
     model = counted.fitted(total)
     # The rows are post-processing: fresh randomness each time, but for tests.
     bits = SystemBits() if curator.bits.private else curator.bits
@@ -105,7 +114,9 @@ def synthesize(curator: AnyCurator, epsilon: Number, *, rows: int | None = None,
     frame = frame_of(curator.schema, columns, classes, bits)
     names = curator.schema.names
     pairs = tuple((names[a], names[b]) for a, b in counted.pairs)
-    return SyntheticTable(frame, curator.schema, _statement(curator, purse, delta), pairs, counted.deviation)
+    return SyntheticTable(
+        frame, curator.schema, _statement(curator, purse, delta), pairs, counted.deviation
+    )
 
 
 def checked_rows(rows: int | None) -> None:
@@ -117,12 +128,18 @@ def checked_rows(rows: int | None) -> None:
 
 
 def _check_size(schema: Schema, purse: Purse) -> None:
-    """Raise where noise would hide how many rows there are: as many might be drawn as no memory holds, after all is paid for."""
+    """Raise where noise would hide how many rows there are: as many might be drawn as no memory
+    holds, after all is paid for.
+    """
     if purse.left is not None:
         noise = _deviation(purse, purse.left * ALONE, len(schema.names))
-        if noise / math.sqrt(sum(1 / (size * schema.n_classes) for size in schema.sizes)) > MOST_UNSURE:
+        if (
+            noise / math.sqrt(sum(1 / (size * schema.n_classes) for size in schema.sizes))
+            > MOST_UNSURE
+        ):
             raise ParameterError(
-                "epsilon is so small that noise hides how many rows there are: say how many to draw with rows, or declare n_rows"
+                "epsilon is so small that noise hides how many rows there are: say how many to "
+                "draw with rows, or declare n_rows"
             )
 
 
@@ -139,7 +156,9 @@ class _Counted:
 
     @property
     def total(self) -> float:
-        """About how many rows there are: the mean of what the attributes tell, weighted by their noise."""
+        """About how many rows there are: the mean of what the attributes tell, weighted by their
+        noise.
+        """
         weights = np.array([1 / table.size for table in self.values])
         return max(1.0, float(np.average([table.sum() for table in self.values], weights=weights)))
 
@@ -148,11 +167,17 @@ class _Counted:
         parents = parents_of(len(self.values), self.pairs)
         of_pair = dict(zip(self.pairs, self.tables, strict=True))
         measured = []
-        for a, (parent, values, groups) in enumerate(zip(parents, self.values, self.known.groups, strict=True)):
+        for a, (parent, values, groups) in enumerate(
+            zip(parents, self.values, self.known.groups, strict=True)
+        ):
             deviation = self.deviation * np.sqrt(np.bincount(groups))[:, None]
             pair = None
             if parent >= 0:
-                pair = of_pair[(parent, a)] if (parent, a) in of_pair else of_pair[(a, parent)].transpose(1, 0, 2)
+                pair = (
+                    of_pair[(parent, a)]
+                    if (parent, a) in of_pair
+                    else of_pair[(a, parent)].transpose(1, 0, 2)
+                )
             measured.append(Measured(summed(values, groups), deviation, pair, self.pair_deviation))
         return fit_class_tree(parents, measured, total)
 
@@ -163,7 +188,10 @@ def _count(curator: AnyCurator, purse: Purse) -> _Counted:
     level = Question.level(Cells.everything(schema), schema.names)
     answer = curator.count(level, **{purse.unit: purse.take(ALONE)})
     purse.paid("class counts of every value of every attribute", answer.row_cost)
-    values, deviation = [table[0].astype(np.float64) for table in answer.tables], max(answer.deviation, 0.5)
+    values, deviation = (
+        [table[0].astype(np.float64) for table in answer.tables],
+        max(answer.deviation, 0.5),
+    )
     known = _known(schema, values, deviation)
 
     each = None if purse.left is None else purse.left * CHOOSING / (1 - ALONE) / max(k - 1, 1)
@@ -180,28 +208,42 @@ def _count(curator: AnyCurator, purse: Purse) -> _Counted:
             break
         pairs.append(pair)
     if chosen:
-        purse.paid(f"which pairs of attributes to measure, in {len(chosen)} selections", sequential(chosen))
+        purse.paid(
+            f"which pairs of attributes to measure, in {len(chosen)} selections", sequential(chosen)
+        )
 
     if not pairs:  # what is left makes the first counts better
         again = curator.count(level, **{purse.unit: purse.take(Fraction(1))})
         purse.paid("class counts of every value of every attribute, again", again.row_cost)
         second = max(again.deviation, 0.5)
         weight = second**2 / (deviation**2 + second**2)
-        values = [weight * one + (1 - weight) * two[0] for one, two in zip(values, again.tables, strict=True)]
+        values = [
+            weight * one + (1 - weight) * two[0]
+            for one, two in zip(values, again.tables, strict=True)
+        ]
         deviation *= math.sqrt(weight)
         return _Counted(tuple(values), deviation, _known(schema, values, deviation), (), (), 1.0)
-    together = curator.count(Question(tuple(known.partition(pair) for pair in pairs)), **{purse.unit: purse.take(Fraction(1))})
+    together = curator.count(
+        Question(tuple(known.partition(pair) for pair in pairs)),
+        **{purse.unit: purse.take(Fraction(1))},
+    )
     purse.paid(f"class counts of {len(pairs)} pairs of attributes", together.row_cost)
     sizes = [int(groups.max()) + 1 for groups in known.groups]
     tables = [
-        table.reshape(sizes[a], sizes[b], schema.n_classes).astype(np.float64) for (a, b), table in zip(pairs, together.tables, strict=True)
+        table.reshape(sizes[a], sizes[b], schema.n_classes).astype(np.float64)
+        for (a, b), table in zip(pairs, together.tables, strict=True)
     ]
-    return _Counted(tuple(values), deviation, known, tuple(pairs), tuple(tables), max(together.deviation, 0.5))
+    return _Counted(
+        tuple(values), deviation, known, tuple(pairs), tuple(tables), max(together.deviation, 0.5)
+    )
 
 
 def _known(schema: Schema, values: list[Floats], deviation: float) -> Known:
     noise = deviation * math.sqrt(schema.n_classes)
-    groups = [grouped(attribute, table.sum(axis=1), noise) for attribute, table in zip(schema.attributes.values(), values, strict=True)]
+    groups = [
+        grouped(attribute, table.sum(axis=1), noise)
+        for attribute, table in zip(schema.attributes.values(), values, strict=True)
+    ]
     alone = [np.maximum(summed(table, of), 0.5) for table, of in zip(values, groups, strict=True)]
     return Known(schema, tuple(groups), tuple(alone))
 
@@ -215,13 +257,20 @@ def _selecting(purse: Purse, amount: Fraction | None) -> Number:
 
 def _deviation(purse: Purse, amount: Fraction, partitions: int) -> float:
     """About the deviation of counts of so many partitions for this amount."""
-    return math.sqrt(2) * partitions / float(amount) if purse.unit == "epsilon" else math.sqrt(partitions / (2 * float(amount)))
+    return (
+        math.sqrt(2) * partitions / float(amount)
+        if purse.unit == "epsilon"
+        else math.sqrt(partitions / (2 * float(amount)))
+    )
 
 
 def _purse(curator: AnyCurator, epsilon: Number, delta: Number) -> Purse:
     """What may be spent; raises where the curator cannot give it."""
     if prepaid(curator) is not None:
-        raise ParameterError("a synthetic table is drawn from a private table, not from records that people randomised")
+        raise ParameterError(
+            "a synthetic table is drawn from a private table, not from records that people "
+            "randomised"
+        )
     small = exact("delta", delta, zero=True)
     if is_infinite(epsilon):
         return Purse(None, [])
@@ -229,7 +278,8 @@ def _purse(curator: AnyCurator, epsilon: Number, delta: Number) -> Purse:
     cost = Cost.pure(amount) if small == 0 else Cost.concentrated(rho_for(amount, small))
     if small and curator.unit != "rho":
         raise ParameterError(
-            "delta above 0 needs a curator with a budget in rho, such as pv.Budget(epsilon, delta=delta); this one counts epsilon"
+            "delta above 0 needs a curator with a budget in rho, such as pv.Budget(epsilon, "
+            "delta=delta); this one counts epsilon"
         )
     curator.require([cost])
     return Purse(cost.amount("rho") if small else amount, [], "rho" if small else "epsilon")
@@ -244,7 +294,13 @@ def _statement(curator: AnyCurator, purse: Purse, delta: Number) -> PrivacyState
         private=not reasons,
         reason="; ".join(reasons),
         delta=exact("delta", delta) if purse.unit == "rho" else None,
-        notes=["The rows are drawn from noisy counts: none is a person, and any number of them gives away no more."],
+        notes=[
+            (
+                "The rows are drawn from noisy counts: none is a person, and any number of them "
+                "gives "
+                "away no more."
+            )
+        ],
         id=release_id(curator.bits),
         account=curator.account,
     )

@@ -21,24 +21,36 @@ Whole = npt.NDArray[np.int64]
 
 
 def frame_of(schema: Schema, columns: Sequence[Whole], classes: Whole, bits: Bits) -> pd.DataFrame:
-    """Rows of these codes: listed values, numbers drawn uniformly within their bin, null for a missing number.
+    """Rows of these codes: listed values, numbers drawn uniformly within their bin, null for a
+    missing number.
 
     Encoded by the same schema, they have these codes again.
     """
     import pandas as pd
 
-    drawn = {name: _column(attribute, codes, bits) for (name, attribute), codes in zip(schema.attributes.items(), columns, strict=True)}
+    drawn = {
+        name: _column(attribute, codes, bits)
+        for (name, attribute), codes in zip(schema.attributes.items(), columns, strict=True)
+    }
     return pd.DataFrame({**drawn, schema.target: _listed(schema.classes)[classes]})
 
 
 def _column(attribute: Attribute, codes: Whole, bits: Bits) -> npt.NDArray[Any]:
-    return _listed(attribute.values)[codes] if isinstance(attribute, Categorical) else _numbers(attribute, codes, bits)
+    return (
+        _listed(attribute.values)[codes]
+        if isinstance(attribute, Categorical)
+        else _numbers(attribute, codes, bits)
+    )
 
 
 def _listed(values: Sequence[object]) -> npt.NDArray[Any]:
-    """An array that takes values by number. Texts, values of several kinds and very long numbers stay what they are."""
+    """An array that takes values by number. Texts, values of several kinds and very long numbers
+    stay what they are.
+    """
     kinds = {type(value) for value in values}
-    if kinds in ({bool}, {float}) or (kinds == {int} and all(-(2**63) <= value < 2**63 for value in values)):  # type: ignore[operator]
+    if kinds in ({bool}, {float}) or (
+        kinds == {int} and all(-(2**63) <= value < 2**63 for value in values)  # type: ignore[operator]
+    ):
         return np.array(values)
     out = np.empty(len(values), dtype=object)
     out[:] = list(values)
@@ -54,20 +66,30 @@ def _numbers(attribute: Numeric, codes: Whole, bits: Bits) -> npt.NDArray[Any]:
         return np.where(missing, np.nan, numbers) if missing.any() else numbers
     low, high = np.array(attribute.cuts[:-1])[bins], np.array(attribute.cuts[1:])[bins]
     share = uniforms(bits, len(codes))
-    drawn = np.clip(low * (1 - share) + high * share, low, np.nextafter(high, -np.inf))  # high - low may be too large a number
+    # high - low may be too large a number
+    drawn = np.clip(low * (1 - share) + high * share, low, np.nextafter(high, -np.inf))
     return np.where(missing, np.nan, drawn)
 
 
 def whole_numbers(attribute: Numeric) -> tuple[list[int], list[int]] | None:
-    """The first and last whole number of each bin, where the bounds are whole and every bin holds one; otherwise None.
+    """The first and last whole number of each bin, where the bounds are whole and every bin holds
+    one; otherwise None.
 
     A public rule: such an attribute (an age, a sum of money) most likely counts something.
     """
-    if not (attribute.low.is_integer() and attribute.high.is_integer() and max(-attribute.low, attribute.high) < 2**53):
+    if not (
+        attribute.low.is_integer()
+        and attribute.high.is_integer()
+        and max(-attribute.low, attribute.high) < 2**53
+    ):
         return None
     first = [math.ceil(low) for low in attribute.cuts[:-1]]
     last = [math.ceil(high) - 1 for high in attribute.cuts[1:-1]] + [int(attribute.high)]
-    return (first, last) if all(a <= b for a, b in zip(first, last, strict=True)) and _apart(first) else None
+    return (
+        (first, last)
+        if all(a <= b for a, b in zip(first, last, strict=True)) and _apart(first)
+        else None
+    )
 
 
 def _apart(first: Sequence[int]) -> bool:

@@ -1,7 +1,8 @@
 """What runs in the process of a client: one learner on one fold, and what it took.
 
-``python -m privet.reproduce.anatomy.client`` reads a request from its input and writes what it measured to its output, both JSON.
-Clocks start when the interpreter, the imports and the first use of every function that learns, seals or encodes are behind.
+``python -m privet.reproduce.anatomy.client`` reads a request from its input and writes what it
+measured to its output, both JSON. Clocks start when the interpreter, the imports and the first use
+of every function that learns, seals or encodes are behind.
 """
 
 from __future__ import annotations
@@ -21,7 +22,13 @@ import pandas as pd
 from privet.errors import PrivetError
 from privet.outsource.cells import Cell, cells_of
 from privet.outsource.cipher import KeyRing, Sealer
-from privet.outsource.client import Baseline, Collaborative, Naive, OutsourcedTable, choose_leaf_size
+from privet.outsource.client import (
+    Baseline,
+    Collaborative,
+    Naive,
+    OutsourcedTable,
+    choose_leaf_size,
+)
 from privet.outsource.client.joining import TrueRows
 from privet.outsource.client.subtrees import learn, says
 from privet.outsource.client.table import TreeSummary
@@ -39,7 +46,9 @@ Step = dict[str, float]
 
 
 class Stopwatch:
-    """Seconds of the clock and of this process's processor, and what the table's meter counts, between two moments."""
+    """Seconds of the clock and of this process's processor, and what the table's meter counts,
+    between two moments.
+    """
 
     def __init__(self, table: OutsourcedTable) -> None:
         self._table = table
@@ -51,7 +60,12 @@ class Stopwatch:
         self._cpu, self._clock = time.process_time(), time.perf_counter()
         return self
 
-    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None) -> None:
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
         seconds, cpu = time.perf_counter() - self._clock, time.process_time() - self._cpu
         self.step = {"seconds": seconds, "cpu": cpu, **asdict(self._table.meter.since(self._meter))}
 
@@ -63,7 +77,7 @@ class Client:
         self._table, self._rows, self._splits = table, rows, splits
         self._warm_up(ring)
 
-    # -- the learners --------------------------------------------------------------------------------------------------
+    # -- the learners ------------------------------------------------------------------------------
 
     def cdbsl(self) -> dict[str, Any]:
         """Let the server grow the base tree, and ask it."""
@@ -72,7 +86,12 @@ class Client:
             tree = self._table.grow(self._splits)
         with Stopwatch(self._table) as predicting:
             said = Baseline(self._table, tree).predict(self._rows, _BASELINE_AT_ONCE)
-        return {"grow": growing.step, "predict": predicting.step, "tree": asdict(tree), "right": self._right(said)}
+        return {
+            "grow": growing.step,
+            "predict": predicting.step,
+            "tree": asdict(tree),
+            "right": self._right(said),
+        }
 
     def cdtl(self, tree: dict[str, Any]) -> dict[str, Any]:
         """Refine the leaves of a base tree that predictions reach."""
@@ -82,7 +101,9 @@ class Client:
         return {"predict": predicting.step, "tree": tree, "right": self._right(said)}
 
     def cnl(self) -> dict[str, Any]:
-        """Read everything, learn, leave the tree with the server, and fetch it for every prediction."""
+        """Read everything, learn, leave the tree with the server, and fetch it for every
+        prediction.
+        """
         learner = Naive(self._table, self._splits)
         with Stopwatch(self._table) as learning:
             learner.learn()
@@ -96,15 +117,20 @@ class Client:
             best, _ = choose_leaf_size(self._table, self._splits)
         with Stopwatch(self._table) as predicting:
             said = Collaborative(self._table, best.tree).predict(self._rows, AT_ONCE)
-        return {"learn": choosing.step, "predict": predicting.step, "tree": asdict(best.tree), "right": self._right(said)}
+        return {
+            "learn": choosing.step,
+            "predict": predicting.step,
+            "tree": asdict(best.tree),
+            "right": self._right(said),
+        }
 
-    # -- memory, which is measured apart because measuring takes time --------------------------------------------------
+    # -- memory, which is measured apart because measuring takes time ------------------------------
 
     def traced(self) -> dict[str, Any]:
         """The most memory that cdtl and cnl take, beyond what was there before.
 
-        cdtl gets a base tree of its own that nobody has refined, and one row for each leaf that rows reach: refining a leaf takes
-        the memory. cnl does the same for every row.
+        cdtl gets a base tree of its own that nobody has refined, and one row for each leaf that
+        rows reach: refining a leaf takes the memory. cnl does the same for every row.
         """
         tree = self._table.grow(self._splits)
         leaves = self._table.reach(tree.id, _cells(self._table, self._rows)).leaves
@@ -120,7 +146,7 @@ class Client:
         naive = _traced(all_of_it)
         return {"cdtl": ours, "cnl": naive, "tree": asdict(tree)}
 
-    # -- so that the first use of a function is not counted ------------------------------------------------------------
+    # -- so that the first use of a function is not counted ----------------------------------------
 
     def _warm_up(self, ring: KeyRing) -> None:
         anatomy = self._table.anatomy
@@ -128,7 +154,9 @@ class Client:
         encoded = encode(anatomy.schema, self._rows.head(_WARM_UP_ROWS))
         assert encoded.classes is not None
         aside = np.arange(len(encoded.classes)) % 2 == 1
-        tree = learn(anatomy.schema, TrueRows(0, encoded.codes, encoded.classes, aside), self._splits)
+        tree = learn(
+            anatomy.schema, TrueRows(0, encoded.codes, encoded.classes, aside), self._splits
+        )
         says(tree, encoded.codes)
         sealer.open("naive", (), sealer.seal("naive", (), bytes(_WARM_UP_ROWS)))
 
@@ -141,7 +169,10 @@ class Client:
     def _right(self, said: list[str]) -> int:
         label = self._table.anatomy.schema.label
         true = self._rows[self._table.anatomy.schema.target]
-        return sum(label.code_of_text[one] == label.code_of_text[str(each)] for one, each in zip(said, true, strict=True))
+        return sum(
+            label.code_of_text[one] == label.code_of_text[str(each)]
+            for one, each in zip(said, true, strict=True)
+        )
 
 
 def run(request: dict[str, Any]) -> dict[str, Any]:
@@ -159,7 +190,10 @@ def _cells(table: OutsourcedTable, rows: Any) -> list[list[Cell]]:
 
 def plain_rows(table: Any) -> dict[str, list[Any]]:
     """A data frame as a request carries it: entries by column, None for a missing number."""
-    return {name: [None if entry != entry else entry for entry in table[name].tolist()] for name in table.columns}
+    return {
+        name: [None if entry != entry else entry for entry in table[name].tolist()]
+        for name in table.columns
+    }
 
 
 def _traced(work: Callable[[], object]) -> int:

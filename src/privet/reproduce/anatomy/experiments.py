@@ -47,9 +47,15 @@ class Experiment:
         if self.data == "adult":
             table = table[table["workclass"] != "Private"]  # those of whom it is not known stay
         if len(table) != self.rows:
-            raise DatasetError(f"experiment {self.number} needs {self.rows} rows of {self.data!r}, but there are {len(table)}")
+            raise DatasetError(
+                f"experiment {self.number} needs {self.rows} rows of {self.data!r}, but there "
+                "are "
+                f"{len(table)}"
+            )
         if self.sample is not None:
-            chosen = np.random.default_rng(_SAMPLE_SEED).choice(len(table), self.sample, replace=False)
+            chosen = np.random.default_rng(_SAMPLE_SEED).choice(
+                len(table), self.sample, replace=False
+            )
             table = table.iloc[np.sort(chosen)]
         return table.reset_index(drop=True), data.schema
 
@@ -65,12 +71,19 @@ EXPERIMENTS = {
     )
 }
 #: For ``--quick``: small tables, and a sample of a large one.
-QUICK = (EXPERIMENTS[2], EXPERIMENTS[3], Experiment(4, "adult", "relationship", "multiway", 14_936, 0, sample=1500))
+QUICK = (
+    EXPERIMENTS[2],
+    EXPERIMENTS[3],
+    Experiment(4, "adult", "relationship", "multiway", 14_936, 0, sample=1500),
+)
 
 
 def chosen(numbers: list[int], *, quick: bool) -> list[Experiment]:
     """The experiments of these numbers, or all; each once, in order."""
     there = {one.number: one for one in QUICK} if quick else EXPERIMENTS
     if unknown := [number for number in numbers if number not in there]:
-        raise ParameterError(f"experiment must be one of {', '.join(map(str, there))}{' of --quick' if quick else ''}; got {unknown[0]}")
+        raise ParameterError(
+            "experiment must be one of "
+            f"{', '.join(map(str, there))}{' of --quick' if quick else ''}; got {unknown[0]}"
+        )
     return [one for number, one in there.items() if not numbers or number in numbers]

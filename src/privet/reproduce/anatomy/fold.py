@@ -24,8 +24,17 @@ PRUNING = 0.2
 CLIENTS = ("cdbsl", "cdtl", "cnl", "traced", "threshold")
 
 
-def run_fold(experiment: Experiment, fold: int, train: Any, test: Any, schema: Schema, step: Callable[[str], None]) -> list[Line]:
-    """The lines of one fold. Keys, halves and homes are in a folder that is gone afterwards. ``step`` is told each client that is done."""
+def run_fold(
+    experiment: Experiment,
+    fold: int,
+    train: Any,
+    test: Any,
+    schema: Schema,
+    step: Callable[[str], None],
+) -> list[Line]:
+    """The lines of one fold. Keys, halves and homes are in a folder that is gone afterwards.
+    ``step`` is told each client that is done.
+    """
     with TemporaryDirectory(prefix="privet-reproduce-") as folder, ExitStack() as running:
         work = Path(folder)
         clients = {learner: running.enter_context(Client()) for learner in CLIENTS}
@@ -33,18 +42,29 @@ def run_fold(experiment: Experiment, fold: int, train: Any, test: Any, schema: S
         ring.write(work / "key")
         made = split(train, schema, experiment.sensitive, L, ring, pruning=PRUNING)
         if len(made.withheld):
-            raise OutsourceError(f"fold {fold + 1} of experiment {experiment.number} cannot be split without withholding rows")
+            raise OutsourceError(
+                f"fold {fold + 1} of experiment {experiment.number} cannot be split without "
+                "withholding rows"
+            )
         write_halves(made.halves, work / "halves")
         home = Home.make(work / "home", work / "halves")
         server = running.enter_context(Server(work / "home", work))
         for client in clients.values():
             client.ready()
-        request: dict[str, Any] = {"token": home.accounts.add_analyst("client"), "key": str(work / "key"), "url": server.url}
+        request: dict[str, Any] = {
+            "token": home.accounts.add_analyst("client"),
+            "key": str(work / "key"),
+            "url": server.url,
+        }
         request |= {"splits": experiment.splits, "rows": plain_rows(test)}
-        return lines(experiment, fold, len(train), len(test), _measured(clients, request, fold, step))
+        return lines(
+            experiment, fold, len(train), len(test), _measured(clients, request, fold, step)
+        )
 
 
-def _measured(clients: dict[str, Client], request: dict[str, Any], fold: int, step: Callable[[str], None]) -> dict[str, dict[str, Any]]:
+def _measured(
+    clients: dict[str, Client], request: dict[str, Any], fold: int, step: Callable[[str], None]
+) -> dict[str, dict[str, Any]]:
     answers: dict[str, dict[str, Any]] = {}
     # Who comes second may find the server's files in memory; so they take turns.
     order = CLIENTS if fold % 2 == 0 else ("cdbsl", "cnl", "cdtl", *CLIENTS[3:])

@@ -17,24 +17,39 @@ from privet.reproduce.anatomy.summary import ORDER, WARNING, paired, title
 from privet.reproduce.experiment import Comparison, Experiment, Paper, Row
 
 QUICK_FOLDS = 2
-#: In a report of all papers the two large tables have three of their ten folds, because a fold of theirs takes minutes on a busy machine.
-#: ``privet reproduce anatomy`` runs all.
+#: In a report of all papers the two large tables have three of their ten folds, because a fold of
+#: theirs takes minutes on a busy machine. ``privet reproduce anatomy`` runs all.
 FOLDS_AMONG_OTHERS = {1: FOLDS, 2: FOLDS, 3: FOLDS, 4: 3, 5: 3}
-#: And a quick one, which should be done in two minutes, has one fold of a small table and of a sample of a large one.
+#: And a quick one, which should be done in two minutes, has one fold of a small table and of a
+#: sample of a large one.
 QUICK_AMONG_OTHERS, QUICK_FOLDS_AMONG_OTHERS = [2, 4], 1
 
 
 def measured(folder: Path, quick: bool, absent: Collection[str]) -> list[Row]:
-    """All lines: a server and its clients are processes of their own, one experiment after the other."""
-    experiments = [one for one in chosen(QUICK_AMONG_OTHERS if quick else [], quick=quick) if one.data not in absent]
+    """All lines: a server and its clients are processes of their own, one experiment after the
+    other.
+    """
+    experiments = [
+        one
+        for one in chosen(QUICK_AMONG_OTHERS if quick else [], quick=quick)
+        if one.data not in absent
+    ]
     if not experiments:
         return []
     folds = QUICK_FOLDS_AMONG_OTHERS if quick else FOLDS_AMONG_OTHERS
-    return run(experiments, folds, folder, lambda done, total, what: tell(what, done / total if total else None))
+    return run(
+        experiments,
+        folds,
+        folder,
+        lambda done, total, what: tell(what, done / total if total else None),
+    )
 
 
 def _by_experiment(rows: Sequence[Row]) -> list[tuple[str, Any]]:
-    return [(title(mine.iloc[0].to_dict()), mine) for _, mine in pd.DataFrame(rows).groupby("experiment")]
+    return [
+        (title(mine.iloc[0].to_dict()), mine)
+        for _, mine in pd.DataFrame(rows).groupby("experiment")
+    ]
 
 
 def _shares(rows: Sequence[Row], column: str, what: str) -> list[Comparison]:
@@ -42,7 +57,9 @@ def _shares(rows: Sequence[Row], column: str, what: str) -> list[Comparison]:
     found = []
     for name, mine in _by_experiment(rows):
         share = float(mine[mine["learner"] == "cdtl"][column].mean())
-        found.append(Comparison(name, f"cdtl needs less {what} than cnl", f"{share:.2f} of cnl's", share < 1))
+        found.append(
+            Comparison(name, f"cdtl needs less {what} than cnl", f"{share:.2f} of cnl's", share < 1)
+        )
     return found
 
 
@@ -64,25 +81,36 @@ def compare_accuracy(rows: Sequence[Row]) -> list[Comparison]:
     for better, worse in ORDER:
         difference = float((means[better] - means[worse]).mean())
         found.append(
-            Comparison(f"{better} and {worse}, mean of experiments", f"{better} at least as good", f"{difference:+.4f}", difference >= 0)
+            Comparison(
+                f"{better} and {worse}, mean of experiments",
+                f"{better} at least as good",
+                f"{difference:+.4f}",
+                difference >= 0,
+            )
         )
     for name, mine in _by_experiment(rows):
-        told = ", ".join(f"{better} - {worse} {paired(mine, better, worse)[0]:+.4f}" for better, worse in ORDER)
+        told = ", ".join(
+            f"{better} - {worse} {paired(mine, better, worse)[0]:+.4f}" for better, worse in ORDER
+        )
         found.append(Comparison(name, "no number in the text", told, None))
     return found
 
 
 _TIME_REMARKS = (
-    "What cnl does once, learning from everything, takes about a second here even for 13 442 rows, so there is little to save; cdtl pays "
+    "What cnl does once, learning from everything, takes about a second here even for 13 442 rows, "
+    "so there is little to save; cdtl pays "
     "two more exchanges for each leaf that it refines. docs/results/anatomy.md takes it apart.",
 )
 PAPER = Paper(
     name="anatomy",
     reference="Mancuhan and Clifton 2014, Decision Tree Classification on Outsourced Data",
     setting=(
-        "Five experiments, each a server and clients in processes of their own over loopback. cdbsl is the server's tree of identifying "
-        "attributes, cdtl the same tree refined by the client, cnl a tree that the client learns from everything. Folds are made of "
-        "whole groups. In a report of all papers the two large tables have three of their ten folds; privet reproduce anatomy runs all."
+        "Five experiments, each a server and clients in processes of their own over loopback. "
+        "cdbsl is the server's tree of identifying "
+        "attributes, cdtl the same tree refined by the client, cnl a tree that the client learns "
+        "from everything. Folds are made of "
+        "whole groups. In a report of all papers the two large tables have three of their ten "
+        "folds; privet reproduce anatomy runs all."
     ),
     experiments=(
         Experiment(
@@ -106,7 +134,13 @@ PAPER = Paper(
             "On average cnl is the most accurate, cdbsl the least, and cdtl is between them.",
             compare_accuracy,
             accuracy_picture,
-            choices=("Rows that no 2-diverse group can take are withheld from all learners alike; high prices of cars begin at 10 000.",),
+            choices=(
+                (
+                    "Rows that no 2-diverse group can take are withheld from all learners alike; "
+                    "high "
+                    "prices of cars begin at 10 000."
+                ),
+            ),
         ),
     ),
     warning=WARNING,

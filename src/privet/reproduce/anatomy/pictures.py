@@ -29,7 +29,9 @@ _MEMORY = {
 
 def write_pictures(lines: Sequence[Line], folder: Path) -> None:
     """Draw the three pictures."""
-    for name, figure in zip(PICTURES, (time_picture(lines), memory_picture(lines), accuracy_picture(lines)), strict=True):
+    for name, figure in zip(
+        PICTURES, (time_picture(lines), memory_picture(lines), accuracy_picture(lines)), strict=True
+    ):
         save_figure(figure, folder / name)
 
 
@@ -45,14 +47,27 @@ def memory_picture(lines: Sequence[Line]) -> Figure:
 
 def accuracy_picture(lines: Sequence[Line]) -> Figure:
     """Figure 6: accuracy of all learners."""
-    told = [(_place(line), learner, line["accuracy"]) for learner in LEARNERS for line in lines if line["learner"] == learner]
-    return draw_boxes(told, measure="accuracy", title="Accuracy on held-out folds", caption=_caption(lines))
+    told = [
+        (_place(line), learner, line["accuracy"])
+        for learner in LEARNERS
+        for line in lines
+        if line["learner"] == learner
+    ]
+    return draw_boxes(
+        told, measure="accuracy", title="Accuracy on held-out folds", caption=_caption(lines)
+    )
 
 
 def _shares(lines: Sequence[Line], columns: dict[str, str], head: str) -> Figure:
     ours = [line for line in lines if line["learner"] == "cdtl"]
     told = [(_place(line), name, line[column]) for column, name in columns.items() for line in ours]
-    return draw_boxes(told, measure="share of cnl's (below 1 is saved)", title=head, level=(1.0, "as much as cnl"), caption=_caption(lines))
+    return draw_boxes(
+        told,
+        measure="share of cnl's (below 1 is saved)",
+        title=head,
+        level=(1.0, "as much as cnl"),
+        caption=_caption(lines),
+    )
 
 
 def _place(line: Line) -> str:
@@ -62,4 +77,7 @@ def _place(line: Line) -> str:
 
 def _caption(lines: Sequence[Line]) -> str:
     folds: set[Any] = {line["fold"] for line in lines}
-    return f"{WARNING} A box is {len(folds)} fold{'s' * (len(folds) > 1)}; the dot is their mean, the line their median."
+    return (
+        f"{WARNING} A box is {len(folds)} fold{'s' * (len(folds) > 1)}; the dot is their mean, the "
+        "line their median."
+    )

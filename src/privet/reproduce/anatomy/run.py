@@ -1,4 +1,6 @@
-"""A whole run: what is there already is kept, what is missing is done, then the numbers are written up."""
+"""A whole run: what is there already is kept, what is missing is done, then the numbers are written
+up.
+"""
 
 from __future__ import annotations
 
@@ -25,14 +27,23 @@ RESULTS, SUMMARY = "results.csv", "summary.md"
 _STARTING = 1000
 
 
-def run(experiments: list[Experiment], folds: int | Mapping[int, int], output: Path, progress: Progress = lambda *_: None) -> list[Line]:
-    """Run the first ``folds`` of ten folds of these experiments, and write numbers, pictures and a summary to a folder.
+def run(
+    experiments: list[Experiment],
+    folds: int | Mapping[int, int],
+    output: Path,
+    progress: Progress = lambda *_: None,
+) -> list[Line]:
+    """Run the first ``folds`` of ten folds of these experiments, and write numbers, pictures and a
+    summary to a folder.
 
     ``folds`` may differ by the number of the experiment.
 
     Folds that the folder has are not run again, so a run that was ended goes on where it was.
     """
-    counts = {one.number: folds[one.number] if isinstance(folds, Mapping) else folds for one in experiments}
+    counts = {
+        one.number: folds[one.number] if isinstance(folds, Mapping) else folds
+        for one in experiments
+    }
     for count in counts.values():
         if isinstance(count, bool) or not isinstance(count, int) or not 1 <= count <= FOLDS:
             raise ParameterError(f"folds must be a whole number from 1 to {FOLDS}, got {count!r}")
@@ -42,7 +53,10 @@ def run(experiments: list[Experiment], folds: int | Mapping[int, int], output: P
     # All of it is looked at first: what is missing is told before the first fold.
     tables = [_Table(one, *one.load(), place) for one in experiments]
     wanted = [(table, fold) for table in tables for fold in range(counts[table.experiment.number])]
-    files = {(table.experiment.number, fold): _file(place, table.experiment, fold) for table, fold in wanted}
+    files = {
+        (table.experiment.number, fold): _file(place, table.experiment, fold)
+        for table, fold in wanted
+    }
     found = {at: _lines(path) for at, path in files.items() if path.exists()}
     todo = [(table, fold) for table, fold in wanted if (table.experiment.number, fold) not in found]
     bar = _Bar(sum(table.effort for table, _ in todo), progress)
@@ -50,7 +64,9 @@ def run(experiments: list[Experiment], folds: int | Mapping[int, int], output: P
         for table, fold in todo:
             number = table.experiment.number
             step = bar.steps(f"experiment {number}, fold {fold + 1}", table.effort / len(CLIENTS))
-            found[number, fold] = run_fold(table.experiment, fold, *table.parts(fold), table.schema, step)
+            found[number, fold] = run_fold(
+                table.experiment, fold, *table.parts(fold), table.schema, step
+            )
             write_json(files[number, fold], found[number, fold])
     lines = [line for at in sorted(found) for line in found[at]]
     write_csv(lines, output / RESULTS)
@@ -64,7 +80,9 @@ class _Table:
 
     def __init__(self, experiment: Experiment, rows: Any, schema: Schema, place: Path) -> None:
         self.experiment, self._rows, self.schema = experiment, rows, schema
-        self._assignment: Assignment = kept(place / f"experiment-{experiment.number}.json", experiment, rows, schema)
+        self._assignment: Assignment = kept(
+            place / f"experiment-{experiment.number}.json", experiment, rows, schema
+        )
         self.effort = float(len(rows) + _STARTING)
 
     def parts(self, fold: int) -> tuple[Any, Any]:

@@ -1,4 +1,5 @@
-"""Hanisch, *Differential Privacy for Decision Trees*: random private trees and forests on Adult, and the tale of the billionaire.
+"""Hanisch, *Differential Privacy for Decision Trees*: random private trees and forests on Adult,
+and the tale of the billionaire.
 
 - :mod:`~privet.reproduce.hanisch.protocol`: what the paper leaves open, as named constants
 - :mod:`~privet.reproduce.hanisch.table`: Adult with seven grouped attributes and balanced classes

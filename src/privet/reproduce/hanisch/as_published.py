@@ -1,14 +1,18 @@
-"""Hanisch's count procedure and forest as he printed them: **NOT PRIVATE**. No learner; only for the runs that repeat him.
+"""Hanisch's count procedure and forest as he printed them: **NOT PRIVATE**. No learner; only for
+the runs that repeat him.
 
-His Laplace noise is -b sign(u) log(1 - 2|u|) with b = 1/epsilon and u = rand() - 0.5, rounded to a whole number. But
+His Laplace noise is -b sign(u) log(1 - 2|u|) with b = 1/epsilon and u = rand() - 0.5, rounded to a
+whole number. But
 
 - ``rand()`` is no cryptographic generator: who knows its state strips the noise off;
-- u is rounded to ten digits and handed on as ``VARCHAR``, for which SQL Server keeps six digits (CAST and CONVERT, style 0). So |u| is
-  at most 0.499999, noise is never beyond b ln(500 000) = 13.1 b, and towards the end it jumps by up to 0.7 b: some answers are possible for
-  one table and impossible for its neighbour, which no epsilon allows. :func:`telling_answers` says how often;
+- u is rounded to ten digits and handed on as ``VARCHAR``, for which SQL Server keeps six digits
+  (CAST and CONVERT, style 0). So |u| is at most 0.499999, noise is never beyond b ln(500 000) =
+  13.1 b, and towards the end it jumps by up to 0.7 b: some answers are possible for one table and
+  impossible for its neighbour, which no epsilon allows. :func:`telling_answers` says how often;
 - nobody keeps a ledger.
 
-The law of u is repeated here from the system's bits; how guessable ``rand()`` is changes no accuracy.
+The law of u is repeated here from the system's bits; how guessable ``rand()`` is changes no
+accuracy.
 """
 
 from __future__ import annotations
@@ -29,7 +33,9 @@ Codes = list[npt.NDArray[Any]]
 DIGITS = 6
 
 
-def laplacian_counts_not_private(bits: Bits, counts: npt.NDArray[np.int64], epsilon: float) -> npt.NDArray[np.int64]:
+def laplacian_counts_not_private(
+    bits: Bits, counts: npt.NDArray[np.int64], epsilon: float
+) -> npt.NDArray[np.int64]:
     """Noisy, rounded counts, as the procedure ``laplacianCount`` gives them."""
     u = np.empty(counts.size)
     open_ = np.arange(counts.size)
@@ -40,11 +46,17 @@ def laplacian_counts_not_private(bits: Bits, counts: npt.NDArray[np.int64], epsi
 
 
 def forest_accuracy_not_private(
-    bits: Bits, structures: Sequence[Cells], train: tuple[Codes, npt.NDArray[Any]], test: tuple[Codes, npt.NDArray[Any]], epsilon: float
+    bits: Bits,
+    structures: Sequence[Cells],
+    train: tuple[Codes, npt.NDArray[Any]],
+    test: tuple[Codes, npt.NDArray[Any]],
+    epsilon: float,
 ) -> float:
-    """The accuracy of a forest on test rows, by a majority of its trees; each tree asks with its share of epsilon.
+    """The accuracy of a forest on test rows, by a majority of its trees; each tree asks with its
+    share of epsilon.
 
-    A leaf says class 1 if its noisy count is the larger one, and a forest if more than half of its trees do.
+    A leaf says class 1 if its noisy count is the larger one, and a forest if more than half of its
+    trees do.
     """
     votes = np.zeros(len(test[1]))
     for cells in structures:
@@ -59,7 +71,8 @@ def forest_accuracy_not_private(
 
 
 def telling_answers(epsilon: float) -> float:
-    """The probability that an answer of the procedure cannot be one about the table with a row more: it rules that neighbour out.
+    """The probability that an answer of the procedure cannot be one about the table with a row
+    more: it rules that neighbour out.
 
     All u of six digits from 0.1 on are looked at; nearer to zero noise has no gaps.
     """

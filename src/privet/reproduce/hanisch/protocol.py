@@ -6,9 +6,20 @@ from __future__ import annotations
 AGE_UP_TO = 37
 #: Figure 8 shows <=36, 37-50 and >=51.
 HOURS_UP_TO = (36, 50)
-#: Figure 8 shows HS_or_below, Bachelors and Masters. The rest is open: neighbours in years of schooling are put together.
+#: Figure 8 shows HS_or_below, Bachelors and Masters. The rest is open: neighbours in years of
+#: schooling are put together.
 EDUCATION_LEVEL = {
-    "HS_or_below": ("Preschool", "1st-4th", "5th-6th", "7th-8th", "9th", "10th", "11th", "12th", "HS-grad"),
+    "HS_or_below": (
+        "Preschool",
+        "1st-4th",
+        "5th-6th",
+        "7th-8th",
+        "9th",
+        "10th",
+        "11th",
+        "12th",
+        "HS-grad",
+    ),
     "Some_college": ("Some-college",),
     "Associate": ("Assoc-voc", "Assoc-acdm"),
     "Bachelors": ("Bachelors",),
@@ -17,12 +28,12 @@ EDUCATION_LEVEL = {
 }
 #: An unknown work class is open: it is a value of its own, so that no row is lost.
 UNKNOWN_WORKCLASS = "?"
-#: Rows of the frequent class are dropped until it has this share (figure 9: a naive classifier is right for 52.6%). Which class is the
-#: larger one then is open: the one that was, so that the fewest rows are dropped. That all 48 842 rows of both UCI files take part is
-#: open too.
+#: Rows of the frequent class are dropped until it has this share (figure 9: a naive classifier is
+#: right for 52.6%). Which class is the larger one then is open: the one that was, so that the
+#: fewest rows are dropped. That all 48 842 rows of both UCI files take part is open too.
 NAIVE = 0.526
-#: There is one split into training and test rows: at full depth, the text says, only noise makes accuracies differ. The share is open:
-#: scikit-learn's default.
+#: There is one split into training and test rows: at full depth, the text says, only noise makes
+#: accuracies differ. The share is open: scikit-learn's default.
 TEST_SHARE = 0.25
 #: Which rows are dropped and which are for testing is open; the same in every run.
 SPLIT_SEED = 2017
@@ -31,7 +42,8 @@ SPLIT_SEED = 2017
 EPSILONS = (0.001, 0.01, 0.1, 1.0, 10.0)
 #: Seven at most: one level per attribute.
 DEPTHS = (1, 2, 3, 4, 5, 6, 7)
-#: Of figure 10; which depths is open. The text sees overfitting in deep trees, and scikit-learn's go beyond seven.
+#: Of figure 10; which depths is open. The text sees overfitting in deep trees, and scikit-learn's
+#: go beyond seven.
 EXACT_DEPTHS = (1, 2, 3, 4, 5, 6, 7, 8, 10, 12, 15, 20)
 #: Trees of the heat maps. The text names 7 for one of them.
 TREES = (1, 2, 3, 4, 5, 6, 7, 8, 9, 10)

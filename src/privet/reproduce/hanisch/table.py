@@ -1,7 +1,9 @@
-"""Adult as Hanisch prepares it: seven grouped attributes, classes of nearly the same size, one part to learn from and one to test.
+"""Adult as Hanisch prepares it: seven grouped attributes, classes of nearly the same size, one part
+to learn from and one to test.
 
-Both the grouping ("nearly same sized bins") and the balance are read off the rows, which no budget pays for. Adult is public, so nothing
-is lost here; on a private table bins and balance would have to be public facts, or be paid for.
+Both the grouping ("nearly same sized bins") and the balance are read off the rows, which no budget
+pays for. Adult is public, so nothing is lost here; on a private table bins and balance would have
+to be public facts, or be paid for.
 """
 
 from __future__ import annotations
@@ -54,7 +56,10 @@ def prepared() -> Table:
     import pandas as pd
 
     adult = load("adult")
-    rows, level = adult.table, {name: group for group, names in protocol.EDUCATION_LEVEL.items() for name in names}
+    rows, level = (
+        adult.table,
+        {name: group for group, names in protocol.EDUCATION_LEVEL.items() for name in names},
+    )
     hours = np.digitize(rows["hours_per_week"], [_LOW + 1, _HIGH + 1])
     table = pd.DataFrame(
         {
@@ -75,8 +80,11 @@ def prepared() -> Table:
 
 
 def _balanced(rich: npt.NDArray[np.bool_]) -> npt.NDArray[np.intp]:
-    """Rows to keep, in random order: all of the rare class, and as many of the other as give it the share that is wanted."""
-    shuffle = np.random.default_rng(protocol.SPLIT_SEED).permutation  # a public choice of public rows, no noise
+    """Rows to keep, in random order: all of the rare class, and as many of the other as give it the
+    share that is wanted.
+    """
+    # a public choice of public rows, no noise
+    shuffle = np.random.default_rng(protocol.SPLIT_SEED).permutation
     wanted = round(int(rich.sum()) * protocol.NAIVE / (1 - protocol.NAIVE))
     poor = shuffle(np.flatnonzero(~rich))[:wanted]
     return np.asarray(shuffle(np.concatenate([np.flatnonzero(rich), poor])))
@@ -84,7 +92,11 @@ def _balanced(rich: npt.NDArray[np.bool_]) -> npt.NDArray[np.intp]:
 
 def _schema(adult: Schema) -> Schema:
     """The public domain: the catalogue's values, and the groups of the protocol."""
-    of = {name: attribute for name, attribute in adult.attributes.items() if isinstance(attribute, Categorical)}
+    of = {
+        name: attribute
+        for name, attribute in adult.attributes.items()
+        if isinstance(attribute, Categorical)
+    }
     attributes = {
         "age": Categorical(_AGES),
         "workclass": of["workclass"],

@@ -1,20 +1,27 @@
-"""The trees of Novakovic's listings as printed: **NOT PRIVATE**. No learner; only for the runs that repeat the thesis.
+"""The trees of Novakovic's listings as printed: **NOT PRIVATE**. No learner; only for the runs that
+repeat the thesis.
 
 What the listings do that no epsilon covers:
 
-- of each attribute the best value is found *exactly*, and only then is chance let in, between attributes;
-- values, classes and kinds of attributes are read off the rows of the node, and a node with one class left is a leaf, exactly;
-- a split with an empty side scores 0, so that one row can change a score by as much as there are rows;
-- the class counts of a node are drawn twice, once for the stopping rule and once for its label, and paid for once;
+- of each attribute the best value is found *exactly*, and only then is chance let in, between
+  attributes;
+- values, classes and kinds of attributes are read off the rows of the node, and a node with one
+  class left is a leaf, exactly;
+- a split with an empty side scores 0, so that one row can change a score by as much as there are
+  rows;
+- the class counts of a node are drawn twice, once for the stopping rule and once for its label, and
+  paid for once;
 - noise is in floating point.
 
-And what they do that is not meant: Gini sums ``exp2(m / n)`` over the classes that a side has, where a square is meant. Without the square
-larger is purer, so the sign fits; but a side of one class has a sum of 2 and a score of n, and a side that is nearly of one class a sum of
-almost 3 and a score of almost 2 n. **Pure sides look worse than any mixed side.**
+And what they do that is not meant: Gini sums ``exp2(m / n)`` over the classes that a side has,
+where a square is meant. Without the square larger is purer, so the sign fits; but a side of one
+class has a sum of 2 and a score of n, and a side that is nearly of one class a sum of almost 3 and
+a score of almost 2 n. **Pure sides look worse than any mixed side.**
 
-Two things are not repeated, because the printed program fails there: weights exp(score epsilon / 2) overflow where more than about 1400 /
-epsilon rows are right (the epsilon of one query; Mushroom from a total of 3 on), so the largest score is subtracted first, which changes no
-probability; and a node without rows has no class, so it says what its parent says.
+Two things are not repeated, because the printed program fails there: weights exp(score epsilon / 2)
+overflow where more than about 1400 / epsilon rows are right (the epsilon of one query; Mushroom
+from a total of 3 on), so the largest score is subtracted first, which changes no probability; and a
+node without rows has no class, so it says what its parent says.
 """
 
 from __future__ import annotations
@@ -39,7 +46,9 @@ _SENSITIVITY = {"max": 1.0, "gini": 2.0}
 
 @dataclass(frozen=True)
 class Node:
-    """A leaf says ``label``; another node asks whether ``attribute`` has ``value`` (or at least it, for a number)."""
+    """A leaf says ``label``; another node asks whether ``attribute`` has ``value`` (or at least it,
+    for a number).
+    """
 
     label: int
     attribute: int = -1
@@ -59,7 +68,9 @@ class Node:
         return said
 
 
-def grow_not_private(values: Sequence[Int], classes: Int, criterion: Criterion, epsilon: float, bits: Bits) -> Node:
+def grow_not_private(
+    values: Sequence[Int], classes: Int, criterion: Criterion, epsilon: float, bits: Bits
+) -> Node:
     """Grow a tree as the listings do; with an infinite epsilon, the thesis' non-private tree.
 
     Args:
@@ -70,7 +81,9 @@ def grow_not_private(values: Sequence[Int], classes: Int, criterion: Criterion, 
         bits: where chance comes from.
     """
     numbers = [len(np.unique(column)) > protocol.MOST_CATEGORIES for column in values]
-    grower = _Grower(values, classes, numbers, criterion, epsilon / (2 * (protocol.MAX_DEPTH + 1) - 1), bits)
+    grower = _Grower(
+        values, classes, numbers, criterion, epsilon / (2 * (protocol.MAX_DEPTH + 1) - 1), bits
+    )
     return grower.node(np.arange(len(classes)), tuple(range(len(values))), 0, 0)
 
 
@@ -88,15 +101,22 @@ class _Grower:
         if not len(rows):
             return Node(above)
         counts = np.bincount(self.classes[rows])
-        present = np.flatnonzero(counts)  # the listing draws noise for classes that are there, and knows of no others
+        # the listing draws noise for classes that are there, and knows of no others
+        present = np.flatnonzero(counts)
         size = self._noisy(counts[present]).sum()
         label = int(present[self._noisy(counts[present]).argmax()])
-        if depth == protocol.MAX_DEPTH or not attributes or size <= protocol.MIN_SAMPLE or len(present) == 1:
+        if (
+            depth == protocol.MAX_DEPTH
+            or not attributes
+            or size <= protocol.MIN_SAMPLE
+            or len(present) == 1
+        ):
             return Node(label)
         attribute, value = self._split(rows, attributes)
         number, asked = self.numbers[attribute], self.values[attribute][rows]
         yes = asked >= value if number else asked == value
-        left = attributes if number else tuple(a for a in attributes if a != attribute)  # a category is asked once
+        # a category is asked once
+        left = attributes if number else tuple(a for a in attributes if a != attribute)
         sides = (self.node(side, left, depth + 1, label) for side in (rows[yes], rows[~yes]))
         return Node(label, attribute, value, number, *sides)
 
@@ -113,7 +133,8 @@ class _Grower:
             at = int(scores.argmax())
         else:
             at = index_by_weight(self.bits, scores * self.each / (2 * _SENSITIVITY[self.criterion]))
-            at = int(np.flatnonzero(scores == scores[at])[0])  # the listing looks the score up again, and finds the first that has it
+            # the listing looks the score up again, and finds the first that has it
+            at = int(np.flatnonzero(scores == scores[at])[0])
         return attributes[at], best[at][0]
 
     def _best_value(self, rows: Int, attribute: int) -> tuple[int, float]:

@@ -1,4 +1,6 @@
-"""What the cells of Novakovic's figures compute: accuracies of one method on one table, epsilon by epsilon and fold by fold."""
+"""What the cells of Novakovic's figures compute: accuracies of one method on one table, epsilon by
+epsilon and fold by fold.
+"""
 
 from __future__ import annotations
 
@@ -21,7 +23,11 @@ GIBBS = "Privet's default (Gibbs)"
 FREQUENT = "most frequent class"
 #: The methods, in the order of the pictures.
 METHODS = (BASELINE, MAX_PUBLISHED, GINI_PUBLISHED, MAX, GINI, GIBBS)
-_PUBLISHED: dict[str, Criterion] = {BASELINE: "info_gain", MAX_PUBLISHED: "max", GINI_PUBLISHED: "gini"}
+_PUBLISHED: dict[str, Criterion] = {
+    BASELINE: "info_gain",
+    MAX_PUBLISHED: "max",
+    GINI_PUBLISHED: "gini",
+}
 _CORRECTED: dict[str, Literal["max", "gini"]] = {MAX: "max", GINI: "gini"}
 
 
@@ -34,11 +40,12 @@ def accuracies(
     folds_run: int = protocol.FOLDS,
     seed: int | None = None,
 ) -> list[Row]:
-    """One line per epsilon, run and fold. The non-private tree is one line per run and fold, without an epsilon.
+    """One line per epsilon, run and fold. The non-private tree is one line per run and fold,
+    without an epsilon.
 
-    Corrected: :class:`~privet.GreedyTreeClassifier` with the thesis' budget (``schedule="thesis"``), depth and stopping rule. It
-    chooses among all attribute-value pairs at once, from a public schema; a value that was set apart is not asked again, its
-    attribute may be.
+    Corrected: :class:`~privet.GreedyTreeClassifier` with the thesis' budget
+    (``schedule="thesis"``), depth and stopping rule. It chooses among all attribute-value pairs at
+    once, from a public schema; a value that was set apart is not asked again, its attribute may be.
     """
     data, chance = table(figure), Chance(seed)
     head = {"table": protocol.TABLES[figure][0], "method": method, "order": order}
@@ -48,19 +55,33 @@ def accuracies(
             for epsilon in [math.inf] if method == BASELINE else epsilons:
                 right = _right(data, method, epsilon, train, test, chance)
                 line = {"epsilon": epsilon} if math.isfinite(epsilon) else {}
-                found.append({**head, **line, "run": run, "fold": fold, "accuracy": float(right.mean())})
+                found.append(
+                    {**head, **line, "run": run, "fold": fold, "accuracy": float(right.mean())}
+                )
     return found
 
 
 def most_frequent(figure: str) -> list[Row]:
     """The share of the most frequent class, to compare with."""
-    return [{"table": protocol.TABLES[figure][0], "method": FREQUENT, "accuracy": table(figure).majority}]
+    return [
+        {
+            "table": protocol.TABLES[figure][0],
+            "method": FREQUENT,
+            "accuracy": table(figure).majority,
+        }
+    ]
 
 
 def _right(data: Table, method: str, epsilon: float, train: Int, test: Int, chance: Chance) -> Any:
     """Which test rows are predicted right."""
     if method in _PUBLISHED:
-        tree = grow_not_private([column[train] for column in data.values], data.classes[train], _PUBLISHED[method], epsilon, chance.bits())
+        tree = grow_not_private(
+            [column[train] for column in data.values],
+            data.classes[train],
+            _PUBLISHED[method],
+            epsilon,
+            chance.bits(),
+        )
         return tree.predict([column[test] for column in data.values]) == data.classes[test]
     learner: Any
     schema = data.schema.declare(n_rows=len(train))  # KFold makes it public

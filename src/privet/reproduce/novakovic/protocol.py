@@ -1,4 +1,6 @@
-"""Novakovic's protocol, and what the thesis leaves open: each choice is a constant with a reason."""
+"""Novakovic's protocol, and what the thesis leaves open: each choice is a constant with a
+reason.
+"""
 
 from __future__ import annotations
 
@@ -9,9 +11,11 @@ FOLDS = 5
 #: The defaults of the listing; that the experiments keep them is not said.
 MAX_DEPTH = 5
 MIN_SAMPLE = 5
-#: The listing takes an attribute for a number if it has more different values than this in the training rows, and for categories otherwise.
+#: The listing takes an attribute for a number if it has more different values than this in the
+#: training rows, and for categories otherwise.
 MOST_CATEGORIES = 20
-#: The appendix does not shuffle before it makes folds, and Tic-Tac-Toe's file is sorted by class. So both are run.
+#: The appendix does not shuffle before it makes folds, and Tic-Tac-Toe's file is sorted by class.
+#: So both are run.
 ORDERS = ("file order", "shuffled")
 #: Which rows a fold has after shuffling is open; the same in every run of the experiment.
 SHUFFLE_SEED = 2019

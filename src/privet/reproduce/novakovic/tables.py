@@ -1,8 +1,10 @@
-"""The ten tables: as the listings see them, values numbered in order, and with a public schema for private learners.
+"""The ten tables: as the listings see them, values numbered in order, and with a public schema for
+private learners.
 
-The listings take domains and kinds of attributes from the training rows. The corrected runs have them from the catalogue: what the
-questionnaire, the field guide and the rules of the game allow is public. Seven attributes of the drug table are answers to choose
-from, which the thesis treats as categories; the five scores of the personality test are numbers, in public bins.
+The listings take domains and kinds of attributes from the training rows. The corrected runs have
+them from the catalogue: what the questionnaire, the field guide and the rules of the game allow is
+public. Seven attributes of the drug table are answers to choose from, which the thesis treats as
+categories; the five scores of the personality test are numbers, in public bins.
 """
 
 from __future__ import annotations
@@ -50,7 +52,10 @@ def table(figure: str) -> Table:
     """The table of a figure."""
     _, name, drug = protocol.TABLES[figure]
     data = load(name, target=drug)
-    values = tuple(np.unique(data.X[column], return_inverse=True)[1].astype(np.int64) for column in data.X.columns)
+    values = tuple(
+        np.unique(data.X[column], return_inverse=True)[1].astype(np.int64)
+        for column in data.X.columns
+    )
     frame, schema = _with_categories(data.X, data.schema)
     classes = np.unique(data.y, return_inverse=True)[1].astype(np.int64)
     return Table(frame, data.y, schema, values, classes)
@@ -62,16 +67,25 @@ def folds(n_rows: int, order: str, run: int) -> list[tuple[Int, Int]]:
 
     shuffled = order == "shuffled"
     seed = protocol.SHUFFLE_SEED + run if shuffled else None
-    return [(train, test) for train, test in KFold(protocol.FOLDS, shuffle=shuffled, random_state=seed).split(np.zeros(n_rows))]
+    return [
+        (train, test)
+        for train, test in KFold(protocol.FOLDS, shuffle=shuffled, random_state=seed).split(
+            np.zeros(n_rows)
+        )
+    ]
 
 
 def _with_categories(frame: Any, schema: Schema) -> tuple[Any, Schema]:
-    """Numbers whose public bins are so few that the thesis takes them for categories become categories; others stay.
+    """Numbers whose public bins are so few that the thesis takes them for categories become
+    categories; others stay.
 
-    The catalogue has a bin of its own for each answer of the questionnaire, and 14 bins for each score.
+    The catalogue has a bin of its own for each answer of the questionnaire, and 14 bins for each
+    score.
     """
     codes = encode(schema, frame, target=False).codes
-    answers = [n for n, a in schema.attributes.items() if isinstance(a, Numeric) and a.edges is not None]
+    answers = [
+        n for n, a in schema.attributes.items() if isinstance(a, Numeric) and a.edges is not None
+    ]
     attributes: dict[str, Categorical | Numeric] = dict(schema.attributes)
     for position, name in enumerate(schema.names):
         if name in answers:

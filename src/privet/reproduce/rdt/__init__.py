@@ -1,4 +1,5 @@
-"""What the two papers of Jagannathan, Pillaipakkamnatt and Wright on private random decision trees share.
+"""What the two papers of Jagannathan, Pillaipakkamnatt and Wright on private random decision trees
+share.
 
 - :mod:`~privet.reproduce.rdt.protocol`: how much is done, and what the papers leave open
 - :mod:`~privet.reproduce.rdt.tables`: the data sets as the papers prepare them, and folds

@@ -1,7 +1,9 @@
-"""Private-RDT, many times at once: exact leaf counts are made once, and noise is drawn again and again.
+"""Private-RDT, many times at once: exact leaf counts are made once, and noise is drawn again and
+again.
 
-The law of what comes out is that of :class:`privet.RandomTreesClassifier` with ``combine="counts", shrink=0``, which counts anew for
-every fit. Noise is drawn only for leaves that a test row reaches: no other leaf takes part in an answer to one.
+The law of what comes out is that of :class:`privet.RandomTreesClassifier` with ``combine="counts",
+shrink=0``, which counts anew for every fit. Noise is drawn only for leaves that a test row reaches:
+no other leaf takes part in an answer to one.
 """
 
 from __future__ import annotations
@@ -53,7 +55,15 @@ class Ensemble:
         """How many counts a release of it has."""
         return sum(self.n_leaves) * self.table.schema.n_classes
 
-    def sums(self, train: Ints, test: Ints, scale: Fraction | None, draws: int, bits: Bits, batches: int = 1) -> Floats:
+    def sums(
+        self,
+        train: Ints,
+        test: Ints,
+        scale: Fraction | None,
+        draws: int,
+        bits: Bits,
+        batches: int = 1,
+    ) -> Floats:
         """For each draw and test row, the noisy class counts of its leaves, summed over the trees.
 
         Args:
@@ -61,15 +71,19 @@ class Ensemble:
             scale: of the noise of every count; None for none.
             draws: how many.
             bits: where noise comes from.
-            batches: how many disjoint parts of the rows are counted apart, each with noise of its own, and added up. Which rows are in
-                which part makes no difference to the sum.
+            batches: how many disjoint parts of the rows are counted apart, each with noise of its
+                own, and added up. Which rows are in which part makes no difference to the sum.
         """
         n_classes, classes = self.table.schema.n_classes, self.table.classes
         total = np.zeros((draws, len(test), n_classes))
         for leaf, n_leaves in zip(self.leaves, self.n_leaves, strict=True):
-            exact = np.bincount(leaf[train] * n_classes + classes[train], minlength=n_leaves * n_classes).reshape(n_leaves, n_classes)
+            exact = np.bincount(
+                leaf[train] * n_classes + classes[train], minlength=n_leaves * n_classes
+            ).reshape(n_leaves, n_classes)
             reached, place = np.unique(leaf[test], return_inverse=True)
-            counts = np.broadcast_to(exact[reached], (draws, len(reached), n_classes)).astype(np.float64)
+            counts = np.broadcast_to(exact[reached], (draws, len(reached), n_classes)).astype(
+                np.float64
+            )
             if scale is not None:
                 for _ in range(batches):
                     counts += discrete_laplace(bits, counts.size, scale).reshape(counts.shape)
@@ -78,17 +92,27 @@ class Ensemble:
 
 
 def right(sums: Floats, classes: Ints) -> Ints:
-    """How many test rows each draw classifies correctly: the class of the largest sum is the answer."""
+    """How many test rows each draw classifies correctly: the class of the largest sum is the
+    answer.
+    """
     return np.asarray((sums.argmax(axis=2) == classes).sum(axis=1), dtype=np.int64)
 
 
 def accuracies(
-    ensembles: Sequence[Ensemble], epsilon: float, folds: int, draws: int, bits: Bits, *, batches: int = 1, trees: int | None = None
+    ensembles: Sequence[Ensemble],
+    epsilon: float,
+    folds: int,
+    draws: int,
+    bits: Bits,
+    *,
+    batches: int = 1,
+    trees: int | None = None,
 ) -> Floats:
     """The cross-validated accuracy of each draw, where the leaves of all ensembles answer together.
 
-    Every count has discrete Laplace noise of scale trees / epsilon, ``trees`` being those among which epsilon is shared: by default
-    those of one ensemble. An infinite epsilon is no noise, and one draw is as good as many.
+    Every count has discrete Laplace noise of scale trees / epsilon, ``trees`` being those among
+    which epsilon is shared: by default those of one ensemble. An infinite epsilon is no noise, and
+    one draw is as good as many.
     """
     first = ensembles[0]
     exact = epsilon == float("inf")

@@ -1,4 +1,6 @@
-"""How much is done, as the papers say where they say it; and what they leave open, one constant each."""
+"""How much is done, as the papers say where they say it; and what they leave open, one constant
+each.
+"""
 
 from __future__ import annotations
 
@@ -12,21 +14,27 @@ TREES_ELSEWHERE = 10
 FOLDS = 10
 #: Which rows are in which fold, part or party: the same in every run.
 SEED = 2012
-#: The paper says three Nursery classes, but its 12 960 rows and its 33% for the most frequent class are those of the public file with five.
-#: Where three are tried, the two small classes go to the class between the extremes, as no row is missing.
+#: The paper says three Nursery classes, but its 12 960 rows and its 33% for the most frequent class
+#: are those of the public file with five. Where three are tried, the two small classes go to the
+#: class between the extremes, as no row is missing.
 THREE_CLASSES = {"recommend": "priority", "very_recom": "priority"}
-#: What is left of the Mushroom attributes: stalk-root is the one with missing entries. Counts of queries in the papers are for 22.
+#: What is left of the Mushroom attributes: stalk-root is the one with missing entries. Counts of
+#: queries in the papers are for 22.
 MUSHROOM_WITHOUT = "stalk_root"
-#: The class with the largest sum of noisy counts is the answer, also where sums are negative, for which the papers' formula is not meant.
+#: The class with the largest sum of noisy counts is the answer, also where sums are negative, for
+#: which the papers' formula is not meant.
 NEGATIVE_SUMS = "the largest sum wins"
-#: A row that ends in a leaf called Failure is classified wrongly: accuracy is the share of test rows that are classified correctly.
+#: A row that ends in a leaf called Failure is classified wrongly: accuracy is the share of test
+#: rows that are classified correctly.
 UNCLASSIFIED_IS_WRONG = True
-#: ID3 stops where the noisy size is not positive, or at most one noisy class count is; the papers only say that these are asked.
+#: ID3 stops where the noisy size is not positive, or at most one noisy class count is; the papers
+#: only say that these are asked.
 NOT_THERE = 0
-#: Height of trees in 2009: k/2 is called not always optimal, and what was used is not told. Half of 21 attributes of five values would be
-#: ten million leaves, so it is the rule of 2012.
+#: Height of trees in 2009: k/2 is called not always optimal, and what was used is not told. Half of
+#: 21 attributes of five values would be ten million leaves, so it is the rule of 2012.
 HEIGHT_2009 = "as in 2012"
-#: Trees that will be updated are drawn when the first part is there: their height follows from its number of rows.
+#: Trees that will be updated are drawn when the first part is there: their height follows from its
+#: number of rows.
 UPDATE_HEIGHT = "of the first part"
 #: Each of two parties with different attributes grows as many trees as one would with all of them.
 TREES_OF_A_PARTY = 5
@@ -50,7 +58,8 @@ class Effort:
     our_epsilons: tuple[float, ...]
 
 
-#: 2012, section 6.1: ten ensembles, the same for every epsilon; the accuracy of each is the mean of ten draws of noise.
+#: 2012, section 6.1: ten ensembles, the same for every epsilon; the accuracy of each is the mean of
+#: ten draws of noise.
 EPSILONS_2012 = (math.inf, 5.0, 4.0, 3.0, 2.0, 1.0, 0.75, 0.5, 0.25, 0.1, 0.01)
 FULL_2012 = Effort(EPSILONS_2012, 10, 10, FOLDS, ID3_RUNS, FOLDS, OUR_FOLDS, EPSILONS_2012)
 _FEW_2012 = (math.inf, 5.0, 1.0, 0.5, 0.1, 0.01)

@@ -26,7 +26,9 @@ def by_run(rows: Iterable[Row]) -> list[Row]:
     """One line per run, with the mean over its draws: what the boxes of 2012 are of."""
     grouped: dict[tuple[object, ...], list[Row]] = {}
     for row in rows:
-        key = tuple(value for name, value in row.items() if name not in ("draw", "accuracy", "unclassified"))
+        key = tuple(
+            value for name, value in row.items() if name not in ("draw", "accuracy", "unclassified")
+        )
         grouped.setdefault(key, []).append(row)
     return [{**mine[0], "accuracy": mean(mine)} for mine in grouped.values()]
 
@@ -47,7 +49,9 @@ def near(ours: float, told: float, within: float = 0.02) -> bool:
 
 
 def falls(values: Sequence[float], slack: float = 0.01) -> bool:
-    """Whether values never rise by more than the slack: differences of repeated runs that chance explains."""
+    """Whether values never rise by more than the slack: differences of repeated runs that chance
+    explains.
+    """
     return all(after <= before + slack for before, after in pairwise(values))
 
 

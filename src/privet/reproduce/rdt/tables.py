@@ -53,8 +53,17 @@ class Table:
 
     def with_attributes(self, names: Sequence[str]) -> Table:
         """The same rows, and fewer attributes."""
-        schema = Schema({name: self.schema.attributes[name] for name in names}, self.schema.target, self.schema.classes)
-        return replace(self, schema=schema, X=self.X[list(names)], codes=[self.codes[self.schema.names.index(name)] for name in names])
+        schema = Schema(
+            {name: self.schema.attributes[name] for name in names},
+            self.schema.target,
+            self.schema.classes,
+        )
+        return replace(
+            self,
+            schema=schema,
+            X=self.X[list(names)],
+            codes=[self.codes[self.schema.names.index(name)] for name in names],
+        )
 
     def majority(self) -> float:
         """How often the most frequent class is right."""
@@ -75,9 +84,13 @@ def table(name: str) -> Table:
         del attributes[MUSHROOM_WITHOUT]
         X = X.drop(columns=MUSHROOM_WITHOUT)  # noqa: N806
     if name == "votes":
-        # As published: the vote that most members gave is read off the rows, which nobody pays for. NOT PRIVATE.
+        # As published: the vote that most members gave is read off the rows, which nobody pays for.
+        # NOT PRIVATE.
         X = X.apply(lambda votes: votes.replace("?", votes[votes != "?"].mode()[0]))  # noqa: N806
-        attributes = {bill: Categorical([vote for vote in attribute.values if vote != "?"]) for bill, attribute in attributes.items()}  # type: ignore[union-attr]
+        attributes = {
+            bill: Categorical([vote for vote in attribute.values if vote != "?"])  # type: ignore[union-attr]
+            for bill, attribute in attributes.items()
+        }
     schema = Schema(attributes, schema.target, classes)
     encoded = encode(schema, X, y)
     assert encoded.classes is not None

@@ -1,4 +1,5 @@
-"""Jagannathan, Pillaipakkamnatt and Wright 2012, *A Practical Differentially Private Random Decision Tree Classifier*.
+"""Jagannathan, Pillaipakkamnatt and Wright 2012, *A Practical Differentially Private Random
+Decision Tree Classifier*.
 
 Table 1, and figures 1 to 5.
 

@@ -1,4 +1,6 @@
-"""Amounts in few digits, never rounded in our own favour: what was spent goes up, what is left goes down."""
+"""Amounts in few digits, never rounded in our own favour: what was spent goes up, what is left goes
+down.
+"""
 
 from __future__ import annotations
 

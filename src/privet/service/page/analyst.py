@@ -1,4 +1,6 @@
-"""What an analyst sees: what is left for them, what they asked, and what is public about the data sets. Nothing of others."""
+"""What an analyst sees: what is left for them, what they asked, and what is public about the data
+sets. Nothing of others.
+"""
 
 from __future__ import annotations
 
@@ -35,7 +37,9 @@ class Column:
 
 @dataclass(frozen=True)
 class Purse:
-    """What is left for an analyst on a data set: of their own cap, of the data set's, and of both."""
+    """What is left for an analyst on a data set: of their own cap, of the data set's, and of
+    both.
+    """
 
     dataset: str
     schema: Schema
@@ -66,14 +70,24 @@ class AnalystView:
     trouble: str
 
 
-def analyst_view(home: Home, analyst: str, wanted: Filter, plan: Plan | None, address: str) -> AnalystView:
+def analyst_view(
+    home: Home, analyst: str, wanted: Filter, plan: Plan | None, address: str
+) -> AnalystView:
     """An analyst's page as of now. ``address`` is where programs connect to."""
     ledger = home.ledger
     served = {dataset.name: dataset for dataset in home.accounts.datasets()}
     grants = [grant for grant in home.accounts.grants(analyst) if grant.dataset in served]
-    purses = [_purse(ledger, served[grant.dataset], grant, address) for grant in grants if not grant.over and ledger.cap(grant.dataset)]
+    purses = [
+        _purse(ledger, served[grant.dataset], grant, address)
+        for grant in grants
+        if not grant.over and ledger.cap(grant.dataset)
+    ]
     entries = ledger.entries(analyst=analyst)
-    shown = listing(entries, ledger.unanswered() & {entry.number for entry in entries}, replace(wanted, analyst=""))
+    shown = listing(
+        entries,
+        ledger.unanswered() & {entry.number for entry in entries},
+        replace(wanted, analyst=""),
+    )
     result, trouble = None, ""
     if plan is not None:
         try:
@@ -86,8 +100,12 @@ def analyst_view(home: Home, analyst: str, wanted: Filter, plan: Plan | None, ad
         [grant for grant in grants if grant.over],
         shown,
         sorted({entry.dataset for entry in entries}),
-        {entry.number: str(Receipt.of(ledger.identity, entry, ledger.answer(entry.number))) for entry in shown.lines},
-        plan or (Plan(price="0.001", unit="rho") if purses and purses[0].cap.unit == "rho" else Plan()),
+        {
+            entry.number: str(Receipt.of(ledger.identity, entry, ledger.answer(entry.number)))
+            for entry in shown.lines
+        },
+        plan
+        or (Plan(price="0.001", unit="rho") if purses and purses[0].cap.unit == "rho" else Plan()),
         result,
         trouble,
     )
@@ -121,7 +139,11 @@ def _column(name: str, attribute: Attribute) -> Column:
     listed = list(attribute.labels)
     if isinstance(attribute, Categorical):
         kind = f"{attribute.size} values"
-        others = f"counted as {visible(text_of(attribute.other))}" if attribute.other is not None else "not counted"
+        others = (
+            f"counted as {visible(text_of(attribute.other))}"
+            if attribute.other is not None
+            else "not counted"
+        )
         others = "not counted" if attribute.on_unknown == "drop" else others
         missing = others
     else:
@@ -131,7 +153,9 @@ def _column(name: str, attribute: Attribute) -> Column:
     if attribute.missing is not None:
         missing = f"counted as {visible(text_of(attribute.missing))}"
     more = f", … and {len(listed) - _VALUES} more" if len(listed) > _VALUES else ""
-    return Column(name, kind, ", ".join(visible(label) for label in listed[:_VALUES]) + more, others, missing)
+    return Column(
+        name, kind, ", ".join(visible(label) for label in listed[:_VALUES]) + more, others, missing
+    )
 
 
 def _snippet(address: str, dataset: str) -> str:

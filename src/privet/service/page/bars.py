@@ -23,6 +23,7 @@ def stacked(whole: Fraction, parts: Iterable[tuple[str, Fraction]]) -> list[Segm
     segments, x = [], 0.0
     for tone, part in listed:
         width = float(part / full) * 100
-        segments.append(Segment(round(x, 3), round(max(width, 0.3), 3), tone))  # a sliver can still be seen
+        # a sliver can still be seen
+        segments.append(Segment(round(x, 3), round(max(width, 0.3), 3), tone))
         x += width
     return segments

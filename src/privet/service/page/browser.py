@@ -1,4 +1,6 @@
-"""What is asked of browsers, and what they are told: where a form came from, the cookie of a session, headers."""
+"""What is asked of browsers, and what they are told: where a form came from, the cookie of a
+session, headers.
+"""
 
 from __future__ import annotations
 
@@ -10,8 +12,13 @@ from fastapi.responses import Response
 
 
 def headers(style_hash: str) -> dict[str, str]:
-    """The headers of every page: nothing is loaded but what is in it, nothing runs, nobody frames or keeps it."""
-    policy = f"default-src 'none'; style-src '{style_hash}'; img-src data:; form-action 'self'; frame-ancestors 'none'; base-uri 'none'"
+    """The headers of every page: nothing is loaded but what is in it, nothing runs, nobody frames
+    or keeps it.
+    """
+    policy = (
+        f"default-src 'none'; style-src '{style_hash}'; img-src data:; form-action 'self'; "
+        "frame-ancestors 'none'; base-uri 'none'"
+    )
     return {
         "Content-Security-Policy": policy,
         "X-Content-Type-Options": "nosniff",
@@ -23,7 +30,9 @@ def headers(style_hash: str) -> dict[str, str]:
 
 
 def own_form(request: Request) -> bool:
-    """Whether a form was sent from a page of this server. A browser that says nothing about it is not believed."""
+    """Whether a form was sent from a page of this server. A browser that says nothing about it is
+    not believed.
+    """
     site = request.headers.get("sec-fetch-site")
     if site is not None:
         return site in ("same-origin", "none")
@@ -32,8 +41,13 @@ def own_form(request: Request) -> bool:
 
 
 def is_https(request: Request) -> bool:
-    """Whether the browser speaks TLS, to this server or to the one in front. A false header can only lock its sender out."""
-    return "https" in (request.url.scheme, request.headers.get("x-forwarded-proto", "").split(",")[0].strip().lower())
+    """Whether the browser speaks TLS, to this server or to the one in front. A false header can
+    only lock its sender out.
+    """
+    return "https" in (
+        request.url.scheme,
+        request.headers.get("x-forwarded-proto", "").split(",")[0].strip().lower(),
+    )
 
 
 def address(request: Request) -> str:
@@ -50,12 +64,16 @@ def session_id(request: Request) -> str | None:
 
 def give_session(response: Response, request: Request, name: str) -> None:
     """Set the cookie."""
-    response.set_cookie(_cookie(request), name, path="/", httponly=True, samesite="strict", secure=is_https(request))
+    response.set_cookie(
+        _cookie(request), name, path="/", httponly=True, samesite="strict", secure=is_https(request)
+    )
 
 
 def take_session(response: Response, request: Request) -> None:
     """Remove the cookie."""
-    response.delete_cookie(_cookie(request), path="/", httponly=True, samesite="strict", secure=is_https(request))
+    response.delete_cookie(
+        _cookie(request), path="/", httponly=True, samesite="strict", secure=is_https(request)
+    )
 
 
 def _cookie(request: Request) -> str:

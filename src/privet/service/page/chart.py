@@ -25,7 +25,9 @@ class Tick:
 
 @dataclass(frozen=True)
 class Chart:
-    """A step chart, ready to be drawn. ``ticks`` go up the amounts, ``dates`` along the time, in percent."""
+    """A step chart, ready to be drawn. ``ticks`` go up the amounts, ``dates`` along the time, in
+    percent.
+    """
 
     line: str
     area: str
@@ -47,14 +49,19 @@ def chart(entries: Sequence[Entry], cap: Budget, now: datetime | None = None) ->
     total, x = 0.0, 0
     for time, entry in zip(times, entries, strict=True):
         total += float(entry.cost.amount(cap.unit) or 0)
-        x = max(x, round((time - begin) / span * WIDTH))  # a clock that was set back does not turn the line
+        # a clock that was set back does not turn the line
+        x = max(x, round((time - begin) / span * WIDTH))
         columns[x] = total
     top = max(float(cap.amount), total) * 1.02 or 1.0
 
     def height(amount: float) -> float:
         return round(HEIGHT - amount / top * HEIGHT, 1)
 
-    line = f"M0 {HEIGHT}" + "".join(f"H{x}V{height(amount)}" for x, amount in columns.items()) + f"H{WIDTH}"
+    line = (
+        f"M0 {HEIGHT}"
+        + "".join(f"H{x}V{height(amount)}" for x, amount in columns.items())
+        + f"H{WIDTH}"
+    )
     # An amount beside the cap would run into the cap's own text.
     amounts = [amount for amount in _steps(top) if abs(amount - float(cap.amount)) > 0.12 * top]
     return Chart(
@@ -76,6 +83,15 @@ def _steps(top: float) -> list[float]:
 
 
 def _dates(begin: datetime, span: timedelta) -> tuple[Tick, ...]:
-    form = "%d %b %H:%M" if span < timedelta(days=4) else "%d %b" if span < timedelta(days=300) else "%b %Y"
+    form = (
+        "%d %b %H:%M"
+        if span < timedelta(days=4)
+        else "%d %b"
+        if span < timedelta(days=300)
+        else "%b %Y"
+    )
     parts = 2 if span < timedelta(days=4) else 3  # longer texts, fewer of them
-    return tuple(Tick(round(part / parts * 100, 2), f"{begin + span * part / parts:{form}}".lstrip("0")) for part in range(parts + 1))
+    return tuple(
+        Tick(round(part / parts * 100, 2), f"{begin + span * part / parts:{form}}".lstrip("0"))
+        for part in range(parts + 1)
+    )

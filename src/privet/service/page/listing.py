@@ -32,7 +32,10 @@ class Filter:
     @classmethod
     def read(cls, query: Mapping[str, str]) -> Filter:
         """From the query of an address."""
-        told = {name: query.get(name, "").strip() for name in ("dataset", "analyst", "text", "since", "until", "state")}
+        told = {
+            name: query.get(name, "").strip()
+            for name in ("dataset", "analyst", "text", "since", "until", "state")
+        }
         for name, label in (("since", "from"), ("until", "to")):
             if told[name]:
                 _check_day(label, told[name])
@@ -50,7 +53,11 @@ class Filter:
 
     def query(self, page: int) -> str:
         """The query of an address that shows this page."""
-        told = {name: value for name, value in asdict(replace(self, page=page)).items() if value and (name, value) != ("page", 1)}
+        told = {
+            name: value
+            for name, value in asdict(replace(self, page=page)).items()
+            if value and (name, value) != ("page", 1)
+        }
         return f"?{urlencode(told)}" if told else "?"
 
     def fits(self, entry: Entry, unanswered: Collection[int]) -> bool:
@@ -68,7 +75,9 @@ class Filter:
 
 @dataclass(frozen=True)
 class Listing:
-    """One page of charges. ``total`` is what all that are found cost, where they are about one data set."""
+    """One page of charges. ``total`` is what all that are found cost, where they are about one data
+    set.
+    """
 
     filter: Filter
     lines: Sequence[Entry]
@@ -92,15 +101,30 @@ class Listing:
 
 def listing(entries: Sequence[Entry], unanswered: Collection[int], wanted: Filter) -> Listing:
     """The page that a filter asks for; the last one where it asks for more."""
-    found = [entry for entry in reversed(entries) if wanted.fits(entry, unanswered)] if wanted.is_set else list(reversed(entries))
+    found = (
+        [entry for entry in reversed(entries) if wanted.fits(entry, unanswered)]
+        if wanted.is_set
+        else list(reversed(entries))
+    )
     pages = max(1, -(-len(found) // LINES))
     page = min(wanted.page, pages)
     total = _total(found) if wanted.dataset and found else None
-    return Listing(wanted, found[(page - 1) * LINES : page * LINES], unanswered, len(found), len(entries), page, pages, total)
+    return Listing(
+        wanted,
+        found[(page - 1) * LINES : page * LINES],
+        unanswered,
+        len(found),
+        len(entries),
+        page,
+        pages,
+        total,
+    )
 
 
 class Charges:
-    """All charges of a ledger, read again only when something was spent: a long ledger takes a second to read."""
+    """All charges of a ledger, read again only when something was spent: a long ledger takes a
+    second to read.
+    """
 
     def __init__(self, ledger: Ledger) -> None:
         self._ledger = ledger
@@ -118,7 +142,9 @@ class Charges:
 
 
 def _total(entries: Sequence[Entry]) -> Cost:
-    """Summed by halves, so that the fractions stay short for long; as the ledger does, up where they get too long."""
+    """Summed by halves, so that the fractions stay short for long; as the ledger does, up where
+    they get too long.
+    """
     if len(entries) == 1:
         return entries[0].cost
     middle = len(entries) // 2

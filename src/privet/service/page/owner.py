@@ -17,7 +17,8 @@ from privet.service.page.bars import Segment, stacked
 from privet.service.page.chart import Chart, chart
 from privet.service.page.listing import Charges, Filter, Listing, listing
 
-#: How many analysts get a tone of their own: the same for all data sets if there are no more, else those who spent most on each.
+#: How many analysts get a tone of their own: the same for all data sets if there are no more, else
+#: those who spent most on each.
 TONES = 6
 
 
@@ -76,7 +77,9 @@ class OwnerView:
     verification: Verification
 
 
-def owner_view(home: Home, charges: Charges, wanted: Filter, verification: Verification) -> OwnerView:
+def owner_view(
+    home: Home, charges: Charges, wanted: Filter, verification: Verification
+) -> OwnerView:
     """The owner's page as of now."""
     ledger, entries, unanswered = home.ledger, charges.entries(), home.ledger.unanswered()
     by_dataset: dict[str, list[Entry]] = defaultdict(list)
@@ -91,8 +94,15 @@ def owner_view(home: Home, charges: Charges, wanted: Filter, verification: Verif
     everybody = sorted({*analysts, *(entry.analyst for entry in entries)})
     tones = everybody if len(everybody) <= TONES else []
     return OwnerView(
-        [_account(ledger, name, name in served, by_dataset[name], grants[name], tones) for name in names],
-        [analyst for analyst in analysts if not any(analyst in granted for granted in grants.values())],
+        [
+            _account(ledger, name, name in served, by_dataset[name], grants[name], tones)
+            for name in names
+        ],
+        [
+            analyst
+            for analyst in analysts
+            if not any(analyst in granted for granted in grants.values())
+        ],
         listing(entries, unanswered, wanted),
         sorted({*names, *by_dataset}),
         everybody,
@@ -102,7 +112,12 @@ def owner_view(home: Home, charges: Charges, wanted: Filter, verification: Verif
 
 
 def _account(
-    ledger: Ledger, name: str, served: bool, entries: Sequence[Entry], grants: Mapping[str, Grant], tones: Sequence[str]
+    ledger: Ledger,
+    name: str,
+    served: bool,
+    entries: Sequence[Entry],
+    grants: Mapping[str, Grant],
+    tones: Sequence[str],
 ) -> Account:
     cap = ledger.cap(name)
     if cap is None:
@@ -110,18 +125,36 @@ def _account(
     spent = ledger.spent(name).amount(cap.unit) or Fraction(0)
     left = remaining(cap, ledger.spent(name))
     who = {*ledger.analysts(name), *grants, *(entry.analyst for entry in entries)}
-    by_analyst = {analyst: ledger.spent(name, analyst).amount(cap.unit) or Fraction(0) for analyst in who}
+    by_analyst = {
+        analyst: ledger.spent(name, analyst).amount(cap.unit) or Fraction(0) for analyst in who
+    }
     ranked = sorted(who, key=lambda analyst: (-by_analyst[analyst], analyst))
-    coloured = {analyst: f"tone{place + 1}" for place, analyst in enumerate((tones or ranked)[:TONES])}
+    coloured = {
+        analyst: f"tone{place + 1}" for place, analyst in enumerate((tones or ranked)[:TONES])
+    }
     shares = [
-        _share(analyst, coloured.get(analyst, "rest"), by_analyst[analyst], ledger.cap(name, analyst), left, grants.get(analyst))
+        _share(
+            analyst,
+            coloured.get(analyst, "rest"),
+            by_analyst[analyst],
+            ledger.cap(name, analyst),
+            left,
+            grants.get(analyst),
+        )
         for analyst in ranked
     ]
     bar = stacked(cap.amount, [(share.tone, share.spent) for share in shares])
     return Account(name, served, cap, spent, left, bar, shares, chart(entries, cap), len(entries))
 
 
-def _share(analyst: str, tone: str, spent: Fraction, own: Budget | None, left: Fraction, grant: Grant | None) -> Share:
+def _share(
+    analyst: str,
+    tone: str,
+    spent: Fraction,
+    own: Budget | None,
+    left: Fraction,
+    grant: Grant | None,
+) -> Share:
     if own is None:
         return Share(analyst, tone, spent, None, left, [], grant)
     free = min(left, max(own.amount - spent, Fraction(0)))

@@ -1,4 +1,6 @@
-"""What a plan would cost: so many questions, each at a price. Charges nothing, and looks at no table."""
+"""What a plan would cost: so many questions, each at a price. Charges nothing, and looks at no
+table.
+"""
 
 from __future__ import annotations
 
@@ -15,7 +17,9 @@ _MOST = 1_000_000
 
 @dataclass(frozen=True)
 class Plan:
-    """As the form says it: texts, so that what was typed can be shown again. ``price`` is in ``unit``, each, for one row."""
+    """As the form says it: texts, so that what was typed can be shown again. ``price`` is in
+    ``unit``, each, for one row.
+    """
 
     dataset: str = ""
     questions: str = "10"
@@ -28,12 +32,19 @@ class Plan:
         if not query.get("plan"):
             return None
         unit = query.get("unit", "epsilon")
-        return cls(query["plan"], query.get("questions", "").strip(), query.get("price", "").strip(), "rho" if unit == "rho" else "epsilon")
+        return cls(
+            query["plan"],
+            query.get("questions", "").strip(),
+            query.get("price", "").strip(),
+            "rho" if unit == "rho" else "epsilon",
+        )
 
 
 @dataclass(frozen=True)
 class Estimate:
-    """What a plan would cost for the declared neighbours, in both currencies, beside what is left in the cap's."""
+    """What a plan would cost for the declared neighbours, in both currencies, beside what is left
+    in the cap's.
+    """
 
     plan: Plan
     cost: Cost
@@ -50,11 +61,17 @@ class Estimate:
 
 def estimate(plan: Plan, schema: Schema, unit: Unit, left: Fraction) -> Estimate:
     """The cost of a plan. ``most`` is how many such questions could be asked."""
-    count = int(plan.questions) if plan.questions.isascii() and plan.questions.isdigit() and len(plan.questions) < 8 else 0
+    count = (
+        int(plan.questions)
+        if plan.questions.isascii() and plan.questions.isdigit() and len(plan.questions) < 8
+        else 0
+    )
     if not 1 <= count <= _MOST:
         raise ParameterError(f"the number of questions must be a whole number from 1 to {_MOST}")
     each = exact("price", plan.price)
     one = (Cost.concentrated(each) if plan.unit == "rho" else Cost.pure(each)).promised(schema)
     cost = Cost(None if one.epsilon is None else one.epsilon * count, one.rho * count)
     price = one.amount(unit)
-    return Estimate(plan, cost, unit, cost.amount(unit), left, None if price is None else int(left / price))
+    return Estimate(
+        plan, cost, unit, cost.amount(unit), left, None if price is None else int(left / price)
+    )

@@ -1,4 +1,6 @@
-"""From a view to HTML. All text is escaped by the templates' engine; what would turn or break a line is shown as its escape."""
+"""From a view to HTML. All text is escaped by the templates' engine; what would turn or break a
+line is shown as its escape.
+"""
 
 from __future__ import annotations
 
@@ -31,16 +33,30 @@ def _minute(value: str) -> str:
 
 
 def _environment() -> Environment:
-    made = Environment(loader=FileSystemLoader(_FOLDER), autoescape=True, undefined=StrictUndefined, trim_blocks=True, lstrip_blocks=True)
+    made = Environment(
+        loader=FileSystemLoader(_FOLDER),
+        autoescape=True,
+        undefined=StrictUndefined,
+        trim_blocks=True,
+        lstrip_blocks=True,
+    )
     made.filters.update(
-        shown=visible, up=amounts.up, down=amounts.down, exactly=amounts.exactly, time=_time, minute=_minute, commas="{:,}".format
+        shown=visible,
+        up=amounts.up,
+        down=amounts.down,
+        exactly=amounts.exactly,
+        time=_time,
+        minute=_minute,
+        commas="{:,}".format,
     )
     made.globals["style"] = Markup(_STYLE)  # noqa: S704 - our own file
     return made
 
 
 _ENVIRONMENT = _environment()
-HEADERS = browser.headers(f"sha256-{base64.b64encode(hashlib.sha256(_STYLE.encode()).digest()).decode()}")
+HEADERS = browser.headers(
+    f"sha256-{base64.b64encode(hashlib.sha256(_STYLE.encode()).digest()).decode()}"
+)
 
 
 def page(template: str, status: int = 200, **told: Any) -> HTMLResponse:

@@ -1,4 +1,6 @@
-"""Who has signed in to the page. Sessions live in memory; each is looked at again with every view."""
+"""Who has signed in to the page. Sessions live in memory; each is looked at again with every
+view.
+"""
 
 from __future__ import annotations
 
@@ -13,7 +15,9 @@ from privet.service.accounts import Accounts, hashed
 
 @dataclass
 class Session:
-    """A visitor who showed a token: an analyst, or the owner (None). Holds the token's SHA-256, not the token."""
+    """A visitor who showed a token: an analyst, or the owner (None). Holds the token's SHA-256, not
+    the token.
+    """
 
     analyst: str | None
     token: str
@@ -30,7 +34,9 @@ class Sessions:
         each: how many one visitor may have; the oldest ends for the next.
     """
 
-    def __init__(self, accounts: Accounts, idle: float = 3600, life: float = 12 * 3600, each: int = 20) -> None:
+    def __init__(
+        self, accounts: Accounts, idle: float = 3600, life: float = 12 * 3600, each: int = 20
+    ) -> None:
         self._accounts, self._idle, self._life, self._each = accounts, idle, life, each
         self._open: dict[str, Session] = {}
         self._lock = threading.Lock()
@@ -39,8 +45,11 @@ class Sessions:
         """A new session; its id, for the cookie."""
         name, now = secrets.token_urlsafe(32), time.monotonic()
         with self._lock:
-            self._open = {key: session for key, session in self._open.items() if not self._over(session, now)}
-            own = [key for key, session in self._open.items() if session.analyst == analyst]  # oldest first
+            self._open = {
+                key: session for key, session in self._open.items() if not self._over(session, now)
+            }
+            # oldest first
+            own = [key for key, session in self._open.items() if session.analyst == analyst]
             for key in own[: max(0, len(own) + 1 - self._each)]:
                 del self._open[key]
             self._open[_key(name)] = Session(analyst, hashed(token), now, now)

@@ -1,6 +1,7 @@
 """The routes of the page."""
 
-# No "from __future__ import annotations": routes are made in functions, and FastAPI reads their annotations as they are.
+# No "from __future__ import annotations": routes are made in functions, and FastAPI reads their
+# annotations as they are.
 
 import logging
 import math
@@ -47,15 +48,32 @@ class _PageRoute(APIRoute):
             except Refused as error:
                 return page("trouble.html", 403, title="Refused", detail=str(error))
             except TooMany as error:
-                return _patience("trouble.html", error, title="Too many requests", detail=str(error))
+                return _patience(
+                    "trouble.html", error, title="Too many requests", detail=str(error)
+                )
             except LedgerError:  # where it lies is nobody's business
                 _log.exception("the page cannot be shown")
-                return page("trouble.html", 503, title="Not now", detail="The ledger or the accounts cannot be read. Try again later.")
+                return page(
+                    "trouble.html",
+                    503,
+                    title="Not now",
+                    detail="The ledger or the accounts cannot be read. Try again later.",
+                )
             except PrivetError as error:
-                return page("trouble.html", problem_of(error).status_code, title="This cannot be shown", detail=str(error))
+                return page(
+                    "trouble.html",
+                    problem_of(error).status_code,
+                    title="This cannot be shown",
+                    detail=str(error),
+                )
             except Exception as error:  # noqa: BLE001 - logged, and told as a page
                 _log.exception("the page failed")
-                return page("trouble.html", 500, title="An error in the service", detail=type(error).__name__)
+                return page(
+                    "trouble.html",
+                    500,
+                    title="An error in the service",
+                    detail=type(error).__name__,
+                )
 
         return handle
 
@@ -67,7 +85,9 @@ async def _form(request: Request) -> dict[str, str]:
     body = await request.body()
     if len(body) > _LONGEST:
         raise Refused(f"a form may have {_LONGEST} bytes; nothing was done")
-    return dict(parse_qsl(body.decode("ascii", "replace"), keep_blank_values=True, max_num_fields=20))
+    return dict(
+        parse_qsl(body.decode("ascii", "replace"), keep_blank_values=True, max_num_fields=20)
+    )
 
 
 Form = Annotated[dict[str, str], Depends(_form)]
@@ -77,7 +97,11 @@ def routes(desk: Desk) -> APIRouter:
     """The page of a desk. It is made when the ledger has just been verified."""
     router = APIRouter(route_class=_PageRoute, include_in_schema=False)
     accounts = desk.home.accounts
-    sessions, views, charges = Sessions(accounts), Rates(desk.limits.views, 40), Charges(desk.home.ledger)
+    sessions, views, charges = (
+        Sessions(accounts),
+        Rates(desk.limits.views, 40),
+        Charges(desk.home.ledger),
+    )
     verified = [Verification(datetime.now(UTC))]
 
     def visitor(request: Request) -> Session | None:
@@ -96,11 +120,23 @@ def routes(desk: Desk) -> APIRouter:
     def show(request: Request) -> Response:
         session = visitor(request)
         if session is None:
-            return page("sign_in.html", trouble="") if browser.session_id(request) is None else ended(request)
+            return (
+                page("sign_in.html", trouble="")
+                if browser.session_id(request) is None
+                else ended(request)
+            )
         query = request.query_params
         if session.analyst is None:
-            return page("owner.html", view=owner_view(desk.home, charges, Filter.read(query), verified[0]))
-        told = analyst_view(desk.home, session.analyst, Filter.read(query), Plan.read(query), browser.address(request))
+            return page(
+                "owner.html", view=owner_view(desk.home, charges, Filter.read(query), verified[0])
+            )
+        told = analyst_view(
+            desk.home,
+            session.analyst,
+            Filter.read(query),
+            Plan.read(query),
+            browser.address(request),
+        )
         return page("analyst.html", view=told)
 
     @router.post("/sign-in")
@@ -108,11 +144,15 @@ def routes(desk: Desk) -> APIRouter:
         token = form.get("token", "").strip()[:500]
         try:
             owner = bool(token) and accounts.is_owner(token)
-            analyst = None if owner else desk.admit(token, request.client.host if request.client else "")
+            analyst = (
+                None if owner else desk.admit(token, request.client.host if request.client else "")
+            )
         except Unauthorised:
             return page("sign_in.html", 401, trouble=_UNKNOWN)
         except TooMany as error:
-            return _patience("sign_in.html", error, trouble="Too many attempts. Wait a moment, then try again.")
+            return _patience(
+                "sign_in.html", error, trouble="Too many attempts. Wait a moment, then try again."
+            )
         before = browser.session_id(request)
         if before is not None:
             sessions.end(before)
@@ -121,7 +161,8 @@ def routes(desk: Desk) -> APIRouter:
         return response
 
     @router.post("/sign-out")
-    def sign_out(request: Request, form: Form) -> Response:  # noqa: ARG001 - says where it came from
+    # - says where it came from
+    def sign_out(request: Request, form: Form) -> Response:  # noqa: ARG001
         name = browser.session_id(request)
         if name is not None:
             sessions.end(name)

@@ -1,4 +1,6 @@
-"""Two-way splits of one attribute: a value against the rest, or a threshold on the order of bins."""
+"""Two-way splits of one attribute: a value against the rest, or a threshold on the order of
+bins.
+"""
 
 from __future__ import annotations
 
@@ -13,15 +15,18 @@ from privet.trees.exact.rows import Int
 
 @dataclass(frozen=True, eq=False)
 class BinarySplits:
-    """Every two-way split of an attribute at every node of a level. Split ``s`` is value ``s``, or codes above ``s``.
+    """Every two-way split of an attribute at every node of a level. Split ``s`` is value ``s``, or
+    codes above ``s``.
 
-    In a threshold split of a ``Numeric`` with a bin for missing entries, that bin (the last code) goes with the child
-    that has more of the other rows, child 0 if both have as many. The last split sets it apart from all numbers.
+    In a threshold split of a ``Numeric`` with a bin for missing entries, that bin (the last code)
+    goes with the child that has more of the other rows, child 0 if both have as many. The last
+    split sets it apart from all numbers.
 
     Args:
         attribute: the attribute.
         ones: class counts of child 1: shape (nodes, splits, classes).
-        missing_above: whether missing entries go to child 1: shape (nodes, splits). None without such a bin.
+        missing_above: whether missing entries go to child 1: shape (nodes, splits). None without
+            such a bin.
     """
 
     attribute: Attribute
@@ -41,10 +46,14 @@ class BinarySplits:
         n_present = (table.sum(axis=1, keepdims=True) - missing).sum(axis=2)
         missing_above = n_above > n_present - n_above
         missing_above[:, -1] = True
-        return cls(attribute, np.where(missing_above[:, :, None], above, above - missing), missing_above)
+        return cls(
+            attribute, np.where(missing_above[:, :, None], above, above - missing), missing_above
+        )
 
     def children(self, totals: Int) -> Int:
-        """Child-by-class counts, from the class counts of the nodes: shape (nodes, splits, 2, classes)."""
+        """Child-by-class counts, from the class counts of the nodes: shape (nodes, splits, 2,
+        classes).
+        """
         return np.stack([totals[:, None, :] - self.ones, self.ones], axis=2)
 
     def branch(self, node: int, split: int) -> Int:

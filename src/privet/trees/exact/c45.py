@@ -12,7 +12,14 @@ from privet.errors import ParameterError
 from privet.schema import Schema
 from privet.tree import Tree
 from privet.trees.exact.binary import BinarySplits
-from privet.trees.exact.gain import TOLERANCE, Counts, Floats, first_best, information_gain, split_information
+from privet.trees.exact.gain import (
+    TOLERANCE,
+    Counts,
+    Floats,
+    first_best,
+    information_gain,
+    split_information,
+)
 from privet.trees.exact.growing import Choice, grow, mixed
 from privet.trees.exact.level import Level
 from privet.trees.exact.pruning import prune_reduced_error
@@ -33,20 +40,23 @@ def grow_c45(
 ) -> Tree:
     """Grow a C4.5 tree (Quinlan 1993, *C4.5: Programs for Machine Learning*, chapter 2).
 
-    Of the attributes whose gain is positive and at least average, the one of largest gain ratio splits a node, ties by
-    the order of the schema: gain(S, A) / (-sum_v (n_v / n) log2(n_v / n)). A split counts only if two or more of its
-    children have ``min_rows`` rows. Where no split counts, the node is a leaf; so C4.5 gives up on an exclusive or,
-    which ID3 does not. A child that no row reaches is a leaf with the class counts of its parent.
+    Of the attributes whose gain is positive and at least average, the one of largest gain ratio
+    splits a node, ties by the order of the schema: gain(S, A) / (-sum_v (n_v / n) log2(n_v / n)). A
+    split counts only if two or more of its children have ``min_rows`` rows. Where no split counts,
+    the node is a leaf; so C4.5 gives up on an exclusive or, which ID3 does not. A child that no row
+    reaches is a leaf with the class counts of its parent.
 
-    Numbers come in bins, so there is no search for cut points and none of the penalties of later releases for one.
+    Numbers come in bins, so there is no search for cut points and none of the penalties of later
+    releases for one.
 
     Args:
         schema: the public schema.
         codes: one column of codes per attribute, each below the attribute's size.
         classes: the class of each row.
-        splits: ``"multiway"``: one child per value, or per bin of a ``Numeric``. ``"binary"``: the two-way split of
-            largest gain, a value against the rest for a ``Categorical``, a threshold for a ``Numeric``; missing
-            numbers go with the larger side or are set apart from all others.
+        splits: ``"multiway"``: one child per value, or per bin of a ``Numeric``. ``"binary"``: the
+            two-way split of largest gain, a value against the rest for a ``Categorical``, a
+            threshold for a ``Numeric``; missing numbers go with the larger side or are set apart
+            from all others.
         max_depth: the most tests on a path; None for no limit.
         min_rows: the rows that at least two children must have.
         prune: codes and classes of other rows, for :func:`prune_reduced_error`.
@@ -63,7 +73,10 @@ def grow_c45(
 
 
 def _choose_multiway(min_rows: int, level: Level) -> list[Choice | None]:
-    scores = [_scores(level.table(attribute), min_rows) for attribute in range(len(level.data.schema.sizes))]
+    scores = [
+        _scores(level.table(attribute), min_rows)
+        for attribute in range(len(level.data.schema.sizes))
+    ]
     values = [np.arange(size) for size in level.data.schema.sizes]
     chosen = _attributes([gain for gain, _ in scores], [ratio for _, ratio in scores])
     return [None if a is None else (a, values[a]) for a in chosen]
@@ -85,7 +98,10 @@ def _choose_binary(min_rows: int, level: Level) -> list[Choice | None]:
         ratios.append(ratio[lines, best])
         found[position] = options, best.tolist()
     chosen = _attributes(gains, ratios)
-    return [None if a is None else (a, found[a][0].branch(line, found[a][1][line])) for line, a in enumerate(chosen)]
+    return [
+        None if a is None else (a, found[a][0].branch(line, found[a][1][line]))
+        for line, a in enumerate(chosen)
+    ]
 
 
 def _scores(children: Counts, min_rows: int) -> tuple[Floats, Floats]:
@@ -97,7 +113,9 @@ def _scores(children: Counts, min_rows: int) -> tuple[Floats, Floats]:
 
 
 def _attributes(gains: Sequence[Floats], ratios: Sequence[Floats]) -> list[int | None]:
-    """For each node the attribute of best ratio among those of at least average gain, if there is one."""
+    """For each node the attribute of best ratio among those of at least average gain, if there is
+    one.
+    """
     gain, ratio = np.stack(gains), np.stack(ratios)
     counts = np.isfinite(gain)
     n_counting = counts.sum(axis=0)

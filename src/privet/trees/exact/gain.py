@@ -1,6 +1,7 @@
 """Information gain and gain ratio of splits, from child-by-class counts.
 
-Counts come in arrays of shape (..., children, classes); each function answers for all of them at once.
+Counts come in arrays of shape (..., children, classes); each function answers for all of them at
+once.
 """
 
 from __future__ import annotations
@@ -13,7 +14,8 @@ import numpy.typing as npt
 Floats = npt.NDArray[np.float64]
 Counts = npt.NDArray[np.int64]
 
-#: Scores that differ by less are equal: sums of logarithms depend on their order in the last digits.
+#: Scores that differ by less are equal: sums of logarithms depend on their order in the last
+#: digits.
 TOLERANCE = 1e-12
 
 
@@ -37,7 +39,9 @@ def split_information(children: Counts) -> Floats:
 
 def first_best(scores: Floats, axis: int) -> npt.NDArray[np.intp]:
     """The first position along the axis with the best score, up to rounding."""
-    return np.asarray((scores >= scores.max(axis=axis, keepdims=True) - TOLERANCE).argmax(axis=axis))
+    return np.asarray(
+        (scores >= scores.max(axis=axis, keepdims=True) - TOLERANCE).argmax(axis=axis)
+    )
 
 
 def _total_bits(counts: Counts) -> Floats:

@@ -1,4 +1,6 @@
-"""Growing a tree level by level: what every exact learner shares. A learner says how a level is split, and no more."""
+"""Growing a tree level by level: what every exact learner shares. A learner says how a level is
+split, and no more.
+"""
 
 from __future__ import annotations
 
@@ -20,18 +22,31 @@ Choose = Callable[[Level], Sequence[Choice | None]]
 MaySplit = Callable[[Int], npt.NDArray[np.bool_]]
 
 
-def grow(data: Rows, choose: Choose, may_split: MaySplit, *, max_depth: int | None = None, empty_cells: bool = True) -> Tree:
+def grow(
+    data: Rows,
+    choose: Choose,
+    may_split: MaySplit,
+    *,
+    max_depth: int | None = None,
+    empty_cells: bool = True,
+) -> Tree:
     """Split breadth first until nothing more is split.
 
-    A leaf that no row reaches has the counts of its parent, so that a prediction there falls back on what is known one
-    test earlier. With ``empty_cells`` such a leaf is a cell like any other; without, it belongs to no cell.
+    A leaf that no row reaches has the counts of its parent, so that a prediction there falls back
+    on what is known one test earlier. With ``empty_cells`` such a leaf is a cell like any other;
+    without, it belongs to no cell.
     """
     growth = _Growth(data)
     level = Level.root(data)
     depth = 0
-    while len(level := level.where(may_split(level.counts))) and (max_depth is None or depth < max_depth):
+    while len(level := level.where(may_split(level.counts))) and (
+        max_depth is None or depth < max_depth
+    ):
         choices = [choice for piece in level.pieces() for choice in choose(piece)]
-        level = growth.split(level.where(np.array([choice is not None for choice in choices])), [c for c in choices if c])
+        level = growth.split(
+            level.where(np.array([choice is not None for choice in choices])),
+            [c for c in choices if c],
+        )
         depth += 1
     return growth.tree(empty_cells)
 
@@ -60,9 +75,16 @@ class _Growth:
         widths = np.array([int(branch.max()) + 1 for _, branch in splits])
         sizes = np.array([len(branch) for _, branch in splits])
         first, offset = np.cumsum(widths) - widths, np.cumsum(sizes) - sizes
-        branch = np.concatenate([child + start for (_, child), start in zip(splits, first, strict=True)])
+        branch = np.concatenate(
+            [child + start for (_, child), start in zip(splits, first, strict=True)]
+        )
         start = len(self._attribute)
-        for node, a, at in zip(level.nodes.tolist(), attribute.tolist(), (self._n_branches + offset).tolist(), strict=True):
+        for node, a, at in zip(
+            level.nodes.tolist(),
+            attribute.tolist(),
+            (self._n_branches + offset).tolist(),
+            strict=True,
+        ):
             self._attribute[node], self._offset[node] = a, at
         self._branch.append(start + branch)
         self._n_branches += len(branch)
@@ -81,7 +103,14 @@ class _Growth:
         used = level.used[parent]
         used[np.arange(n_children), attribute[parent]] = True
         grouped = np.argsort(child, kind="stable")
-        below = Level(level.data, start + np.arange(n_children), counts, used, level.rows[grouped], child[grouped])
+        below = Level(
+            level.data,
+            start + np.arange(n_children),
+            counts,
+            used,
+            level.rows[grouped],
+            child[grouped],
+        )
         return below.where(reached)
 
     def tree(self, empty_cells: bool) -> Tree:
@@ -89,5 +118,7 @@ class _Growth:
         attribute = np.array(self._attribute)
         is_cell = (attribute < 0) & (empty_cells | np.concatenate(self._reached))
         branch = np.concatenate([np.zeros(0, dtype=np.int64), *self._branch])
-        cells = numbered_leaves(self._data.schema, attribute, np.array(self._offset), branch, is_cell)
+        cells = numbered_leaves(
+            self._data.schema, attribute, np.array(self._offset), branch, is_cell
+        )
         return Tree(cells, np.concatenate(self._counts).astype(np.float64))

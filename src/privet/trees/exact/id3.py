@@ -14,14 +14,22 @@ from privet.trees.exact.level import Level
 from privet.trees.exact.rows import Column, Rows, check_whole
 
 
-def grow_id3(schema: Schema, codes: Sequence[Column], classes: Column, *, max_depth: int | None = None, min_rows: int = 1) -> Tree:
+def grow_id3(
+    schema: Schema,
+    codes: Sequence[Column],
+    classes: Column,
+    *,
+    max_depth: int | None = None,
+    min_rows: int = 1,
+) -> Tree:
     """Grow an ID3 tree (Quinlan 1986, *Induction of Decision Trees*, section 4).
 
-    A node is split by the attribute of largest information gain, ties by the order of the schema, into one child per
-    value. It stays a leaf if its rows are of one class, if there are fewer than ``min_rows``, or if no attribute tells
-    them apart. As in the original, a gain of zero is no reason to stop while some attribute still separates the rows:
-    in the exclusive or of two attributes each by itself gains nothing, and only both together gain everything. So a
-    tree of full depth is right on every table without contradictions.
+    A node is split by the attribute of largest information gain, ties by the order of the schema,
+    into one child per value. It stays a leaf if its rows are of one class, if there are fewer than
+    ``min_rows``, or if no attribute tells them apart. As in the original, a gain of zero is no
+    reason to stop while some attribute still separates the rows: in the exclusive or of two
+    attributes each by itself gains nothing, and only both together gain everything. So a tree of
+    full depth is right on every table without contradictions.
 
     A child that no row reaches is a leaf with the class counts of its parent.
 
@@ -40,7 +48,9 @@ def grow_id3(schema: Schema, codes: Sequence[Column], classes: Column, *, max_de
 
 
 def _choose(level: Level) -> list[Choice | None]:
-    """The attribute of largest gain among those that separate the rows; one tested above has one value left, and does not."""
+    """The attribute of largest gain among those that separate the rows; one tested above has one
+    value left, and does not.
+    """
     sizes = level.data.schema.sizes
     gains = np.empty((len(sizes), len(level)))
     for attribute in range(len(sizes)):

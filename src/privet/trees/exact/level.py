@@ -41,7 +41,9 @@ class Level:
         counts = np.bincount(data.classes, minlength=data.schema.n_classes)[None, :]
         used = np.zeros((1, len(data.schema.sizes)), dtype=bool)
         n_rows = len(data)
-        return cls(data, np.zeros(1, np.int64), counts, used, np.arange(n_rows), np.zeros(n_rows, np.int64))
+        return cls(
+            data, np.zeros(1, np.int64), counts, used, np.arange(n_rows), np.zeros(n_rows, np.int64)
+        )
 
     def __len__(self) -> int:
         return len(self.nodes)
@@ -77,7 +79,9 @@ class Level:
     def table(self, attribute: int) -> Int:
         """Class counts by node and value of an attribute: shape (nodes, values, classes)."""
         shape = (len(self), self.data.schema.sizes[attribute], self.data.schema.n_classes)
-        entry = (self.place * shape[1] + self.data.codes[attribute][self.rows]) * shape[2] + self.data.classes[self.rows]
+        entry = (self.place * shape[1] + self.data.codes[attribute][self.rows]) * shape[
+            2
+        ] + self.data.classes[self.rows]
         return np.bincount(entry, minlength=shape[0] * shape[1] * shape[2]).reshape(shape)
 
     def values(self, attribute: npt.NDArray[Any]) -> Int:

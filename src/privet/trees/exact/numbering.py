@@ -10,7 +10,16 @@ from privet.schema import Schema
 from privet.trees.exact.rows import Int
 
 
-def numbered_leaves(schema: Schema, attribute: Int, offset: Int, branch: Int, is_cell: npt.NDArray[np.bool_]) -> Cells:
+def numbered_leaves(
+    schema: Schema, attribute: Int, offset: Int, branch: Int, is_cell: npt.NDArray[np.bool_]
+) -> Cells:
     """The structure, with cells 0, 1, 2, ... at the nodes where ``is_cell`` holds."""
     cell = np.where(is_cell, np.cumsum(is_cell) - 1, -1)
-    return Cells(schema, attribute.astype(np.int32), offset, branch.astype(np.int32), cell.astype(np.int32), int(is_cell.sum()))
+    return Cells(
+        schema,
+        attribute.astype(np.int32),
+        offset,
+        branch.astype(np.int32),
+        cell.astype(np.int32),
+        int(is_cell.sum()),
+    )

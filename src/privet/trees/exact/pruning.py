@@ -13,15 +13,17 @@ from privet.trees.exact.rows import Column, Rows
 
 
 def prune_reduced_error(tree: Tree, codes: Sequence[Column], classes: Column) -> Tree:
-    """Prune a tree with rows that it was not grown from (Quinlan 1987, *Simplifying Decision Trees*).
+    """Prune a tree with rows that it was not grown from (Quinlan 1987, *Simplifying Decision
+    Trees*).
 
-    Bottom up, a subtree becomes a leaf if the leaf makes no more errors on these rows; so a subtree that none of them
-    reaches becomes one. What remains is the smallest subtree of least error. Nodes keep the class counts that they
-    have, and each predicts its first most frequent class.
+    Bottom up, a subtree becomes a leaf if the leaf makes no more errors on these rows; so a subtree
+    that none of them reaches becomes one. What remains is the smallest subtree of least error.
+    Nodes keep the class counts that they have, and each predicts its first most frequent class.
 
     Args:
         tree: the tree.
-        codes: the columns of the pruning rows. A row with an unknown code counts at the node where it gets stuck.
+        codes: the columns of the pruning rows. A row with an unknown code counts at the node where
+            it gets stuck.
         classes: the class of each of these rows.
     """
     rows = Rows.checked(tree.schema, codes, classes, unknown=True)
@@ -64,7 +66,12 @@ def _cut(tree: Tree, cut: npt.NDArray[np.bool_]) -> Tree:
     attribute = np.where(cut, -1, old.attribute)[kept]
     widths = np.array([sizes[a] if a >= 0 else 0 for a in attribute.tolist()])
     starts = old.offset[kept]
-    pieces = [number[old.branch[at : at + width]] for at, width in zip(starts.tolist(), widths.tolist(), strict=True)]
+    pieces = [
+        number[old.branch[at : at + width]]
+        for at, width in zip(starts.tolist(), widths.tolist(), strict=True)
+    ]
     is_cell = (attribute < 0) & ((old.cell >= 0) | cut)[kept]
-    cells = numbered_leaves(tree.schema, attribute, np.cumsum(widths) - widths, np.concatenate(pieces), is_cell)
+    cells = numbered_leaves(
+        tree.schema, attribute, np.cumsum(widths) - widths, np.concatenate(pieces), is_cell
+    )
     return Tree(cells, tree.counts[kept])

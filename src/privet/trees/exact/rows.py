@@ -18,17 +18,25 @@ Int = npt.NDArray[np.int64]
 
 @dataclass(frozen=True, eq=False)
 class Rows:
-    """Encoded rows: one column of codes per attribute, in schema order, and the class of each row."""
+    """Encoded rows: one column of codes per attribute, in schema order, and the class of each
+    row.
+    """
 
     schema: Schema
     codes: Sequence[Column]
     classes: Column
 
     @classmethod
-    def checked(cls, schema: Schema, codes: Sequence[Column], classes: Column, *, unknown: bool = False) -> Rows:
-        """The rows, or a :class:`ParameterError`. ``unknown`` allows the code one past the end of a domain."""
+    def checked(
+        cls, schema: Schema, codes: Sequence[Column], classes: Column, *, unknown: bool = False
+    ) -> Rows:
+        """The rows, or a :class:`ParameterError`. ``unknown`` allows the code one past the end of a
+        domain.
+        """
         if len(codes) != len(schema.sizes):
-            raise ParameterError(f"codes must have one column per attribute, {len(schema.sizes)}; got {len(codes)}")
+            raise ParameterError(
+                f"codes must have one column per attribute, {len(schema.sizes)}; got {len(codes)}"
+            )
         n_rows = len(classes)
         for name, column, size in zip(schema.names, codes, schema.sizes, strict=True):
             _check(f"codes of {name!r}", column, n_rows, size - 1 + unknown)
@@ -42,7 +50,12 @@ class Rows:
 
 def check_whole(parameter: str, value: object, low: int, high: int | None = None) -> None:
     """Raise unless the value is a whole number in the range."""
-    if isinstance(value, bool) or not isinstance(value, int) or value < low or (high is not None and value > high):
+    if (
+        isinstance(value, bool)
+        or not isinstance(value, int)
+        or value < low
+        or (high is not None and value > high)
+    ):
         allowed = f"of at least {low}" if high is None else f"from {low} to {high}"
         raise ParameterError(f"{parameter} must be a whole number {allowed}, got {value!r}")
 
