@@ -18,13 +18,13 @@ from privet.learners.base import release_id
 from privet.leaves import Batch, Weighting
 from privet.mechanisms.randomness import SystemBits
 from privet.model import Model
+from privet.model.shrink import STRENGTH
 from privet.plan import Plan
 from privet.privacy import Charge, PrivacyStatement
 from privet.question import Question
 from privet.schema import Schema
 from privet.trees.batches import merged, released
 from privet.trees.random import draw_forest, height_for
-from privet.trees.shrink import STRENGTH
 
 TREES = 10
 

@@ -18,6 +18,9 @@ from privet.schema import Schema
 
 Floats = npt.NDArray[np.float64]
 
+#: Counts are added up level by level.
+MAX_HEIGHT = 1000
+
 
 @dataclass(frozen=True, eq=False)
 class Tree:

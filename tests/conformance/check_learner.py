@@ -21,7 +21,7 @@ from privet.curator import Curator
 from privet.errors import BudgetExceeded, PrivacyError
 from privet.ledger import MemoryLedger
 from privet.mechanisms.randomness import SeededBits, unlock_test_seeds
-from privet.release.file import read_model, write_model
+from privet.model.file import read_model, write_model
 
 
 def _narrow(data: datasets.Dataset, names: list[str]) -> datasets.Dataset:

@@ -17,8 +17,8 @@ import privet as pv
 from privet import federation
 from privet.errors import ModelError, NoiseWarning, ParameterError, QuestionError
 from privet.leaves import Batch
+from privet.model.file import read_model, write_model
 from privet.privacy import PrivacyStatement
-from privet.release.file import read_model, write_model
 from privet.schema import Schema
 from privet.schema.encode import encode
 from privet.trees.weighing import sizes, weighed, worn

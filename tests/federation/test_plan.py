@@ -11,7 +11,7 @@ from privet import federation
 from privet.errors import ModelError, ParameterError
 from privet.federation.plan import plan_from_bytes, plan_to_bytes
 from privet.mechanisms.randomness import SeededBits, unlock_test_seeds
-from privet.release.file import seal
+from privet.model.file import seal
 from privet.schema import Schema
 from tests.federation.parties import SCHEMA, Counting, plan
 

@@ -12,7 +12,7 @@ import pytest
 import privet as pv
 from privet import federation
 from privet.errors import BudgetExceeded, ParameterError, QuestionError
-from privet.release.file import read_model, write_model
+from privet.model.file import read_model, write_model
 from privet.trees.batches import plan_of, updated
 from tests.federation.parties import SCHEMA, curator_of, rows
 

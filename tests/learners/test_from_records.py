@@ -21,10 +21,10 @@ from privet.learners import (
     tune,
 )
 from privet.mechanisms.randomness import unlock_test_seeds
+from privet.model.file import read_model, write_model
 from privet.privacy import PrivacyStatement
 from privet.publish import LeafRandomizer, Randomizer, collect_leaves, local_curator
 from privet.release.card import card_markdown
-from privet.release.file import read_model, write_model
 from privet.trees.batches import contribution
 from tests.publish.local.small import seeded
 

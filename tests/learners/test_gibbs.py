@@ -14,7 +14,7 @@ from privet.curator import Curator
 from privet.errors import BudgetExceeded, ParameterError, PrivacyError
 from privet.learners import GibbsBoostClassifier, GibbsTreeClassifier, PrivetClassifier
 from privet.mechanisms.randomness import unlock_test_seeds
-from privet.release.file import read_model, write_model
+from privet.model.file import read_model, write_model
 from privet.schema import Categorical, Numeric, Schema
 
 LEARNERS = [PrivetClassifier, GibbsTreeClassifier, GibbsBoostClassifier]

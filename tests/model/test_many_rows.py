@@ -7,7 +7,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from privet import model as models
+from privet.model import model as models
 from tests.release.models import COMBINE, SCHEMA, merged_model, random_schema, small_model
 
 

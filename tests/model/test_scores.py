@@ -9,7 +9,7 @@ import pytest
 
 from privet.cells import Cells, Split
 from privet.errors import ParameterError
-from privet.model import Model, _explained_variance
+from privet.model.model import Model, _explained_variance
 from privet.tree import Tree, domain_shares
 from tests.release.models import (
     SCHEMA,

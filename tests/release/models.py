@@ -81,8 +81,8 @@ def gaussian_model(schema: Schema = SCHEMA) -> Model:
 def merged_model(people: str = "disjoint") -> Model:
     """Leaf vectors of three batches, one of which is noisier."""
     from privet.leaves import Batch
-    from privet.release.structure import tree_from, tree_to
-    from privet.trees.from_leaves import trees_from
+    from privet.model.from_leaves import trees_from
+    from privet.model.structure import tree_from, tree_to
     from privet.trees.weighing import weighed
 
     # leaves in order, as files have them

@@ -9,8 +9,9 @@ import pytest
 
 from privet.cells import Cells, Split
 from privet.release import tree_dot, tree_text
-from privet.release.labels import branch_text, count_text, leaves_below, shortened, visible
+from privet.release.labels import branch_text, count_text, leaves_below
 from privet.schema import Categorical, Numeric, Schema
+from privet.text import shortened, visible
 from privet.tree import Tree
 from tests.release.models import SCHEMA, random_codes, random_model, small_tree
 from tests.release.scored import drawn_tree, scored_model, small_drawn

@@ -19,8 +19,8 @@ from privet.cells import Cells, Split
 from privet.counts.duckdb_source import DuckDBSource
 from privet.errors import BudgetExceeded, LedgerError, ModelError, ParameterError
 from privet.ledger import SQLiteLedger
+from privet.model.document import to_document
 from privet.question import Question
-from privet.release.document import to_document
 from privet.resume import ResumableCurator, Unfinished
 from privet.resume.packing import digest_of, packed, unpacked
 from privet.schema import Categorical, Numeric, Schema

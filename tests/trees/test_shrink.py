@@ -12,9 +12,9 @@ from hypothesis import strategies as st
 
 from privet.cells import Cells, Split
 from privet.errors import ParameterError
+from privet.model.shrink import shrunk
 from privet.schema import Categorical, Schema
 from privet.trees.schedule import shares
-from privet.trees.shrink import shrunk
 
 SCHEMA = Schema({"a": Categorical(["x", "y"]), "b": Categorical(["u", "v"])}, "class", ["n", "p"])
 CELLS = (

@@ -108,7 +108,7 @@ def _measures(report: Report) -> Table:
     from rich.table import Table
     from rich.text import Text
 
-    from privet.release.labels import visible
+    from privet.text import visible
 
     groups = report.groups
     where = visible(f"{report.table}: {', '.join(report.quasi)}; sensitive: {report.sensitive}")
@@ -159,7 +159,7 @@ def _worst(report: Report) -> Table:
     from rich.text import Text
 
     from privet.anonymity.report import MEASURES
-    from privet.release.labels import shortened, visible
+    from privet.text import shortened, visible
 
     def text(value: str | None) -> Text:
         return (

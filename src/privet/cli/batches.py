@@ -60,7 +60,7 @@ def update(
     from privet.cli.asking import check_writable, place_of, saying_warnings, working
     from privet.cli.places import check_apart
     from privet.errors import ParameterError
-    from privet.release.file import read_model, write_model
+    from privet.model.file import read_model, write_model
     from privet.trees.batches import check_same_domain, checked_people, plan_of
     from privet.trees.batches import update as with_update
 
@@ -110,7 +110,7 @@ def merge(
     from privet.cli.places import check_apart
     from privet.errors import ParameterError
     from privet.federation.merge import merge as merged
-    from privet.release.file import read_model, write_model
+    from privet.model.file import read_model, write_model
 
     if weights not in ("by-noise", "equal"):
         raise ParameterError(f"--weights must be 'by-noise' or 'equal', got {weights!r}")
@@ -140,7 +140,7 @@ def join(
     from privet.cli.asking import check_writable
     from privet.cli.places import check_apart
     from privet.federation.join import join as joined
-    from privet.release.file import read_model, write_model
+    from privet.model.file import read_model, write_model
 
     check_writable(output)
     check_apart([output], None, None, *models)
@@ -175,7 +175,7 @@ def _say(model: Model, output: Path, as_json: bool) -> None:
     from rich.table import Table
 
     from privet.privacy import rounded_up
-    from privet.release.labels import visible
+    from privet.text import visible
 
     view = Table(
         title=f"{output}: {model.learner}, {len(model.trees)} trees",

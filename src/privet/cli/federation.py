@@ -114,7 +114,7 @@ def contribute(
     from privet.cli.places import check_apart
     from privet.cli.tables import finite
     from privet.federation.plan import read_plan
-    from privet.release.file import write_model
+    from privet.model.file import write_model
     from privet.trees.batches import check_same_domain, contribution
 
     check_writable(output)

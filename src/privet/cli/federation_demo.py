@@ -45,7 +45,7 @@ def demo(
     from privet.budget import exact_epsilon
     from privet.curator import Curator
     from privet.federation.plan import read_plan
-    from privet.release.file import read_model
+    from privet.model.file import read_model
     from privet.trees.batches import contribution
 
     exact_epsilon("epsilon", epsilon)

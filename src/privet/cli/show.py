@@ -137,7 +137,7 @@ def export(
     from privet.cli.places import check_apart
     from privet.errors import ParameterError
     from privet.release import Parts, read_model, to_onnx, tree_dot, tree_text
-    from privet.release.labels import visible
+    from privet.text import visible
 
     check_writable(output)
     check_apart([output], None, None, model)

@@ -11,14 +11,14 @@ from typing import Any
 from privet.checks import checked_whole
 from privet.errors import ModelError, ParameterError
 from privet.mechanisms.randomness import Bits, SystemBits
+from privet.model.document import schema_from
+from privet.model.file import read_sealed, seal, unseal, write_sealed
+from privet.model.problem import Damaged, require
+from privet.model.shrink import STRENGTH
+from privet.model.structure import short_number, structure_from, structure_to
 from privet.plan import COMBINES, Plan
-from privet.release.document import schema_from
-from privet.release.file import read_sealed, seal, unseal, write_sealed
-from privet.release.problem import Damaged, require
-from privet.release.structure import short_number, structure_from, structure_to
 from privet.schema import Schema
 from privet.trees.random import draw_forest, height_for
-from privet.trees.shrink import STRENGTH
 
 VERSION = 1
 MAX_TREES = 10_000

@@ -13,10 +13,10 @@ from privet.errors import ParameterError
 from privet.learners.base import Growth, PrivateClassifier, Purse, rows_of
 from privet.learners.greedy_tree import check_greedy, chosen_depth
 from privet.model import Combine
+from privet.model.shrink import STRENGTH
 from privet.schema import Schema
 from privet.trees.greedy import Grown, Splits, grow_greedy
 from privet.trees.schedule import Schedule, shares
-from privet.trees.shrink import STRENGTH
 
 
 class ForestClassifier(PrivateClassifier):

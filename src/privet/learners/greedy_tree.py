@@ -12,10 +12,10 @@ from privet.curator.local import prepaid
 from privet.errors import ParameterError
 from privet.learners.base import Growth, PrivateClassifier, Purse, rows_of
 from privet.mechanisms.criteria import criterion_named
+from privet.model.shrink import STRENGTH
 from privet.schema import Schema
 from privet.trees.greedy import Splits, grow_greedy
 from privet.trees.schedule import Schedule, shares
-from privet.trees.shrink import STRENGTH
 
 LARGEST_DEPTH = 12
 

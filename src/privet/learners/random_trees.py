@@ -12,12 +12,12 @@ from privet.errors import ParameterError
 from privet.learners.base import Growth, PrivateClassifier, Purse, rows_of
 from privet.leaves import MAX_SHRINK
 from privet.model import Combine
+from privet.model.from_leaves import trees_from
+from privet.model.shrink import STRENGTH
 from privet.privacy import People
 from privet.schema import Schema
 from privet.trees.batches import checked_people, counted_leaves, updated, warn_if_worn
-from privet.trees.from_leaves import trees_from
 from privet.trees.random import draw_forest, height_for
-from privet.trees.shrink import STRENGTH
 from privet.trees.weighing import weighed
 
 

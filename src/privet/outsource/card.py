@@ -8,7 +8,7 @@ from typing import Any
 
 from privet.outsource.anatomy import STATEMENT, Anatomy
 from privet.outsource.client.table import TreeDetails, TreeSummary
-from privet.release.labels import visible
+from privet.text import visible
 
 
 def outsourced_card(about: dict[str, Any], tree: TreeSummary, details: TreeDetails) -> str:

@@ -9,7 +9,7 @@ import numpy as np
 
 from privet.errors import ParameterError
 from privet.plots.style import INK, fill, need_matplotlib
-from privet.release.labels import visible
+from privet.text import visible
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure

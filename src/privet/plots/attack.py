@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, Literal, Protocol
 import numpy as np
 
 from privet.plots.style import INK, QUIET, fill, need_matplotlib
-from privet.release.labels import visible
+from privet.text import visible
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

@@ -10,8 +10,9 @@ import numpy as np
 
 from privet.plots.layout import BOX_HEIGHT, SMALL, TEXT, Placed
 from privet.plots.style import INK, QUIET, fill, text_width
-from privet.release.labels import class_labels, count_text, leaves_below, shortened
+from privet.release.labels import class_labels, count_text, leaves_below
 from privet.schema import Schema
+from privet.text import shortened
 from privet.tree import Floats, Tree
 
 if TYPE_CHECKING:

@@ -15,7 +15,7 @@ from privet.errors import ParameterError
 from privet.plots.canvas import wrapped
 from privet.plots.curves import LINES
 from privet.plots.style import INK, QUIET, need_matplotlib, text_width
-from privet.release.labels import visible
+from privet.text import visible
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

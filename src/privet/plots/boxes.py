@@ -13,7 +13,7 @@ import numpy as np
 from privet.errors import ParameterError
 from privet.plots.canvas import wrapped
 from privet.plots.style import INK, QUIET, fill, need_matplotlib, text_width
-from privet.release.labels import visible
+from privet.text import visible
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

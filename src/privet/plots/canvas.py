@@ -8,7 +8,7 @@ import textwrap
 from typing import TYPE_CHECKING
 
 from privet.plots.style import text_width
-from privet.release.labels import visible
+from privet.text import visible
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

@@ -9,7 +9,8 @@ from typing import TYPE_CHECKING
 from privet.plots.bars import write
 from privet.plots.layout import BOX_PADDING, SMALL, TEXT, Placed
 from privet.plots.style import FILLS, INK, QUIET, ink_on, text_width
-from privet.release.labels import class_labels, leaves_below, shortened
+from privet.release.labels import class_labels, leaves_below
+from privet.text import shortened
 from privet.tree import Tree
 
 if TYPE_CHECKING:

@@ -12,8 +12,9 @@ from dataclasses import dataclass, field
 import numpy as np
 
 from privet.plots.style import text_width
-from privet.release.labels import attribute_at, branch_text, shortened
+from privet.release.labels import attribute_at, branch_text
 from privet.schema import Attribute, Categorical
+from privet.text import shortened
 from privet.tree import Tree, domain_shares
 
 TEXT, SMALL = 9.0, 7.5

@@ -14,7 +14,7 @@ import numpy.typing as npt
 from privet.errors import ParameterError
 from privet.plots.curves import add_caption
 from privet.plots.style import need_matplotlib, text_width
-from privet.release.labels import visible
+from privet.text import visible
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

@@ -11,7 +11,7 @@ import numpy.typing as npt
 
 from privet.errors import ParameterError
 from privet.plots.style import INK, QUIET, fill, need_matplotlib
-from privet.release.labels import shortened, visible
+from privet.text import shortened, visible
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure

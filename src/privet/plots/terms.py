@@ -17,8 +17,9 @@ from privet.plots.bars import LEGEND_PITCH, draw_legend, legend_lines, write
 from privet.plots.canvas import FOOTER_PITCH, MARGIN, TITLE_HEIGHT, TITLE_SIZE, canvas, wrapped
 from privet.plots.layout import SMALL, TEXT, branch_label
 from privet.plots.style import FILLS, INK, QUIET, fill, need_matplotlib, text_width
-from privet.release.labels import attribute_at, class_labels, shortened, visible
+from privet.release.labels import attribute_at, class_labels
 from privet.release.parts import Parts
+from privet.text import shortened, visible
 from privet.tree import Floats, Tree
 
 if TYPE_CHECKING:

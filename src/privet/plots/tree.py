@@ -22,8 +22,8 @@ from privet.plots.layout import (
 )
 from privet.plots.style import INK, QUIET, need_matplotlib, text_width
 from privet.release.collapse import collapsed
-from privet.release.labels import visible
 from privet.release.parts import says_classes
+from privet.text import visible
 from privet.tree import Tree
 
 if TYPE_CHECKING:

@@ -1,9 +1,9 @@
 """What leaves the house: the model file, the privacy card, and exports. Nothing in here needs the
 data.
 
-- :mod:`~privet.release.file`: ``write_model`` and ``read_model``, one versioned JSON object with a
+- :mod:`~privet.model.file`: ``write_model`` and ``read_model``, one versioned JSON object with a
   checksum
-- :mod:`~privet.release.document`: what stands in that object, and every check that it must pass
+- :mod:`~privet.model.document`: what stands in that object, and every check that it must pass
 - :mod:`~privet.release.text`: a tree as indented text in scikit-learn's style, and as Graphviz DOT
 - :mod:`~privet.release.terminal`: a model as a Rich renderable, with its privacy statement
 - :mod:`~privet.release.onnx`: a model as an ONNX graph, from codes to label and probabilities
@@ -16,9 +16,9 @@ data.
 """
 
 from privet.errors import ModelError
+from privet.model.file import read_model, write_model
 from privet.release.card import card_html, card_markdown
 from privet.release.collapse import collapsed
-from privet.release.file import read_model, write_model
 from privet.release.onnx import to_onnx
 from privet.release.parts import Parts
 from privet.release.terminal import model_view

@@ -8,7 +8,7 @@ import html
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from privet.release.labels import visible
+from privet.text import visible
 
 
 @dataclass(frozen=True)

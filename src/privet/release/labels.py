@@ -8,22 +8,8 @@ import numpy as np
 import numpy.typing as npt
 
 from privet.schema import Attribute, Categorical, Numeric, Schema
+from privet.text import shortened, visible
 from privet.tree import Tree
-
-
-def visible(text: str) -> str:
-    """Without anything that would break a line or turn its direction: such characters are shown as
-    their escapes.
-    """
-    return "".join(
-        char if char.isprintable() else char.encode("unicode_escape", "surrogatepass").decode()
-        for char in text
-    )
-
-
-def shortened(text: str, length: int) -> str:
-    """At most so many characters; an ellipsis stands for the rest."""
-    return text if len(text) <= length else text[: length - 1].rstrip() + "…"
 
 
 def attribute_at(schema: Schema, position: int) -> tuple[str, Attribute]:

@@ -18,7 +18,7 @@ import numpy.typing as npt
 
 from privet.errors import MissingDependency, ParameterError
 from privet.model import Model
-from privet.release.labels import visible
+from privet.text import visible
 
 if TYPE_CHECKING:
     import onnx

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from privet.model import Model
-from privet.release.labels import visible
+from privet.text import visible
 from privet.tree import Tree
 
 

@@ -8,7 +8,7 @@ from privet.errors import ParameterError
 from privet.learners.base import PrivateClassifier
 from privet.learners.released import ReleasedClassifier
 from privet.model import Model
-from privet.release.file import read_model, write_model
+from privet.model.file import read_model, write_model
 
 
 def save(model: PrivateClassifier | Model, path: str | PathLike[str]) -> None:

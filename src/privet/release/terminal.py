@@ -13,9 +13,9 @@ from privet.release.labels import (
     count_text,
     leaves_below,
     score_texts,
-    visible,
 )
 from privet.release.parts import Parts, says_classes, vote
+from privet.text import visible
 from privet.tree import Tree
 
 if TYPE_CHECKING:

@@ -6,15 +6,9 @@ import numpy as np
 import numpy.typing as npt
 
 from privet.release.collapse import collapsed
-from privet.release.labels import (
-    attribute_at,
-    branches,
-    class_labels,
-    count_text,
-    score_texts,
-    visible,
-)
+from privet.release.labels import attribute_at, branches, class_labels, count_text, score_texts
 from privet.release.parts import says_classes
+from privet.text import visible
 from privet.tree import Tree
 
 

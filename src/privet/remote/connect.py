@@ -6,12 +6,12 @@ from os import PathLike
 
 from privet.errors import AccessError, ParameterError
 from privet.ledger.base import check_name
-from privet.release.labels import visible
 from privet.remote.address import token_or_environment
 from privet.remote.curator import RemoteCurator
 from privet.remote.replies import understood
 from privet.remote.session import Session
 from privet.remote.transport import Link
+from privet.text import visible
 
 
 def connect(

@@ -22,7 +22,7 @@ from privet.errors import (
     SchemaError,
     Unavailable,
 )
-from privet.release.labels import shortened, visible
+from privet.text import shortened, visible
 
 _PREFIX = "urn:privet:problem:"
 _ERRORS: dict[str, type[PrivetError]] = {

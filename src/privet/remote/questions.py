@@ -20,9 +20,9 @@ from privet.mechanisms.criteria import criterion_named
 from privet.mechanisms.randomness import Bits, SystemBits
 from privet.mechanisms.selection import Selection
 from privet.model import Model
+from privet.model.document import to_document
+from privet.model.problem import Damaged
 from privet.question import Question
-from privet.release.document import to_document
-from privet.release.problem import Damaged
 from privet.remote.replies import (
     check_cost,
     choice_of,

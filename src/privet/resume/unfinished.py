@@ -18,9 +18,9 @@ import numpy as np
 from privet.curator import Curator
 from privet.errors import ParameterError
 from privet.mechanisms.randomness import Bits, Words
-from privet.release.document import canonical
-from privet.release.file import read_sealed, seal, unseal, write_sealed
-from privet.release.problem import require
+from privet.model.document import canonical
+from privet.model.file import read_sealed, seal, unseal, write_sealed
+from privet.model.problem import require
 
 _KIND, _VERSION = "unfinished fit", 1
 _ENTRIES = {"privet", "version", "key", "work", "drawn"}

@@ -11,9 +11,9 @@ from privet.curator import Curator
 from privet.errors import ParameterError, QuestionError
 from privet.ledger.base import add
 from privet.model import Model
+from privet.model.document import from_document
+from privet.model.problem import Damaged
 from privet.question import Question
-from privet.release.document import from_document
-from privet.release.problem import Damaged
 from privet.service import requests
 from privet.service.room import Room
 from privet.tree import Tree

@@ -14,11 +14,11 @@ from privet.errors import NoiseWarning, ParameterError, QuestionError
 from privet.leaves import Batch, Evidence, Weighting
 from privet.mechanisms.randomness import Bits
 from privet.model import Model
+from privet.model.from_leaves import trees_from
 from privet.plan import Plan
 from privet.privacy import Charge, People, PrivacyStatement
 from privet.question import Question
 from privet.schema import Schema
-from privet.trees.from_leaves import trees_from
 from privet.trees.weighing import weighed, worn
 
 LEARNER = "random-trees"

@@ -19,11 +19,11 @@ import numpy.typing as npt
 from privet.cells import Cells, Split
 from privet.curator import AnyCurator
 from privet.curator.debiased import Debiased, Judged
+from privet.model.shrink import shrunk
 from privet.privacy import Charge
 from privet.schema import Numeric, Schema
 from privet.tree import Tree
 from privet.trees.schedule import Shares
-from privet.trees.shrink import shrunk
 
 Splits = Literal["binary", "multiway"]
 Possible = tuple[frozenset[int], ...]  # per attribute, the codes that a row of the cell can have

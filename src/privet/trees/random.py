@@ -19,10 +19,9 @@ from privet.cells import Cells
 from privet.errors import ParameterError
 from privet.mechanisms.randomness import Bits, uniform_below
 from privet.schema import Numeric, Schema
+from privet.tree import MAX_HEIGHT
 
 MAX_LEAVES = 1 << 20
-#: Counts are added up level by level.
-MAX_HEIGHT = 1000
 
 
 def height_for(schema: Schema, n_rows: float) -> int:

@@ -20,9 +20,9 @@ import numpy.typing as npt
 from privet.cells import Cell, Cells, Condition, Split, domain_size
 from privet.curator.score import RowScore
 from privet.errors import QuestionError
+from privet.model.problem import Damaged
+from privet.model.structure import LARGEST_SCORE, tree_from, tree_to
 from privet.question import Partition, Question
-from privet.release.problem import Damaged
-from privet.release.structure import LARGEST_SCORE, tree_from, tree_to
 from privet.schema import Schema
 from privet.space import TreeSpace
 from privet.tree import Tree

@@ -21,9 +21,9 @@ from privet.curator import Curator
 from privet.errors import ParameterError, PrivetError
 from privet.federation.plan import draw_plan, write_plan
 from privet.ledger import MemoryLedger, SQLiteLedger
+from privet.model.file import write_model
 from privet.publish.local import Randomizer, write_randomizer
 from privet.publish.local.csv_stream import header_line, report_line
-from privet.release.file import write_model
 from privet.trees.batches import contribution
 from tests.fuzz.nasty import TEXTS
 from tests.fuzz.target import Target

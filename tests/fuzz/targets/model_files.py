@@ -10,9 +10,9 @@ from random import Random
 import numpy as np
 
 from privet.errors import PrivetError
+from privet.model.document import to_document
+from privet.model.file import seal
 from privet.release import card_html, card_markdown, read_model, tree_text, write_model
-from privet.release.document import to_document
-from privet.release.file import seal
 from privet.schema import Schema
 from tests.fuzz.mutate import mutated_json
 from tests.fuzz.target import Target, sealed, unsealed

@@ -26,10 +26,10 @@ from privet.federation.plan import draw_plan, plan_from_bytes, plan_to_bytes, re
 from privet.leaves import structure_fingerprint
 from privet.ledger import MemoryLedger
 from privet.model import Model
-from privet.release.document import schema_from, to_document
-from privet.release.file import parse, seal, write_model
-from privet.release.problem import Damaged
-from privet.release.structure import structure_from
+from privet.model.document import schema_from, to_document
+from privet.model.file import parse, seal, write_model
+from privet.model.problem import Damaged
+from privet.model.structure import structure_from
 from privet.trees.batches import contribution
 from tests.fuzz.mutate import mutated_json
 from tests.fuzz.target import Target, sealed, unsealed

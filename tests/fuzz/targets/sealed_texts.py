@@ -10,9 +10,9 @@ from pathlib import Path
 from random import Random
 
 from privet.errors import SealError
+from privet.model.structure import tree_to
 from privet.outsource.cipher import KeyRing, Sealer, keys
 from privet.outsource.client.subtrees import padded, unpadded
-from privet.release.structure import tree_to
 from tests.fuzz.mutate import mutated_bytes, mutated_json
 from tests.fuzz.target import Target
 from tests.release.models import SCHEMA, small_tree

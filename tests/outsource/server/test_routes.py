@@ -10,10 +10,10 @@ from dataclasses import replace
 import pytest
 from starlette.testclient import TestClient
 
+from privet.model.structure import tree_from
 from privet.outsource.anatomy import STATEMENT, Anatomy
 from privet.outsource.server.app import create_app
 from privet.outsource.server.home import Home
-from privet.release.structure import tree_from
 from privet.schema.encode import encode
 from tests.outsource.server.conftest import FAST, Asker, problem
 from tests.outsource.store import tables

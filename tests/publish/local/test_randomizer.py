@@ -335,8 +335,8 @@ def test_the_file_of_leaves(tmp_path):
 def test_a_bad_file_is_refused_with_the_reason(tmp_path, change, message):
     import json
 
+    from privet.model.file import seal
     from privet.publish.local.file import randomizer_to_bytes
-    from privet.release.file import seal
 
     document = json.loads(randomizer_to_bytes(Randomizer(SCHEMA, 1, "split")))
     del document["checksum"]

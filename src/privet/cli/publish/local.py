@@ -222,8 +222,8 @@ def learn(
     from privet.cli.tables import finite
     from privet.counts.open import read_public
     from privet.errors import ParameterError
+    from privet.model.file import write_model
     from privet.publish.local import LeafRandomizer, collect_leaves, local_curator, read_randomizer
-    from privet.release.file import write_model
 
     by = Path(reports + BESIDE) if randomizer is None else randomizer
     check_writable(output)

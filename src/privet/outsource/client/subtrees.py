@@ -14,9 +14,9 @@ import zlib
 import numpy as np
 
 from privet.errors import SealError
+from privet.model.problem import Damaged
+from privet.model.structure import tree_from, tree_to
 from privet.outsource.client.joining import TrueRows
-from privet.release.problem import Damaged
-from privet.release.structure import tree_from, tree_to
 from privet.schema import Schema
 from privet.tree import Tree
 from privet.trees.exact import grow_c45

@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 
 from privet.errors import ParameterError
+from privet.model.structure import tree_to
 from privet.outsource.anatomy import STATEMENT
 from privet.outsource.server import requests
 from privet.outsource.server.growing import grow_tree
@@ -17,7 +18,6 @@ from privet.outsource.server.limits import Limits
 from privet.outsource.server.problems import TooLarge
 from privet.outsource.server.requests import opened, text_of
 from privet.outsource.store.base import Change, Full, Int, NewRow, Page, Sealed, Settings
-from privet.release.structure import tree_to
 from privet.schema.encode import encode_entries
 from privet.service.admission import Admission
 from privet.tree import Tree

@@ -11,13 +11,13 @@ import numpy as np
 import numpy.typing as npt
 
 from privet.errors import OutsourceError
+from privet.model.problem import Damaged
+from privet.model.structure import tree_from, tree_to
 from privet.outsource.anatomy import Anatomy
 from privet.outsource.store.base import Int, Training
 from privet.outsource.store.checks import encoded
 from privet.outsource.store.sessions import Session
 from privet.outsource.store.tables import cell_names
-from privet.release.problem import Damaged
-from privet.release.structure import tree_from, tree_to
 from privet.schema.encode import Encoded
 from privet.tree import Tree
 

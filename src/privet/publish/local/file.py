@@ -12,11 +12,11 @@ from typing import Any
 
 from privet.errors import ModelError, PrivetError
 from privet.federation.plan import plan_from_bytes, plan_to_bytes
+from privet.model.document import canonical, schema_from
+from privet.model.file import read_sealed, seal, unseal, write_sealed
+from privet.model.problem import Damaged, require
 from privet.publish.local.leaves import LeafRandomizer
 from privet.publish.local.randomizer import Randomizer
-from privet.release.document import canonical, schema_from
-from privet.release.file import read_sealed, seal, unseal, write_sealed
-from privet.release.problem import Damaged, require
 
 VERSION = 1
 _COMMON = {"privet", "version", "schema", "epsilon", "spread"}

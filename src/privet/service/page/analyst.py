@@ -12,13 +12,13 @@ from privet.budget import Budget
 from privet.errors import ParameterError, PrivetError
 from privet.ledger import Ledger, Receipt, left
 from privet.ledger.base import remaining
-from privet.release.labels import visible
 from privet.schema import Attribute, Categorical, Schema, text_of
 from privet.service.accounts import Dataset, Grant
 from privet.service.home import Home
 from privet.service.page.bars import Segment, stacked
 from privet.service.page.listing import Filter, Listing, listing
 from privet.service.page.plan import Estimate, Plan, estimate
+from privet.text import visible
 
 #: How many values of an attribute are listed.
 _VALUES = 24

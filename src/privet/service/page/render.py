@@ -14,8 +14,8 @@ from fastapi.responses import HTMLResponse
 from jinja2 import Environment, FileSystemLoader, StrictUndefined
 from markupsafe import Markup
 
-from privet.release.labels import visible
 from privet.service.page import amounts, browser
+from privet.text import visible
 
 _FOLDER = Path(__file__).parent / "templates"
 _STYLE = (_FOLDER / "style.css").read_text(encoding="utf-8")

@@ -8,8 +8,8 @@ from collections.abc import Sequence
 
 from privet.cells import Cells
 from privet.leaves import Evidence
+from privet.model.shrink import shrunk
 from privet.tree import Tree
-from privet.trees.shrink import shrunk
 
 
 def trees_from(forest: Sequence[Cells], evidence: Evidence) -> tuple[Tree, ...]:

@@ -3,7 +3,7 @@
 ``attribute``: the position of the attribute that each node tests, -1 for a leaf. ``branch``: for
 each inner node in turn, the node that each code leads to. ``counts``: the class counts of each
 node, or its class scores where the model adds up scores; they are left out where the counts of the
-leaves stand elsewhere (:mod:`~privet.release.leaves`). Where a node's branches start and which cell
+leaves stand elsewhere (:mod:`~privet.model.evidence`). Where a node's branches start and which cell
 a leaf is follow from these, so they are not written; a tree that was read has one cell per leaf, in
 the order of its leaves.
 """
@@ -18,10 +18,9 @@ import numpy.typing as npt
 
 from privet.cells import MAX_NODES, Cells
 from privet.errors import QuestionError
-from privet.release.problem import Damaged, require
+from privet.model.problem import Damaged, require
 from privet.schema import Schema
-from privet.tree import Tree
-from privet.trees.random import MAX_HEIGHT
+from privet.tree import MAX_HEIGHT, Tree
 
 #: Counts and noise are at most this: whole numbers up to here are exact in floating point.
 LARGEST = 2**53

@@ -9,8 +9,8 @@ from fractions import Fraction
 from typing import Any
 
 from privet.errors import PrivetError
+from privet.model.problem import Damaged, require
 from privet.privacy import MAX_DENOMINATOR_BITS, MAX_RELEASES, PrivacyStatement
-from privet.release.problem import Damaged, require
 
 MAX_CHARGES = 10_000
 #: A model made from more tables is not read.

@@ -8,9 +8,9 @@ from typing import Any, get_args
 
 from privet.cells import Cells
 from privet.leaves import MAX_SHRINK, Batch, Evidence, Weighting
+from privet.model.problem import require
+from privet.model.structure import LARGEST, counts_from, short_number
 from privet.privacy import MAX_RELEASES
-from privet.release.problem import require
-from privet.release.structure import LARGEST, counts_from, short_number
 
 #: All rows count once on average, so that a batch among noisier ones may count more than once.
 MAX_WEIGHT = 1000
@@ -37,7 +37,7 @@ def evidence_to(evidence: Evidence) -> dict[str, Any]:
 
 
 def evidence_from(data: Any, forest: list[Cells]) -> Evidence:
-    """The leaf vectors of an entry, or :class:`~privet.release.problem.Damaged`."""
+    """The leaf vectors of an entry, or :class:`~privet.model.problem.Damaged`."""
     require(
         isinstance(data, dict) and set(data) == _KEYS,
         f"leaves must have exactly {', '.join(sorted(_KEYS))}",

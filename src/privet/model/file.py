@@ -17,9 +17,9 @@ from typing import Any, NoReturn, TypeVar
 
 from privet.errors import ModelError
 from privet.model import Model
-from privet.release.document import VERSION, canonical, from_document, to_document
-from privet.release.labels import visible
-from privet.release.problem import Damaged, require
+from privet.model.document import VERSION, canonical, from_document, to_document
+from privet.model.problem import Damaged, require
+from privet.text import visible
 from privet.whole_file import write_whole
 
 #: A file of more bytes is not read, nor written.

@@ -17,10 +17,11 @@ import numpy as np
 
 from privet.errors import PrivetError, QuestionError
 from privet.model import COMBINES, Combine, Model
-from privet.release.leaves import evidence_from, evidence_to
-from privet.release.privacy import privacy_from
-from privet.release.problem import Damaged, require
-from privet.release.structure import (
+from privet.model.evidence import evidence_from, evidence_to
+from privet.model.from_leaves import trees_from
+from privet.model.problem import Damaged, require
+from privet.model.statement import privacy_from
+from privet.model.structure import (
     LARGEST,
     LARGEST_SCORE,
     short_number,
@@ -30,7 +31,6 @@ from privet.release.structure import (
     tree_to,
 )
 from privet.schema import Schema
-from privet.trees.from_leaves import trees_from
 
 VERSION = 1
 #: A schema of more attributes, or of more values and bins in all, is not built from a file.

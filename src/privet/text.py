@@ -1,0 +1,18 @@
+"""Text that is fit to be shown, whatever a schema or a table holds."""
+
+from __future__ import annotations
+
+
+def visible(text: str) -> str:
+    """Without anything that would break a line or turn its direction: such characters are shown as
+    their escapes.
+    """
+    return "".join(
+        char if char.isprintable() else char.encode("unicode_escape", "surrogatepass").decode()
+        for char in text
+    )
+
+
+def shortened(text: str, length: int) -> str:
+    """At most so many characters; an ellipsis stands for the rest."""
+    return text if len(text) <= length else text[: length - 1].rstrip() + "…"
