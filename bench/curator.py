@@ -43,7 +43,7 @@ from privet.service import requests
 from privet.service.desk import Desk
 from privet.service.home import Home
 from privet.service.limits import Limits
-from privet.wire.questions import question_from
+from privet.queries.json_parts import question_from
 
 CLIENTS = (1, 8, 64)
 Taken = tuple[list[float], float]

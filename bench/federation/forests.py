@@ -12,7 +12,8 @@ from dataclasses import dataclass
 import numpy as np
 
 from privet.budget import Number
-from privet.curator import Curator, Share
+from privet.curator import Curator
+from privet.queries import Share
 from privet.errors import NoiseWarning
 from privet.learners.base import release_id
 from privet.leaves import Batch, Weighting

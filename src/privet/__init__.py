@@ -29,7 +29,6 @@ if TYPE_CHECKING:
     from privet.cells import Split as Split
     from privet.counts.open import open_table as open_table
     from privet.curator import Curator as Curator
-    from privet.curator import RowScore as RowScore
     from privet.errors import NoiseWarning as NoiseWarning
     from privet.errors import PrivacyWarning as PrivacyWarning
     from privet.errors import PrivetError as PrivetError
@@ -47,6 +46,7 @@ if TYPE_CHECKING:
     from privet.ledger import SQLiteLedger as SQLiteLedger
     from privet.mechanisms.randomness import SeededBits as SeededBits
     from privet.mechanisms.randomness import unlock_test_seeds as unlock_test_seeds
+    from privet.queries import RowScore as RowScore
     from privet.question import Partition as Partition
     from privet.question import Question as Question
     from privet.release.saving import load as load
@@ -85,7 +85,7 @@ _HOMES = {
     "Question": "privet.question",
     "RandomTreesClassifier": "privet.learners",
     "ReleasedClassifier": "privet.learners.released",
-    "RowScore": "privet.curator",
+    "RowScore": "privet.queries",
     "SQLiteLedger": "privet.ledger",
     "Schema": "privet.schema",
     "SeededBits": "privet.mechanisms.randomness",

@@ -10,8 +10,9 @@ import numpy as np
 import numpy.typing as npt
 
 from privet.budget import Number
-from privet.curator import AnyCurator, Numbers
+from privet.curator import AnyCurator
 from privet.model import Model
+from privet.queries import Numbers
 
 
 @dataclass(frozen=True, eq=False)

@@ -13,7 +13,8 @@ import pytest
 from privet import datasets
 from privet.budget import Budget, Cost
 from privet.cells import Cell, Cells, Condition, Split
-from privet.curator import Curator, RowScore
+from privet.curator import Curator
+from privet.queries import RowScore
 from privet.errors import (
     BudgetExceeded,
     LedgerError,

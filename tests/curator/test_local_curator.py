@@ -12,7 +12,7 @@ import pytest
 from privet.budget import Cost
 from privet.cells import Cells, Split
 from privet.counts.local import Estimate
-from privet.curator import RowScore
+from privet.queries import RowScore
 from privet.curator.debiased import Debiased
 from privet.curator.gains import gini_gains, quantile
 from privet.curator.local import prepaid

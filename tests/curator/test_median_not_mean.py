@@ -12,7 +12,7 @@ import pandas as pd
 import pytest
 
 import privet as pv
-from privet.curator.quantile import rows_off
+from privet.queries.bins import rows_off
 from privet.mechanisms.randomness import SeededBits, unlock_test_seeds
 from tests.conformance.check_mechanism import ALPHA, fit, laplace_law
 

@@ -18,7 +18,7 @@ from hypothesis import strategies as st
 
 from privet.budget import Budget, Cost
 from privet.curator import Curator
-from privet.curator.quantile import bin_range, bin_scores, rows_off
+from privet.queries.bins import bin_range, bin_scores, rows_off
 from privet.errors import BudgetExceeded, ParameterError, PrivacyError, QuestionError, TableError
 from privet.ledger import MemoryLedger
 from privet.mechanisms.randomness import SeededBits, unlock_test_seeds

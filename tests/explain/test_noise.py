@@ -11,7 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import privet as pv
-from privet.curator import Numbers
+from privet.queries import Numbers
 from privet.errors import ParameterError
 from privet.explain.noise import (
     epsilon_for_margin,

@@ -21,7 +21,7 @@ from privet.schema import Categorical, Numeric, Schema
 from privet.service import requests
 from privet.service.asking import QUESTIONS
 from privet.service.problems import problem_of
-from privet.wire.answers import cost_to, entry_to, preview_to
+from privet.queries.json_answers import cost_to, entry_to, preview_to
 
 URL = "http://127.0.0.1:8000"
 TOKEN = "pvt_the-token-that-nobody-may-see"

@@ -14,7 +14,7 @@ import pytest
 import privet as pv
 from privet.budget import Cost
 from privet.cells import Cell, Cells, Condition, Split
-from privet.curator import RowScore
+from privet.queries import RowScore
 from privet.errors import OverlapError, ParameterError, PrivacyError, QuestionError, Unavailable
 from privet.model import Model
 from privet.question import Partition, Question

@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 
 from privet.budget import Cost
 from privet.cells import Cell, Cells, Condition, Split
-from privet.curator import Choice, Choices, Drawn, Numbers, Preview, Quantile, RowScore
+from privet.queries import Choice, Choices, Drawn, Numbers, Preview, Quantile, RowScore
 from privet.errors import QuestionError
 from privet.ledger import Entry
 from privet.question import Partition, Question
@@ -23,7 +23,7 @@ from privet.schema import Categorical, Numeric, Schema
 from privet.service import requests
 from privet.space import TreeSpace
 from privet.tree import Tree
-from privet.wire.answers import (
+from privet.queries.json_answers import (
     answer_to,
     choice_from,
     choices_from,
@@ -35,7 +35,7 @@ from privet.wire.answers import (
     preview_to,
     quantile_from,
 )
-from privet.wire.questions import (
+from privet.queries.json_parts import (
     candidates_from,
     candidates_to,
     cells_from,

@@ -26,8 +26,8 @@ from privet.resume.packing import digest_of, packed, unpacked
 from privet.schema import Categorical, Numeric, Schema
 from privet.space import TreeSpace, all_splits
 from privet.tree import Tree
-from privet.wire.answers import choices_from, drawn_from, numbers_from
-from privet.wire.questions import cells_to
+from privet.queries.json_answers import choices_from, drawn_from, numbers_from
+from privet.queries.json_parts import cells_to
 
 SCHEMA = Schema(
     {

@@ -12,7 +12,7 @@ import pytest
 from privet.budget import NOTHING, Budget
 from privet.counts.scoring import UNIT
 from privet.curator import Curator
-from privet.curator.answers import Numbers
+from privet.queries.answers import Numbers
 from privet.schema import Categorical, Numeric, Schema
 from privet.trees.additive import (
     FARTHEST,

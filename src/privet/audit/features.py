@@ -17,10 +17,10 @@ import numpy.typing as npt
 
 from privet.audit.fitted import Fitted
 from privet.audit.worlds import World
-from privet.curator.answers import Choice, Choices, Drawn, Numbers
 from privet.errors import ParameterError
 from privet.model import Model
 from privet.publish.synthetic.synthesize import SyntheticTable
+from privet.queries.answers import Choice, Choices, Drawn, Numbers
 from privet.schema.encode import encode
 from privet.tree import Tree
 

@@ -134,7 +134,7 @@ def session(world: World, epsilon: Fraction, bits: Bits) -> Released:
     import numpy as np
 
     from privet.cells import Cells, Split
-    from privet.curator import RowScore
+    from privet.queries import RowScore
     from privet.question import Question
     from privet.space import TreeSpace, all_splits
 

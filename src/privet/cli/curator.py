@@ -271,7 +271,7 @@ def ledger(
     Example: [bold]privet curator ledger --analyst ada[/bold]
     """
     from privet.cli.tables import budget_table, grants_table, ledger_table
-    from privet.wire.answers import entry_to
+    from privet.ledger.as_json import entry_to
 
     there = _open(home)
     entries = there.ledger.entries(dataset, analyst)

@@ -39,7 +39,7 @@ def quantile(
 
     from privet.cli.asking import place_of, print_budget
     from privet.cli.tables import number
-    from privet.curator.quantile import exact_share, numeric_attribute, rows_off
+    from privet.queries.bins import exact_share, numeric_attribute, rows_off
 
     place = place_of(table, schema, budget, ledger, analyst, dataset, token_file)
     # before a ledger learns a budget

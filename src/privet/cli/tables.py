@@ -11,8 +11,8 @@ from typing import TYPE_CHECKING, Any
 from rich import box
 from rich.table import Table
 
-from privet.curator import Numbers
 from privet.ledger import Entry, Ledger, left
+from privet.queries import Numbers
 from privet.schema import Schema
 
 if TYPE_CHECKING:

@@ -57,6 +57,11 @@ class Scoring:
     def __len__(self) -> int:
         return len(self._trees)
 
+    @property
+    def trees(self) -> tuple[Tree, ...]:
+        """The trees, in copies that nobody else holds."""
+        return tuple(self._trees)
+
     def weights(self, codes: npt.NDArray[Any], classes: npt.NDArray[Any]) -> Ints:
         """How much a row still counts: min(1, (1 - p) T / (T - 1)), where p is the chance that the
         trees give to its class.

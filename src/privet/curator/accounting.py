@@ -10,22 +10,32 @@ from fractions import Fraction
 from typing import Self
 
 from privet.budget import Budget, Cost, Unit, sequential
-from privet.curator.answers import Preview
-from privet.errors import BudgetExceeded, LedgerError
+from privet.errors import LedgerError
 from privet.ledger import Entry, Ledger, account_digest, left
 from privet.mechanisms.randomness import Bits
+from privet.queries import Preview
 from privet.schema import Schema
 
 
 class Accounting:
     """An account of a ledger, under a schema that says who the neighbours are."""
 
-    schema: Schema
+    _schema: Schema
+    _dataset: str
     ledger: Ledger
-    dataset: str
     analyst: str
     _bits: Bits
     _account: str
+
+    @property
+    def schema(self) -> Schema:
+        """What is public about the table."""
+        return self._schema
+
+    @property
+    def dataset(self) -> str:
+        """The name of the account."""
+        return self._dataset
 
     def charging(self, ledger: Ledger) -> Self:
         """The same curator, with a view of its ledger in place of the ledger."""
@@ -103,15 +113,6 @@ class Accounting:
         return preview_of(
             self.ledger, self.dataset, self.analyst, sequential(plan).promised(self.schema)
         )
-
-    def require(self, plan: Iterable[Cost]) -> None:
-        """Raise :class:`~privet.errors.BudgetExceeded` unless a plan fits, so that no part of it is
-        paid for in vain. Charges nothing.
-        """
-        preview = self.preview(plan)
-        asked = preview.cost.amount(self.unit)
-        if asked is not None and not preview.fits:
-            raise BudgetExceeded(asked, preview.left, self.unit, f"data set {self.dataset!r}")
 
     def charge_promised(self, cost: Cost, what: str) -> Entry:
         """Charge a cost that is for the declared neighbours already. The entry is marked where no

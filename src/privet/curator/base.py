@@ -1,109 +1,239 @@
-"""What every curator does, wherever it stands: in this process, or behind HTTP. Learners ask for no
-more.
+"""AnyCurator: what every curator does, wherever it stands. Learners ask for no more.
+
+A curator answers queries: in this process, behind HTTP, in a fit that may be interrupted, or from
+records that people randomised. Each of them says in :meth:`AnyCurator.ask` how; the named methods
+are short forms, written once, here.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from abc import ABC, abstractmethod
+from collections.abc import Iterable, Mapping, Sequence
 from contextlib import AbstractContextManager
 from fractions import Fraction
-from typing import Protocol
+from typing import Any, TypeVar
 
 import numpy.typing as npt
 
 from privet.budget import Cost, Number, Unit
 from privet.cells import Cell, Cells, Split
-from privet.curator.answers import Choice, Choices, Drawn, Numbers, Preview, Quantile
-from privet.curator.score import RowScore
+from privet.errors import BudgetExceeded
 from privet.mechanisms.randomness import Bits
 from privet.mechanisms.selection import Selection
 from privet.model import Model
-from privet.question import Question
+from privet.queries import (
+    Answer,
+    Choice,
+    Choices,
+    ChooseModel,
+    ChoosePartition,
+    ChooseSplits,
+    Confusion,
+    Count,
+    Drawn,
+    DrawTree,
+    FindQuantile,
+    Gradients,
+    Numbers,
+    Preview,
+    Quantile,
+    Query,
+    RowScore,
+    Size,
+    Sums,
+)
+from privet.queries.count import Asked
 from privet.schema import Schema
 from privet.space import TreeSpace
 from privet.tree import Tree
 
+A = TypeVar("A", bound=Answer)
+SomeCells = Cells | Sequence[Cell | Mapping[str, Any]]
 
-class AnyCurator(Protocol):
-    """See :class:`~privet.Curator` for what each question means and costs."""
+
+class AnyCurator(ABC):
+    """Answers queries about a table, within a budget.
+
+    Epsilon and rho of a query are for **one row added or removed**, and for the query as a whole:
+    partitions share them evenly (sequential composition), cells within a partition do not (parallel
+    composition). What is charged is the cost for the neighbours that the schema declares: times
+    ``rows_per_person``, and times two under ``neighbours="replace"`` (rho: the square of that
+    factor).
+    """
+
+    _schema: Schema
+    _dataset: str
 
     @property
-    def schema(self) -> Schema: ...
+    def schema(self) -> Schema:
+        """What is public about the table."""
+        return self._schema
+
     @property
-    def dataset(self) -> str: ...
+    def dataset(self) -> str:
+        """The name of what is asked about."""
+        return self._dataset
+
+    @abstractmethod
+    def ask(
+        self, query: Query[A], epsilon: Number | None = None, *, rho: Number | None = None
+    ) -> A:
+        """Answer a query of :mod:`privet.queries`, for an epsilon or a rho.
+
+        The charge is recorded before any row is read. Bad input charges nothing.
+        """
+
     @property
-    def account(self) -> str: ...
+    @abstractmethod
+    def account(self) -> str:
+        """A digest of the account that is charged, for releases."""
+
     @property
-    def unit(self) -> Unit: ...
+    @abstractmethod
+    def unit(self) -> Unit:
+        """What the budget is counted in."""
+
     @property
-    def left(self) -> Fraction: ...
+    @abstractmethod
+    def left(self) -> Fraction:
+        """What can still be spent, in the unit of the budget and for the declared neighbours."""
+
     @property
-    def private(self) -> bool: ...
+    @abstractmethod
+    def private(self) -> bool:
+        """Whether answers are private."""
+
     @property
-    def reason(self) -> str: ...
+    @abstractmethod
+    def reason(self) -> str:
+        """Why answers are not private; empty where they are."""
+
     @property
-    def bits(self) -> Bits: ...
-    def preview(self, plan: Iterable[Cost]) -> Preview: ...
-    def require(self, plan: Iterable[Cost]) -> None: ...
-    def snapshot(self) -> AbstractContextManager[None]: ...
+    @abstractmethod
+    def bits(self) -> Bits:
+        """The source of randomness, for structure that is drawn and released."""
+
+    @abstractmethod
+    def snapshot(self) -> AbstractContextManager[None]:
+        """Inside this block all queries see the same rows, where the engine can."""
+
+    @abstractmethod
+    def preview(self, plan: Iterable[Cost]) -> Preview:
+        """What a plan would cost, for the declared neighbours, without charging."""
+
+    def require(self, plan: Iterable[Cost]) -> None:
+        """Raise :class:`~privet.errors.BudgetExceeded` unless a plan fits, so that no part of it is
+        paid for in vain. Charges nothing.
+        """
+        preview = self.preview(plan)
+        asked = preview.cost.amount(self.unit)
+        if asked is not None and not preview.fits:
+            raise BudgetExceeded(asked, preview.left, self.unit, f"data set {self.dataset!r}")
+
+    @abstractmethod
+    def split_people(self, n_parts: int, epsilon: Number) -> Sequence[AnyCurator]:
+        """Divide the people at random into disjoint parts, each with a curator and a budget of
+        ``epsilon`` of its own, charged here once (parallel composition over disjoint people).
+        """
+
+    # -- short forms -------------------------------------------------------------------------------
+
     def count(
-        self,
-        question: Question | Cells | Sequence[Cell],
-        epsilon: Number | None = None,
-        *,
-        rho: Number | None = None,
-    ) -> Numbers: ...
-    def size(self, epsilon: Number | None = None, *, rho: Number | None = None) -> Numbers: ...
+        self, question: Asked, epsilon: Number | None = None, *, rho: Number | None = None
+    ) -> Numbers:
+        """Return the noisy class counts of every cell: :class:`~privet.queries.Count`."""
+        return self.ask(Count(question), epsilon, rho=rho)
+
+    def size(self, epsilon: Number | None = None, *, rho: Number | None = None) -> Numbers:
+        """Return the noisy number of rows: :class:`~privet.queries.Size`."""
+        return self.ask(Size(), epsilon, rho=rho)
+
     def sums(
         self,
-        cells: Cells | Sequence[Cell],
+        cells: SomeCells,
         score: RowScore,
         epsilon: Number | None = None,
         *,
         rho: Number | None = None,
-    ) -> Numbers: ...
+    ) -> Numbers:
+        """Return the noisy sum of a score over each cell: :class:`~privet.queries.Sums`."""
+        return self.ask(Sums(cells, score), epsilon, rho=rho)
+
     def choose(
         self,
-        cells: Cells | Sequence[Cell],
+        cells: SomeCells,
         candidates: Sequence[Split] | Sequence[Sequence[Split]],
         criterion: str,
-        epsilon: Number,
+        epsilon: Number | None = None,
         *,
         mechanism: Selection = "permute-and-flip",
-    ) -> Choices: ...
+    ) -> Choices:
+        """Return a good split for each cell: :class:`~privet.queries.ChooseSplits`."""
+        return self.ask(ChooseSplits(cells, candidates, criterion, mechanism), epsilon)
+
     def choose_partition(
         self,
-        question: Question | Cells | Sequence[Cell],
+        question: Asked,
         expected: Sequence[npt.ArrayLike],
-        epsilon: Number,
+        epsilon: Number | None = None,
         *,
         handicaps: Sequence[int] | None = None,
         mechanism: Selection = "exponential",
-    ) -> Choice: ...
+    ) -> Choice:
+        """Return the number of a partition whose counts are about farthest from what is expected:
+        :class:`~privet.queries.ChoosePartition`.
+        """
+        return self.ask(ChoosePartition(question, expected, handicaps, mechanism), epsilon)
+
     def quantile(
         self,
         attribute: str,
         q: Number,
-        epsilon: Number,
+        epsilon: Number | None = None,
         *,
         mechanism: Selection = "permute-and-flip",
-    ) -> Quantile: ...
+    ) -> Quantile:
+        """Return the bin that about holds a quantile: :class:`~privet.queries.FindQuantile`."""
+        return self.ask(FindQuantile(attribute, q, mechanism), epsilon)
+
     def median(
-        self, attribute: str, epsilon: Number, *, mechanism: Selection = "permute-and-flip"
-    ) -> Quantile: ...
+        self,
+        attribute: str,
+        epsilon: Number | None = None,
+        *,
+        mechanism: Selection = "permute-and-flip",
+    ) -> Quantile:
+        """Return the :meth:`quantile` of 1/2."""
+        return self.quantile(attribute, "1/2", epsilon, mechanism=mechanism)
+
     def confusion(
         self, model: Model, epsilon: Number | None = None, *, rho: Number | None = None
-    ) -> Numbers: ...
-    def choose_model(self, models: Sequence[Model], epsilon: Number) -> tuple[int, Choices]: ...
+    ) -> Numbers:
+        """Return the noisy confusion matrix of a model: :class:`~privet.queries.Confusion`."""
+        return self.ask(Confusion(model), epsilon, rho=rho)
+
+    def choose_model(
+        self, models: Sequence[Model], epsilon: Number | None = None
+    ) -> tuple[int, Choice]:
+        """Return the number of a model that gets about the most rows right, and the answer:
+        :class:`~privet.queries.ChooseModel`.
+        """
+        choice = self.ask(ChooseModel(models), epsilon)
+        return choice.index, choice
+
     def draw_tree(
-        self, space: TreeSpace, epsilon: Number, *, weighting: Sequence[Tree] = ()
-    ) -> Drawn: ...
+        self, space: TreeSpace, epsilon: Number | None = None, *, weighting: Sequence[Tree] = ()
+    ) -> Drawn:
+        """Return a whole labelled tree: :class:`~privet.queries.DrawTree`."""
+        return self.ask(DrawTree(space, weighting), epsilon)
+
     def gradients(
         self,
-        cells: Cells | Sequence[Cell],
+        cells: SomeCells,
         trees: Sequence[Tree],
         epsilon: Number | None = None,
         *,
         rho: Number | None = None,
-    ) -> Numbers: ...
-    def split_people(self, n_parts: int, epsilon: Number) -> Sequence[AnyCurator]: ...
+    ) -> Numbers:
+        """Return noisy derivatives of the log-likelihood: :class:`~privet.queries.Gradients`."""
+        return self.ask(Gradients(cells, trees), epsilon, rho=rho)

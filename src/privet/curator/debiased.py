@@ -10,7 +10,7 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
-from privet.curator.answers import Choices, Numbers
+from privet.queries.answers import Choices, Numbers
 
 Floats = npt.NDArray[np.float64]
 

@@ -4,54 +4,60 @@ no answer costs anything more.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from fractions import Fraction
-from typing import TYPE_CHECKING
+from typing import Any, TypeVar
 
 import numpy as np
-import numpy.typing as npt
 
 from privet.budget import NOTHING, Cost, Number, Unit
-from privet.cells import Cell, Cells, Split
+from privet.cells import Cells
 from privet.counts.local import Estimate, LocalCounts, boxes_of_cells, whole_counts
-from privet.curator.answers import Choice, Drawn, Numbers, Preview, Quantile
+from privet.curator.base import AnyCurator
 from privet.curator.corrected import counted
 from privet.curator.debiased import Debiased, Floats, Judged
 from privet.curator.gains import best_split
-from privet.curator.plain import (
-    candidate_lists,
-    checked_model,
-    expected_tables,
-    plain_question,
-    whole_handicaps,
-)
-from privet.curator.quantile import bin_scores, exact_share, numeric_attribute
-from privet.curator.score import RowScore
-from privet.errors import ParameterError, QuestionError
+from privet.errors import ParameterError
 from privet.mechanisms.criteria import criterion_named
 from privet.mechanisms.randomness import Bits, SystemBits, uniform_below
-from privet.mechanisms.selection import Selection
-from privet.model import Model
+from privet.queries import (
+    Answer,
+    Choice,
+    ChooseModel,
+    ChoosePartition,
+    ChooseSplits,
+    Confusion,
+    Count,
+    DrawTree,
+    FindQuantile,
+    Gradients,
+    Numbers,
+    Preview,
+    Quantile,
+    Query,
+    Size,
+    Sums,
+    checked,
+)
+from privet.queries.bins import bin_scores, numeric_attribute
+from privet.queries.choose_model import ModelChoice
+from privet.queries.plain import candidate_lists, plain_cells, plain_question
 from privet.question import Partition, Question
 from privet.schema import Schema
-from privet.space import TreeSpace
-from privet.tree import Tree
 
-if TYPE_CHECKING:
-    from privet.curator.base import AnyCurator
-
+A = TypeVar("A", bound=Answer)
 _LEARNERS = (
     "AdditiveClassifier, GreedyTreeClassifier, ForestClassifier and RandomTreesClassifier learn "
     "from such records"
 )
 
 
-class LocalCurator:
+class LocalCurator(AnyCurator):
     """Answers from randomised records, as :class:`~privet.Curator` answers from a table.
 
     The records paid when they were randomised (``prepaid``, for one row replaced by another);
-    whatever is computed from them is post-processing. So ``epsilon`` and ``rho`` of a question are
+    whatever is computed from them is post-processing. So ``epsilon`` and ``rho`` of a query are
     not looked at, nothing is charged, and answers are as good as the records allow: unbiased counts
     with known deviations. How many records there are is public.
 
@@ -65,9 +71,6 @@ class LocalCurator:
         reason: why the records are not private; empty where they are.
     """
 
-    unit: Unit = "epsilon"
-    dataset = "randomised records"
-
     def __init__(
         self,
         source: LocalCounts,
@@ -78,9 +81,10 @@ class LocalCurator:
         reason: str = "",
     ) -> None:
         self._source, self.prepaid, self._bits = source, prepaid, bits or SystemBits()
-        self.schema = schema.declare(n_rows=source.n_reports, neighbours="replace")
+        self._schema = schema.declare(n_rows=source.n_reports, neighbours="replace")
+        self._dataset = "randomised records"
         reasons = [reason] if reason else []
-        self.reason = "; ".join(
+        self._reason = "; ".join(
             reasons + (["the schema was read off the data"] if schema.from_data else [])
         )
 
@@ -95,11 +99,20 @@ class LocalCurator:
         return self._source.digest
 
     @property
+    def unit(self) -> Unit:
+        """Records are randomised for an epsilon."""
+        return "epsilon"
+
+    @property
+    def reason(self) -> str:
+        return self._reason
+
+    @property
     def private(self) -> bool:
         """Whether the records were randomised so that nobody can undo it, under a schema that was
         not read off the data.
         """
-        return not self.reason
+        return not self._reason
 
     @property
     def bits(self) -> Bits:
@@ -114,53 +127,46 @@ class LocalCurator:
         """Every plan fits, and costs nothing."""
         return Preview(NOTHING, Fraction(0), True)
 
-    def require(self, plan: Iterable[Cost]) -> None:
-        """Every plan fits."""
-
     @contextmanager
     def snapshot(self) -> Iterator[None]:
         yield  # records never change
 
-    # -- questions ---------------------------------------------------------------------------------
+    # -- queries -----------------------------------------------------------------------------------
 
-    def count(
+    def ask(
         self,
-        question: Question | Cells | Sequence[Cell],
+        query: Query[A],
         epsilon: Number | None = None,  # noqa: ARG002
         *,
         rho: Number | None = None,  # noqa: ARG002
-    ) -> Debiased:
-        """Unbiased class counts of every cell of every partition. Cost: nothing more than the
-        records have paid.
-        """
-        found = [
-            counted(self._source, partition)
-            for partition in plain_question(self.schema, question).partitions
-        ]
+    ) -> A:
+        """Answer a query as far as the records tell. What they cannot tell is refused."""
+        asked = checked(query, self.schema)
+        estimate = _ESTIMATES.get(type(asked))
+        if estimate is None:
+            cannot = _CANNOT.get(type(asked), f"{asked.name} cannot be answered")
+            raise ParameterError(f"{cannot} from randomised records; {_LEARNERS}")
+        return estimate(self, asked)  # type: ignore[no-any-return]
+
+    def _count(self, query: Count) -> Debiased:
+        """Unbiased class counts of every cell of every partition."""
+        partitions = plain_question(self.schema, query.question).partitions
+        found = [counted(self._source, partition) for partition in partitions]
         return self._debiased(
             [estimate for estimate, _ in found], tuple(nodes for _, nodes in found)
         )
 
-    def size(self, epsilon: Number | None = None, *, rho: Number | None = None) -> Numbers:  # noqa: ARG002
+    def _size(self, _: Size) -> Numbers:
         """The number of records, exactly: it is public."""
         table = np.array([self._source.n_reports], dtype=np.int64)
-        return Numbers(NOTHING, NOTHING, self.private, None, (table,), "none", Fraction(0))
+        return Numbers(**self._terms, tables=(table,), noise="none", spread=Fraction(0))
 
-    def sums(
-        self,
-        cells: Cells | Sequence[Cell],
-        score: RowScore,
-        epsilon: Number | None = None,  # noqa: ARG002
-        *,
-        rho: Number | None = None,  # noqa: ARG002
-    ) -> Debiased:
+    def _sums(self, query: Sums) -> Debiased:
         """Unbiased sums of a score over each cell. Deviations are those of independent counts,
         which is about right.
         """
-        asked = self._one_partition(cells)
-        if score.schema.fingerprint != self.schema.fingerprint:
-            raise QuestionError("the row score is for another schema")
-        counts, variances = counted(self._source, Partition(asked, by=score.by))[0]
+        cells, score = plain_cells(self.schema, query.cells), query.score
+        counts, variances = counted(self._source, Partition(cells, by=score.by))[0]
         axes = tuple(range(1, counts.ndim))
         return self._debiased(
             [
@@ -171,15 +177,7 @@ class LocalCurator:
             ]
         )
 
-    def choose(
-        self,
-        cells: Cells | Sequence[Cell],
-        candidates: Sequence[Split] | Sequence[Sequence[Split]],
-        criterion: str,
-        epsilon: Number | None = None,  # noqa: ARG002
-        *,
-        mechanism: Selection = "permute-and-flip",  # noqa: ARG002
-    ) -> Judged:
+    def _choose(self, query: ChooseSplits) -> Judged:
         """The best split for each cell among those that are above the noise; a cell that has none
         is declined.
 
@@ -187,88 +185,56 @@ class LocalCurator:
         to the best of as many candidates in one cell out of ten. Splits that the records cannot
         tell about are passed over.
         """
-        asked = self._one_partition(cells)
-        lists = candidate_lists(self.schema, candidates, len(asked))
-        quality = criterion_named(criterion, self.schema.n_rows)
+        cells = plain_cells(self.schema, query.cells)
+        lists = candidate_lists(self.schema, query.candidates, len(cells))
+        quality = criterion_named(query.criterion, self.schema.n_rows)
+        judged = None if query.criterion == "gini" else quality
         found = [
-            best_split(
-                self.schema, self._source, boxes, splits, quality if criterion != "gini" else None
-            )
-            for boxes, splits in zip(boxes_of_cells(asked), lists, strict=True)
+            best_split(self.schema, self._source, boxes, splits, judged)
+            for boxes, splits in zip(boxes_of_cells(cells), lists, strict=True)
         ]
         chosen = tuple(
             splits[0] if best is None else best for best, splits in zip(found, lists, strict=True)
         )
         declined = frozenset(cell for cell, best in enumerate(found) if best is None)
-        return Judged(NOTHING, NOTHING, self.private, None, chosen, declined)
+        return Judged(**self._terms, splits=chosen, declined=declined)
 
-    def choose_partition(
-        self,
-        question: Question | Cells | Sequence[Cell],
-        expected: Sequence[npt.ArrayLike],
-        epsilon: Number | None = None,  # noqa: ARG002
-        *,
-        handicaps: Sequence[int] | None = None,
-        mechanism: Selection = "exponential",  # noqa: ARG002
-    ) -> Choice:
+    def _choose_partition(self, query: ChoosePartition) -> Choice:
         """The partition whose counts are farthest from what is expected, beyond what noise alone
         would make of it, less its handicap.
         """
-        asked = plain_question(self.schema, question)
-        public, less = expected_tables(asked, expected), whole_handicaps(asked, handicaps)
-        answer = self.count(asked)
+        assert query.handicaps is not None
+        answer = self._count(Count(query.question))
         far = [
-            float(np.abs(table - about).sum())
+            float(np.abs(table - np.asarray(about)).sum())
             - float(deviations.sum()) * np.sqrt(2 / np.pi)
             - handicap
             for table, deviations, about, handicap in zip(
-                answer.tables, answer.deviations, public, less, strict=True
+                answer.tables, answer.deviations, query.expected, query.handicaps, strict=True
             )
         ]
-        return Choice(NOTHING, NOTHING, self.private, None, int(np.argmax(far)))
+        return Choice(**self._terms, index=int(np.argmax(far)))
 
-    def quantile(
-        self,
-        attribute: str,
-        q: Number,
-        epsilon: Number | None = None,  # noqa: ARG002
-        *,
-        mechanism: Selection = "permute-and-flip",  # noqa: ARG002
-    ) -> Quantile:
+    def _quantile(self, query: FindQuantile) -> Quantile:
         """The bin of a numeric attribute that holds its ``q``-quantile, as far as the records
         tell.
         """
-        share, numeric = exact_share(q), numeric_attribute(self.schema, attribute)
-        counts = self.count(Question.level(Cells.everything(self.schema), [attribute])).tables[0]
-        scores = bin_scores(whole_counts(np.maximum(counts, 0.0)), numeric.bins, share)
-        choice = Choice(NOTHING, NOTHING, self.private, None, scores.index(max(scores)))
-        return Quantile.of(choice, attribute, share, numeric.cuts)
+        assert isinstance(query.q, Fraction)
+        numeric = numeric_attribute(self.schema, query.attribute)
+        question = Question.level(Cells.everything(self.schema), [query.attribute])
+        counts = self._count(Count(question)).tables[0]
+        scores = bin_scores(whole_counts(np.maximum(counts, 0.0)), numeric.bins, query.q)
+        index = scores.index(max(scores))
+        return Quantile.of(Answer(**self._terms), index, query.attribute, query.q, numeric.cuts)
 
-    def median(
-        self,
-        attribute: str,
-        epsilon: Number | None = None,
-        *,
-        mechanism: Selection = "permute-and-flip",
-    ) -> Quantile:
-        """The :meth:`quantile` of 1/2."""
-        return self.quantile(attribute, "1/2", epsilon, mechanism=mechanism)
-
-    def confusion(
-        self,
-        model: Model,
-        epsilon: Number | None = None,  # noqa: ARG002
-        *,
-        rho: Number | None = None,  # noqa: ARG002
-    ) -> Debiased:
-        """The unbiased confusion matrix of a model of one tree: true classes in lines, predicted
+    def _confusion(self, query: Confusion) -> Debiased:
+        """The unbiased confusion matrix of a model of one tree: true classes in rows, predicted
         ones in columns.
         """
-        checked_model(self.schema, model)
+        model = query.model
         if len(model.trees) > 1:
             raise ParameterError(
-                "randomised records tell how good one tree is, not several together; evaluate "
-                "on "
+                "randomised records tell how good one tree is, not several together; evaluate on "
                 "other rows"
             )
         cells, n_classes = model.trees[0].cells, self.schema.n_classes
@@ -284,18 +250,14 @@ class LocalCurator:
         counts, variances = counted(self._source, Partition(predicted))[0]
         return self._debiased([Estimate(counts.T, variances.T)])
 
-    def choose_model(
-        self,
-        models: Sequence[Model],
-        epsilon: Number | None = None,  # noqa: ARG002
-    ) -> tuple[int, Judged]:
+    def _choose_model(self, query: ChooseModel) -> ModelChoice:
         """The number of the model of one tree that gets most rows right, as far as the records
         tell.
         """
-        if not models:
-            raise ParameterError("give at least one model to choose from")
-        right = [float(np.trace(self.confusion(model).tables[0])) for model in models]
-        return int(np.argmax(right)), Judged(NOTHING, NOTHING, self.private, None, (), frozenset())
+        right = [
+            float(np.trace(self._confusion(Confusion(model)).tables[0])) for model in query.models
+        ]
+        return ModelChoice(**self._terms, index=int(np.argmax(right)))
 
     def split_people(self, n_parts: int, epsilon: Number | None = None) -> list[LocalCurator]:  # noqa: ARG002
         """Curators of disjoint random parts of the records."""
@@ -308,48 +270,41 @@ class LocalCurator:
             for source in sources
         ]
 
-    def draw_tree(
-        self,
-        space: TreeSpace,  # noqa: ARG002
-        epsilon: Number,  # noqa: ARG002
-        *,
-        weighting: Sequence[Tree] = (),  # noqa: ARG002
-    ) -> Drawn:
-        """Not from randomised records."""
-        raise self._cannot("a whole tree cannot be drawn")
-
-    def gradients(
-        self,
-        cells: Cells | Sequence[Cell],  # noqa: ARG002
-        trees: Sequence[Tree],  # noqa: ARG002
-        epsilon: Number | None = None,  # noqa: ARG002
-        *,
-        rho: Number | None = None,  # noqa: ARG002
-    ) -> Numbers:
-        """Not from randomised records."""
-        raise self._cannot("derivatives of a likelihood cannot be summed")
-
     # -- how it is done ----------------------------------------------------------------------------
 
-    @staticmethod
-    def _cannot(what: str) -> ParameterError:
-        return ParameterError(f"{what} from randomised records; {_LEARNERS}")
-
-    def _one_partition(self, asked: Cells | Sequence[Cell]) -> Cells:
-        if isinstance(asked, Question):
-            raise QuestionError(
-                "this question is asked about the cells of one partition: give Cells, not a "
-                "Question"
-            )
-        return plain_question(self.schema, asked).partitions[0].cells
+    @property
+    def _terms(self) -> dict[str, Any]:
+        return Answer(NOTHING, NOTHING, self.private, None).terms
 
     def _debiased(
         self, estimates: Sequence[Estimate], of_nodes: tuple[Floats | None, ...] = ()
     ) -> Debiased:
-        tables = tuple(estimate.counts for estimate in estimates)
-        deviations = tuple(np.sqrt(estimate.variances) for estimate in estimates)
-        common = (NOTHING, NOTHING, self.private, None)
-        return Debiased(*common, tables, "randomized-response", Fraction(0), deviations, of_nodes)  # type: ignore[arg-type]
+        return Debiased(
+            **self._terms,
+            tables=tuple(estimate.counts for estimate in estimates),  # type: ignore[misc]
+            noise="randomized-response",
+            spread=Fraction(0),
+            deviations=tuple(np.sqrt(estimate.variances) for estimate in estimates),
+            of_nodes=of_nodes,
+        )
+
+
+#: The queries that randomised records can answer.
+_ESTIMATES: dict[type[Query[Any]], Callable[[LocalCurator, Any], Any]] = {
+    Count: LocalCurator._count,
+    Size: LocalCurator._size,
+    Sums: LocalCurator._sums,
+    ChooseSplits: LocalCurator._choose,
+    ChoosePartition: LocalCurator._choose_partition,
+    FindQuantile: LocalCurator._quantile,
+    Confusion: LocalCurator._confusion,
+    ChooseModel: LocalCurator._choose_model,
+}
+
+_CANNOT: dict[type[Query[Any]], str] = {
+    DrawTree: "a whole tree cannot be drawn",
+    Gradients: "derivatives of a likelihood cannot be summed",
+}
 
 
 def prepaid(curator: object) -> Cost | None:
@@ -357,7 +312,3 @@ def prepaid(curator: object) -> Cost | None:
     replaced; None where questions are charged.
     """
     return curator.prepaid if isinstance(curator, LocalCurator) else None
-
-
-if TYPE_CHECKING:
-    _curators: tuple[type[AnyCurator], ...] = (LocalCurator,)

@@ -23,13 +23,8 @@ class KeyedLedger:
         request: str,
         seen: Callable[[Entry], None] = lambda _: None,
     ) -> None:
-        self._ledger, self._analyst, self._key, self._request, self._seen = (
-            ledger,
-            analyst,
-            key,
-            request,
-            seen,
-        )
+        self._ledger, self._seen = ledger, seen
+        self.owner, self.key, self.request = analyst, key, request
         self.entry: Entry | None = None
 
     def charge(
@@ -38,7 +33,7 @@ class KeyedLedger:
         assert not key
         assert not request
         self.entry = self._ledger.charge(
-            dataset, analyst, cost, what, key=self._key, request=self._request
+            dataset, analyst, cost, what, key=self.key, request=self.request
         )
         self._seen(self.entry)
         return self.entry
@@ -46,7 +41,7 @@ class KeyedLedger:
     @property
     def before(self) -> Entry | None:
         """What was charged for this request when it was sent before."""
-        return self._ledger.charged(self._analyst, self._key)
+        return self._ledger.charged(self.owner, self.key)
 
     def __getattr__(self, name: str) -> Any:
         return getattr(self._ledger, name)

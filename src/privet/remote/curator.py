@@ -3,19 +3,17 @@
 from __future__ import annotations
 
 from fractions import Fraction
-from typing import TYPE_CHECKING, NoReturn, Self
+from typing import NoReturn, Self
 
 from privet.budget import Cost, Number
 from privet.errors import ParameterError, PrivacyError, QuestionError
+from privet.queries import Price
+from privet.remote.asking import RemoteAsking
 from privet.remote.part import RemotePart
-from privet.remote.questions import RemoteQuestions, epsilon_of
 from privet.remote.replies import Charged, divided_of
 
-if TYPE_CHECKING:
-    from privet.curator import AnyCurator
 
-
-class RemoteCurator(RemoteQuestions):
+class RemoteCurator(RemoteAsking):
     """What :func:`~privet.connect` gives: asks a curator's service about one data set, within an
     analyst's budget.
 
@@ -74,7 +72,7 @@ class RemoteCurator(RemoteQuestions):
         """
         if isinstance(n_parts, bool) or not isinstance(n_parts, int) or not 1 <= n_parts <= 10_000:
             raise ParameterError(f"n_parts must be a whole number from 1 to 10000, got {n_parts!r}")
-        price = epsilon_of(epsilon)
+        price = Price.of(epsilon).to_json()
         snapshot = self._session.snapshot_id
         if snapshot is None:
             raise QuestionError(
@@ -90,7 +88,3 @@ class RemoteCurator(RemoteQuestions):
             RemotePart(self._session, snapshot, division, number, n_parts)
             for number in range(n_parts)
         ]
-
-
-if TYPE_CHECKING:
-    _curators: tuple[type[AnyCurator], ...] = (RemoteCurator, RemotePart)

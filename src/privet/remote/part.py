@@ -7,12 +7,12 @@ from typing import NoReturn
 
 from privet.budget import Number, Unit
 from privet.errors import QuestionError
-from privet.remote.questions import RemoteQuestions
+from privet.queries.shapes import Json
+from privet.remote.asking import RemoteAsking
 from privet.remote.session import Session
-from privet.wire.questions import Json
 
 
-class RemotePart(RemoteQuestions):
+class RemotePart(RemoteAsking):
     """A curator of some of the people, with a budget that was paid for when they were divided. Ends
     with its snapshot.
     """

@@ -14,10 +14,10 @@ from typing import TypeVar, get_args
 from urllib.parse import quote
 
 from privet.budget import Cost, Unit, written_fraction
+from privet.ledger.as_json import cost_from
 from privet.remote.replies import Charged, charged_of, understood
 from privet.remote.transport import KEY, Json, Link
 from privet.schema import Schema
-from privet.wire.answers import cost_from
 
 Answered = TypeVar("Answered")
 

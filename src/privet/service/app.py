@@ -6,6 +6,7 @@ people.
 # annotations as they are.
 
 import asyncio
+import json
 import re
 import secrets
 import time
@@ -21,9 +22,9 @@ from starlette.concurrency import run_in_threadpool
 import privet
 from privet.errors import LedgerError, ParameterError
 from privet.ledger import verify
+from privet.queries.shapes import Shape, ShapeError
 from privet.service import page, problems, requests
 from privet.service.accounts import Dataset
-from privet.service.asking import QUESTIONS
 from privet.service.desk import Desk
 from privet.service.door import Door
 from privet.service.home import Home
@@ -152,14 +153,21 @@ def _routes(desk: Desk) -> APIRouter:
     async def history(
         analyst: Analyst,
         dataset: Granted,
-        lines: Annotated[requests.Lines, Query()],
+        after: Annotated[
+            int, Query(ge=0, lt=1 << 60, description="Those with higher numbers only.")
+        ] = 0,
+        limit: Annotated[int, Query(ge=1, le=1000)] = 100,
     ) -> JSONResponse:
-        return JSONResponse(
-            await run_in_threadpool(desk.history, analyst, dataset, lines.after, lines.limit)
-        )
+        return JSONResponse(await run_in_threadpool(desk.history, analyst, dataset, after, limit))
 
-    @router.post("/datasets/{name}/preview", summary="What a plan would cost; charges nothing")
-    async def preview(analyst: Analyst, dataset: Granted, plan: requests.Plan) -> JSONResponse:
+    @router.post(
+        "/datasets/{name}/preview",
+        summary="What a plan would cost; charges nothing",
+        openapi_extra=_body(requests.PLAN),
+    )
+    async def preview(request: Request, analyst: Analyst, dataset: Granted) -> JSONResponse:
+        plan = await _json(request)
+        requests.PLAN.check(plan, "body")
         return JSONResponse(await run_in_threadpool(desk.preview, analyst, dataset, plan))
 
     @router.post(
@@ -180,27 +188,41 @@ def _routes(desk: Desk) -> APIRouter:
         desk.snapshots.end(desk.snapshots.get(snapshot, analyst, dataset.id))
         return Response(status_code=204)
 
-    kinds: dict[str, type[requests.Asked]] = {name: kind for name, (kind, _) in QUESTIONS.items()}
-    for operation, kind in (kinds | {"divide": requests.Divide}).items():
+    for operation, shape in requests.BODIES.items():
         router.post(
             f"/datasets/{{name}}/{operation}",
-            summary=(kind.__doc__ or "").splitlines()[0],
+            summary=shape.description,
             name=operation,
             responses=_ANSWER,
-        )(_question(desk, operation, kind, Analyst, Granted))
+            openapi_extra=_body(shape),
+        )(_question(desk, operation, Analyst, Granted))
     return router
 
 
-def _question(
-    desk: Desk, operation: str, kind: type[requests.Asked], analyst_type: Any, granted_type: Any
-) -> Any:
-    """The route of one kind of question."""
+async def _json(request: Request) -> Any:
+    """The body of a request, if it is JSON and says so."""
+    kind = request.headers.get("content-type", "").partition(";")[0].strip().lower()
+    if kind != "application/json" and not kind.endswith("+json"):
+        raise ShapeError("body", "must be JSON, with the content type application/json")
+    try:
+        return await request.json()
+    except json.JSONDecodeError as error:
+        raise ShapeError("body", f"is no JSON: {error.msg}") from None
+
+
+def _body(shape: Shape) -> dict[str, Any]:
+    """The description of a body that is checked by hand."""
+    content = {"application/json": {"schema": shape.schema}}
+    return {"requestBody": {"required": True, "content": content}}
+
+
+def _question(desk: Desk, operation: str, analyst_type: Any, granted_type: Any) -> Any:
+    """The route of one query."""
 
     async def question(
         request: Request,
         analyst: analyst_type,
         dataset: granted_type,
-        asked: kind,  # type: ignore[valid-type]
         idempotency_key: Annotated[
             str | None,
             Header(
@@ -222,9 +244,11 @@ def _question(
             raise ParameterError(
                 "Idempotency-Key must be 1 to 200 printable ASCII characters without spaces"
             )
-        body = await request.body()
+        written = await request.body()
+        body = await _json(request)
+        await run_in_threadpool(requests.check_body, operation, body)
         try:
-            asked_for = desk.request(analyst, dataset, operation, asked, body, key, privet_schema)
+            asked_for = desk.request(analyst, dataset, operation, body, written, key, privet_schema)
             reply = await asyncio.wrap_future(await run_in_threadpool(desk.ask, asked_for))
         finally:
             taken = time.monotonic() - begun

@@ -22,6 +22,7 @@ from privet.counts.base import CountSource, Table
 from privet.counts.open import open_table
 from privet.curator import Curator
 from privet.curator.accounting import preview_of
+from privet.curator.recorded import Recorded, answered, replayed
 from privet.errors import (
     AccessError,
     KeyReused,
@@ -32,21 +33,22 @@ from privet.errors import (
     TableError,
 )
 from privet.ledger import Entry, Ledger, Receipt, account_digest, left
-from privet.ledger.base import same_request
+from privet.ledger.as_json import cost_to, entry_to
 from privet.ledger.keyed import KeyedLedger
+from privet.queries import Answer, checked
+from privet.queries.shapes import Json
 from privet.service import requests
 from privet.service.accounts import Dataset
 from privet.service.admission import Admission
-from privet.service.asking import QUESTIONS, planned
 from privet.service.home import Home
 from privet.service.limits import Limits, TooMany
 from privet.service.problems import OtherSchema, Unanswered
+from privet.service.room import Room
 from privet.service.snapshots import Snapshot, SnapshotGone, Snapshots
-from privet.wire.answers import cost_to, entry_to, preview_to
-from privet.wire.questions import Json
 
 _BYTES_A_TOKEN = 1 << 16  # of requests and answers: large ones count as several
 _LOG = logging.getLogger(__name__)  # for the owner
+_MEMORY = Room(2 << 30)  # bytes that all large queries under way may need together
 
 
 @dataclass(frozen=True)
@@ -65,7 +67,7 @@ class Request:
     analyst: str
     dataset: Dataset
     operation: str
-    asked: requests.Asked
+    body: Json
     key: str
     digest: str
 
@@ -167,15 +169,14 @@ class Desk:
             )
         return {"entries": told, "next": told[-1]["number"] if len(entries) > limit else None}
 
-    def preview(self, analyst: str, dataset: Dataset, plan: requests.Plan) -> Json:
+    def preview(self, analyst: str, dataset: Dataset, plan: Json) -> Json:
         """What a plan would cost. Charges nothing."""
-        cost = planned(plan)
-        if plan.part is None:
-            return preview_to(
-                preview_of(self.home.ledger, dataset.name, analyst, cost.promised(dataset.schema))
-            )
-        snapshot = self._snapshot_of(analyst, dataset, plan.snapshot)
-        return preview_to(snapshot.part(plan.part.division, plan.part.number).preview([cost]))
+        cost, rows = requests.planned(plan), requests.rows_of(plan)
+        if rows.part is None:
+            promised = cost.promised(dataset.schema)
+            return preview_of(self.home.ledger, dataset.name, analyst, promised).to_json()
+        snapshot = self._snapshot_of(analyst, dataset, rows.snapshot)
+        return snapshot.part(*rows.part).preview([cost]).to_json()
 
     def begin_snapshot(self, analyst: str, dataset: Dataset) -> Json:
         """A snapshot for several questions."""
@@ -193,8 +194,8 @@ class Desk:
         analyst: str,
         dataset: Dataset,
         operation: str,
-        asked: requests.Asked,
-        body: bytes,
+        body: Json,
+        written: bytes,
         key: str,
         schema: str | None,
     ) -> Request:
@@ -203,12 +204,12 @@ class Desk:
         """
         if schema is not None and schema != dataset.schema.fingerprint:
             raise OtherSchema(f"data set {dataset.name!r} has another schema by now; connect again")
-        parts = [str(dataset.id).encode(), dataset.name.encode(), operation.encode(), body]
+        parts = [str(dataset.id).encode(), dataset.name.encode(), operation.encode(), written]
         digest = hashlib.sha256(
             b"".join(b"%d:%b," % (len(part), part) for part in parts)
         ).hexdigest()
-        self._admission.pay(analyst, len(body) / _BYTES_A_TOKEN)
-        return Request(analyst, dataset, operation, asked, key, digest)
+        self._admission.pay(analyst, len(written) / _BYTES_A_TOKEN)
+        return Request(analyst, dataset, operation, body, key, digest)
 
     def ask(self, request: Request) -> Future[Reply]:
         """Answer a question, in a thread of its own or of its snapshot."""
@@ -226,74 +227,58 @@ class Desk:
         return future
 
     def _begin(self, request: Request) -> Future[Reply]:
-        asked = request.asked
-        if request.operation == "divide" and asked.part is not None:
+        rows = requests.rows_of(request.body)
+        if request.operation == "divide" and rows.part is not None:
             raise QuestionError("a group of people cannot be divided further")
-        if asked.snapshot is None:
-            if asked.part is not None or request.operation == "divide":
+        if rows.snapshot is None:
+            if rows.part is not None or request.operation == "divide":
                 raise SnapshotGone(
-                    "people are divided, and their groups asked, within a snapshot: begin one, "
-                    "and "
+                    "people are divided, and their groups asked, within a snapshot: begin one, and "
                     "name it"
                 )
             return self._workers.submit(self._answer, request, None)
-        replay = self._recorded(self.home.ledger, request)  # also when the snapshot has ended since
+        # also when the snapshot has ended since
+        replay = replayed(self._keyed(self.home.ledger, request))
         if replay is not None:
-            return self._workers.submit(lambda: replay)
-        snapshot = self._snapshot_of(request.analyst, request.dataset, asked.snapshot)
+            return self._workers.submit(lambda: self._reply(self.home.ledger, replay))
+        snapshot = self._snapshot_of(request.analyst, request.dataset, rows.snapshot)
         return snapshot.run(lambda: self._answer(request, snapshot))
 
     def _answer(self, request: Request, snapshot: Snapshot | None) -> Reply:
         reply = self._answer_once(request, snapshot)
         self._admission.pay(request.analyst, len(reply.answer) / _BYTES_A_TOKEN)
-        part = request.asked.part
+        part = requests.rows_of(request.body).part
         if snapshot is None or part is None:
             return reply
-        # the division's line is what paid for its groups
-        return replace(reply, receipt=snapshot.receipts[part.division])
+        # the division's entry is what paid for its groups
+        return replace(reply, receipt=snapshot.receipts[part[0]])
 
     def _answer_once(self, request: Request, snapshot: Snapshot | None) -> Reply:
-        asked, dataset = request.asked, request.dataset
-        part = None
-        book = self.home.ledger
-        if snapshot is not None and asked.part is not None:
+        """Answer a query for its charge, now or when it was sent before."""
+        rows, part = requests.rows_of(request.body), None
+        book: Ledger = self.home.ledger
+        if snapshot is not None and rows.part is not None:
             if self.home.ledger.charged(request.analyst, request.key) is not None:
                 raise KeyReused(
                     f"the key {request.key!r} belongs to another request; use a new key"
                 )
             snapshot.claim(request.key, request.digest)
-            part = snapshot.part(asked.part.division, asked.part.number)
+            part = snapshot.part(*rows.part)
             book = part.ledger
-        replay = self._recorded(book, request)
+        keyed = self._keyed(book, request)
+        replay = replayed(keyed)
         if replay is not None:
-            return replay
-        keyed = KeyedLedger(
-            book,
-            request.analyst,
-            request.key,
-            request.digest,
-            self._seen if part is None else _unseen,
-        )
+            return self._reply(book, replay)
         # its connection may be dead: charge nothing more for it
         if snapshot is not None and snapshot.failed and keyed.before is None:
             raise SnapshotGone(
-                "a question in this snapshot could not be answered; send that one again, or "
-                "begin "
+                "a question in this snapshot could not be answered; send that one again, or begin "
                 "a new snapshot"
             )
         self._check_room(request.analyst)
         try:
-            _, source = (
-                self._reached(dataset) if snapshot is None else self._reached_within(dataset)
-            )
-            rows = source if snapshot is None else snapshot.source
-            curator = (part or self._curator(request.analyst, dataset, rows)).charging(keyed)
-            if isinstance(asked, requests.Divide):
-                assert snapshot is not None
-                reply = self._divide(snapshot, curator, keyed, asked)
-            else:
-                reply = _record(book, keyed, QUESTIONS[request.operation][1](curator, asked))
-            self._recorded_bytes[request.analyst] += len(reply.answer)
+            kept = answered(keyed, lambda: self._work(request, keyed, snapshot, part))
+            assert kept is not None  # the service has no public tables, so everything is charged
         except PrivetError as error:
             entry = keyed.entry or keyed.before  # now, or when the request was sent before
             if entry is None:
@@ -302,47 +287,74 @@ class Desk:
             if snapshot is not None:
                 snapshot.failed = True
             raise Unanswered(entry.number) from None
+        self._recorded_bytes[request.analyst] += len(kept.answer)
         if snapshot is not None:
             snapshot.failed = False
-        return reply
+        return self._reply(book, kept)
 
-    def _divide(
-        self, snapshot: Snapshot, curator: Curator, keyed: KeyedLedger, asked: requests.Divide
-    ) -> Reply:
-        cost = Cost.pure(exact_epsilon("epsilon", asked.epsilon))
+    def _work(
+        self,
+        request: Request,
+        keyed: KeyedLedger,
+        snapshot: Snapshot | None,
+        part: Curator | None,
+    ) -> bytes:
+        """Charge a query and work out its answer."""
+        dataset = request.dataset
+        _, source = self._reached(dataset) if snapshot is None else self._reached_within(dataset)
+        rows = source if snapshot is None else snapshot.source
+        curator = part or self._curator(request.analyst, dataset, rows)
+        curator = curator.charging(keyed)
+        if request.operation == "divide":
+            assert snapshot is not None
+            told = self._divide(snapshot, curator, keyed, request.body)
+        else:
+            told = self._ask(curator, request)
+        return _written(told)
+
+    def _ask(self, curator: Curator, request: Request) -> Json:
+        body = request.body
+        asked = checked(requests.query_of(request.operation, curator.schema, body), curator.schema)
+        requests.check_load(asked.load, len(curator.schema.names))
+        with _MEMORY.taken(asked.load.memory):
+            answer: Answer = curator.ask(asked, body.get("epsilon"), rho=body.get("rho"))
+            return answer.to_json()
+
+    def _divide(self, snapshot: Snapshot, curator: Curator, keyed: KeyedLedger, body: Json) -> Json:
+        n_parts, cost = body["n_parts"], Cost.pure(exact_epsilon("epsilon", body["epsilon"]))
         if keyed.before is None:
             curator.require([cost])
         # a source knows one division; one that is refused must not end it
         snapshot.divisions.clear()
-        parts = curator.split_people(asked.n_parts, asked.epsilon)
-        assert keyed.entry is not None
+        parts = curator.split_people(n_parts, body["epsilon"])
+        entry = keyed.entry
+        assert entry is not None
         told = {
             "cost": cost_to(cost.promised(curator.schema)),
             "row_cost": cost_to(cost),
             "private": curator.private,
+            "entry": entry_to(entry),
+            "division": entry.number,
+            "n_parts": n_parts,
         }
-        told |= {
-            "entry": entry_to(keyed.entry),
-            "division": keyed.entry.number,
-            "n_parts": asked.n_parts,
-        }
-        reply = _record(self.home.ledger, keyed, told)
-        if not reply.replayed:  # else these groups were not paid for
-            snapshot.divisions[keyed.entry.number] = parts
-            snapshot.receipts[keyed.entry.number] = reply.receipt
-        return reply
+        kept = answered(keyed, lambda: _written(told))
+        assert kept is not None
+        if not kept.replayed:  # else these groups were not paid for
+            snapshot.divisions[entry.number] = parts
+            snapshot.receipts[entry.number] = self._reply(self.home.ledger, kept).receipt
+        return told
 
-    def _recorded(self, book: Ledger, request: Request) -> Reply | None:
-        """The answer that this request got before."""
-        entry = book.charged(request.analyst, request.key)
-        if entry is None:
-            return None
-        answer = book.answer(same_request(entry, request.digest).number)
-        return (
-            None
-            if answer is None
-            else Reply(answer, Receipt.of(book.identity, entry, answer), replayed=True)
-        )
+    def _keyed(self, book: Ledger, request: Request) -> KeyedLedger:
+        """The ledger as this request sees it. That of a group of people lives in memory, and ends
+        with its snapshot: no witness needs to know.
+        """
+        seen = self._seen if book is self.home.ledger else _unseen
+        return KeyedLedger(book, request.analyst, request.key, request.digest, seen)
+
+    @staticmethod
+    def _reply(book: Ledger, kept: Recorded) -> Reply:
+        receipt = Receipt.of(book.identity, kept.entry, kept.answer)
+        return Reply(kept.answer, receipt, kept.replayed)
 
     def _seen(self, entry: Entry) -> None:
         self.home.witness.note(self.home.ledger, entry)
@@ -415,12 +427,8 @@ def _unreachable(dataset: Dataset, error: PrivetError) -> TableError:
 
 
 def _unseen(_: Entry) -> None:
-    """The ledger of a group of people lives in memory, and ends with its snapshot."""
+    """Nobody needs to know."""
 
 
-def _record(book: Ledger, keyed: KeyedLedger, answer: Json) -> Reply:
-    """Keep an answer; what leaves is what is kept, even if somebody was faster."""
-    assert keyed.entry is not None
-    body = json.dumps(answer, ensure_ascii=False, allow_nan=False, separators=(",", ":")).encode()
-    kept = book.record(keyed.entry.number, body)
-    return Reply(kept, Receipt.of(book.identity, keyed.entry, kept), replayed=kept != body)
+def _written(answer: Json) -> bytes:
+    return json.dumps(answer, ensure_ascii=False, allow_nan=False, separators=(",", ":")).encode()

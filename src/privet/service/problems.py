@@ -25,6 +25,7 @@ from privet.errors import (
     SchemaError,
     TableError,
 )
+from privet.queries.shapes import ShapeError
 from privet.service.limits import TooMany
 from privet.service.snapshots import SnapshotGone
 
@@ -61,6 +62,7 @@ _KINDS: list[tuple[type[Exception], str, str, int]] = [
     (PrivacyError, "privacy", "Refused to keep the privacy promise", 403),
     (SnapshotGone, "snapshot-gone", "The snapshot is gone", 410),
     (TooMany, "too-many-requests", "Too many requests", 429),
+    (ShapeError, "parameter", "The request is not what it may be", 422),
     (QuestionError, "question", "This cannot be asked", 422),
     (ParameterError, "parameter", "A parameter is not what it may be", 422),
     (SchemaError, "question", "This cannot be asked", 422),
@@ -97,6 +99,8 @@ def problem_of(error: PrivetError) -> JSONResponse:
     )
     more: dict[str, Any] = {}
     headers: dict[str, str] = {}
+    if isinstance(error, ShapeError):
+        more = {"errors": [{"where": error.where, "what": error.what}]}
     if isinstance(error, BudgetExceeded):
         more = {
             "asked": str(error.asked),

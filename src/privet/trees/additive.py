@@ -12,8 +12,9 @@ import numpy.typing as npt
 from privet.budget import Number, Unit, exact, is_infinite
 from privet.cells import Cells, Split
 from privet.counts.scoring import UNIT
-from privet.curator import AnyCurator, Numbers
+from privet.curator import AnyCurator
 from privet.privacy import Charge
+from privet.queries import Numbers
 from privet.schema import Numeric
 from privet.schema.attributes import Attribute
 from privet.tree import Tree

@@ -11,8 +11,8 @@ import numpy as np
 import numpy.typing as npt
 
 from privet.cells import Cells, Split
-from privet.curator import Numbers
 from privet.curator.debiased import Debiased
+from privet.queries import Numbers
 from privet.schema import Schema
 from privet.tree import Tree
 

@@ -25,7 +25,7 @@ from privet.publish.synthetic.structure import (
 from privet.question import Question
 from privet.schema import Categorical, Schema
 from privet.service.limits import Limits
-from privet.wire.questions import expected_to, question_to
+from privet.queries.json_parts import expected_to, question_to
 from tests.publish.synthetic.small import seeded
 
 

@@ -67,12 +67,8 @@ class StreamAccount(Accounting):
         dataset: str,
         analyst: str,
     ) -> None:
-        self.schema, self.ledger, self.dataset, self.analyst = (
-            randomizer.schema,
-            ledger,
-            dataset,
-            analyst,
-        )
+        self._schema, self._dataset = randomizer.schema, dataset
+        self.ledger, self.analyst = ledger, analyst
         self._bits, self._account, self._cost = randomizer.bits, "", randomizer.cost
         self._open_account(budget)
 

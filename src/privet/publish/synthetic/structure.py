@@ -18,9 +18,10 @@ import numpy.typing as npt
 
 from privet.budget import Number
 from privet.cells import Cells, Split
-from privet.curator import AnyCurator, Choice
+from privet.curator import AnyCurator
 from privet.mechanisms.randomness import Bits, uniform_below
 from privet.publish.synthetic.groups import Whole
+from privet.queries import Choice
 from privet.question import Partition, Question
 from privet.schema import Schema
 

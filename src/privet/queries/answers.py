@@ -1,21 +1,21 @@
-"""What a curator answers: noisy numbers with the law of their noise, shares of them, chosen splits,
-and what they cost.
-"""
+"""What a query is answered with: noisy numbers, chosen splits, a drawn tree, and what they cost."""
 
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from fractions import Fraction
-from typing import Literal
+from typing import Any, Literal
 
 import numpy as np
 import numpy.typing as npt
 
-from privet.budget import Cost
+from privet.budget import Cost, written_fraction
 from privet.cells import Cells, Split
 from privet.ledger import Entry
+from privet.ledger.as_json import cost_from, cost_to, entry_from, entry_to
+from privet.queries.json_parts import Json, cells_to, split_to
 from privet.tree import Tree
 
 Noise = Literal["discrete-laplace", "discrete-gaussian", "randomized-response", "none"]
@@ -34,6 +34,28 @@ class Answer:
     private: bool
     entry: Entry | None
 
+    @property
+    def terms(self) -> Json:
+        """The fields that every answer has, for a more specific one."""
+        return {name: getattr(self, name) for name in ("cost", "row_cost", "private", "entry")}
+
+    def to_json(self) -> Json:
+        """As it is sent and recorded."""
+        return {
+            "cost": cost_to(self.cost),
+            "row_cost": cost_to(self.row_cost),
+            "private": self.private,
+            "entry": None if self.entry is None else entry_to(self.entry),
+        }
+
+    @staticmethod
+    def from_json(data: Mapping[str, Any]) -> Answer:
+        """What every answer carries, read again."""
+        entry = None if data["entry"] is None else entry_from(data["entry"])
+        return Answer(
+            cost_from(data["cost"]), cost_from(data["row_cost"]), data["private"] is True, entry
+        )
+
 
 @dataclass(frozen=True, eq=False)
 class Numbers(Answer):
@@ -51,6 +73,14 @@ class Numbers(Answer):
             p = math.exp(-1 / float(self.spread))
             return math.sqrt(2 * p) / -math.expm1(-1 / float(self.spread))
         return math.sqrt(float(self.spread))
+
+    def to_json(self) -> Json:
+        tables = [
+            {"shape": list(table.shape), "numbers": table.reshape(-1).tolist()}
+            for table in self.tables
+        ]
+        noise = {"noise": self.noise, "spread": str(self.spread), "deviation": self.deviation}
+        return {**super().to_json(), "tables": tables, **noise}
 
 
 @dataclass(frozen=True, eq=False)
@@ -74,12 +104,18 @@ class Choices(Answer):
 
     splits: tuple[Split, ...]
 
+    def to_json(self) -> Json:
+        return {**super().to_json(), "splits": [split_to(split) for split in self.splits]}
+
 
 @dataclass(frozen=True, eq=False)
 class Choice(Answer):
     """The number of what was chosen; the first has 0."""
 
     index: int
+
+    def to_json(self) -> Json:
+        return {**super().to_json(), "index": self.index}
 
 
 @dataclass(frozen=True, eq=False)
@@ -94,25 +130,21 @@ class Quantile(Choice):
     high: float
 
     @classmethod
-    def of(cls, choice: Choice, attribute: str, q: Fraction, cuts: Sequence[float]) -> Quantile:
+    def of(
+        cls, answer: Answer, index: int, attribute: str, q: Fraction, cuts: Sequence[float]
+    ) -> Quantile:
         """A chosen bin, with its edges."""
-        low, high = cuts[choice.index : choice.index + 2]
-        return cls(
-            choice.cost,
-            choice.row_cost,
-            choice.private,
-            choice.entry,
-            choice.index,
-            attribute,
-            q,
-            low,
-            high,
-        )
+        low, high = cuts[index : index + 2]
+        return cls(**answer.terms, index=index, attribute=attribute, q=q, low=low, high=high)
 
     @property
     def middle(self) -> float:
         """The middle of the bin: one number to go on with."""
         return self.low / 2 + self.high / 2
+
+    def to_json(self) -> Json:
+        edges = {"low": self.low, "high": self.high}
+        return {**super().to_json(), "attribute": self.attribute, "q": str(self.q), **edges}
 
 
 @dataclass(frozen=True, eq=False)
@@ -128,6 +160,10 @@ class Drawn(Answer):
         """
         return Tree(self.cells, strength * np.eye(self.cells.schema.n_classes)[self.labels])
 
+    def to_json(self) -> Json:
+        tree = {"cells": cells_to(self.cells), "labels": self.labels.tolist()}
+        return {**super().to_json(), **tree}
+
 
 @dataclass(frozen=True)
 class Preview:
@@ -136,3 +172,12 @@ class Preview:
     cost: Cost
     left: Fraction
     fits: bool
+
+    def to_json(self) -> Json:
+        """As it is sent."""
+        return {"cost": cost_to(self.cost), "left": str(self.left), "fits": self.fits}
+
+    @classmethod
+    def from_json(cls, data: Mapping[str, Any]) -> Preview:
+        """As it was sent."""
+        return cls(cost_from(data["cost"]), written_fraction(data["left"]), bool(data["fits"]))

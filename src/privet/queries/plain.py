@@ -4,16 +4,19 @@ change after it was checked.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
+from privet.cells import MAX_NODES as MAX_CELL_NODES
 from privet.cells import Cell, Cells, Split, check_split
 from privet.errors import ParameterError, QuestionError
-from privet.mechanisms.selection import Selection
 from privet.model import Model
 from privet.privacy import PrivacyStatement
+from privet.queries.base import Load
+from privet.queries.json_parts import cells_from
 from privet.question import Partition, Question
 from privet.schema import Schema
 from privet.tree import Tree
@@ -34,11 +37,12 @@ def same_domain(theirs: Schema, ours: Schema) -> bool:
     )
 
 
-def plain_question(schema: Schema, asked: Question | Cells | Sequence[Cell]) -> Question:
-    if isinstance(asked, Cells):
-        asked = Question.of(asked)
-    elif not isinstance(asked, Question):
-        asked = Question.of(Cells.of(schema, asked))
+def plain_question(
+    schema: Schema, asked: Question | Cells | Sequence[Cell | Mapping[str, Any]]
+) -> Question:
+    """A question of plain types about this schema."""
+    if not isinstance(asked, Question):
+        asked = Question.of(plain_cells(schema, asked))
     # A subclass could change its arrays between the check and the count, or look at what it is
     # asked.
     if type(asked) is not Question or any(
@@ -48,6 +52,34 @@ def plain_question(schema: Schema, asked: Question | Cells | Sequence[Cell]) -> 
     if not all(same_domain(part.cells.schema, schema) for part in asked.partitions):
         raise QuestionError("the question is about another schema")
     return asked
+
+
+def plain_cells(schema: Schema, asked: Cells | Sequence[Cell | Mapping[str, Any]]) -> Cells:
+    """The cells of one partition, of plain types and about this schema."""
+    if isinstance(asked, Question):
+        raise QuestionError(
+            "this question is asked about the cells of one partition: give Cells, not a Question"
+        )
+    cells = asked if isinstance(asked, Cells) else cells_from(schema, asked, MAX_CELL_NODES)
+    if type(cells) is not Cells:
+        raise ParameterError("a question must be made of plain Question, Partition and Cells")
+    if not same_domain(cells.schema, schema):
+        raise QuestionError("the question is about another schema")
+    return cells
+
+
+def load_of(question: Question) -> Load:
+    """How much work it is to count for a question."""
+    distinct = {id(partition.cells): partition.cells for partition in question.partitions}
+    # cells that cover nothing must be counted, too
+    counts = max(question.entries, question.places // 2)
+    nodes = sum(len(cells.attribute) for cells in distinct.values())
+    return Load(counts, counts, nodes, deepest(distinct.values()))
+
+
+def deepest(trees: Iterable[Cells]) -> int:
+    """The most tests on a path of some trees."""
+    return max((int(cells.depths.max()) for cells in trees), default=0)
 
 
 def expected_tables(
@@ -108,14 +140,6 @@ def whole_handicaps(question: Question, handicaps: Sequence[int] | None) -> list
                 f"got {one!r}"
             )
     return [int(one) for one in listed]
-
-
-def checked_mechanism(mechanism: str) -> Selection:
-    if type(mechanism) is str and mechanism in ("permute-and-flip", "exponential"):
-        return mechanism  # type: ignore[return-value]
-    raise ParameterError(
-        f"mechanism must be 'permute-and-flip' or 'exponential', got {mechanism!r}"
-    )
 
 
 def checked_model(schema: Schema, model: Model) -> None:

@@ -18,10 +18,10 @@ import numpy as np
 import numpy.typing as npt
 
 from privet.cells import Cell, Cells, Condition, Split, domain_size
-from privet.curator.score import RowScore
 from privet.errors import QuestionError
 from privet.model.problem import Damaged
 from privet.model.structure import LARGEST_SCORE, tree_from, tree_to
+from privet.queries.score import RowScore
 from privet.question import Partition, Question
 from privet.schema import Schema
 from privet.space import TreeSpace
@@ -52,12 +52,15 @@ def cells_to(cells: Cells) -> Json:
 
 def cells_from(
     schema: Schema,
-    data: Mapping[str, Any] | Sequence[Mapping[str, Any]],
+    data: Mapping[str, Any] | Sequence[Cell | Mapping[str, Any]] | None,
     max_nodes: int = MAX_COMPILED,
 ) -> Cells:
-    """Cells from either form."""
+    """Cells from either form; by default one of all rows."""
+    if data is None:
+        return Cells.everything(schema)
     if not isinstance(data, Mapping):
-        return Cells.of(schema, [_cell(schema, cell) for cell in data], max_nodes=max_nodes)
+        listed = [cell if isinstance(cell, Cell) else _cell(schema, cell) for cell in data]
+        return Cells.of(schema, listed, max_nodes=max_nodes)
     try:
         attribute, branch, cell = (
             np.asarray(data[name], dtype=np.int32) for name in ("attribute", "branch", "cell")
@@ -122,23 +125,30 @@ def question_to(question: Question) -> Json:
 
 
 def question_from(
-    schema: Schema, cells: Sequence[Any], partitions: Sequence[Mapping[str, Any]] | None
+    schema: Schema, cells: Sequence[Any] | None, partitions: Sequence[Mapping[str, Any]] | None
 ) -> Question:
     """A question; without partitions, the class counts of all cells that are listed."""
+    cells = [None] if cells is None else cells
     compiled: list[Cells] = []
     room = MAX_COMPILED
     for one in cells:
         compiled.append(cells_from(schema, one, room))
-        if not isinstance(one, Mapping):
+        if not isinstance(one, Mapping | None):
             room -= len(compiled[-1].attribute)
     asked: Sequence[Mapping[str, Any]] = (
         [{"cells": i} for i in range(len(compiled))] if partitions is None else partitions
     )
-    if bad := [part["cells"] for part in asked if not 0 <= part["cells"] < len(compiled)]:
+    numbers = [int(part.get("cells") or 0) for part in asked]
+    if bad := [number for number in numbers if not 0 <= number < len(compiled)]:
         raise QuestionError(
             f"a partition refers to cells {bad[0]}, but {len(compiled)} are listed (the first is 0)"
         )
-    return Question(tuple(Partition(compiled[part["cells"]], by=part.get("by")) for part in asked))
+    return Question(
+        tuple(
+            Partition(compiled[number], by=part.get("by"))
+            for number, part in zip(numbers, asked, strict=True)
+        )
+    )
 
 
 def expected_to(expected: Sequence[npt.NDArray[np.int64]], handicaps: Sequence[int]) -> Json:
@@ -208,10 +218,11 @@ def space_to(space: TreeSpace) -> Json:
 def space_from(schema: Schema, data: Mapping[str, Any]) -> TreeSpace:
     """A space of trees; by default with all splits."""
     inner, last = (
-        None if data[name] is None else tuple(split_from(one) for one in data[name])
+        None if data.get(name) is None else tuple(split_from(one) for one in data[name])
         for name in ("inner", "last")
     )
-    return TreeSpace(schema, data["depth"], inner, last, data["split"], data["keep"])
+    split, keep = (0.5 if data.get(name) is None else data[name] for name in ("split", "keep"))
+    return TreeSpace(schema, data["depth"], inner, last, split, keep)
 
 
 def score_to(score: RowScore) -> Json:

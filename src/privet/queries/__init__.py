@@ -1,0 +1,60 @@
+"""Queries: what can be asked about a table, one file for each.
+
+A query states its sensitivity, neighbours and cost, and is answered by one of three kinds of
+release (:mod:`~privet.queries.kinds`). ``curator.ask(query, epsilon=...)`` asks any of them; the
+named methods of a curator are short forms.
+
+- numbers with noise: :mod:`~privet.queries.count`, :mod:`~privet.queries.size`,
+  :mod:`~privet.queries.sums`, :mod:`~privet.queries.confusion`, :mod:`~privet.queries.gradients`,
+  and :mod:`~privet.queries.share` for secure aggregation
+- private selection: :mod:`~privet.queries.choose`, :mod:`~privet.queries.choose_partition`,
+  :mod:`~privet.queries.choose_model`, :mod:`~privet.queries.quantile`
+- a tree by the exponential mechanism: :mod:`~privet.queries.draw_tree`
+
+To add one, write a module with a class like theirs under :func:`~privet.queries.base.register`.
+"""
+
+from privet.queries.answers import Answer, Choice, Choices, Drawn, Numbers, Preview, Quantile, Share
+from privet.queries.base import Load, Query, checked, queries, register
+from privet.queries.choose import ChooseSplits
+from privet.queries.choose_model import ChooseModel
+from privet.queries.choose_partition import ChoosePartition
+from privet.queries.confusion import Confusion
+from privet.queries.count import Count
+from privet.queries.draw_tree import DrawTree
+from privet.queries.gradients import Gradients
+from privet.queries.price import Price
+from privet.queries.quantile import FindQuantile
+from privet.queries.score import RowScore
+from privet.queries.share import ShareCounts
+from privet.queries.size import Size
+from privet.queries.sums import Sums
+
+__all__ = [
+    "Answer",
+    "Choice",
+    "Choices",
+    "ChooseModel",
+    "ChoosePartition",
+    "ChooseSplits",
+    "Confusion",
+    "Count",
+    "DrawTree",
+    "Drawn",
+    "FindQuantile",
+    "Gradients",
+    "Load",
+    "Numbers",
+    "Preview",
+    "Price",
+    "Quantile",
+    "Query",
+    "RowScore",
+    "Share",
+    "ShareCounts",
+    "Size",
+    "Sums",
+    "checked",
+    "queries",
+    "register",
+]

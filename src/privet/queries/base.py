@@ -1,0 +1,188 @@
+"""Query: a question about a table, as an object.
+
+A query knows everything about itself: what it may be asked about, its kind of release (which owns
+sensitivity, cost and noise), how it reads the exact numbers, how it describes itself, and its JSON.
+A curator charges, reads and answers; it knows no query by name. So a new query is one new file in
+this folder, and it works in process, over HTTP, in resumed fits and in the tests of all queries.
+"""
+
+from __future__ import annotations
+
+import importlib
+import pkgutil
+from abc import ABC, abstractmethod
+from collections.abc import Mapping
+from dataclasses import dataclass
+from functools import cache
+from typing import Any, ClassVar, Generic, Self, TypeVar, get_args
+
+from privet.budget import Cost
+from privet.counts.base import CountSource
+from privet.errors import ParameterError
+from privet.mechanisms.selection import Selection
+from privet.queries.answers import Answer
+from privet.queries.kinds import AnyKind
+from privet.queries.shapes import Field, Fields, Json, OneOf
+from privet.schema import Schema
+
+A = TypeVar("A", bound=Answer, covariant=True)
+
+
+@dataclass(frozen=True)
+class Load:
+    """How much work a query is, from public sizes alone: a service limits requests by it.
+
+    Args:
+        numbers: noisy numbers that are answered, or candidates that are scored.
+        counts: exact counts that are kept meanwhile.
+        nodes, depth: nodes of all trees and cells, and the longest path.
+        trees: released trees that rows walk down.
+        memory: bytes that are needed at once, where they are many.
+    """
+
+    numbers: int = 0
+    counts: int = 0
+    nodes: int = 0
+    depth: int = 0
+    trees: int = 0
+    memory: int = 0
+
+
+class Query(ABC, Generic[A]):
+    """A question about a table. Subclasses are frozen dataclasses of public facts.
+
+    What a person gives may be loose (a list of cells, a float); :func:`checked` makes it plain and
+    sets ``schema``, and only then the other methods may be used.
+    """
+
+    #: The end of its address, and its name in the registry.
+    name: ClassVar[str]
+    #: What stands in its JSON body, beside the price.
+    fields: ClassVar[Mapping[str, Field]] = {}
+    #: Bodies for the description of the service.
+    examples: ClassVar[tuple[Json, ...]] = ()
+    #: Whether an analyst may ask it; what only the owner's own process may ask is not.
+    for_analysts: ClassVar[bool] = True
+    #: Whether it can be paid in rho.
+    in_rho: ClassVar[bool] = False
+
+    schema: Schema
+
+    @abstractmethod
+    def plain(self, schema: Schema) -> Self:
+        """A copy of plain types that nobody else holds, or an error that says what is wrong.
+
+        Looks at public facts only, and runs before anything is charged.
+        """
+
+    @property
+    @abstractmethod
+    def kind(self) -> AnyKind:
+        """How exact numbers become an answer, with sensitivity and cost."""
+
+    @property
+    @abstractmethod
+    def load(self) -> Load:
+        """How much work it is."""
+
+    @abstractmethod
+    def describe(self) -> str:
+        """One line for ledger, page and log: public facts only."""
+
+    @abstractmethod
+    def exact(self, source: CountSource) -> Any:
+        """The exact numbers. The only method that meets rows: it runs inside the boundary."""
+
+    @abstractmethod
+    def answer(self, released: Any, terms: Answer) -> A:
+        """What leaves, from what the mechanism let out."""
+
+    @abstractmethod
+    def read_answer(self, data: Mapping[str, Any], terms: Answer) -> A:
+        """An answer that was sent or recorded. Raises where it is not one to this query."""
+
+    @abstractmethod
+    def to_json(self) -> Json:
+        """The body of a request, without the price."""
+
+    @classmethod
+    @abstractmethod
+    def from_json(cls, schema: Schema, data: Json) -> Self:
+        """A query from the body of a request whose shape was checked."""
+
+    @classmethod
+    def shape(cls, more: Mapping[str, Field]) -> Fields:
+        """The shape of its body, with fields that others add (the price, the snapshot)."""
+        doc = (cls.__doc__ or "").split("\n\n")[0]
+        return Fields({**more, **cls.fields}, " ".join(doc.split()), cls.examples)
+
+
+class NotTheAnswer(ValueError):
+    """What a reply is not."""
+
+
+def expect(holds: bool, what: str) -> None:
+    """Raise unless a reply is what was asked for."""
+    if not holds:
+        raise NotTheAnswer(what)
+
+
+def read_answer(query: Query[A], data: Mapping[str, Any], cost: Cost | None = None) -> A:
+    """An answer from JSON; where the cost is known, it must be that of the answer.
+
+    A privacy statement is made of what answers cost: a curator elsewhere cannot make one smaller
+    than what was asked for.
+    """
+    terms = Answer.from_json(data)
+    if cost is not None:
+        told = (terms.row_cost, terms.cost)
+        expect(
+            told == (cost, cost.promised(query.schema)),
+            "it costs something else than was asked for",
+        )
+    return query.read_answer(data, terms)
+
+
+def checked(query: Query[A], schema: Schema) -> Query[A]:
+    """The query as plain types under this schema.
+
+    Only registered classes are taken: a subclass could look at the rows it is asked about.
+    """
+    if queries().get(getattr(query, "name", "")) is not type(query):
+        raise ParameterError(
+            f"ask a query of privet.queries ({', '.join(queries())}), got {type(query).__name__}"
+        )
+    ready = query.plain(schema)
+    object.__setattr__(ready, "schema", schema)
+    return ready
+
+
+Q = TypeVar("Q", bound=type[Query[Any]])
+_REGISTERED: dict[str, type[Query[Any]]] = {}
+
+
+def register(query: Q) -> Q:
+    """Add a query to those that curators answer."""
+    assert query.name not in _REGISTERED, query.name
+    _REGISTERED[query.name] = query
+    return query
+
+
+@cache
+def queries() -> dict[str, type[Query[Any]]]:
+    """All queries by name: those of every module in this folder."""
+    package = importlib.import_module("privet.queries")
+    for module in pkgutil.iter_modules(package.__path__):
+        importlib.import_module(f"privet.queries.{module.name}")
+    return dict(sorted(_REGISTERED.items()))
+
+
+def checked_mechanism(mechanism: object) -> Selection:
+    """The name of a mechanism of private selection."""
+    if type(mechanism) is str and mechanism in get_args(Selection):
+        return mechanism  # type: ignore[return-value]
+    allowed = " or ".join(map(repr, get_args(Selection)))
+    raise ParameterError(f"mechanism must be {allowed}, got {mechanism!r}")
+
+
+MECHANISM = Field(OneOf(get_args(Selection)), description="How the choice is drawn.")

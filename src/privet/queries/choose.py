@@ -1,0 +1,166 @@
+"""ChooseSplits: a good split for each cell, by private selection."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any, Self
+
+import numpy as np
+
+from privet.cells import Cell, Cells, Split
+from privet.counts.base import CountSource
+from privet.mechanisms.criteria import Criterion, criterion_named
+from privet.mechanisms.selection import Selection
+from privet.queries.answers import Answer, Choices
+from privet.queries.base import MECHANISM, Load, Query, checked_mechanism, expect, register
+from privet.queries.json_parts import (
+    candidates_from,
+    candidates_to,
+    cells_from,
+    cells_to,
+    split_from,
+)
+from privet.queries.json_shapes import CELLS, MAX_NODES, NUMBER, SPLIT
+from privet.queries.kinds import Selects, Table
+from privet.queries.plain import candidate_lists, load_of, plain_cells
+from privet.queries.shapes import Field, Items, Json, Text
+from privet.question import Question
+from privet.schema import Schema
+
+
+@register
+@dataclass(frozen=True)
+class ChooseSplits(Query[Choices]):
+    """A good split for each cell.
+
+    ``candidates`` is one list of splits for all cells, or one list per cell. Sensitivity: the
+    criterion's range. A row is in one cell, so all cells together cost epsilon once. Cost: pure
+    epsilon; with the exponential mechanism only epsilon**2/8 in zCDP. Neighbours: one row added or
+    removed.
+    """
+
+    cells: Cells | Sequence[Cell | Mapping[str, Any]]
+    candidates: Sequence[Split] | Sequence[Sequence[Split]]
+    criterion: str = "gini"
+    mechanism: Selection = "permute-and-flip"
+
+    name = "choose"
+    fields = {  # noqa: RUF012
+        "cells": Field(CELLS, description="Disjoint cells; by default one of all rows."),
+        "splits": Field(Items(SPLIT, 1, 10_000), True),
+        "candidates": Field(
+            Items(Items(NUMBER, 0, 100_000), 0, MAX_NODES),
+            description=(
+                "For each cell, the numbers of its candidates among the splits; by default all of "
+                "them."
+            ),
+        ),
+        "criterion": Field(Text(100), description="What makes a split good; by default gini."),
+        "mechanism": MECHANISM,
+    }
+    examples = (
+        {
+            "epsilon": "0.1",
+            "splits": [
+                {"attribute": "form", "branch": [0, 1, 2, 3]},
+                {"attribute": "health", "branch": [0, 0, 1]},
+            ],
+        },
+    )
+
+    def plain(self, schema: Schema) -> Self:
+        cells = plain_cells(schema, self.cells)
+        candidate_lists(schema, self.candidates, len(cells))
+        mechanism = checked_mechanism(self.mechanism)
+        criterion_named(self.criterion, schema.n_rows)
+        # as they were given: lists of their own for each cell, or one for all
+        shared = all(type(one) is Split for one in self.candidates)
+        listed: Any = (
+            tuple(self.candidates) if shared else tuple(tuple(one) for one in self.candidates)  # type: ignore[arg-type]
+        )
+        return type(self)(cells, listed, self.criterion, mechanism)
+
+    @property
+    def _cells(self) -> Cells:
+        assert isinstance(self.cells, Cells)
+        return self.cells
+
+    @cached_property
+    def _lists(self) -> list[Sequence[Split]]:
+        return candidate_lists(self.schema, self.candidates, len(self._cells))
+
+    @cached_property
+    def _distinct(self) -> list[Split]:
+        return list(dict.fromkeys(split for splits in self._lists for split in splits))
+
+    @cached_property
+    def _question(self) -> Question:
+        return Question.level(
+            self._cells, dict.fromkeys(split.attribute for split in self._distinct)
+        )
+
+    @property
+    def _quality(self) -> Criterion:
+        return criterion_named(self.criterion, self.schema.n_rows)
+
+    @property
+    def kind(self) -> Selects:
+        offered = tuple(map(len, self._lists))
+        return Selects(offered, self._quality.score_range, self.mechanism)
+
+    @property
+    def load(self) -> Load:
+        working = load_of(self._question)
+        return Load(sum(map(len, self._lists)), working.counts, working.nodes, working.depth)
+
+    def describe(self) -> str:
+        return f"private selection: {len(self._cells)} cells, {len(self._distinct)} candidates"
+
+    def exact(self, source: CountSource) -> list[list[int]]:
+        question, quality = self._question, self._quality
+        tables = dict(
+            zip((part.by for part in question.partitions), source.count(question), strict=True)
+        )
+        scores = {
+            split: quality.scores(_children(tables[split.attribute], split)).tolist()
+            for split in self._distinct
+        }
+        return [
+            [scores[split][cell] for split in splits] for cell, splits in enumerate(self._lists)
+        ]
+
+    def answer(self, released: list[int], terms: Answer) -> Choices:
+        chosen = tuple(splits[index] for splits, index in zip(self._lists, released, strict=True))
+        return Choices(**terms.terms, splits=chosen)
+
+    def read_answer(self, data: Mapping[str, Any], terms: Answer) -> Choices:
+        splits = tuple(split_from(split) for split in data["splits"])
+        expect(len(splits) == len(self._lists), "its choices are for other cells")
+        expect(
+            all(split in offered for split, offered in zip(splits, self._lists, strict=True)),
+            "it chose what was not offered",
+        )
+        return Choices(**terms.terms, splits=splits)
+
+    def to_json(self) -> Json:
+        settings = {"criterion": self.criterion, "mechanism": self.mechanism}
+        return {"cells": cells_to(self._cells), **candidates_to(self.candidates), **settings}
+
+    @classmethod
+    def from_json(cls, schema: Schema, data: Json) -> Self:
+        return cls(
+            cells_from(schema, data.get("cells")),
+            candidates_from(data["splits"], data.get("candidates")),
+            data.get("criterion") or "gini",
+            data.get("mechanism") or "permute-and-flip",
+        )
+
+
+def _children(table: Table, split: Split) -> Table:
+    """Child-by-class counts of each cell from its value-by-class counts."""
+    out = np.zeros((table.shape[0], split.n_children, table.shape[2]), dtype=np.int64)
+    for code, child in enumerate(split.branch):
+        out[:, child] += table[:, code]
+    return out

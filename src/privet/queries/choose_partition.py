@@ -1,0 +1,139 @@
+"""ChoosePartition: the partition whose counts are about farthest from what is expected of them."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, Self
+
+import numpy as np
+import numpy.typing as npt
+
+from privet.counts.base import CountSource
+from privet.mechanisms.selection import Selection
+from privet.queries.answers import Answer, Choice
+from privet.queries.base import MECHANISM, Load, Query, checked_mechanism, expect, register
+from privet.queries.count import Asked
+from privet.queries.json_parts import expected_from, expected_to, question_from, question_to
+from privet.queries.json_shapes import MAX_NUMBERS, PARTITIONS
+from privet.queries.kinds import Selects
+from privet.queries.plain import (
+    MAX_EXPECTED,
+    MAX_HANDICAP,
+    expected_tables,
+    load_of,
+    plain_question,
+    whole_handicaps,
+)
+from privet.queries.shapes import Field, Integer, Items, Json
+from privet.question import Question
+from privet.schema import Schema
+
+
+@register
+@dataclass(frozen=True)
+class ChoosePartition(Query[Choice]):
+    """The number of a partition whose class counts are about farthest from what is expected.
+
+    The score of a partition is the sum of abs(count - expected) over its table, less its handicap:
+    an integer, by default 0, such as the noise that asking for it would bring. ``expected`` is
+    public: one table of integers per partition, of its shape. Sensitivity: a row is in at most one
+    entry of each table, so it moves each score by at most 1, one up and another down: range 2.
+    Neighbours: one row added or removed. Cost: pure epsilon, and epsilon**2/8 in zCDP with the
+    exponential mechanism.
+    """
+
+    question: Asked
+    expected: Sequence[npt.ArrayLike]
+    handicaps: Sequence[int] | None = None
+    mechanism: Selection = "exponential"
+
+    name = "choose-partition"
+    fields = {  # noqa: RUF012
+        **PARTITIONS,
+        "expected": Field(
+            Items(Items(Integer(-MAX_EXPECTED, MAX_EXPECTED), 0, MAX_NUMBERS), 0, 10_000),
+            True,
+            "For each partition, the class counts that are expected of it, in one list.",
+        ),
+        "handicaps": Field(
+            Items(Integer(-MAX_HANDICAP, MAX_HANDICAP), 0, 10_000),
+            description=(
+                "For each partition, what is subtracted from its distance; by default nothing."
+            ),
+        ),
+        "mechanism": MECHANISM,
+    }
+    examples = (
+        {
+            "epsilon": "0.1",
+            "cells": [[{"form": ["complete"]}, {"form": ["foster"]}], [{}]],
+            "expected": [
+                [700, 0, 60, 900, 800, 700, 0, 60, 900, 800],
+                [4300, 2, 300, 4200, 4000],
+            ],
+            "handicaps": [100, 50],
+        },
+    )
+
+    def plain(self, schema: Schema) -> Self:
+        question = plain_question(schema, self.question)
+        tables = expected_tables(question, self.expected)
+        handicaps = whole_handicaps(question, self.handicaps)
+        return type(self)(question, tables, handicaps, checked_mechanism(self.mechanism))
+
+    @property
+    def _question(self) -> Question:
+        assert isinstance(self.question, Question)
+        return self.question
+
+    @property
+    def kind(self) -> Selects:
+        return Selects((len(self._question.partitions),), 2, self.mechanism)
+
+    @property
+    def load(self) -> Load:
+        return load_of(self._question)
+
+    def describe(self) -> str:
+        n_partitions = len(self._question.partitions)
+        return f"private selection among {n_partitions} partitions: {self._question.describe()}"
+
+    def exact(self, source: CountSource) -> list[list[int]]:
+        assert self.handicaps is not None
+        tables = source.count(self._question)
+        return [
+            [
+                int(np.abs(table - np.asarray(public)).sum()) - less
+                for table, public, less in zip(tables, self.expected, self.handicaps, strict=True)
+            ]
+        ]
+
+    def answer(self, released: list[int], terms: Answer) -> Choice:
+        return Choice(**terms.terms, index=released[0])
+
+    def read_answer(self, data: Mapping[str, Any], terms: Answer) -> Choice:
+        return Choice(**terms.terms, index=chosen(data, len(self._question.partitions)))
+
+    def to_json(self) -> Json:
+        assert self.handicaps is not None
+        tables = [np.asarray(table) for table in self.expected]
+        return {
+            **question_to(self._question),
+            **expected_to(tables, self.handicaps),
+            "mechanism": self.mechanism,
+        }
+
+    @classmethod
+    def from_json(cls, schema: Schema, data: Json) -> Self:
+        question = question_from(schema, data.get("cells"), data.get("partitions"))
+        expected = expected_from(question, data["expected"])
+        mechanism = checked_mechanism(data.get("mechanism") or "exponential")
+        return cls(question, expected, data.get("handicaps"), mechanism)
+
+
+def chosen(data: Mapping[str, Any], offered: int) -> int:
+    """The number in a reply, if it is one of those that were offered."""
+    index = data["index"]
+    expect(type(index) is int and 0 <= index < offered, "it chose what was not offered")
+    return int(index)

@@ -1,0 +1,97 @@
+"""Confusion: the noisy confusion matrix of a released model."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from typing import Any, Self
+
+import numpy as np
+
+from privet.counts.base import CountSource, Rows, Tables
+from privet.errors import QuestionError
+from privet.model import Model
+from privet.model.document import from_document, to_document
+from privet.model.problem import Damaged
+from privet.queries.base import Load, register
+from privet.queries.kinds import Measures, Table
+from privet.queries.measurement import Measurement
+from privet.queries.plain import checked_model, deepest
+from privet.queries.shapes import Document, Field, Json
+from privet.schema import Schema
+
+
+@register
+@dataclass(frozen=True)
+class Confusion(Measurement):
+    """The noisy confusion matrix of a released model: true classes in rows, predicted in columns.
+
+    Sensitivity: a row of the table is in one entry, so 1. Noise: discrete Laplace of scale
+    1/epsilon, or discrete Gaussian of variance 1/(2 rho). Neighbours: one row added or removed.
+    Cost: epsilon, or rho.
+    """
+
+    model: Model
+
+    name = "confusion"
+    fields = {"model": Field(Document(), True, "A model as its file has it.")}  # noqa: RUF012
+
+    def plain(self, schema: Schema) -> Self:
+        checked_model(schema, self.model)
+        return type(self)(self.model)
+
+    @property
+    def kind(self) -> Measures:
+        n_classes = self.schema.n_classes
+        return Measures(((n_classes, n_classes),), (1,))
+
+    @property
+    def load(self) -> Load:
+        return load_of_models([self.model])
+
+    def describe(self) -> str:
+        return "confusion matrix of a model"
+
+    def exact(self, source: CountSource) -> Tables:
+        return [confusion_matrix(self.model, source.rows())]
+
+    def to_json(self) -> Json:
+        return {"model": model_to(self.model)}
+
+    @classmethod
+    def from_json(cls, schema: Schema, data: Json) -> Self:  # noqa: ARG003
+        return cls(model_from(data["model"]))
+
+
+def confusion_matrix(model: Model, rows: Iterable[Rows]) -> Table:
+    """How many rows of each class are predicted as each class, exactly."""
+    n_classes = model.schema.n_classes
+    matrix = np.zeros((n_classes, n_classes), dtype=np.int64)
+    for codes, classes, weights in rows:
+        predicted = model.probabilities(list(codes)).argmax(axis=1)
+        np.add.at(matrix, (classes.astype(np.int64), predicted), weights if len(weights) else 1)
+    return matrix
+
+
+def load_of_models(models: Sequence[Model]) -> Load:
+    """How much work it is to walk rows down all trees of some models."""
+    trees = [tree.cells for model in models for tree in model.trees]
+    nodes = sum(len(cells.attribute) for cells in trees)
+    return Load(nodes=nodes, depth=deepest(trees), trees=len(trees))
+
+
+def model_to(model: Model) -> Json:
+    """A model as its file has it."""
+    try:
+        return to_document(model)
+    except Damaged as damage:
+        raise QuestionError(f"the model: {damage}") from None
+
+
+def model_from(document: dict[str, Any]) -> Model:
+    """A model as its file has it; a checksum is that of the file, and is not looked at."""
+    document = {key: value for key, value in document.items() if key != "checksum"}
+    try:
+        return from_document(document)
+    except Damaged as damage:
+        raise QuestionError(f"the model: {damage}") from None

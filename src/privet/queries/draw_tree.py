@@ -1,0 +1,135 @@
+"""DrawTree: a whole labelled tree, by the exponential mechanism."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import TYPE_CHECKING, Any, Self
+
+import numpy as np
+
+from privet.cells import Cells
+from privet.counts.base import CountSource
+from privet.errors import ParameterError, QuestionError
+from privet.queries.answers import Answer, Drawn
+from privet.queries.base import Load, Query, expect, register
+from privet.queries.json_parts import cells_from, space_from, space_to, trees_from, trees_to
+from privet.queries.json_shapes import NUMBER, SPLITS, TREES
+from privet.queries.kinds import Draws
+from privet.queries.plain import deepest, same_domain
+from privet.queries.shapes import Field, Fields, Json, Real
+from privet.schema import Schema
+from privet.space import TreeSpace
+from privet.tree import Tree
+
+if TYPE_CHECKING:
+    from privet.counts.marginals import Marginals
+    from privet.counts.scoring import Scoring
+    from privet.mechanisms.gibbs.draw import LabelledTree
+
+_SPACE = Fields(
+    {
+        "depth": Field(NUMBER, True),
+        "inner": Field(SPLITS, description="The splits above the last level; by default all."),
+        "last": Field(SPLITS, description="The splits at the last level; by default all."),
+        "split": Field(Real()),
+        "keep": Field(Real()),
+    },
+    "A public set of trees with a prior.",
+)
+
+
+@register
+@dataclass(frozen=True)
+class DrawTree(Query[Drawn]):
+    """A whole labelled tree, drawn by the exponential mechanism.
+
+    Its probability is proportional to prior x exp(epsilon x weight of the rows it classifies
+    correctly), over all trees of the space, sampled exactly (docs/concepts/gibbs.md). A row weighs
+    1, or, where earlier released trees are given, min(1, (1 - p) T/(T - 1)) with the probability p
+    that their summed scores give to its class. Sensitivity: a row adds between 0 and 1 to the score
+    of every tree, so the range is 1. Neighbours: one row added or removed. Cost: pure epsilon, and
+    epsilon**2/8 in zCDP (bounded range).
+    """
+
+    space: TreeSpace
+    weighting: Sequence[Tree] = ()
+
+    name = "draw-tree"
+    fields = {  # noqa: RUF012
+        "space": Field(_SPACE, True),
+        "weighting": Field(TREES, description="Released trees that weigh the rows."),
+    }
+    examples = ({"epsilon": "0.5", "space": {"depth": 2}},)
+
+    def plain(self, schema: Schema) -> Self:
+        if type(self.space) is not TreeSpace:
+            raise ParameterError(
+                f"a space of trees must be a TreeSpace, got {type(self.space).__name__}"
+            )
+        if not same_domain(self.space.schema, schema):
+            raise QuestionError("the space of trees is about another schema")
+        self.space.check_size()
+        return type(self)(self.space, own_trees(schema, self.weighting))
+
+    @cached_property
+    def _scoring(self) -> Scoring:
+        from privet.counts.scoring import Scoring
+
+        return Scoring(self.schema, self.weighting)
+
+    @property
+    def kind(self) -> Draws:
+        return Draws(self.space)
+
+    @property
+    def load(self) -> Load:
+        trees = [tree.cells for tree in self.weighting]
+        nodes = sum(len(cells.attribute) for cells in trees)
+        memory = self.space.size.bytes
+        return Load(nodes=nodes, depth=deepest(trees), trees=len(trees), memory=memory)
+
+    def describe(self) -> str:
+        weighed = ", rows weighed by released trees" if self.weighting else ""
+        return f"{self.space.describe()}{weighed}"
+
+    def exact(self, source: CountSource) -> Marginals:
+        from privet.counts.marginals import Marginals
+        from privet.mechanisms.gibbs.plan import plan_of
+
+        sets = plan_of(self.space).sets
+        tables = Marginals(sets, self.schema.sizes, self.schema.n_classes)
+        for codes, classes, times in source.rows():
+            weights = self._scoring.weights(codes, classes)
+            tables.add(codes, classes, weights * times if len(times) else weights)
+        return tables
+
+    def answer(self, released: LabelledTree, terms: Answer) -> Drawn:
+        return Drawn(**terms.terms, cells=released.cells, labels=released.labels)
+
+    def read_answer(self, data: Mapping[str, Any], terms: Answer) -> Drawn:
+        cells: Cells = cells_from(self.schema, data["cells"])
+        labels = np.array(data["labels"], dtype=np.int64)
+        known = np.isin(labels, np.arange(self.schema.n_classes)).all()
+        fits = labels.shape == cells.attribute.shape and bool(known)
+        expect(fits, "its labels do not fit its tree")
+        return Drawn(**terms.terms, cells=cells, labels=labels)
+
+    def to_json(self) -> Json:
+        return {"space": space_to(self.space), "weighting": trees_to(self.weighting)}
+
+    @classmethod
+    def from_json(cls, schema: Schema, data: Json) -> Self:
+        trees = trees_from(schema, data.get("weighting") or [])
+        return cls(space_from(schema, data["space"]), trees)
+
+
+def own_trees(schema: Schema, trees: Sequence[Tree]) -> Sequence[Tree]:
+    """Copies of released trees that nobody else holds, proved anew under this schema."""
+    if isinstance(trees, tuple | list) and not trees:
+        return ()
+    # Numba takes a while to load, and most queries do without.
+    from privet.counts.scoring import Scoring
+
+    return Scoring(schema, trees).trees

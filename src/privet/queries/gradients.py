@@ -1,0 +1,95 @@
+"""Gradients: noisy derivatives of the rows' log-likelihood by the scores of released trees."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, Self
+
+import numpy as np
+
+from privet.cells import Cell, Cells
+from privet.counts.base import CountSource, Tables
+from privet.queries.base import Load, register
+from privet.queries.draw_tree import own_trees
+from privet.queries.json_parts import cells_from, cells_to, trees_from, trees_to
+from privet.queries.json_shapes import CELLS, TREES
+from privet.queries.kinds import Measures
+from privet.queries.measurement import Measurement
+from privet.queries.plain import deepest, load_of, plain_cells
+from privet.queries.shapes import Field, Json
+from privet.question import Question
+from privet.schema import Schema
+from privet.tree import Tree
+
+
+@register
+@dataclass(frozen=True)
+class Gradients(Measurement):
+    """Noisy sums of the derivatives of the rows' log-likelihood by the scores of released trees.
+
+    The table is (cells, 2, numbers): first and second derivatives in units of 1/65536, one number
+    for two classes, otherwise one per class. Sensitivity: a row is in one cell and scaled down to
+    3/4 (two classes) or 1 in L1, hence in L2. Noise: discrete Laplace or discrete Gaussian, as for
+    :class:`~privet.queries.sums.Sums`. Neighbours: one row added or removed. Cost: epsilon, or rho.
+    """
+
+    cells: Cells | Sequence[Cell | Mapping[str, Any]]
+    trees: Sequence[Tree] = ()
+
+    name = "gradients"
+    fields = {  # noqa: RUF012
+        "cells": Field(CELLS, description="Disjoint cells; by default one of all rows."),
+        "trees": Field(TREES, True),
+    }
+    examples = ({"epsilon": "0.1", "trees": []},)
+
+    def plain(self, schema: Schema) -> Self:
+        from privet.counts.scoring import own_cells
+
+        cells = own_cells(schema, plain_cells(schema, self.cells))
+        return type(self)(cells, own_trees(schema, self.trees))
+
+    @property
+    def _cells(self) -> Cells:
+        assert isinstance(self.cells, Cells)
+        return self.cells
+
+    @property
+    def kind(self) -> Measures:
+        from privet.counts.scoring import clip_of
+
+        n_classes = self.schema.n_classes
+        shape = (len(self._cells), 2, 1 if n_classes == 2 else n_classes)
+        return Measures((shape,), (clip_of(n_classes),))
+
+    @property
+    def load(self) -> Load:
+        counted, trees = load_of(Question.of(self._cells)), [tree.cells for tree in self.trees]
+        return Load(
+            counted.numbers,
+            counted.counts,
+            max(counted.nodes, sum(len(cells.attribute) for cells in trees)),
+            max(counted.depth, deepest(trees)),
+            len(trees),
+        )
+
+    def describe(self) -> str:
+        return f"derivatives of the log-likelihood: {len(self._cells)} cells"
+
+    def exact(self, source: CountSource) -> Tables:
+        from privet.counts.scoring import Scoring, cells_of
+
+        scoring = Scoring(self.schema, self.trees)
+        table = np.zeros(self.kind.shapes[0], dtype=np.int64)
+        for codes, classes, times in source.rows():
+            cell = cells_of(self._cells, codes)
+            scoring.add_derivatives(codes, classes, times, cell, table)
+        return [table]
+
+    def to_json(self) -> Json:
+        return {"cells": cells_to(self._cells), "trees": trees_to(self.trees)}
+
+    @classmethod
+    def from_json(cls, schema: Schema, data: Json) -> Self:
+        return cls(cells_from(schema, data.get("cells")), trees_from(schema, data["trees"]))

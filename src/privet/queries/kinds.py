@@ -1,0 +1,220 @@
+"""The three kinds of release. Every query is one of them.
+
+A kind owns what privacy rests on: the sensitivity, the cost in both currencies, the noise, and
+what comes out. A query only says which exact numbers it needs, and which bound holds for them.
+All costs are for neighbours that differ in one row, added or removed.
+
+| kind | exact numbers | what comes out | sensitivity | cost |
+|---|---|---|---|---|
+| :class:`Measures` | integer tables | the tables with noise | bounds | epsilon or rho |
+| :class:`Selects` | integer scores | the number of a good candidate | range of scores | epsilon |
+| :class:`Draws` | contingency tables | a labelled tree | 1 per row | epsilon |
+"""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import TYPE_CHECKING, Any, Generic, TypeVar
+
+import numpy as np
+import numpy.typing as npt
+
+from privet.budget import Cost
+from privet.errors import ParameterError, PrivacyError
+from privet.mechanisms.gaussian import add_gaussian
+from privet.mechanisms.laplace import add_laplace
+from privet.mechanisms.randomness import Bits
+from privet.mechanisms.selection import Selection, select, selection_cost
+from privet.mechanisms.shares import add_laplace_share
+from privet.queries.answers import Noise
+from privet.queries.price import Price
+from privet.space import TreeSpace
+
+if TYPE_CHECKING:
+    from privet.counts.marginals import Marginals
+    from privet.mechanisms.gibbs.draw import LabelledTree
+
+Table = npt.NDArray[np.int64]
+Exact = TypeVar("Exact")
+Released = TypeVar("Released")
+
+#: A Laplace scale or Gaussian deviation beyond this could overflow 64-bit counts.
+MAX_SPREAD = 1 << 40
+#: A draw with epsilon = inf from a public table: a row outweighs what the prior prefers.
+PUBLIC_EPSILON = Fraction(1000)
+
+
+class Kind(ABC, Generic[Exact, Released]):
+    """How exact numbers become an answer that may leave."""
+
+    @abstractmethod
+    def cost(self, price: Price) -> Cost:
+        """What the release costs; raises where this kind cannot be had for the price."""
+
+    @abstractmethod
+    def release(self, exact: Exact, price: Price, bits: Bits) -> Released:
+        """Run the mechanism. Nothing that it returns depends on rows beyond the cost."""
+
+
+@dataclass(frozen=True)
+class Noisy:
+    """Tables that a mechanism has let out. ``spread`` is the Laplace scale or the Gaussian
+    variance.
+    """
+
+    tables: tuple[Table, ...]
+    noise: Noise
+    spread: Fraction
+
+
+@dataclass(frozen=True)
+class Measures(Kind[Sequence[Table], Noisy]):
+    """Integer tables with noise.
+
+    ``bounds`` is how much one row can change each table, in L1 and so in L2. Sensitivity: their
+    sum in L1, the sum of their squares in squared L2. Noise: discrete Laplace of scale
+    sum/epsilon (cost: pure epsilon), or discrete Gaussian of variance squares/(2 rho) (cost: rho
+    in zCDP). Neighbours: one row added or removed.
+    """
+
+    shapes: tuple[tuple[int, ...], ...]
+    bounds: tuple[int, ...]
+
+    @property
+    def sensitivity(self) -> int:
+        """In L1."""
+        return sum(self.bounds)
+
+    @property
+    def squared_sensitivity(self) -> int:
+        """In L2, squared."""
+        return sum(bound**2 for bound in self.bounds)
+
+    def spread(self, price: Price) -> Fraction:
+        """The Laplace scale or the Gaussian variance."""
+        if price.unit == "epsilon":
+            return Fraction(self.sensitivity) / price.amount
+        return Fraction(self.squared_sensitivity) / (2 * price.amount)
+
+    def cost(self, price: Price) -> Cost:
+        most = MAX_SPREAD if price.unit == "epsilon" else MAX_SPREAD**2
+        if self.spread(price) > most:
+            raise ParameterError(
+                f"{price.unit} is so small that the noise does not fit into 64 bits"
+            )
+        pure = price.unit == "epsilon"
+        return Cost.pure(price.amount) if pure else Cost.concentrated(price.amount)
+
+    def release(self, exact: Sequence[Table], price: Price, bits: Bits) -> Noisy:
+        if price.exactly:
+            return Noisy(tuple(exact), "none", Fraction(0))
+        flat = np.concatenate([table.reshape(-1) for table in exact])
+        noise: Noise
+        if price.unit == "epsilon":
+            noise = "discrete-laplace"
+            noisy, _ = add_laplace(bits, flat, price.amount, sensitivity=self.sensitivity)
+        else:
+            noise = "discrete-gaussian"
+            squared = self.squared_sensitivity
+            noisy, _ = add_gaussian(bits, flat, price.amount, squared_sensitivity=squared)
+        return Noisy(_shaped(noisy, exact), noise, self.spread(price))
+
+
+@dataclass(frozen=True)
+class SharesNoise(Kind[Sequence[Table], Noisy]):
+    """Integer tables with one of ``parties`` shares of the noise of :class:`Measures`.
+
+    Sensitivity: ``sensitivity`` in L1. Noise: shares that make discrete Laplace of scale
+    sensitivity/epsilon together. Neighbours: one row added or removed. Cost: pure epsilon, in
+    full, for the sum of the shares of at least ``parties`` honest parties; a share alone promises
+    nothing.
+    """
+
+    sensitivity: int
+    parties: int
+
+    def spread(self, price: Price) -> Fraction:
+        """The Laplace scale of the sum."""
+        return Fraction(self.sensitivity) / price.in_epsilon()
+
+    def cost(self, price: Price) -> Cost:
+        if price.exactly:
+            raise PrivacyError("epsilon = inf means no noise; a share of noise needs some")
+        if self.spread(price) > MAX_SPREAD:
+            raise ParameterError("epsilon is so small that the noise does not fit into 64 bits")
+        return Cost.pure(price.in_epsilon())
+
+    def release(self, exact: Sequence[Table], price: Price, bits: Bits) -> Noisy:
+        flat = np.concatenate([table.reshape(-1) for table in exact])
+        noisy, _ = add_laplace_share(
+            bits, flat, price.in_epsilon(), sensitivity=self.sensitivity, shares=self.parties
+        )
+        return Noisy(_shaped(noisy, exact), "discrete-laplace", self.spread(price))
+
+
+def _shaped(flat: Table, like: Sequence[Table]) -> tuple[Table, ...]:
+    parts = np.split(flat, np.cumsum([table.size for table in like])[:-1])
+    return tuple(part.reshape(table.shape) for part, table in zip(parts, like, strict=True))
+
+
+@dataclass(frozen=True)
+class Selects(Kind[Sequence[Sequence[int]], list[int]]):
+    """The number of a good candidate in each of some disjoint cells, by integer scores.
+
+    ``offered`` is how many candidates each cell has, ``score_range`` how far apart one row can move
+    the scores of two candidates of its cell. A row is in one cell, so all cells together cost
+    epsilon once. Cost: pure epsilon; with the exponential mechanism epsilon**2/8 in zCDP.
+    Neighbours: one row added or removed.
+    """
+
+    offered: tuple[int, ...]
+    score_range: int
+    mechanism: Selection
+
+    def cost(self, price: Price) -> Cost:
+        return selection_cost(price.in_epsilon(), self.mechanism)
+
+    def release(self, exact: Sequence[Sequence[int]], price: Price, bits: Bits) -> list[int]:
+        if price.exactly:
+            return [scores.index(max(scores)) for scores in exact]
+        return [
+            select(bits, scores, price.amount, self.score_range, self.mechanism) for scores in exact
+        ]
+
+
+@dataclass(frozen=True)
+class Draws(Kind["Marginals", "LabelledTree"]):
+    """A labelled tree, with probability proportional to prior x exp(epsilon x weight of the rows
+    that it classifies correctly): the exponential mechanism, sampled exactly.
+
+    Sensitivity: a row adds between 0 and 1 to the score of every tree, so the range is 1. Cost:
+    pure epsilon, and epsilon**2/8 in zCDP (bounded range); what floating point could add is taken
+    off before. Neighbours: one row added or removed.
+    """
+
+    space: TreeSpace
+
+    def cost(self, price: Price) -> Cost:
+        self._unit(price)  # raises where the space is too large for the epsilon
+        return Cost.bounded_range(price.in_epsilon())
+
+    def release(self, exact: Marginals, price: Price, bits: Bits) -> LabelledTree:
+        from privet.mechanisms.gibbs.draw import Gibbs
+        from privet.mechanisms.gibbs.plan import plan_of
+
+        plan = plan_of(self.space)
+        return Gibbs(plan, exact.flat, exact.base, self._unit(price)).draw(bits)
+
+    def _unit(self, price: Price) -> float:
+        # Numba takes a while to load, and most queries do without.
+        from privet.counts.scoring import UNIT
+        from privet.mechanisms.gibbs.slack import epsilon_per_unit
+
+        epsilon = PUBLIC_EPSILON if price.exactly else price.in_epsilon()
+        return epsilon_per_unit(self.space, epsilon, UNIT)
+
+
+AnyKind = Kind[Any, Any]

@@ -1,0 +1,55 @@
+"""Size: the noisy number of rows."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Self
+
+import numpy as np
+
+from privet.cells import Cells
+from privet.counts.base import CountSource, Tables
+from privet.queries.base import Load, register
+from privet.queries.kinds import Measures
+from privet.queries.measurement import Measurement
+from privet.queries.shapes import Json
+from privet.question import Question
+from privet.schema import Schema
+
+
+@register
+@dataclass(frozen=True)
+class Size(Measurement):
+    """The noisy number of rows, as a table of one number.
+
+    Sensitivity: 1. Noise: discrete Laplace of scale 1/epsilon, or discrete Gaussian of variance
+    1/(2 rho). Neighbours: one row added or removed. Cost: epsilon, or rho.
+    """
+
+    name = "size"
+    examples = ({"epsilon": "0.05"},)
+
+    def plain(self, schema: Schema) -> Self:  # noqa: ARG002
+        return type(self)()
+
+    @property
+    def kind(self) -> Measures:
+        return Measures(((1,),), (1,))
+
+    @property
+    def load(self) -> Load:
+        return Load(numbers=1, counts=self.schema.n_classes, nodes=1)
+
+    def describe(self) -> str:
+        return "number of rows"
+
+    def exact(self, source: CountSource) -> Tables:
+        (table,) = source.count(Question.of(Cells.everything(self.schema)))
+        return [np.asarray(table.sum(axis=1))]
+
+    def to_json(self) -> Json:
+        return {}
+
+    @classmethod
+    def from_json(cls, schema: Schema, data: Json) -> Self:  # noqa: ARG003
+        return cls()

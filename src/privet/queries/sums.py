@@ -1,0 +1,91 @@
+"""Sums: the noisy sum over each cell of a bounded score of the rows."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, Self
+
+import numpy as np
+
+from privet.cells import Cell, Cells
+from privet.counts.base import CountSource, Tables
+from privet.errors import ParameterError, QuestionError
+from privet.queries.base import Load, register
+from privet.queries.json_parts import cells_from, cells_to, score_from, score_to
+from privet.queries.json_shapes import CELLS, NAME
+from privet.queries.kinds import Measures
+from privet.queries.measurement import Measurement
+from privet.queries.plain import load_of, plain_cells
+from privet.queries.score import MAX_SCORE, RowScore
+from privet.queries.shapes import Either, Field, Integer, Items, Json
+from privet.question import Partition, Question
+from privet.schema import Schema
+
+_SCORES = Items(Integer(-MAX_SCORE, MAX_SCORE), 0, 100_000)
+
+
+@register
+@dataclass(frozen=True)
+class Sums(Measurement):
+    """The noisy sum over each cell of a bounded integer score of the rows.
+
+    Sensitivity: the score's bound, in L1 and L2, as cells are disjoint. Noise: discrete Laplace of
+    scale bound/epsilon, or discrete Gaussian of variance bound**2/(2 rho). Neighbours: one row
+    added or removed. Cost: epsilon, or rho.
+    """
+
+    cells: Cells | Sequence[Cell | Mapping[str, Any]]
+    score: RowScore
+
+    name = "sums"
+    fields = {  # noqa: RUF012
+        "cells": Field(CELLS, description="Disjoint cells; by default one of all rows."),
+        "score": Field(
+            Either((_SCORES, Items(_SCORES, 0, 100_000))), True, "By class, or by value and class."
+        ),
+        "by": Field(NAME),
+    }
+    examples = ({"epsilon": "0.1", "score": [0, 1, 2, 3, 4]},)
+
+    def plain(self, schema: Schema) -> Self:
+        cells = plain_cells(schema, self.cells)
+        if type(self.score) is not RowScore:
+            raise ParameterError(f"a row score must be a RowScore, got {type(self.score).__name__}")
+        if self.score.schema.fingerprint != schema.fingerprint:
+            raise QuestionError("the row score is for another schema")
+        return type(self)(cells, self.score)
+
+    @property
+    def _cells(self) -> Cells:
+        assert isinstance(self.cells, Cells)
+        return self.cells
+
+    @property
+    def _question(self) -> Question:
+        return Question((Partition(self._cells, by=self.score.by),))
+
+    @property
+    def kind(self) -> Measures:
+        return Measures(((len(self._cells),),), (self.score.bound,))
+
+    @property
+    def load(self) -> Load:
+        return load_of(self._question)
+
+    def describe(self) -> str:
+        by = "" if self.score.by is None else f" by {self.score.by}"
+        return f"sums of a row score{by}: {len(self._cells)} cells"
+
+    def exact(self, source: CountSource) -> Tables:
+        (table,) = source.count(self._question)
+        weighted = table * self.score.table
+        return [np.asarray(weighted.sum(axis=tuple(range(1, table.ndim))))]
+
+    def to_json(self) -> Json:
+        return {"cells": cells_to(self._cells), **score_to(self.score)}
+
+    @classmethod
+    def from_json(cls, schema: Schema, data: Json) -> Self:
+        score = score_from(schema, data.get("by"), data["score"])
+        return cls(cells_from(schema, data.get("cells")), score)

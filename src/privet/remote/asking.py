@@ -1,0 +1,90 @@
+"""RemoteAsking: queries that go to a curator over HTTP. What would be refused in process is refused
+before it is sent, in the same words.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from contextlib import AbstractContextManager
+from typing import Any, TypeVar
+
+from privet.budget import Cost, Number, Unit
+from privet.curator import AnyCurator
+from privet.errors import ParameterError
+from privet.mechanisms.randomness import Bits, SystemBits
+from privet.queries import Answer, Preview, Price, Query, checked
+from privet.queries.base import read_answer
+from privet.queries.shapes import Json
+from privet.remote.replies import understood
+from privet.remote.session import Session
+
+A = TypeVar("A", bound=Answer)
+
+
+class RemoteAsking(AnyCurator):
+    """Everything that can be asked about a data set, or about a group of its people."""
+
+    def __init__(self, session: Session) -> None:
+        self._session = session
+        self._schema, self._dataset = session.schema, session.dataset
+        self._bits: Bits = SystemBits()
+
+    def ask(
+        self, query: Query[A], epsilon: Number | None = None, *, rho: Number | None = None
+    ) -> A:
+        asked = checked(query, self.schema)
+        if not asked.for_analysts:
+            raise ParameterError(f"{asked.name} is asked in the owner's own process only")
+        price = Price.of(epsilon, rho)
+        cost = asked.kind.cost(price)
+        body = {**price.to_json(), **asked.to_json(), **self._about()}
+
+        def read(told: Mapping[str, Any]) -> A:
+            return read_answer(asked, told, cost)
+
+        return self._session.ask(asked.name, body, read)
+
+    @property
+    def account(self) -> str:
+        return self._session.account
+
+    @property
+    def unit(self) -> Unit:
+        return self._session.unit
+
+    @property
+    def private(self) -> bool:
+        return self._session.private
+
+    @property
+    def reason(self) -> str:
+        return self._session.reason
+
+    @property
+    def bits(self) -> Bits:
+        """Randomness for structure that is drawn on this side; noise is drawn by the curator."""
+        return self._bits
+
+    def snapshot(self) -> AbstractContextManager[None]:
+        return self._session.snapshot()
+
+    def preview(self, plan: Iterable[Cost]) -> Preview:
+        told = self._session.preview({"plan": [_planned(cost) for cost in plan], **self._about()})
+        with understood("preview"):
+            return Preview.from_json(told)
+
+    def _about(self) -> Json:
+        """Which rows a query is about, where these are not all rows of the moment."""
+        return {} if self._session.snapshot_id is None else {"snapshot": self._session.snapshot_id}
+
+
+def _planned(cost: Cost) -> Json:
+    """As short as it can be said: rho goes without saying where it follows from epsilon."""
+    if cost.epsilon is None:
+        return {"rho": str(cost.rho)}
+    implied = cost.rho == cost.epsilon**2 / 2
+    return (
+        {"epsilon": str(cost.epsilon)}
+        if implied
+        else {"epsilon": str(cost.epsilon), "rho": str(cost.rho)}
+    )
