@@ -37,13 +37,13 @@ from privet.budget import Budget
 from privet.counts.base import CountSource
 from privet.counts.duckdb_source import DuckDBSource
 from privet.counts.open import open_table
+from privet.queries.json_parts import question_from
 from privet.question import Question
 from privet.schema import Categorical, Numeric, Schema
 from privet.service import requests
 from privet.service.desk import Desk
 from privet.service.home import Home
 from privet.service.limits import Limits
-from privet.queries.json_parts import question_from
 
 CLIENTS = (1, 8, 64)
 Taken = tuple[list[float], float]
@@ -138,9 +138,8 @@ def serving(home: Home, first_step: float) -> Iterator[int]:
     """The port of the service in a process of its own."""
     code = (
         "import sys; from privet.service.home import Home; from privet.service.limits import "
-        "Limits; from privet.service.serve import run;"
-        f"run(Home.open(sys.argv[1]), Limits(rate=1e6, burst=1e6, first_step={first_step}), "
-        "'127.0.0.1', 0)"
+        "Limits; from privet.service.serve import run;run(Home.open(sys.argv[1]), "
+        f"Limits(rate=1e6, burst=1e6, first_step={first_step}), '127.0.0.1', 0)"
     )
     with subprocess.Popen(
         [sys.executable, "-c", code, str(home.path)], stderr=subprocess.PIPE, text=True

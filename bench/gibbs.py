@@ -391,8 +391,7 @@ def page(
             else ""
         )
         fitted.append(
-            f"| {name} | {goal:g} | {min(seconds):.2f} | {statistics.median(seconds):.2f} | "
-            f"{mark} "
+            f"| {name} | {goal:g} | {min(seconds):.2f} | {statistics.median(seconds):.2f} | {mark} "
             "|"
         )
     shown = sorted(set(table.rows))

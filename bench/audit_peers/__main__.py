@@ -41,8 +41,7 @@ def measure(options: argparse.Namespace, ask: Ask) -> None:
     ]
     if chosen and not options.report:
         console.print(
-            "starting the peers; their environment is made if it is not there (once; a minute "
-            "or "
+            "starting the peers; their environment is made if it is not there (once; a minute or "
             "two)"
         )
         versions = ask({"release": "versions"})["seen"]

@@ -13,7 +13,6 @@ import numpy as np
 
 from privet.budget import Number
 from privet.curator import Curator
-from privet.queries import Share
 from privet.errors import NoiseWarning
 from privet.learners.base import release_id
 from privet.leaves import Batch, Weighting
@@ -22,6 +21,7 @@ from privet.model import Model
 from privet.model.shrink import STRENGTH
 from privet.plan import Plan
 from privet.privacy import Charge, PrivacyStatement
+from privet.queries import Share
 from privet.question import Question
 from privet.schema import Schema
 from privet.trees.batches import merged, released

@@ -157,8 +157,7 @@ def _events(found: Mapping[Task, Found]) -> str:
         bound = _short(advantage_bound(task.epsilon)) if task.private else ""
         shown = math.floor(100 * one.epsilon(confidence)) / 100
         told.append(
-            f"| {task.learner} | {_epsilon(task.epsilon)} | {task.data} | {one.kind} | {cells} "
-            "| "
+            f"| {task.learner} | {_epsilon(task.epsilon)} | {task.data} | {one.kind} | {cells} | "
             f"{bound} | {shown:.2f} |"
         )
     return (

@@ -19,10 +19,11 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from decimal import Decimal, InvalidOperation
 from fractions import Fraction
-from functools import lru_cache
 from numbers import Integral, Rational, Real
 from typing import Literal
 
+from privet.conversion import epsilon_for as epsilon_for
+from privet.conversion import rho_for as rho_for
 from privet.errors import ParameterError, PrivacyError
 from privet.schema import Schema
 
@@ -180,7 +181,7 @@ class Budget:
     """A cap on what may be spent: pure epsilon, or zCDP rho.
 
     ``Budget(1)``, ``Budget("1/3")``, ``Budget(rho=0.05)``, ``Budget(1, delta=1e-6)``: the last is
-    the largest rho (to about nine digits) that implies (epsilon, delta)-differential privacy.
+    the largest rho (to eight digits) that implies (epsilon, delta)-differential privacy.
     """
 
     amount: Fraction
@@ -206,49 +207,14 @@ class Budget:
         object.__setattr__(self, "amount", amount)
         object.__setattr__(self, "unit", unit)
 
+    def matches(self, other: Budget) -> bool:
+        """Return whether both mean the same cap: exactly, or in rho to eight digits.
+
+        A budget of (epsilon, delta) is kept as rho, whose last digits differ between versions.
+        """
+        if self.unit != other.unit or self.unit == "epsilon":
+            return self == other
+        return abs(self.amount - other.amount) <= max(self.amount, other.amount) / 10**8
+
     def __str__(self) -> str:
         return f"{self.unit} {float(self.amount):.6g}"
-
-
-@lru_cache(maxsize=256)
-def epsilon_for(rho: Fraction, delta: Fraction) -> float:
-    """The epsilon of the (epsilon, delta) guarantee that rho-zCDP implies, for reports.
-
-    Computed by OpenDP from the tight conversion of Canonne, Kamath and Steinke (2020, section 2.3),
-    rounded upwards.
-    """
-    if not 0 < delta < 1:
-        raise ParameterError(f"delta must be above 0 and below 1, got {float(delta)!r}")
-    if rho == 0:
-        return 0.0
-    # beyond what OpenDP computes: the simple bound (Bun and Steinke 2016, proposition 1.3)
-    if rho > 10**4:
-        return float(rho) + 2 * math.sqrt(float(rho) * math.log(1 / float(delta)))
-    from opendp.combinators import make_zCDP_to_approxDP
-    from opendp.domains import atom_domain
-    from opendp.measurements import make_gaussian
-    from opendp.metrics import absolute_distance
-    from opendp.mod import enable_features
-
-    enable_features("contrib")
-    gaussian = make_gaussian(atom_domain(T="i64"), absolute_distance(T="f64"), scale=1.0)
-    converted = make_zCDP_to_approxDP(gaussian)
-    distance = math.nextafter(math.sqrt(2 * float(rho)), math.inf)  # scale 1: rho = distance**2 / 2
-    return float(converted.map(distance).epsilon(math.nextafter(float(delta), 0.0)))
-
-
-@lru_cache(maxsize=256)  # a third of a second
-def rho_for(epsilon: Fraction, delta: Fraction) -> Fraction:
-    """The largest rho, to about nine digits, whose (epsilon, delta) guarantee is at most this
-    one.
-    """
-    low, high = Fraction(0), 2 * epsilon + 2
-    while high - low > (low or epsilon) / 10**9:
-        middle = Fraction(float((low + high) / 2))
-        if middle in (low, high):
-            break
-        if epsilon_for(middle, delta) <= epsilon:
-            low = middle
-        else:
-            high = middle
-    return low

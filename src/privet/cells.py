@@ -99,8 +99,7 @@ class Split:
         size = domain_size(schema, attribute)
         if size < 2 or code not in range(size):
             raise QuestionError(
-                f"{attribute!r} has {size} values; a value split needs 2 or more and a code "
-                "below "
+                f"{attribute!r} has {size} values; a value split needs 2 or more and a code below "
                 f"{size}, got {code}"
             )
         return cls(attribute, tuple(int(other == code) for other in range(size)))

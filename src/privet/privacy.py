@@ -138,8 +138,7 @@ class PrivacyStatement:
         if len(statements) == 1:
             if statements[0].people not in (None, people):
                 raise ParameterError(
-                    f"people is stated already as {statements[0].people!r} in what is given "
-                    "alone, "
+                    f"people is stated already as {statements[0].people!r} in what is given alone, "
                     f"got {people!r}"
                 )
             return statements[0]
@@ -157,14 +156,12 @@ class PrivacyStatement:
         ids = [leaf.id for part in parts for leaf in part.leaves]
         if len(ids) > MAX_RELEASES:
             raise ParameterError(
-                f"at most {MAX_RELEASES} releases can be put together, these are {len(ids)}; "
-                "build "
+                f"at most {MAX_RELEASES} releases can be put together, these are {len(ids)}; build "
                 "the model anew"
             )
         if not all(ids):
             raise ParameterError(
-                "one of these was written without an identity, so that nobody can tell whether "
-                "it "
+                "one of these was written without an identity, so that nobody can tell whether it "
                 "is used twice"
             )
         if len(set(ids)) < len(ids):
@@ -176,8 +173,7 @@ class PrivacyStatement:
             _refuse_one_table(parts)
         if max(part.depth for part in parts) >= MAX_DEPTH:
             raise ParameterError(
-                f"people is said in more than {MAX_DEPTH} ways, one inside the other; merge "
-                "all "
+                f"people is said in more than {MAX_DEPTH} ways, one inside the other; merge all "
                 "releases at once"
             )
         denominators = [
@@ -188,8 +184,7 @@ class PrivacyStatement:
         ]
         if math.lcm(*denominators).bit_length() > MAX_DENOMINATOR_BITS:
             raise ParameterError(
-                "the epsilons of these releases have too many digits to be added up; use "
-                "rounder "
+                "the epsilons of these releases have too many digits to be added up; use rounder "
                 "ones"
             )
         reasons = dict.fromkeys(part.reason for part in parts if not part.private)

@@ -77,8 +77,7 @@ class Question:
         if self.places > MAX_ENTRIES:
             raise QuestionError(
                 f"a question may have {MAX_ENTRIES} counts at most, with those of rows in no cell; "
-                f"this one has {self.places}; "
-                "ask fewer or coarser partitions"
+                f"this one has {self.places}; ask fewer or coarser partitions"
             )
 
     @classmethod

@@ -143,9 +143,8 @@ class TreeSpace:
                     if len(after) > MAX_SUBSETS:
                         raise QuestionError(
                             f"the splits can cut attribute {splits[0].attribute!r} into more than "
-                            f"{MAX_SUBSETS} sets of values; "
-                            "give fewer splits above the last level (for example multiway ones "
-                            "only), or less depth"
+                            f"{MAX_SUBSETS} sets of values; give fewer splits above the last level "
+                            "(for example multiway ones only), or less depth"
                         )
                 for mask in after:
                     reached[mask] = reached.get(mask, 0) | (1 << tests)

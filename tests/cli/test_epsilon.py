@@ -99,8 +99,7 @@ def expectations(eps: float, person: int, rows: int) -> dict[str, float | tuple[
         told[
             (
                 f"Whoever gave it {said} that somebody in it has some condition gives it "
-                "afterwards at "
-                "most"
+                "afterwards at most"
             )
         ] = odds(prior, two)
     z = NormalDist().inv_cdf(1 - 0.1 / 2) + NormalDist().inv_cdf(0.9)
@@ -114,16 +113,14 @@ def expectations(eps: float, person: int, rows: int) -> dict[str, float | tuple[
         ),
         (
             "A noisy count is off by 1 or fewer, as an attack hopes that takes it at its word, "
-            "with "
-            "probability"
+            "with probability"
         ): within(eps, 1),
         "A count gets noise whose standard deviation in rows is": math.sqrt(variance(eps)),
         "At least 90% of counts are off by so many rows or fewer": margin,
         "... which holds for exactly": within(eps, margin),
         (
             "A test that finds a share of 20% changed by 4 points (level 10%, power 90%) needs "
-            "without "
-            "noise, in rows"
+            "without noise, in rows"
         ): math.ceil(trial),
         "... and with the noise": math.ceil(noisy_rows(trial, 0.2, eps)),
         "... which is more by": noisy_rows(trial, 0.2, eps) / trial - 1,
@@ -339,8 +336,7 @@ def test_the_choice_is_reproduced(privet: Run) -> None:
         ),
         (
             "Whoever gave it 10% that somebody in it has some condition gives it afterwards no "
-            "more "
-            "than 40%"
+            "more than 40%"
         ): (
             "at most",
             math.log((0.4 / 0.6) / (0.1 / 0.9)) / 2,

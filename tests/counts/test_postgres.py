@@ -322,8 +322,7 @@ def test_text_is_compared_as_it_is_whatever_its_collation(database, deterministi
             database,
             (
                 "CREATE COLLATION caseless (provider = icu, locale = 'und-u-ks-level2', "
-                "deterministic "
-                f"= {deterministic})"
+                f"deterministic = {deterministic})"
             ),
         )
     except psycopg.errors.FeatureNotSupported:
@@ -338,13 +337,11 @@ def test_text_is_compared_as_it_is_whatever_its_collation(database, deterministi
         database,
         (
             "CREATE TABLE people (a text COLLATE caseless, n int, c text COLLATE caseless, who "
-            "text "
-            "COLLATE caseless)"
+            "text COLLATE caseless)"
         ),
         (
             "INSERT INTO people VALUES ('x', 1, 'no', 'p'), ('x', 1, 'no', 'P'), ('x', 1, 'NO', "
-            "'q'), "
-            "('X', 1, 'no', 'r')"
+            "'q'), ('X', 1, 'no', 'r')"
         ),
     )
     assert total(opened(database), replace(SCHEMA, person="who")) == 2
@@ -698,8 +695,7 @@ def test_functions_of_others_are_not_called(database):
         database,
         (
             "CREATE FUNCTION public.width_bucket(float8, float8[]) RETURNS int LANGUAGE sql AS "
-            "'SELECT "
-            "0'"
+            "'SELECT 0'"
         ),
         "ALTER ROLE postgres SET search_path = public, pg_catalog",
     )
@@ -881,8 +877,7 @@ def test_rows_are_read_block_by_block(rows, database):
         "CREATE TYPE mood AS ENUM ('sad')",
         (
             "CREATE TABLE people (t text, i int, f float8, d numeric, b boolean, e mood, h "
-            "char(3), w "
-            "date)"
+            "char(3), w date)"
         ),
         (
             "INSERT INTO people SELECT 'x', i, i, i, true, 'sad', 'a', '2026-01-01' FROM "
@@ -890,8 +885,7 @@ def test_rows_are_read_block_by_block(rows, database):
         ),
         (
             "UPDATE people SET t = NULL, f = NULL, d = NULL, b = NULL, e = NULL, h = NULL, w = "
-            "NULL, i "
-            "= NULL WHERE i = 2"
+            "NULL, i = NULL WHERE i = 2"
         ),
         "UPDATE people SET d = 1e500 WHERE i = 3",
     )

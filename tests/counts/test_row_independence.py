@@ -184,8 +184,7 @@ def test_a_collation_does_not_count_a_row_twice(tmp_path):
     path = tmp_path / "people.db"
     with duckdb.connect(str(path)) as connection:
         connection.execute(
-            "CREATE TABLE people (a VARCHAR COLLATE NOCASE, c VARCHAR COLLATE NOCASE, who "
-            "VARCHAR "
+            "CREATE TABLE people (a VARCHAR COLLATE NOCASE, c VARCHAR COLLATE NOCASE, who VARCHAR "
             "COLLATE NOCASE)"
         )
         connection.executemany(

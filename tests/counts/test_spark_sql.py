@@ -151,11 +151,10 @@ def test_no_value_of_the_schema_stands_in_an_expression(attribute, type_name):
 
 def test_few_values_are_searched_by_halves():
     assert Coder("y", Categorical(["b", "a", "c"]), Place(0, "string")).code == (
-        "CASE WHEN x_y IS NULL THEN 3 ELSE "
-        "CASE WHEN x_y < get(k_y, 1) THEN "
-        "CASE WHEN x_y < get(k_y, 0) THEN 3 ELSE CASE WHEN x_y = get(k_y, 0) THEN 1 ELSE 3 END END "
-        "ELSE CASE WHEN x_y < get(k_y, 2) THEN CASE WHEN x_y = get(k_y, 1) THEN 0 ELSE 3 END "
-        "ELSE CASE WHEN x_y = get(k_y, 2) THEN 2 ELSE 3 END END END END"
+        "CASE WHEN x_y IS NULL THEN 3 ELSE CASE WHEN x_y < get(k_y, 1) THEN CASE WHEN x_y < "
+        "get(k_y, 0) THEN 3 ELSE CASE WHEN x_y = get(k_y, 0) THEN 1 ELSE 3 END END ELSE CASE WHEN "
+        "x_y < get(k_y, 2) THEN CASE WHEN x_y = get(k_y, 1) THEN 0 ELSE 3 END ELSE CASE WHEN x_y = "
+        "get(k_y, 2) THEN 2 ELSE 3 END END END END"
     )
 
 

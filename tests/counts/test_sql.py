@@ -200,8 +200,7 @@ def test_what_does_not_fit_into_memory_goes_to_encrypted_files_of_our_own(tmp_pa
     table = open_table(tmp_path / "t.parquet")
     with table.cursor() as cursor:
         folder, encrypted, limit = cursor.execute(
-            "SELECT current_setting('temp_directory'), "
-            "current_setting('temp_file_encryption'), "
+            "SELECT current_setting('temp_directory'), current_setting('temp_file_encryption'), "
             "current_setting('memory_limit')"
         ).fetchone()
     assert Path(folder).is_relative_to(tempfile.gettempdir())

@@ -14,7 +14,6 @@ from privet import datasets
 from privet.budget import Budget, Cost
 from privet.cells import Cell, Cells, Condition, Split
 from privet.curator import Curator
-from privet.queries import RowScore
 from privet.errors import (
     BudgetExceeded,
     LedgerError,
@@ -28,6 +27,7 @@ from privet.errors import (
 )
 from privet.ledger import MemoryLedger, SQLiteLedger
 from privet.mechanisms.randomness import SeededBits, unlock_test_seeds
+from privet.queries import RowScore
 from privet.question import Question
 from privet.schema import Categorical, Schema
 from tests.conformance.check_mechanism import ALPHA, fit, gaussian_law, laplace_law

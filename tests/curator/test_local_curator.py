@@ -12,13 +12,13 @@ import pytest
 from privet.budget import Cost
 from privet.cells import Cells, Split
 from privet.counts.local import Estimate
-from privet.queries import RowScore
 from privet.curator.debiased import Debiased
 from privet.curator.gains import gini_gains, quantile
 from privet.curator.local import prepaid
 from privet.errors import ParameterError, QuestionError, TableError
 from privet.learners import GibbsTreeClassifier, PrivetClassifier
 from privet.publish import Randomizer, local_curator
+from privet.queries import RowScore
 from privet.question import Question
 from privet.space import TreeSpace
 from tests.publish.local.small import SCHEMA, seeded, table

@@ -12,8 +12,8 @@ import pandas as pd
 import pytest
 
 import privet as pv
-from privet.queries.bins import rows_off
 from privet.mechanisms.randomness import SeededBits, unlock_test_seeds
+from privet.queries.bins import rows_off
 from tests.conformance.check_mechanism import ALPHA, fit, laplace_law
 
 EPSILON, DRAWS = "1/2", 300

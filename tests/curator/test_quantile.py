@@ -18,10 +18,10 @@ from hypothesis import strategies as st
 
 from privet.budget import Budget, Cost
 from privet.curator import Curator
-from privet.queries.bins import bin_range, bin_scores, rows_off
 from privet.errors import BudgetExceeded, ParameterError, PrivacyError, QuestionError, TableError
 from privet.ledger import MemoryLedger
 from privet.mechanisms.randomness import SeededBits, unlock_test_seeds
+from privet.queries.bins import bin_range, bin_scores, rows_off
 from privet.schema import Categorical, Numeric, Schema
 from tests.conformance.check_mechanism import ALPHA, choice_fit, exponential_law, flip_law
 from tests.curator.spied import Spy

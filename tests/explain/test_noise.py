@@ -11,7 +11,6 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import privet as pv
-from privet.queries import Numbers
 from privet.errors import ParameterError
 from privet.explain.noise import (
     epsilon_for_margin,
@@ -21,6 +20,7 @@ from privet.explain.noise import (
     variance,
     within,
 )
+from privet.queries import Numbers
 
 EPSILONS = st.floats(0.005, 30)
 LN2 = math.log(2)

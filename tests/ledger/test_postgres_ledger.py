@@ -564,8 +564,7 @@ def test_a_cut_tail_is_found_by_witness_and_receipt_and_takes_no_charge(ledger, 
         sql,
         (
             "DELETE FROM privet.journal WHERE number = 4; UPDATE privet.spent SET epsilon = '1/5', "
-            "rho "
-            "= '1/100'"
+            "rho = '1/100'"
         ),
     )
     assert verify(ledger) == []  # by itself it looks whole

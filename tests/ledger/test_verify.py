@@ -117,12 +117,10 @@ def test_a_ledger_that_nobody_touched_verifies(ledger, witness):
         "DELETE FROM journal WHERE number = 5",
         (
             "DELETE FROM journal WHERE number = 5; UPDATE journal SET number = number - 1 WHERE "
-            "number "
-            "> 5"
+            "number > 5"
         ),
         "UPDATE journal SET number = 99 WHERE number = 5; UPDATE journal SET number = 5 WHERE "
-        "number = 6; "
-        "UPDATE journal SET number = 6 WHERE number = 99",
+        "number = 6; UPDATE journal SET number = 6 WHERE number = 99",
         "DELETE FROM journal WHERE number > 5",
         "UPDATE spent SET epsilon = '0'",
         "UPDATE spent SET epsilon = '0' WHERE analyst = 'ada'",

@@ -148,8 +148,7 @@ def test_charges_and_their_sums():
             {},
             (
                 "Every single row. This protects a person only if nobody has more than one row, "
-                "which "
-                "is the owner's assertion"
+                "which is the owner's assertion"
             ),
             "cut the",
         ),

@@ -15,10 +15,10 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from privet.errors import ModelError, PrivetError
+from privet.model import file
 from privet.model.document import to_document
 from privet.model.file import parse, seal
 from privet.model.problem import Damaged
-from privet.model import file
 from privet.release import card_html, card_markdown, read_model, tree_text, write_model
 from privet.schema import Schema
 from tests.release.models import SCHEMA, gaussian_model, merged_model, random_codes, small_model

@@ -10,6 +10,8 @@ from fractions import Fraction
 from typing import Any
 
 import httpx2
+from privet.queries.json_answers import cost_to, entry_to, preview_to
+from privet.service.asking import QUESTIONS
 
 from privet.budget import Budget, Cost
 from privet.curator import Curator
@@ -19,9 +21,7 @@ from privet.remote.session import Session
 from privet.remote.transport import Link
 from privet.schema import Categorical, Numeric, Schema
 from privet.service import requests
-from privet.service.asking import QUESTIONS
 from privet.service.problems import problem_of
-from privet.queries.json_answers import cost_to, entry_to, preview_to
 
 URL = "http://127.0.0.1:8000"
 TOKEN = "pvt_the-token-that-nobody-may-see"

@@ -14,9 +14,9 @@ import pytest
 import privet as pv
 from privet.budget import Cost
 from privet.cells import Cell, Cells, Condition, Split
-from privet.queries import RowScore
 from privet.errors import OverlapError, ParameterError, PrivacyError, QuestionError, Unavailable
 from privet.model import Model
+from privet.queries import RowScore
 from privet.question import Partition, Question
 from privet.schema import Categorical, Schema
 from privet.space import TreeSpace

@@ -12,17 +12,6 @@ from typing import Any
 import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st
-
-from privet.budget import Cost
-from privet.cells import Cell, Cells, Condition, Split
-from privet.queries import Choice, Choices, Drawn, Numbers, Preview, Quantile, RowScore
-from privet.errors import QuestionError
-from privet.ledger import Entry
-from privet.question import Partition, Question
-from privet.schema import Categorical, Numeric, Schema
-from privet.service import requests
-from privet.space import TreeSpace
-from privet.tree import Tree
 from privet.queries.json_answers import (
     answer_to,
     choice_from,
@@ -35,6 +24,12 @@ from privet.queries.json_answers import (
     preview_to,
     quantile_from,
 )
+
+from privet.budget import Cost
+from privet.cells import Cell, Cells, Condition, Split
+from privet.errors import QuestionError
+from privet.ledger import Entry
+from privet.queries import Choice, Choices, Drawn, Numbers, Preview, Quantile, RowScore
 from privet.queries.json_parts import (
     candidates_from,
     candidates_to,
@@ -51,6 +46,11 @@ from privet.queries.json_parts import (
     trees_from,
     trees_to,
 )
+from privet.question import Partition, Question
+from privet.schema import Categorical, Numeric, Schema
+from privet.service import requests
+from privet.space import TreeSpace
+from privet.tree import Tree
 from tests.cells.domains import cell_lists, domain, partitions, schemas, splits
 
 amounts = st.fractions(min_value=Fraction(1, 10**9), max_value=10**6)

@@ -118,8 +118,7 @@ def test_the_trade_off_between_experiments(largest, sign):
     saved, told = trade_off(table)
     assert f"Between the means of experiments it is {sign}." in told
     assert saved.startswith(
-        "cdtl takes less time than cnl in 1: autos, symboling; 2: votes, physician_fee_freeze. "
-        "It "
+        "cdtl takes less time than cnl in 1: autos, symboling; 2: votes, physician_fee_freeze. It "
         "holds fewer rows"
     )
 

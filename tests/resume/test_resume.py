@@ -12,6 +12,7 @@ from fractions import Fraction
 import numpy as np
 import pandas as pd
 import pytest
+from privet.queries.json_answers import choices_from, drawn_from, numbers_from
 
 import privet as pv
 from privet.budget import Budget
@@ -20,14 +21,13 @@ from privet.counts.duckdb_source import DuckDBSource
 from privet.errors import BudgetExceeded, LedgerError, ModelError, ParameterError
 from privet.ledger import SQLiteLedger
 from privet.model.document import to_document
+from privet.queries.json_parts import cells_to
 from privet.question import Question
 from privet.resume import ResumableCurator, Unfinished
 from privet.resume.packing import digest_of, packed, unpacked
 from privet.schema import Categorical, Numeric, Schema
 from privet.space import TreeSpace, all_splits
 from privet.tree import Tree
-from privet.queries.json_answers import choices_from, drawn_from, numbers_from
-from privet.queries.json_parts import cells_to
 
 SCHEMA = Schema(
     {

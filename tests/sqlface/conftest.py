@@ -70,8 +70,7 @@ def place_on(server):
         connection.execute("CREATE TABLE people (color text, age integer, class text)")
         connection.execute(
             "INSERT INTO people SELECT (ARRAY['red', 'green', 'blue'])[1 + i % 3], i % 100, "
-            "(ARRAY['no', 'yes'])[1 + i % 2] "
-            "FROM generate_series(1, 3000) AS i"
+            "(ARRAY['no', 'yes'])[1 + i % 2] FROM generate_series(1, 3000) AS i"
         )
     return Place(url, ledger, SQLFunctions(ledger))
 

@@ -203,10 +203,9 @@ def test_a_savepoint_takes_charge_and_answer_back_together(place, session, datas
 
 def test_a_block_that_catches_its_error_gets_nothing(place, session, dataset):
     session.execute(
-        "DO $$ DECLARE seen bigint; BEGIN BEGIN "
-        f"seen := privet.answer(privet.ask('{dataset}', '{{}}', 0.5)); RAISE EXCEPTION 'seen: %', "
-        "seen; "
-        "EXCEPTION WHEN SQLSTATE 'PV007' THEN NULL; END; END $$"
+        f"DO $$ DECLARE seen bigint; BEGIN BEGIN seen := privet.answer(privet.ask('{dataset}', "
+        f"'{{}}', 0.5)); RAISE EXCEPTION 'seen: %', seen; EXCEPTION WHEN SQLSTATE 'PV007' THEN "
+        "NULL; END; END $$"
     )
     assert spent(place, dataset) == 0
 
@@ -498,8 +497,7 @@ def test_roles_that_could_read_the_rows_by_themselves_are_refused(place, dataset
 def test_roles_that_could_become_one_that_reads_the_rows_are_refused(place, dataset, might):
     role, middle, group = (place.role() for _ in range(3))
     place.sql(
-        f"ALTER ROLE {role} NOINHERIT; ALTER ROLE {middle} NOINHERIT; GRANT {middle} TO "
-        f"{role}; "
+        f"ALTER ROLE {role} NOINHERIT; ALTER ROLE {middle} NOINHERIT; GRANT {middle} TO {role}; "
         f"GRANT {group} TO {middle}"
     )
     place.functions.grant_role(role, "ada")
@@ -547,9 +545,7 @@ RELATED = {
     "a partition": (
         (
             "CREATE TABLE parted (LIKE base) PARTITION BY LIST (color); CREATE TABLE part "
-            "PARTITION "
-            "OF "
-            "parted DEFAULT"
+            "PARTITION OF parted DEFAULT"
         ),
         "part",
         "parted",
@@ -613,8 +609,7 @@ def test_tables_and_inner_functions_are_closed(place, session, dataset):
     tables = [
         row[0]
         for row in place.sql(
-            "SELECT relname FROM pg_class WHERE relnamespace = 'privet'::regnamespace AND "
-            "relkind "
+            "SELECT relname FROM pg_class WHERE relnamespace = 'privet'::regnamespace AND relkind "
             "= 'r'"
         )
     ]
@@ -706,8 +701,7 @@ SHADOWS = (
 def test_nothing_of_the_callers_schemas_is_used(place, session, role, dataset):
     # also for the owner
     place.sql(
-        f"CREATE SCHEMA trap; GRANT ALL ON SCHEMA trap, public TO {role}; GRANT USAGE ON "
-        "SCHEMA "
+        f"CREATE SCHEMA trap; GRANT ALL ON SCHEMA trap, public TO {role}; GRANT USAGE ON SCHEMA "
         "trap TO PUBLIC"
     )
     try:
@@ -803,13 +797,11 @@ def test_errors_tell_nothing_about_rows(place):
     looking at rows is not charged.
     """
     place.sql(
-        "CREATE TABLE odd (color text, age integer, class text); INSERT INTO odd SELECT 'red', "
-        "0, "
+        "CREATE TABLE odd (color text, age integer, class text); INSERT INTO odd SELECT 'red', 0, "
         "'no' FROM generate_series(1, 9)"
     )
     place.sql(
-        "CREATE VIEW quotients AS SELECT color, 100 / age AS age, class FROM odd; GRANT SELECT "
-        "ON "
+        "CREATE VIEW quotients AS SELECT color, 100 / age AS age, class FROM odd; GRANT SELECT ON "
         "quotients, odd TO PUBLIC"
     )
     (owner,) = place.sql("SELECT nspowner::regrole FROM pg_namespace WHERE nspname = 'privet'")[0]
@@ -913,8 +905,7 @@ def test_no_setting_of_the_callers_sends_a_sort_to_disk(place):
     (owner,) = place.sql("SELECT nspowner::regrole FROM pg_namespace WHERE nspname = 'privet'")[0]
     place.sql(
         "CREATE TABLE visits AS SELECT 'person ' || i AS who, 'red' AS color, 'no' AS class FROM "
-        "generate_series(1, 20000) AS i; "
-        f"GRANT SELECT ON visits TO {owner}"
+        f"generate_series(1, 20000) AS i; GRANT SELECT ON visits TO {owner}"
     )
     schema = Schema(
         {"color": Categorical(["red"])},

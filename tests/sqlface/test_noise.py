@@ -118,9 +118,8 @@ def test_the_algorithm_follows_its_bits_as_the_paper_says(postgres):
         )
         connection.execute(
             "CREATE OR REPLACE FUNCTION privet.random_bits() RETURNS numeric LANGUAGE plpgsql AS "
-            "$$ DECLARE the bigint; BEGIN "
-            "the := nextval('privet.next_word'); RETURN (SELECT word FROM privet.words WHERE place "
-            "= the); END $$"
+            "$$ DECLARE the bigint; BEGIN the := nextval('privet.next_word'); RETURN (SELECT word "
+            "FROM privet.words WHERE place = the); END $$"
         )
         source = iter(words)
         for epsilon in (F(1, 2), F(3, 7), F(5), F(1, 10**40 + 7)):

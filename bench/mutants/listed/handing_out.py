@@ -97,14 +97,12 @@ MUTANTS = (
         "learners/base.py",
         (
             "else SeededBits(self.random_state if batch == 0 else int(self.random_state) + (batch "
-            "<< "
-            "64))"
+            "<< 64))"
         ),
         "else SeededBits(self.random_state)",
         (
             "what is tested is not what is used, and a seed that gets out gives away the "
-            "difference of "
-            "two batches"
+            "difference of two batches"
         ),
         ("federation/test_update.py::test_batches_of_a_test_seed_differ",),
     ),
@@ -141,8 +139,7 @@ MUTANTS = (
         (
             (
                 "conformance/test_learners.py::test_learner[random trees-pays for the number of "
-                "rows "
-                "where it is not declared]"
+                "rows where it is not declared]"
             ),
         ),
     ),
@@ -167,8 +164,7 @@ MUTANTS = (
         (
             (
                 "conformance/test_learners.py::test_learner[random trees-pays for the number of "
-                "rows "
-                "where it is not declared]"
+                "rows where it is not declared]"
             ),
         ),
     ),

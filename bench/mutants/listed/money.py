@@ -80,8 +80,7 @@ MUTANTS = (
         ),
         (
             "self.entry = self._ledger.charge(dataset, analyst, Cost.pure(cost.epsilon / 2**40), "
-            "what, "
-            "key=self._key, request=self._request)"
+            "what, key=self._key, request=self._request)"
         ),
         "all questions over HTTP are as good as free",
         (f"{_APP}::test_colluding_analysts_together_cannot_pass_the_data_sets_cap",),
@@ -116,8 +115,7 @@ MUTANTS = (
         "    kept = body",
         (
             "a request that is sent again gets fresh noise for the same charge: the mean of many "
-            "is "
-            "exact"
+            "is exact"
         ),
         (f"{_APP}::test_the_same_key_and_body_get_the_same_answer_for_one_charge",),
     ),

@@ -51,8 +51,7 @@ def observed(released: Any, probed: World) -> Features:
     if type(released).__module__.partition(".")[0] == "pandas" and hasattr(released, "columns"):
         return _rows_of(released, probed)
     raise ParameterError(
-        f"an audit cannot look at a {type(released).__name__}: give back a model, numbers, "
-        "words, "
+        f"an audit cannot look at a {type(released).__name__}: give back a model, numbers, words, "
         "or a list of these"
     )
 

@@ -41,9 +41,8 @@ class Fitted:
         if not found:  # an audit that sees nothing finds nothing
             raise ParameterError(
                 f"nothing can be seen of a fitted {type(self.estimator).__name__}: it predicts "
-                "nothing, and keeps no numbers or words "
-                "in attributes that end in an underscore; give look a function of it that gives "
-                "them back"
+                "nothing, and keeps no numbers or words in attributes that end in an underscore; "
+                "give look a function of it that gives them back"
             )
         return found
 
@@ -73,8 +72,7 @@ class EstimatorRun:
         )
         if getattr(made, "random_state", None) is not None:
             raise ParameterError(
-                "random_state must be None: with a seed all runs would be the same, and an "
-                "audit "
+                "random_state must be None: with a seed all runs would be the same, and an audit "
                 "would find that"
             )
         return made

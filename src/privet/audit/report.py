@@ -45,8 +45,7 @@ def summary(results: Sequence[AuditResult]) -> list[str]:
         f"{confidence:.4g}. Each bound by itself holds with the same confidence.",
         (
             "A bound below the claim refutes nothing, and proves nothing. Within reach: about what "
-            "a "
-            "perfect test would show in so many runs."
+            "a perfect test would show in so many runs."
         ),
     ]
     if doubtful:
@@ -58,8 +57,7 @@ def seen(result: AuditResult) -> str:
     """What the event was, and how often it was seen."""
     return (
         f"{result.subject} ({result.neighbours}): in {result.hits[0]:,} of {result.counted:,} runs "
-        f"against {result.hits[1]:,}, "
-        f"{result.event}; worlds: {result.pair}"
+        f"against {result.hits[1]:,}, {result.event}; worlds: {result.pair}"
     )
 
 

@@ -93,8 +93,7 @@ class CuratorPlace:
             and Schema.read(self.schema_file).fingerprint != curator.schema.fingerprint
         ):
             raise SchemaError(
-                f"{self.schema_file} is not the schema of {curator.dataset!r}; leave it out to "
-                "use "
+                f"{self.schema_file} is not the schema of {curator.dataset!r}; leave it out to use "
                 "the curator's"
             )
         return curator
@@ -124,8 +123,7 @@ def place_of(
     if table.startswith(("http://", "https://")):
         if budget is not None or ledger is not None or analyst is not None:
             raise ParameterError(
-                "--budget, --ledger and --analyst are for a table; a curator at an address "
-                "knows "
+                "--budget, --ledger and --analyst are for a table; a curator at an address knows "
                 "them by the token"
             )
         return CuratorPlace(table, dataset, token_file, schema)

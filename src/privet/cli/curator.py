@@ -86,23 +86,21 @@ def add_dataset(
     opened.check_structure(public)
     opened.check_reachable()
     before = there.ledger.cap(name)
-    if before is not None and before != budget:
+    if before is not None and not before.matches(budget):
         raise LedgerError(
-            f"the ledger knows data set {name!r} already, with a budget of {before}; use that, "
-            "or "
+            f"the ledger knows data set {name!r} already, with a budget of {before}; use that, or "
             "another name"
         )
     there.accounts.check_new_dataset(name)
     if sql:
         _functions(there).add_dataset(name, opened.name, public)
-    there.ledger.open_cap(name, budget)
+    budget = there.ledger.open_cap(name, budget)
     there.accounts.add_dataset(name, _absolute(table), public)
     if getattr(opened, "writable", lambda: False)():
         typer.echo(
             (
                 "warning: these credentials could change the table; give the curator a role that "
-                "can "
-                "only read it"
+                "can only read it"
             ),
             err=True,
         )
@@ -355,8 +353,7 @@ def _functions(home: Home) -> SQLFunctions:
     functions = home.functions
     if functions is None:
         raise ParameterError(
-            "SQL clients can ask where the ledger is in PostgreSQL: init the curator with "
-            "--ledger "
+            "SQL clients can ask where the ledger is in PostgreSQL: init the curator with --ledger "
             "postgresql://..."
         )
     return functions

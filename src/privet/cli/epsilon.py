@@ -194,8 +194,7 @@ def _print(
             console.print(
                 (
                     f"What learners keep on public tables like this one is shown in {_NARROW} "
-                    "columns, "
-                    "or with --json."
+                    "columns, or with --json."
                 ),
                 style="dim",
             )
@@ -208,8 +207,7 @@ def _print(
             )
         if any(one.expected and not one.expected[0].tables for one in found):
             console.print(
-                "Rows x epsilon lies outside of what was measured: learners are said to keep "
-                "what "
+                "Rows x epsilon lies outside of what was measured: learners are said to keep what "
                 "they do at the nearest end."
             )
         for caveat in CAVEATS[: 2 if found[0].nearest else 1]:

@@ -68,8 +68,7 @@ def plan(
         typer.echo(json.dumps({"plan": str(output), "fingerprint": drawn.fingerprint, **facts}))
         return
     typer.echo(
-        f"{output}: {facts['trees']} trees of height {facts['height']}, {facts['leaves']} "
-        "leaves "
+        f"{output}: {facts['trees']} trees of height {facts['height']}, {facts['leaves']} leaves "
         "in all"
     )
     typer.echo(f"fingerprint {drawn.fingerprint}")

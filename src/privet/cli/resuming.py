@@ -41,8 +41,7 @@ def resumable(
             typer.echo(
                 (
                     f"privet: going on with what was interrupted; {asked.answered} answer(s) are "
-                    "paid "
-                    "for"
+                    "paid for"
                 ),
                 err=True,
             )

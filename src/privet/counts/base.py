@@ -95,7 +95,6 @@ def check_totals(tables: Tables, uncovered: Sequence[int], rows: int) -> None:
         int(table.sum()) + outside != rows for table, outside in zip(tables, uncovered, strict=True)
     ):
         raise TableError(
-            "the counts of a partition do not add up to the rows of the table; this is a bug "
-            "in "
+            "the counts of a partition do not add up to the rows of the table; this is a bug in "
             "Privet, please report it"
         )

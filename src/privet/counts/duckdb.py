@@ -83,8 +83,7 @@ class DuckDBTable:
             raise TableError(f"the file of {self.name} is gone")
         if not opened:  # what is open are the old rows
             raise TableError(
-                f"the file of {self.name} was replaced; open it again, which for a service "
-                "means "
+                f"the file of {self.name} was replaced; open it again, which for a service means "
                 "to start it again"
             )
 
@@ -141,9 +140,8 @@ class DuckDBTable:
             if broken != (False,):
                 raise TableError(
                     f"{self.name} has lines that are no complete record (wrong number of fields, "
-                    "an unclosed quote, a line break "
-                    "inside quotes); they are not counted. Repair them, or store the table as "
-                    "Parquet"
+                    "an unclosed quote, a line break inside quotes); they are not counted. Repair "
+                    "them, or store the table as Parquet"
                 )
 
     def rows_roughly(self) -> int:

@@ -181,8 +181,7 @@ def _counted(
 
     with duckdb.connect() as cursor:
         cursor.execute(
-            f"CREATE TEMP TABLE {_COUNTED} "
-            f"({', '.join(f'{alias} VARCHAR' for alias in aliases)}, "
+            f"CREATE TEMP TABLE {_COUNTED} ({', '.join(f'{alias} VARCHAR' for alias in aliases)}, "
             "n BIGINT)"
         )
         _fetch(table, columns, cursor)
@@ -244,8 +243,7 @@ def _check_numbers(cursor: duckdb.DuckDBPyConnection, name: str, sensitive: str)
     )
     if execute(cursor, sql, {}, name).fetchone() != (False,):
         raise ParameterError(
-            f"ordered is for numbers, or text that spells numbers; column {sensitive!r} of "
-            f"{name} "
+            f"ordered is for numbers, or text that spells numbers; column {sensitive!r} of {name} "
             "holds other text"
         )
 

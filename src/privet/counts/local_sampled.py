@@ -105,9 +105,8 @@ class SampledReports:
             names = ", ".join(repr(self.schema.names[a]) for a in sorted(attributes))
             raise QuestionError(
                 f"these records tell about at most {self.together} attribute(s) and the class "
-                "together, and this question is about "
-                f"{len(attributes)} ({names}); ask about fewer, or collect records with a larger "
-                "'together' or spread='split'"
+                f"together, and this question is about {len(attributes)} ({names}); ask about "
+                "fewer, or collect records with a larger 'together' or spread='split'"
             )
         return [
             group

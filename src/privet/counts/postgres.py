@@ -38,22 +38,19 @@ if TYPE_CHECKING:
     from privet.counts.postgres_connections import Connection
 
 _TABLES = (
-    "SELECT oid::int8, spot, name, name = $1::text OR spot || '.' || name = $1::text FROM ("
-    "SELECT c.oid, n.nspname::text AS spot, c.relname::text AS name FROM pg_class AS c JOIN "
-    "pg_namespace AS n ON n.oid = c.relnamespace "
-    "WHERE c.relkind IN ('r', 'p', 'v', 'm', 'f') AND c.relpersistence <> 't' AND n.nspname <> ALL "
-    "('{pg_catalog,information_schema}')"
-    ") AS named WHERE lower($1::text) IN (lower(name), lower(spot || '.' || name))"
+    "SELECT oid::int8, spot, name, name = $1::text OR spot || '.' || name = $1::text FROM (SELECT "
+    "c.oid, n.nspname::text AS spot, c.relname::text AS name FROM pg_class AS c JOIN pg_namespace "
+    "AS n ON n.oid = c.relnamespace WHERE c.relkind IN ('r', 'p', 'v', 'm', 'f') AND "
+    "c.relpersistence <> 't' AND n.nspname <> ALL ('{pg_catalog,information_schema}')) AS named "
+    "WHERE lower($1::text) IN (lower(name), lower(spot || '.' || name))"
 )
 _COLUMNS = (
-    "WITH RECURSIVE typed AS ("
-    "SELECT attnum, attname, atttypid AS type FROM pg_attribute WHERE attrelid = $1 AND attnum > 0 "
-    "AND NOT attisdropped "
-    "UNION ALL SELECT attnum, attname, typbasetype FROM typed JOIN pg_type ON oid = type WHERE "
-    "typtype = 'd') "
-    "SELECT attname::text, CASE WHEN typtype = 'e' THEN 'enum' WHEN typcategory = 'S' THEN 'text' "
-    "WHEN typnamespace = 'pg_catalog'::regnamespace THEN typname::text ELSE 'other' END "
-    "FROM typed JOIN pg_type ON oid = type WHERE typtype <> 'd' ORDER BY attnum"
+    "WITH RECURSIVE typed AS (SELECT attnum, attname, atttypid AS type FROM pg_attribute WHERE "
+    "attrelid = $1 AND attnum > 0 AND NOT attisdropped UNION ALL SELECT attnum, attname, "
+    "typbasetype FROM typed JOIN pg_type ON oid = type WHERE typtype = 'd') SELECT attname::text, "
+    "CASE WHEN typtype = 'e' THEN 'enum' WHEN typcategory = 'S' THEN 'text' WHEN typnamespace = "
+    "'pg_catalog'::regnamespace THEN typname::text ELSE 'other' END FROM typed JOIN pg_type ON oid "
+    "= type WHERE typtype <> 'd' ORDER BY attnum"
 )
 _WRITABLE = (
     "SELECT has_table_privilege(oid, 'INSERT, UPDATE, DELETE, TRUNCATE') OR "
@@ -238,9 +235,8 @@ class PostgresSource:
         if self._schema.person is None and not self._table.has_places:
             raise QuestionError(
                 "this table cannot be divided at random, as its rows cannot be told apart: it is a "
-                "view, or held by another "
-                "server. Its owner can name the column that tells people apart as 'person' in the "
-                "schema, or open the table itself"
+                "view, or held by another server. Its owner can name the column that tells people "
+                "apart as 'person' in the schema, or open the table itself"
             )
         self._own.division = Division(n_parts, key)
         return [PostgresPart(self, part, self._own.division) for part in range(n_parts)]
@@ -289,8 +285,7 @@ class PostgresPart(PostgresSource):
         # for once.
         if self._whole._own.division is not self._division:
             raise TableError(
-                "this part of the table is gone: its snapshot has ended, or the table was "
-                "divided "
+                "this part of the table is gone: its snapshot has ended, or the table was divided "
                 "anew"
             )
         with self._whole._encoded(self._division) as (connection, bound, encoded):

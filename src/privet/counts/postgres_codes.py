@@ -156,11 +156,10 @@ def number_expression(column: str, sql_type: str) -> str:
         huge = f"regexp_replace({text}, '{_HUGE_EXPONENT}', 'e\\1999', 'i')::numeric"
         return (
             f"CASE WHEN {text} ~* '{_PLAIN_NUMBER}' AND length({text}) <= 100 THEN "
-            f"({text})::float8 "
-            f"WHEN {text} ~* '{_ANY_NUMBER}' AND length({text}) <= 1000 THEN {_within_range(huge)} "
-            f"WHEN {text} ~* '^{_SPACE}[+]?inf(inity)?{_SPACE}$' THEN 'Infinity' "
-            f"WHEN {text} ~* '^{_SPACE}-inf(inity)?{_SPACE}$' THEN '-Infinity' "
-            f"WHEN {text} ~* '^{_SPACE}[+-]?nan{_SPACE}$' THEN 'NaN' END"
+            f"({text})::float8 WHEN {text} ~* '{_ANY_NUMBER}' AND length({text}) <= 1000 THEN "
+            f"{_within_range(huge)} WHEN {text} ~* '^{_SPACE}[+]?inf(inity)?{_SPACE}$' THEN "
+            f"'Infinity' WHEN {text} ~* '^{_SPACE}-inf(inity)?{_SPACE}$' THEN '-Infinity' WHEN "
+            f"{text} ~* '^{_SPACE}[+-]?nan{_SPACE}$' THEN 'NaN' END"
         )
     return f"{value}::int::float8" if sql_type == "bool" else f"{value}::float8"
 

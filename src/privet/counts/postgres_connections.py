@@ -203,8 +203,7 @@ def blocks(
             yield block
             continue
         raise TableError(
-            f"PostgreSQL could not read {name} ({kind}); its message is withheld because it "
-            "may "
+            f"PostgreSQL could not read {name} ({kind}); its message is withheld because it may "
             "quote rows"
         )
 

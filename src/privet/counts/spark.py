@@ -73,8 +73,7 @@ class SparkTable:
         except Exception as error:  # noqa: BLE001
             kind = type(error).__name__
         raise TableError(
-            f"Spark could not read {self.name} ({kind}); its message is withheld because it "
-            "may "
+            f"Spark could not read {self.name} ({kind}); its message is withheld because it may "
             "quote rows"
         )
 
@@ -112,8 +111,7 @@ class SparkTable:
         except Exception as error:  # noqa: BLE001
             kind = type(error).__name__
         raise TableError(
-            f"the Spark session of {self.name} does not answer ({kind}); open the table in "
-            "another "
+            f"the Spark session of {self.name} does not answer ({kind}); open the table in another "
             "one"
         )
 
@@ -314,8 +312,7 @@ class SparkPart(SparkSource):
         # for once.
         if self._whole._own.division is not self._division:
             raise TableError(
-                "this part of the table is gone: its snapshot has ended, or the table was "
-                "divided "
+                "this part of the table is gone: its snapshot has ended, or the table was divided "
                 "anew"
             )
         encoded, functions = self._whole._encoded(), self._table.functions

@@ -51,11 +51,10 @@ class Accounting:
         )
         if cap is None:
             raise LedgerError(
-                f"data set {self.dataset!r} has no budget in the ledger yet; give one, for "
-                "example "
+                f"data set {self.dataset!r} has no budget in the ledger yet; give one, for example "
                 "Budget(1)"
             )
-        if budget is not None and budget != cap:
+        if budget is not None and not budget.matches(cap):  # the stored cap stays in force
             raise LedgerError(
                 f"the ledger holds a budget of {cap} for data set {self.dataset!r}, not {budget}; "
                 "leave it out here, or change it (privet ledger cap, or the ledger's set_cap)"

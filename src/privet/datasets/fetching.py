@@ -23,8 +23,7 @@ def raw_cells(name: str, columns: Columns, archive: Archive, sha256: str) -> Cel
             check_hash(cells, sha256)
         except DatasetError as error:
             raise DatasetError(
-                f"{path} is not the data set {name!r}: {error}. Replace the file, or remove it "
-                "to "
+                f"{path} is not the data set {name!r}: {error}. Replace the file, or remove it to "
                 "have the set fetched"
             ) from None
         return cells

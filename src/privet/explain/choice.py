@@ -123,15 +123,13 @@ def choose(wishes: Wishes, schema: Schema | None = None, setting: Setting | None
     if wishes.budget is not None:
         if setting.cost is None:
             raise ParameterError(
-                "a price can be kept below a sum only where it is said what a person must "
-                "expect "
+                "a price can be kept below a sum only where it is said what a person must expect "
                 "to lose who does not take part (cost)"
             )
         people = setting.people_of(schema)
         if people is None:
             raise ParameterError(
-                "a price can be kept below a sum only where it is said how many people take "
-                "part "
+                "a price can be kept below a sum only where it is said how many people take part "
                 "(people or rows)"
             )
         most(

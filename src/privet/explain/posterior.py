@@ -52,8 +52,7 @@ def epsilon_for_posterior(prior: Number, believed: Number) -> float:
     before, after = probability("prior", prior), probability("believed", believed)
     if after <= before:
         raise ParameterError(
-            f"believed must be above the prior, {before:g}: no epsilon keeps a belief below "
-            "where "
+            f"believed must be above the prior, {before:g}: no epsilon keeps a belief below where "
             f"it was; got {believed!r}"
         )
     return math.log(after / (1 - after)) - math.log(before / (1 - before))
@@ -81,8 +80,7 @@ def epsilon_among_worlds(worlds: int, believed: Number, ratio: Number = 1) -> fl
     others, after = _others(worlds), probability("believed", believed)
     if after * worlds <= 1:
         raise ParameterError(
-            f"believed must be above 1/worlds = {1 / worlds:g}, which is the belief "
-            "beforehand; "
+            f"believed must be above 1/worlds = {1 / worlds:g}, which is the belief beforehand; "
             f"got {believed!r}"
         )
     return math.log(others * after / (1 - after)) / positive("ratio", ratio)

@@ -19,8 +19,7 @@ from privet.explain.setting import Setting
 CAVEATS = (
     (
         "Beliefs are about what a person's own rows add. What the other rows teach about people "
-        "like "
-        "them is not limited by any epsilon."
+        "like them is not limited by any epsilon."
     ),
     (
         "What learners keep was measured on public tables. Yours may differ: ask for a private "
@@ -30,20 +29,17 @@ CAVEATS = (
 SOURCES = (
     (
         "J. Lee and C. Clifton 2011, How much is enough? Choosing epsilon for differential "
-        "privacy. "
-        "ISC, pp. 325-340."
+        "privacy. ISC, pp. 325-340."
     ),
     "X.-M. He, X. S. Wang, H.-H. Chen and Y.-H. Dong 2015, Study on choosing the parameter epsilon "
-    "in differential privacy. "
-    "Journal on Communications 36(12), pp. 124-130.",
+    "in differential privacy. Journal on Communications 36(12), pp. 124-130.",
     (
         "L. Wasserman and S. Zhou 2010, A statistical framework for differential privacy. JASA "
         "105(489), pp. 375-389."
     ),
     (
         "P. Kairouz, S. Oh and P. Viswanath 2015, The composition theorem for differential "
-        "privacy. "
-        "ICML, pp. 1376-1385."
+        "privacy. ICML, pp. 1376-1385."
     ),
     (
         "D. Vu and A. Slavkovic 2009, Differential privacy for clinical trial data: preliminary "
@@ -51,8 +47,7 @@ SOURCES = (
     ),
     (
         "J. Hsu et al. 2014, Differential privacy: an economic method for choosing epsilon. CSF, "
-        "pp. "
-        "398-410."
+        "pp. 398-410."
     ),
 )
 
@@ -209,8 +204,7 @@ def _expected(found: Sequence[Explanation]) -> Iterator[Line]:
         yield Line(
             (
                 "So many tables were measured at so many rows x epsilon (others count with their "
-                "last "
-                "value)"
+                "last value)"
             ),
             measured,
         )

@@ -56,8 +56,7 @@ def _all_attributes(schemas: Sequence[Schema]) -> Schema:
         for name, attribute in schema.attributes.items():
             if found.setdefault(name, attribute) != attribute:
                 raise QuestionError(
-                    f"attribute {name!r} has different values in two of the models; rename "
-                    "one, or "
+                    f"attribute {name!r} has different values in two of the models; rename one, or "
                     "agree on its values"
                 )
     joined = replace(

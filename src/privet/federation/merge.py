@@ -79,8 +79,7 @@ def together(
     if len(combines) > 1:
         raise QuestionError(
             f"the models combine their trees in different ways ({', '.join(sorted(combines))}), "
-            "which cannot be added up; "
-            "train them with the same learner"
+            "which cannot be added up; train them with the same learner"
         )
     voices = [_voices(model.privacy, vertical=vertical) for model in models]
     shares = (

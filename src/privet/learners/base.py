@@ -161,9 +161,8 @@ class PrivateClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         if sample_weight is not None:
             raise ParameterError(
                 "sample_weight is refused: a row of weight w would change counts by w, and the "
-                "noise is scaled for 1. "
-                "Repeat or leave out rows instead, and account for a person's rows with "
-                "rows_per_person"
+                "noise is scaled for 1. Repeat or leave out rows instead, and account for a "
+                "person's rows with rows_per_person"
             )
 
     def _cost(self) -> Cost | None:
@@ -184,8 +183,7 @@ class PrivateClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         unit: Unit = "rho" if cost is not None and cost.epsilon is None else "epsilon"
         if unit == "rho" and curator.unit != "rho":
             raise ParameterError(
-                "delta above 0 needs a curator with a budget in rho, such as "
-                "pv.Budget(epsilon, "
+                "delta above 0 needs a curator with a budget in rho, such as pv.Budget(epsilon, "
                 "delta=delta); this one counts epsilon"
             )
         purse = Purse(None if cost is None else cost.amount(unit), [], unit)

@@ -89,8 +89,7 @@ class RandomTreesClassifier(PrivateClassifier):
         known = self.model_.schema if hasattr(self, "model_") else self.schema
         if classes is not None and isinstance(known, Schema) and set(classes) != set(known.classes):
             raise ParameterError(
-                f"classes must be those of the schema ({', '.join(map(str, known.classes))}), "
-                "got "
+                f"classes must be those of the schema ({', '.join(map(str, known.classes))}), got "
                 f"{list(classes)}"
             )
         if not hasattr(self, "model_"):
@@ -102,8 +101,7 @@ class RandomTreesClassifier(PrivateClassifier):
             schema = self.schema if isinstance(self.schema, Schema) else self.model_.schema
             if self.privacy_.person and schema.person is None:
                 raise ParameterError(
-                    "the batches before say in different columns whose row it is; give a "
-                    "schema "
+                    "the batches before say in different columns whose row it is; give a schema "
                     "that names the column of these"
                 )
             self._add(

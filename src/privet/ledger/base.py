@@ -119,8 +119,7 @@ def fitted(cap: Budget | None, spent: Cost, cost: Cost, dataset: str, analyst: s
     if asked is None:
         raise PrivacyError(
             f"data set {dataset!r} has a pure epsilon budget, and this mechanism only gives a rho "
-            "(zCDP) guarantee; "
-            "use a pure mechanism, or ask the owner for a budget in rho"
+            "(zCDP) guarantee; use a pure mechanism, or ask the owner for a budget in rho"
         )
     left_over = remaining(cap, spent)
     if asked > left_over:
@@ -179,8 +178,7 @@ def check_cap(
     if dataset_cap is not None and dataset_cap.unit != budget.unit:
         unit: Unit = dataset_cap.unit
         raise LedgerError(
-            f"the budget of data set {dataset!r} is in {unit}; a cap in {budget.unit} cannot "
-            "be "
+            f"the budget of data set {dataset!r} is in {unit}; a cap in {budget.unit} cannot be "
             "compared with it"
         )
 

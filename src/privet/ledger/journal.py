@@ -216,8 +216,7 @@ class Receipt:
         )
         if found is None:
             raise ParameterError(
-                "a receipt must be text such as privet-receipt-1.LEDGER.NUMBER.HASH.ANSWER, as "
-                "an "
+                "a receipt must be text such as privet-receipt-1.LEDGER.NUMBER.HASH.ANSWER, as an "
                 "answer carries it"
             )
         return cls(found[1], int(found[2]), found[3], found[4])

@@ -97,9 +97,8 @@ class PostgresLedger:
         )
         connection.execute("SELECT FROM privet.append($1, $2, $3, $4, $5, $6, $7, $8)", fields)
         connection.execute(
-            "INSERT INTO privet.caps VALUES ($1, $2, $3, $4) "
-            "ON CONFLICT ON CONSTRAINT one_cap DO UPDATE SET amount = excluded.amount, unit = "
-            "excluded.unit",
+            "INSERT INTO privet.caps VALUES ($1, $2, $3, $4) ON CONFLICT ON CONSTRAINT one_cap DO "
+            "UPDATE SET amount = excluded.amount, unit = excluded.unit",
             (dataset, analyst or _EVERYONE, str(budget.amount), budget.unit),
         )
 
@@ -377,15 +376,13 @@ def _configure(connection: psycopg.Connection[Any]) -> None:
     """What every connection of a ledger needs, whatever the server's defaults are."""
     connection.execute(
         "SELECT set_config('search_path', 'pg_catalog, pg_temp', false), "
-        "set_config('lock_timeout', $1, false), "
-        "set_config('default_transaction_isolation', 'read committed', false), "
-        "set_config('default_transaction_read_only', 'off', false)",
+        "set_config('lock_timeout', $1, false), set_config('default_transaction_isolation', 'read "
+        "committed', false), set_config('default_transaction_read_only', 'off', false)",
         (f"{_PATIENCE}s",),
     )
     # Anything above "on" waits for replicas too: the owner's choice.
     connection.execute(
-        "SELECT set_config(name, 'on', false) FROM pg_settings WHERE name = "
-        "'synchronous_commit' "
+        "SELECT set_config(name, 'on', false) FROM pg_settings WHERE name = 'synchronous_commit' "
         "AND setting IN ('off', 'local')"
     )
 
@@ -395,9 +392,8 @@ def _opened(connection: psycopg.Connection[Any], name: str) -> str:
     import psycopg
 
     there = connection.execute(
-        "SELECT to_regclass('privet.ledger') IS NOT NULL, getdatabaseencoding(), "
-        "(SELECT pg_get_userbyid(nspowner) = current_user FROM pg_namespace WHERE nspname = "
-        "'privet')"
+        "SELECT to_regclass('privet.ledger') IS NOT NULL, getdatabaseencoding(), (SELECT "
+        "pg_get_userbyid(nspowner) = current_user FROM pg_namespace WHERE nspname = 'privet')"
     ).fetchone()
     assert there is not None
     ledger, encoding, own = there

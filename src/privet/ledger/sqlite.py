@@ -201,8 +201,7 @@ class SQLiteLedger:
     def unanswered(self) -> set[int]:
         with self._connected() as connection:
             rows = connection.execute(
-                "SELECT number FROM journal WHERE key <> '' AND number NOT IN (SELECT number "
-                "FROM "
+                "SELECT number FROM journal WHERE key <> '' AND number NOT IN (SELECT number FROM "
                 "answers)"
             )
             return {row[0] for row in rows}

@@ -55,8 +55,7 @@ class Connections:
                 held.connection, held.process = opened(), os.getpid()
             elif held.process != os.getpid():
                 raise LedgerError(
-                    "this process was forked in a way that Python was not told of; open "
-                    "ledgers "
+                    "this process was forked in a way that Python was not told of; open ledgers "
                     "after the fork"
                 )
             yield held.connection

@@ -137,8 +137,7 @@ def criterion_named(name: str, max_rows: int | None) -> Criterion:
     if name == "info_gain":
         if max_rows is None:
             raise PrivacyError(
-                "criterion 'info_gain' needs a public bound on the number of rows: declare "
-                "n_rows "
+                "criterion 'info_gain' needs a public bound on the number of rows: declare n_rows "
                 "in the schema"
             )
         return InformationGain(max_rows)

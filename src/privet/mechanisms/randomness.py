@@ -67,8 +67,7 @@ class SeededBits:
         if not _unlocked.get():
             raise PrivacyError(
                 "a seed lets anyone strip the noise off again; for tests, unlock it with "
-                "privet.unlock_test_seeds() "
-                "(results are then marked private: false)"
+                "privet.unlock_test_seeds() (results are then marked private: false)"
             )
         if isinstance(seed, bool) or not isinstance(seed, int | np.integer):
             raise ParameterError(f"a seed must be a whole number, got {seed!r}")

@@ -99,8 +99,7 @@ def unseal(data: bytes, kind: str, version: int) -> dict[str, Any]:
     found = document.get("version")
     if type(found) is not int or found != version:
         raise Damaged(
-            f"its version is {found!r}, this Privet reads version {version}; a newer Privet "
-            "may "
+            f"its version is {found!r}, this Privet reads version {version}; a newer Privet may "
             "read it"
         )
     whole = hashlib.sha256(data[:-_SEALED] + b"}").hexdigest()

@@ -74,8 +74,7 @@ class Model:
 
         if self.evidence is not None and not self._fits(self.evidence):
             raise QuestionError(
-                "the leaf vectors of a model must fit its trees, one batch for each release of "
-                "its "
+                "the leaf vectors of a model must fit its trees, one batch for each release of its "
                 "privacy statement"
             )
 

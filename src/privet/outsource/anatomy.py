@@ -24,11 +24,9 @@ VERSION = 1
 #: Said wherever an outsourced table or what was learnt from it is shown.
 STATEMENT = (
     "This is anatomization, not differential privacy. Whoever sees both tables knows for every "
-    "person a group in which no "
-    "sensitive value has more than one l-th of the entries, and can learn more by correlation with "
-    "what identifies people "
-    "(the deFinetti attack; measure it with 'privet outsource attack'), by background knowledge, "
-    "and from who is asked about."
+    "person a group in which no sensitive value has more than one l-th of the entries, and can "
+    "learn more by correlation with what identifies people (the deFinetti attack; measure it with "
+    "'privet outsource attack'), by background knowledge, and from who is asked about."
 )
 _KEYS = {"privet", "version", "id", "l", "sensitive", "pruning", "schema", "statement"}
 
@@ -58,8 +56,7 @@ class Anatomy:
             raise ParameterError(f"l must be a whole number of at least 2, got {self.l!r}")
         if self.sensitive == self.schema.target:
             raise ParameterError(
-                f"sensitive must not be the class {self.sensitive!r}: what a tree predicts, "
-                "the "
+                f"sensitive must not be the class {self.sensitive!r}: what a tree predicts, the "
                 "server knows"
             )
         if self.sensitive not in self.schema.attributes:

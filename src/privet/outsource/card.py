@@ -31,19 +31,16 @@ def outsourced_card(about: dict[str, Any], tree: TreeSummary, details: TreeDetai
         f"{_th(anatomy.l)} of the entries of any group (l = {anatomy.l}).",
         (
             f"- Identifying attributes, which the server sees person by person: {names}, and the "
-            "class "
-            f"`{_plain(anatomy.schema.target)}`."
+            f"class `{_plain(anatomy.schema.target)}`."
         ),
         f"- {about['pending']} rows wait for a group, sealed as a whole.",
         "",
         "## The tree",
         f"- Base tree `{tree.id[:8]}`, grown {tree.made[:19].replace('T', ' ')} UTC by the server "
-        "from the identifying attributes alone: "
-        f"{tree.splits} splits by gain ratio, leaf size {tree.leaf_size}, reduced-error pruning on "
-        f"a random {anatomy.pruning:.0%} of rows.",
+        f"from the identifying attributes alone: {tree.splits} splits by gain ratio, leaf size "
+        f"{tree.leaf_size}, reduced-error pruning on a random {anatomy.pruning:.0%} of rows.",
         f"- {tree.leaves} leaves, the largest of {tree.largest} rows; {len(details.refined)} are "
-        "refined by sub-trees that only holders of "
-        f"the key can read. {changed}",
+        f"refined by sub-trees that only holders of the key can read. {changed}",
         "- A client holds at most the rows of one leaf, with their candidates, in memory.",
         "",
         "## Who sees what",
@@ -52,8 +49,7 @@ def outsourced_card(about: dict[str, Any], tree: TreeSummary, details: TreeDetai
         "reach and when; who asks; and which rows are added or deleted when.",
         (
             "- Holders of the key and a token see everything. Sub-trees are exact: they are not to "
-            "be "
-            "shown to anybody else."
+            "be shown to anybody else."
         ),
         "- The sensitive value of a row to be predicted does not leave the client.",
         "",
@@ -63,8 +59,7 @@ def outsourced_card(about: dict[str, Any], tree: TreeSummary, details: TreeDetai
         "`privet outsource attack`), and so can background knowledge about the others of a group.",
         (
             "- That the server answers with all rows: what it changes is found out, what it leaves "
-            "out "
-            "is not."
+            "out is not."
         ),
         "",
     ]

@@ -70,8 +70,7 @@ def split(
     placed = fit[grouping.group >= 0]
     if not len(placed):
         raise OutsourceError(
-            f"not one group of {l} different values of {sensitive!r} can be made of the "
-            f"{len(fit)} "
+            f"not one group of {l} different values of {sensitive!r} can be made of the {len(fit)} "
             "rows that fit the schema"
         )
     unplaced = fit[grouping.withheld]
@@ -166,6 +165,5 @@ def check_people(table: Any, schema: Schema) -> None:
         row = int(np.flatnonzero(repeated)[0])
         raise ParameterError(
             f"every person must have one row, but the person of row {row + 1} has several: two of "
-            "them in one group would point at their "
-            "common value"
+            "them in one group would point at their common value"
         )

@@ -147,8 +147,7 @@ def _fit(anatomy: Anatomy, it: Identifiers) -> list[str]:
         [
             (
                 f"{len(unfit)} rows of the identifier table do not fit the schema; the first is "
-                "row "
-                f"{int(unfit[0]) + 1}"
+                f"row {int(unfit[0]) + 1}"
             )
         ]
         if len(unfit)
@@ -165,8 +164,7 @@ def _lengths(it: Identifiers) -> list[str]:
         else [
             (
                 "sealed numbers differ in length or key, which could mark rows (rotate the key to "
-                "seal "
-                "all anew)"
+                "seal all anew)"
             )
         ]
     )
@@ -177,8 +175,7 @@ def _order(it: Identifiers, st: Values) -> list[str]:
     found = []
     if sorted(it.eseq) != it.eseq:
         found.append(
-            "the identifier table is not in the order of its sealed numbers: where a row "
-            "stands "
+            "the identifier table is not in the order of its sealed numbers: where a row stands "
             "could tell of its value"
         )
     if len(st) and (np.diff(st.seq) <= 0).any():

@@ -187,8 +187,7 @@ def _notes(n_classes: int, n_shown: int, left_out: int) -> list[str]:
     notes = [
         (
             f"A bar points {towards}; one point of score multiplies the odds by 2.72. Scores of "
-            "all "
-            "parts of the model are added up."
+            "all parts of the model are added up."
         )
     ]
     if n_shown < n_classes:

@@ -73,8 +73,7 @@ def cells_from(
     widths = np.array([*schema.sizes, 0], dtype=np.int64)[attribute]
     if int(widths.sum()) != len(branch):
         raise QuestionError(
-            f"the nodes of a partition must have one branch per value: {int(widths.sum())} in "
-            "all, "
+            f"the nodes of a partition must have one branch per value: {int(widths.sum())} in all, "
             f"got {len(branch)}"
         )
     return Cells(schema, attribute, np.cumsum(widths) - widths, branch, cell, data["n_cells"])
@@ -172,8 +171,7 @@ def expected_from(
     for number, (listed, partition) in enumerate(zip(expected, question.partitions, strict=True)):
         if len(listed) != partition.entries:
             raise QuestionError(
-                f"expected[{number}] must hold a number for each of {partition.entries} "
-                "counts, "
+                f"expected[{number}] must hold a number for each of {partition.entries} counts, "
                 f"got {len(listed)}"
             )
         tables.append(np.array(listed, dtype=np.int64).reshape(partition.shape))

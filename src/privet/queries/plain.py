@@ -135,8 +135,7 @@ def whole_handicaps(question: Question, handicaps: Sequence[int] | None) -> list
             or abs(int(one)) > MAX_HANDICAP
         ):
             raise QuestionError(
-                f"handicaps[{number}] must be a whole number of at most {MAX_HANDICAP} in "
-                "size, "
+                f"handicaps[{number}] must be a whole number of at most {MAX_HANDICAP} in size, "
                 f"got {one!r}"
             )
     return [int(one) for one in listed]

@@ -34,9 +34,8 @@ _COMBINED = {
 
 _LOCAL = (
     "How: every record was randomised by itself before it was collected, by the person whom it is "
-    "about or by somebody who held it "
-    "anyway. Neither whoever collected the reports nor whoever learnt from them has to be trusted: "
-    "the promise holds against them too."
+    "about or by somebody who held it anyway. Neither whoever collected the reports nor whoever "
+    "learnt from them has to be trusted: the promise holds against them too."
 )
 
 
@@ -87,9 +86,8 @@ def _banner(model: Model) -> Banner:
     reason = model.privacy.reason or "no reason is recorded"
     return Banner(
         f"NOT PRIVATE. This model comes without any privacy guarantee: {reason}. It may reveal "
-        "facts about single people. "
-        "Handle it like the table that it was learnt from, and do not publish it unless that table "
-        "is public.",
+        "facts about single people. Handle it like the table that it was learnt from, and do not "
+        "publish it unless that table is public.",
         alarm=True,
     )
 
@@ -107,9 +105,8 @@ def _about(model: Model) -> list[Block]:
     joined = f" ({how})" if len(model.trees) > 1 else ""
     text = (
         f"It predicts {model.schema.target} ({_listed(class_labels(model.schema))}). It consists "
-        f"of {_consists(model)}{joined}. "
-        f"The file holds the tests of the trees and {counts}. "
-        f"It holds {'no count and ' if model.combine == 'scores' else ''}no row of the table."
+        f"of {_consists(model)}{joined}. The file holds the tests of the trees and {counts}. It "
+        f"holds {'no count and ' if model.combine == 'scores' else ''}no row of the table."
     )
     settings = tuple((name, _setting(value)) for name, value in model.settings.items())
     table: list[Block] = [Grid(("setting", "value"), settings)] if settings else []
@@ -153,27 +150,23 @@ def _protected(model: Model) -> list[Block]:
     elif rows > 1:
         whom = (
             f"Every single person with at most {most}. That nobody has more is the owner's "
-            "assertion: "
-            "no column says whose row it is, so it could not be enforced."
+            "assertion: no column says whose row it is, so it could not be enforced."
         )
     else:
         whom = (
             "Every single row. This protects a person only if nobody has more than one row, which "
-            "is the owner's assertion: "
-            "no column says whose row it is, so it could not be enforced."
+            "is the owner's assertion: no column says whose row it is, so it could not be enforced."
         )
     unit = privacy.unit
     if privacy.local:
         sent = "one of them" if rows == 1 else f"at most {rows} of them"
         whom = (
             f"Every single record. A person who sent {sent} is protected with this epsilon; "
-            "whoever sent more loses more, in proportion. "
-            "Nobody else could count them."
+            "whoever sent more loses more, in proportion. Nobody else could count them."
         )
         what = (
             "Exchanging all that a record says for anything else would have made the same report "
-            "almost as likely. That somebody took part "
-            "is not hidden, and how many did is public."
+            "almost as likely. That somebody took part is not hidden, and how many did is public."
         )
     elif privacy.neighbours == "replace":
         what = (
@@ -221,16 +214,14 @@ def _not_protected(model: Model) -> list[Block]:
         other = [
             (
                 "Anything else published from the same table: what it costs adds to this. The "
-                "owner's "
-                "ledger has the sum."
+                "owner's ledger has the sum."
             )
         ]
         if privacy.local:
             other = [
                 (
                     "Anything else that the same people told: what it costs adds to this, and "
-                    "nobody "
-                    "but they can keep the sum."
+                    "nobody but they can keep the sum."
                 )
             ]
     else:
@@ -239,16 +230,13 @@ def _not_protected(model: Model) -> list[Block]:
         "The schema: names of columns, listed values, bounds and classes are public.",
         *rows,
         "What is true of the population: the model exists to show it. A statistical fact about a "
-        "group is learnt whether or not "
-        "any one member took part.",
+        "group is learnt whether or not any one member took part.",
         "A person's class, where it can be predicted from other people's data: whoever knows "
-        "someone's attributes can predict "
-        "their class, even if that person never was in the table.",
+        "someone's attributes can predict their class, even if that person never was in the table.",
         groups,
         (
             "Side channels: how long training took, memory, logs and backups of the machine that "
-            "held "
-            "the table."
+            "held the table."
         ),
         *other,
     ]
@@ -298,11 +286,10 @@ def _noise(model: Model) -> list[Block]:
     else:
         text = (
             "Each count of a leaf carries random noise with a standard deviation of "
-            f"{model.noise:.3g}: it is right to within "
-            f"about {2 * model.noise:.3g}, 19 times in 20. A leaf whose counts are no larger than "
-            "that says little, and a count "
-            "below zero is noise alone. Counts of inner nodes add up those of several leaves, and "
-            "their noise."
+            f"{model.noise:.3g}: it is right to within about {2 * model.noise:.3g}, 19 times in "
+            "20. A leaf whose counts are no larger than that says little, and a count below zero "
+            "is noise alone. Counts of inner nodes add up those of several leaves, and their "
+            "noise."
         )
     return [Heading("Noise in the counts"), Paragraph(text)]
 
@@ -311,12 +298,10 @@ def _scores(model: Model) -> list[Block]:
     parts = Parts.of(model)
     text = (
         "The values in the trees are scores, not counts: they hold no count of people. A score "
-        "says how strongly a part of the model "
-        "speaks for a class, on a log scale. The scores of a row are added up over all parts, and "
-        "the probability of a class is "
-        "e to the power of its sum, divided by the total of this over all classes: one point more "
-        "for a class multiplies its odds "
-        "against any other by e, about 2.72."
+        "says how strongly a part of the model speaks for a class, on a log scale. The scores of a "
+        "row are added up over all parts, and the probability of a class is e to the power of its "
+        "sum, divided by the total of this over all classes: one point more for a class multiplies "
+        "its odds against any other by e, about 2.72."
     )
     votes = sorted({amount for tree in parts.trees if (amount := vote(tree)) is not None})
     items = []
@@ -327,10 +312,9 @@ def _scores(model: Model) -> list[Block]:
         )
         items.append(
             "Decision trees: every leaf says one class, and adds "
-            f"{' or '.join(f'{amount:.6g}' for amount in votes)} to its score. This "
-            "amount is public and the same in every leaf: it does not say how many people are "
-            "behind it, nor how sure the leaf is."
-            f"{drawn if model.privacy.private else ''}"
+            f"{' or '.join(f'{amount:.6g}' for amount in votes)} to its score. This amount is "
+            "public and the same in every leaf: it does not say how many people are behind it, "
+            f"nor how sure the leaf is.{drawn if model.privacy.private else ''}"
         )
     if any(vote(tree) is None and says_classes(tree) for tree in parts.trees):
         items.append(
@@ -357,8 +341,7 @@ def _limits() -> list[Block]:
         ),
         (
             "Its checksum shows that a model file is undamaged, not who made it. Take it from a "
-            "source "
-            "that you trust."
+            "source that you trust."
         ),
         "A prediction is a statistical statement, not a fact about a person.",
     )

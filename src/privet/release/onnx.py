@@ -111,8 +111,7 @@ def _stacked(model: Model) -> _Forest:
         )
     if (size := n_nodes * model.schema.n_classes * 8) > MAX_TABLE_BYTES:
         raise ParameterError(
-            f"ONNX export: counts may take {MAX_TABLE_BYTES} bytes at most, these take {size}; "
-            "use "
+            f"ONNX export: counts may take {MAX_TABLE_BYTES} bytes at most, these take {size}; use "
             "fewer trees"
         )
     # the last one is the extra column of leaves

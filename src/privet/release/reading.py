@@ -33,9 +33,8 @@ def reading(
     if in_place:
         change = (
             f"change by at most {factor(odds)} when somebody sees the {released} "
-            f"(e^{rounded_up(odds)}): the number of rows is public, so "
-            f"that somebody else is in the place of a {whose} that is not there, one taken out and "
-            "one put in. "
+            f"(e^{rounded_up(odds)}): the number of rows is public, so that somebody else is in "
+            f"the place of a {whose} that is not there, one taken out and one put in. "
         )
     first = (
         f"Epsilon is {rounded_up(epsilon)}. Whatever is in the {released}, it is at most "
@@ -67,9 +66,8 @@ def reading(
     if privacy.promised.epsilon is None:
         text = (
             f"The promise is stated as rho = {rounded_up(float(privacy.promised.rho))} "
-            "(zero-concentrated differential privacy). "
-            f"Epsilon goes with delta = {float(_delta(privacy)):.2g}: outcomes that together have "
-            "about this probability may "
+            "(zero-concentrated differential privacy). Epsilon goes with delta = "
+            f"{float(_delta(privacy)):.2g}: outcomes that together have about this probability may "
             "exceed the factor."
         )
         blocks.append(Paragraph(text))
@@ -135,8 +133,7 @@ def _composition(privacy: PrivacyStatement) -> str:
     """How the promises of several tables make one."""
     text = {
         "disjoint": "The owners assert that nobody is in two of them, so that a person loses the "
-        "largest amount. If somebody is, that "
-        "person loses the sum of the amounts of their tables.",
+        "largest amount. If somebody is, that person loses the sum of the amounts of their tables.",
         "may-overlap": "Somebody may be in all of them, so that a person loses the sum of the amounts.",  # noqa: E501
         "same": (
             "They hold different attributes of the same people, so that a person loses the sum of "

@@ -163,8 +163,7 @@ def _values(model: Model, parts: Parts, *, whole: bool) -> Text:
         adds = (
             (
                 f"A tree adds {' or '.join(sorted(f'{amount:.6g}' for amount in votes))} to the "
-                "score "
-                "of its class. "
+                "score of its class. "
             )
             if drawn
             else ""

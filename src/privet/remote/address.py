@@ -45,8 +45,7 @@ def checked_address(url: str, insecure: bool) -> str:
     if parts.scheme == "http" and not insecure and not _is_this_machine(host):
         raise PrivacyError(
             f"plain HTTP to {host} would show the token and the answers to everybody in between; "
-            "use https://, "
-            "or pass insecure=True if the way there is protected"
+            "use https://, or pass insecure=True if the way there is protected"
         )
     return f"{parts.scheme}://{parts.netloc}{parts.path.rstrip('/')}"
 
@@ -71,8 +70,7 @@ def checked_token(token: str) -> str:
     bare = token.strip() if isinstance(token, str) else ""
     if not bare or not bare.isascii() or not bare.isprintable() or " " in bare:
         raise ParameterError(
-            "token must be a text of printable ASCII characters without spaces, as the owner "
-            "gave "
+            "token must be a text of printable ASCII characters without spaces, as the owner gave "
             "it"
         )
     return bare

@@ -49,8 +49,7 @@ class RemotePart(RemoteAsking):
     def split_people(self, n_parts: int, epsilon: Number) -> NoReturn:  # noqa: ARG002
         """Not over HTTP."""
         raise QuestionError(
-            "a part of the people cannot be divided again over HTTP; divide them into more "
-            "parts "
+            "a part of the people cannot be divided again over HTTP; divide them into more parts "
             "at once"
         )
 

@@ -41,8 +41,7 @@ def understood(what: str) -> Iterator[None]:
     ) as error:
         found = str(error) if isinstance(error, NotTheAnswer) else type(error).__name__
         raise Unavailable(
-            f"the curator's {what} is not what this version of Privet expects ({found}); if it "
-            "was "
+            f"the curator's {what} is not what this version of Privet expects ({found}); if it was "
             "charged, history() lists it"
         ) from None
 

@@ -261,8 +261,7 @@ class Numeric:
         if edges is not None:
             if not (low is None and high is None and bins is None and spacing is None):
                 raise SchemaError(
-                    "Numeric: edges stand instead of low, high, bins and spacing; give one or "
-                    "the "
+                    "Numeric: edges stand instead of low, high, bins and spacing; give one or the "
                     "other"
                 )
             if not isinstance(edges, list | tuple | np.ndarray):
@@ -438,8 +437,7 @@ def _checked_value(parameter: str, value: object) -> Value:
         return value
     what = repr(value) if isinstance(value, str | float) else type(value).__name__
     raise SchemaError(
-        f"Categorical: {parameter}: a value must be text, a finite number or a truth value, "
-        "got "
+        f"Categorical: {parameter}: a value must be text, a finite number or a truth value, got "
         f"{what}"
     )
 

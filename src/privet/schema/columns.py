@@ -46,8 +46,7 @@ class Columns:
         ):
             raise ParameterError(
                 "a table must be a pandas, Polars or Arrow table, a mapping of columns or a "
-                "two-dimensional array, "
-                f"got {type(table).__name__}"
+                f"two-dimensional array, got {type(table).__name__}"
             )
         self._cache: dict[str, Column] = {}
 

@@ -19,10 +19,9 @@ from privet.schema.schema import Schema
 
 WARNING = (
     "Every category and every bound in this schema was read off the file, and a schema is public. "
-    "That is fine for a public sample, and a privacy breach for private rows. "
-    "Before you use it: check each list and each bound against the documentation of the data, add "
-    "what the sample does "
-    "not show, round the bounds, and declare n_rows only if the number of rows is public."
+    "That is fine for a public sample, and a privacy breach for private rows. Before you use it: "
+    "check each list and each bound against the documentation of the data, add what the sample "
+    "does not show, round the bounds, and declare n_rows only if the number of rows is public."
 )
 
 FEW = 20  # numbers with at most this many distinct values are drafted as categories
@@ -47,15 +46,13 @@ def draft(sample: Any, target: str | None = None) -> Schema:
     for column in columns:
         if kind_of(sample[column]) is None:
             raise SchemaError(
-                f"column {column!r} holds neither text, numbers nor truth values; convert it, "
-                "or "
+                f"column {column!r} holds neither text, numbers nor truth values; convert it, or "
                 "leave it out"
             )
     classes = _values(sample[name])
     if len(classes) < 2 or len(classes) > MANY:
         raise SchemaError(
-            f"the class column {name!r} must have 2 to {MANY} distinct values; name another "
-            "with "
+            f"the class column {name!r} must have 2 to {MANY} distinct values; name another with "
             "the target option"
         )
     attributes = {}

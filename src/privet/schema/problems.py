@@ -22,16 +22,13 @@ _ADVICE: dict[What, str] = {
         "store it as text or whole numbers"
     ),
     "unlisted": "holds values that the schema does not list; list them, declare a catch-all with "
-    "'other', "
-    "or accept that such rows are not counted with on_unknown 'drop'",
+    "'other', or accept that such rows are not counted with on_unknown 'drop'",
     "null": "holds missing entries; declare what stands for them with 'missing', "
     "or accept that such rows are not counted with on_unknown 'drop'",
     "not a number": "holds text that is no number; declare the column as categorical, clean it, or "
-    "declare 'missing' "
-    "so that null stands for it",
+    "declare 'missing' so that null stands for it",
     "out of range": "holds numbers outside the declared bounds; widen them, or accept with "
-    "on_unknown 'clip' (counted in "
-    "the nearest bin) or 'drop' (not counted)",
+    "on_unknown 'clip' (counted in the nearest bin) or 'drop' (not counted)",
 }
 
 

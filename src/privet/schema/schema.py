@@ -78,8 +78,7 @@ class Schema:
     def __post_init__(self) -> None:
         if not isinstance(self.attributes, Mapping) or not self.attributes:
             raise SchemaError(
-                "Schema: attributes must be a mapping from names to Categorical or Numeric, "
-                "and "
+                "Schema: attributes must be a mapping from names to Categorical or Numeric, and "
                 "not empty"
             )
         for name, attribute in self.attributes.items():
@@ -105,8 +104,7 @@ class Schema:
             _checked_name("person", self.person)
             if self.person in self.attributes or self.person == self.target:
                 raise SchemaError(
-                    f"Schema: person {self.person!r} must not be an attribute or the target: "
-                    "it "
+                    f"Schema: person {self.person!r} must not be an attribute or the target: it "
                     "identifies people"
                 )
         if self.neighbours not in ("add-remove", "replace"):

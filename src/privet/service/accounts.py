@@ -155,8 +155,7 @@ class Accounts:
                 )
             except sqlite3.IntegrityError:
                 raise ParameterError(
-                    f"there is an analyst {name!r} already; give them a new token with "
-                    "'analyst "
+                    f"there is an analyst {name!r} already; give them a new token with 'analyst "
                     "token'"
                 ) from None
         return token
@@ -243,8 +242,7 @@ class Accounts:
             rows = connection.execute(
                 (
                     "SELECT dataset FROM grants WHERE analyst = ?1 AND (?2 IS NULL OR dataset = "
-                    "?2) "
-                    "ORDER BY dataset"
+                    "?2) ORDER BY dataset"
                 ),
                 (analyst, dataset),
             ).fetchall()
@@ -309,8 +307,7 @@ class Accounts:
                 connection.close()
         except SchemaError:  # that of a data set was looked at before it was stored
             raise LedgerError(
-                f"the accounts {self.path} are damaged: a schema in them is none; put a backup "
-                "in "
+                f"the accounts {self.path} are damaged: a schema in them is none; put a backup in "
                 "their place"
             ) from None
         except PrivetError:
@@ -323,8 +320,7 @@ class Accounts:
             ) from None
         except (ValueError, TypeError, RecursionError):
             raise LedgerError(
-                f"the accounts {self.path} are damaged: they hold what Privet does not write; "
-                "put "
+                f"the accounts {self.path} are damaged: they hold what Privet does not write; put "
                 "a backup in their place"
             ) from None
 

@@ -411,8 +411,7 @@ class Desk:
             raise TooMany(
                 (
                     "your recorded answers take all the room that is allowed; the owner can tell "
-                    "what "
-                    "to do"
+                    "what to do"
                 ),
                 3600,
             )

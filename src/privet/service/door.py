@@ -69,8 +69,7 @@ class Door:
             analyst = await asyncio.wrap_future(self._guards.submit(self._admit, scope))
             if self._inside[analyst] >= self._desk.limits.at_once_each:
                 raise TooMany(
-                    f"you have {self._inside[analyst]} requests under way, which is all that "
-                    "is "
+                    f"you have {self._inside[analyst]} requests under way, which is all that is "
                     "allowed; wait for one"
                 )
         except PrivetError as error:

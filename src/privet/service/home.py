@@ -112,8 +112,7 @@ class Home:
             raise LedgerError(f"{place / _CONFIG} must say where the ledger is")
         if ledger == _LEDGER and not (place / _LEDGER).is_file():
             raise LedgerError(
-                f"the ledger {place / _LEDGER} is gone; put it back, a new one would forget "
-                "what "
+                f"the ledger {place / _LEDGER} is gone; put it back, a new one would forget what "
                 "was spent"
             )
         return cls(

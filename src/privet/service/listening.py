@@ -40,8 +40,7 @@ def listen(
     if cert is None and not behind_tls and not _is_loopback(host):
         raise PrivacyError(
             f"listening at {host} without TLS would let anybody on the way read tokens and "
-            "answers; give --cert and --key, "
-            "or --behind-tls where something in front does TLS"
+            "answers; give --cert and --key, or --behind-tls where something in front does TLS"
         )
     app = make_app()
     try:

@@ -112,8 +112,7 @@ class Snapshots:
                 raise TooMany(
                     (
                         f"you have {self._limits.snapshots_each} snapshots open, which is all that "
-                        "is "
-                        "allowed; end one"
+                        "is allowed; end one"
                     ),
                     5,
                 )

@@ -49,8 +49,7 @@ class SQLFunctions:
             version = connection.execute("SELECT version FROM privet.functions").fetchone()
             if version != (_VERSION,):
                 raise LedgerError(
-                    f"the SQL functions of ledger {ledger.name} have another version, this "
-                    "Privet "
+                    f"the SQL functions of ledger {ledger.name} have another version, this Privet "
                     f"has version {_VERSION}"
                 )
 
@@ -68,8 +67,7 @@ class SQLFunctions:
         check_name("dataset", dataset)
         if schema.from_data:
             raise PrivacyError(
-                "this schema was read off the data, so that its lists give rows away; write "
-                "one "
+                "this schema was read off the data, so that its lists give rows away; write one "
                 "that is public"
             )
         address = self._ledger.url
@@ -138,8 +136,7 @@ class SQLFunctions:
             connection.execute(
                 (
                     "INSERT INTO privet.roles VALUES ($1, $2) ON CONFLICT (role) DO UPDATE SET "
-                    "analyst "
-                    "= excluded.analyst"
+                    "analyst = excluded.analyst"
                 ),
                 (role, analyst),
             )
@@ -206,7 +203,6 @@ def _refuse_mighty_roles(connection: psycopg.Connection[Any]) -> None:
     if found is not None:
         role, might = found
         raise PrivacyError(
-            f"role {role!r} could read the ledger or the rows of a data set without asking: "
-            "it, or "
+            f"role {role!r} could read the ledger or the rows of a data set without asking: it, or "
             f"a role that it can become, {might}"
         )

@@ -89,8 +89,7 @@ def plan_of(model: Model) -> Plan:
     if model.evidence is None:
         raise ParameterError(
             f"this model ({model.learner}) keeps no leaf vectors, so that no counts can be added "
-            "to it; random trees that were trained, "
-            "contributed or merged do"
+            "to it; random trees that were trained, contributed or merged do"
         )
     return Plan(
         model.schema,
@@ -176,8 +175,7 @@ def _merged(models: Sequence[Model], people: People, weighting: Weighting) -> Mo
             )
         if (plan.combine, plan.shrink) != (plans[0].combine, plans[0].shrink):
             raise QuestionError(
-                "the models differ in how trees combine or how much thin leaves borrow; they "
-                "must "
+                "the models differ in how trees combine or how much thin leaves borrow; they must "
                 "agree"
             )
     statement = PrivacyStatement.together([model.privacy for model in models], people)
@@ -225,8 +223,7 @@ def checked_people(people: str) -> None:
     if people not in ("disjoint", "may-overlap"):
         raise ParameterError(
             "people must be 'disjoint' (nobody is in two batches: epsilon is the largest of "
-            "theirs) or 'may-overlap' (epsilon is "
-            f"their sum), got {people!r}"
+            f"theirs) or 'may-overlap' (epsilon is their sum), got {people!r}"
         )
 
 

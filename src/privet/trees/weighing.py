@@ -93,10 +93,9 @@ def worn(evidence: Evidence) -> str:
         return ""
     return (
         f"the noise of {len(batches)} batches has outgrown the counts: each sum has noise of "
-        f"standard deviation {noise:.3g}, and "
-        f"rows account for a root mean square of {strength:.3g}. Built anew from all rows at half "
-        "the epsilon of a batch, it "
-        f"would be about {anew:.3g}"
+        f"standard deviation {noise:.3g}, and rows account for a root mean square of "
+        f"{strength:.3g}. Built anew from all rows at half the epsilon of a batch, it would be "
+        f"about {anew:.3g}"
     )
 
 

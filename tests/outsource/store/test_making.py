@@ -129,8 +129,7 @@ DAMAGES = {
         "it.parquet",
         (
             "SELECT * REPLACE (CASE WHEN c3 = 'p7' THEN 'mauve' ELSE c0 END AS c0) FROM old ORDER "
-            "BY "
-            "eseq"
+            "BY eseq"
         ),
         "it.parquet: row 7 does not fit",
     ),

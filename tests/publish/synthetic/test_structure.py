@@ -22,10 +22,10 @@ from privet.publish.synthetic.structure import (
     choose_pair,
     parents_of,
 )
+from privet.queries.json_parts import expected_to, question_to
 from privet.question import Question
 from privet.schema import Categorical, Schema
 from privet.service.limits import Limits
-from privet.queries.json_parts import expected_to, question_to
 from tests.publish.synthetic.small import seeded
 
 

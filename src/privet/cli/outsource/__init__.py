@@ -8,8 +8,7 @@ from privet.cli.outsource import client, owner, server
 
 app = typer.Typer(
     help="Store a table at a server that must not link people to a sensitive value, and learn "
-    "trees there. "
-    "This is anatomization, not differential privacy.",
+    "trees there. This is anatomization, not differential privacy.",
     no_args_is_help=True,
 )
 app.add_typer(owner.key_app, name="key")

@@ -80,8 +80,7 @@ def status(
     console = Console()
     console.print(
         f"table {anatomy.id[:8]}: {told['rows']} rows in {told['groups']} groups, "
-        f"{anatomy.l}-diverse in {anatomy.sensitive!r}; "
-        f"{told['pending']} rows wait for a group",
+        f"{anatomy.l}-diverse in {anatomy.sensitive!r}; {told['pending']} rows wait for a group",
         highlight=False,
         soft_wrap=True,
     )
@@ -257,8 +256,7 @@ def insert(
         rows = rows_of(table)
         done = insert_rows(there, rows, batch)
     typer.echo(
-        f"added {len(rows)} rows; {done.placed} got a group ({done.groups} groups), "
-        f"{done.waiting} "
+        f"added {len(rows)} rows; {done.placed} got a group ({done.groups} groups), {done.waiting} "
         "wait"
     )
 
@@ -299,8 +297,7 @@ def delete(
     with connected(url, token_file, key_file, ca) as there, working("deleting"):
         done = delete_rows(there, rows_of(table))
     typer.echo(
-        f"deleted {done} rows; sub-trees that had seen them are dropped, the base tree "
-        "remembers "
+        f"deleted {done} rows; sub-trees that had seen them are dropped, the base tree remembers "
         "them until 'learn'"
     )
 

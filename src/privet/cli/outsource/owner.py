@@ -82,8 +82,7 @@ def retire_key(
     with connected(url, token_file, path, ca) as there:
         if old := rotate(there):
             raise OutsourceError(
-                f"{old} texts were still sealed with an older key (they are not any more): "
-                "does "
+                f"{old} texts were still sealed with an older key (they are not any more): does "
                 "somebody still use it?"
             )
     with locked(path) as (ring, passphrase):
@@ -142,8 +141,7 @@ def split(
         if ring.table is not None:
             raise ParameterError(
                 f"the key in {key_file} belongs to another split; make a key for each. Where one "
-                "key opens two tables, a server could show "
-                "one in place of the other"
+                "key opens two tables, a server could show one in place of the other"
             )
         with working("splitting"):
             made = split_table(rows, public, sensitive, l, ring, pruning=pruning)
@@ -189,8 +187,7 @@ def split(
             typer.echo(f"{count} rows {why} and are held back; they are in neither half")
     if len(made.unplaced):
         typer.echo(
-            "note: whoever knows that a person is in the table, but not in the halves, can "
-            "guess a "
+            "note: whoever knows that a person is in the table, but not in the halves, can guess a "
             "most frequent value for them"
         )
     _tell(verdict.problems, verdict.remarks)
@@ -220,8 +217,7 @@ def verify(
         raise typer.Exit(1)
     told = "joined with the key" if verdict.joined else "looked at without the key"
     typer.echo(
-        f"{folder}: {verdict.rows} rows in {verdict.groups} groups, {verdict.l:g}-diverse; "
-        f"{told}; "
+        f"{folder}: {verdict.rows} rows in {verdict.groups} groups, {verdict.l:g}-diverse; {told}; "
         "nothing else links the halves"
     )
 
@@ -268,13 +264,11 @@ def attack(
         return
     low, high = found.interval
     typer.echo(
-        f"{found.n_rows} people in {found.n_groups} groups; l-diversity allows the group alone "
-        "to "
+        f"{found.n_rows} people in {found.n_groups} groups; l-diversity allows the group alone to "
         f"tell {found.bound:.0%}"
     )
     typer.echo(
-        f"the adversary sees both halves and knows the values of {found.known} people, who do "
-        "not "
+        f"the adversary sees both halves and knows the values of {found.known} people, who do not "
         "count with their groups"
     )
     typer.echo(f"  a random guess in the group is right for      {found.random_guess:.1%}")
@@ -288,13 +282,11 @@ def attack(
     )
     if found.names_open:
         typer.echo(
-            f"  the same, with the names of values settled    {found.renamed:.1%}  (groups "
-            "tell "
+            f"  the same, with the names of values settled    {found.renamed:.1%}  (groups tell "
             "people apart, not their values;"
         )
         typer.echo(
-            "                                                to know a few people settles it, "
-            "see "
+            "                                                to know a few people settles it, see "
             "--known)"
         )
     rightly = (

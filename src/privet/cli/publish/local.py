@@ -145,8 +145,7 @@ def randomize(
     given = [schema, epsilon, spread, together, class_share, plan]
     if randomizer is not None and any(option is not None for option in given):
         raise ParameterError(
-            "--randomizer says everything; leave out --schema, --epsilon, --spread, "
-            "--together, "
+            "--randomizer says everything; leave out --schema, --epsilon, --spread, --together, "
             "--class-share and --plan"
         )
     beside = (
@@ -242,8 +241,7 @@ def learn(
     else:
         if learner is not None and learner not in LEARNERS:
             raise ParameterError(
-                f"--learner must be one of {', '.join(LEARNERS)}, which learn from counts "
-                "alone, "
+                f"--learner must be one of {', '.join(LEARNERS)}, which learn from counts alone, "
                 f"got {learner!r}"
             )
         chosen = learner_named(learner or LEARNERS[0], "1", setting)
@@ -286,8 +284,7 @@ def _made(
     if plan is not None:
         if spread is not None or together is not None or class_share is not None:
             raise ParameterError(
-                "--spread, --together and --class-share are for records, not for the leaves of "
-                "a "
+                "--spread, --together and --class-share are for records, not for the leaves of a "
                 "plan"
             )
         return LeafRandomizer(read_plan(plan), epsilon, schema=known)

@@ -103,8 +103,7 @@ class Encoding:
             and (np.abs(sums) <= contributions * self.limit).all()
         ):
             raise ParameterError(
-                "what came out of the secure sum is no sum of whole numbers: the parties did "
-                "not "
+                "what came out of the secure sum is no sum of whole numbers: the parties did not "
                 "all follow the protocol"
             )
         return sums.astype(np.int64)

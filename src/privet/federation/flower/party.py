@@ -100,8 +100,7 @@ class Party:
             )
         if terms.colluding < self.colluding:
             raise PrivacyError(
-                f"colluding must be at least {self.colluding} for this party, the server "
-                "allows "
+                f"colluding must be at least {self.colluding} for this party, the server allows "
                 f"for {terms.colluding}"
             )
         if terms.honest > self.honest:

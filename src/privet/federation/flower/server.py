@@ -117,8 +117,7 @@ class AskOnce(Strategy):
             time.sleep(0.2)
         if there != self._settings.parties:
             raise ParameterError(
-                f"parties must be as many as are connected: {self._settings.parties} are "
-                "expected, "
+                f"parties must be as many as are connected: {self._settings.parties} are expected, "
                 f"{there} are there"
             )
         return [
@@ -168,10 +167,8 @@ def secure_sum(grid: Grid, context: Context, plan: Plan, settings: Settings) -> 
         terms = settings.terms
         raise PrivacyError(
             f"fewer than {terms.contributions} of {settings.parties} parties contributed (honest "
-            f"{terms.honest} and colluding "
-            f"{terms.colluding}), or one left before the counting began: nothing was unmasked and "
-            "no model is written; what parties "
-            "charged stands"
+            f"{terms.honest} and colluding {terms.colluding}), or one left before the counting "
+            "began: nothing was unmasked and no model is written; what parties charged stands"
         )
     return strategy.sum
 

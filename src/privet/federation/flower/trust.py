@@ -34,24 +34,19 @@ def notes(terms: Terms, parties: int, contributions: int, people: str) -> tuple[
     """What the promise rests on, for a round of so many parties of whom so many contributed."""
     return (
         f"The counts of {contributions} of {parties} parties were added up by Flower's SecAgg+: "
-        "the server saw the sum, and no part of it. "
-        "It is assumed to be honest but curious: it follows the protocol, and may compute what it "
-        "likes from what it sees.",
+        "the server saw the sum, and no part of it. It is assumed to be honest but curious: it "
+        "follows the protocol, and may compute what it likes from what it sees.",
         f"The reconstruction threshold is {terms.contributions}: with fewer contributions nothing "
-        "is unmasked, "
-        f"so {parties - terms.contributions} of the {parties} parties may drop out.",
+        f"is unmasked, so {parties - terms.contributions} of the {parties} parties may drop out.",
         f"Each contribution holds one of {terms.honest} shares of discrete Laplace noise: the "
-        f"noise of any {terms.honest} honest parties "
-        "is that of one curator, and the promise rests on it alone. "
-        f"So {most_colluding(terms, contributions)} of the parties may collude, with the server or "
-        "with one another; "
-        "whoever contributed counts as one, for it knows its own noise.",
+        f"noise of any {terms.honest} honest parties is that of one curator, and the promise "
+        f"rests on it alone. So {most_colluding(terms, contributions)} of the parties may "
+        "collude, with the server or with one another; whoever contributed counts as one, for it "
+        "knows its own noise.",
         "Colluding parties can subtract their own counts and their own noise from the sum, and no "
-        "more; the noise that is left is still "
-        "that of one curator.",
+        "more; the noise that is left is still that of one curator.",
         f"If fewer than {terms.honest} contributions are honest, only a part of that noise is "
-        "left, a difference of negative binomial "
-        "variables, and this epsilon is not promised. Neither is it if the server breaks the "
-        "protocol, for example by inventing parties.",
+        "left, a difference of negative binomial variables, and this epsilon is not promised. "
+        "Neither is it if the server breaks the protocol, for example by inventing parties.",
         _PEOPLE[people],
     )

@@ -45,8 +45,7 @@ def slack(space: TreeSpace) -> Fraction:
     if found > MAX_SLACK:
         raise QuestionError(
             f"trees of this space can have {within[-1]:.1e} nodes, too many for floating point; "
-            f"use less depth (now {space.depth}) "
-            "or splits with fewer children"
+            f"use less depth (now {space.depth}) or splits with fewer children"
         )
     return found
 

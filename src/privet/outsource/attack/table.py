@@ -34,8 +34,7 @@ def make_table(schema: Schema, codes: Sequence[npt.ArrayLike], classes: npt.Arra
     """All columns that identify people, checked against the public schema."""
     if len(codes) != len(schema.attributes):
         raise ParameterError(
-            f"attack: codes must have a column for each of {len(schema.attributes)} "
-            "attributes, "
+            f"attack: codes must have a column for each of {len(schema.attributes)} attributes, "
             f"got {len(codes)}"
         )
     columns: list[npt.NDArray[Any]] = []

@@ -111,8 +111,7 @@ class KeyRing:
         target = Path(path)
         if target.exists() and not over:
             raise ParameterError(
-                f"{target} exists; a key that is overwritten is lost, and with it everything "
-                "that "
+                f"{target} exists; a key that is overwritten is lost, and with it everything that "
                 "it sealed"
             )
         listed = [_key_to(key) for key in self.keys]
@@ -160,8 +159,7 @@ class KeyRing:
             raise OutsourceError(f"{target} is no key file of version {_VERSION}")
         if "sealed" in data and passphrase is None:
             raise OutsourceError(
-                f"the key file {target} has a passphrase; set PRIVET_PASSPHRASE, or give it "
-                "when "
+                f"the key file {target} has a passphrase; set PRIVET_PASSPHRASE, or give it when "
                 "asked"
             )
         try:

@@ -54,8 +54,7 @@ def _written(table: OutsourcedTable, file: TextIO) -> int:
         raise Conflict("the table has changed")
     if (len(seen), len(waiting)) != (after["rows"], after["pending"]):
         raise OutsourceError(
-            f"the server says that it has {after['rows']} rows and {after['pending']} that "
-            "wait, "
+            f"the server says that it has {after['rows']} rows and {after['pending']} that wait, "
             "but sent others"
         )
     return len(seen) + len(waiting)

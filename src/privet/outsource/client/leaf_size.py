@@ -68,8 +68,7 @@ def choose_leaf_size(
                 break  # larger thresholds give the same
         if not tried[-1].of:
             raise OutsourceError(
-                "no rows were marked for pruning when the table was split, so no threshold can "
-                "be "
+                "no rows were marked for pruning when the table was split, so no threshold can be "
                 "chosen; name one"
             )
         best = max(tried, key=lambda one: (one.right, -one.tree.largest))

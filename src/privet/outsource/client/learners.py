@@ -47,8 +47,7 @@ class Baseline:
         """
         if not self._table.genuine:
             raise OutsourceError(
-                "without the key or the owner's anatomy.json, a server could ask for any "
-                "column; "
+                "without the key or the owner's anatomy.json, a server could ask for any column; "
                 "give one of them"
             )
         answers: list[str] = []

@@ -35,8 +35,7 @@ def rotate(table: OutsourcedTable) -> int:
         if not fresh and about["version"] == version:  # nothing was old, and nothing came meanwhile
             if rows != about["rows"]:
                 raise OutsourceError(
-                    f"the server says that it has {about['rows']} rows, but sent {rows}; keep "
-                    "the "
+                    f"the server says that it has {about['rows']} rows, but sent {rows}; keep the "
                     "older keys"
                 )
             return done

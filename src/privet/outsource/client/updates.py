@@ -169,8 +169,7 @@ def _check_fit(table: OutsourcedTable, frame: Any) -> None:
     if len(unfit):
         listed = ", ".join(str(row + 1) for row in unfit[:5].tolist())
         raise SchemaError(
-            f"{len(unfit)} of {len(frame)} rows have an entry that does not fit the schema "
-            "(rows "
+            f"{len(unfit)} of {len(frame)} rows have an entry that does not fit the schema (rows "
             f"{listed}...); none is added"
         )
 

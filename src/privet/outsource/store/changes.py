@@ -164,8 +164,7 @@ def _check_groups(anatomy: Anatomy, change: Change) -> None:
     for i, (seq, gid, value) in enumerate(change.values):
         if not (0 <= seq <= _LARGEST and 0 <= gid <= _LARGEST and is_storable(value)):
             raise ParameterError(
-                f"values.{i}: must be a number and a group from 0 to {_LARGEST}, and a text "
-                "that "
+                f"values.{i}: must be a number and a group from 0 to {_LARGEST}, and a text that "
                 "can be stored"
             )
     rows, values = (
@@ -255,8 +254,7 @@ def _reseal(session: Session, reseal: Sequence[tuple[int, bytes]]) -> None:
     if reseal:
         session.run(
             "UPDATE it SET eseq = g.eseq FROM (SELECT unnest($1::BIGINT[]) AS number, "
-            "unnest($2::BYTEA[]) AS eseq) AS g "
-            "WHERE it.number = g.number",
+            "unnest($2::BYTEA[]) AS eseq) AS g WHERE it.number = g.number",
             ([number for number, _ in reseal], [eseq for _, eseq in reseal]),
         )
 
@@ -266,8 +264,7 @@ def _remove(session: Session, numbers: Sequence[int]) -> Touched:
         return []
     left = session.rows(
         "SELECT p.tree, p.leaf, -count(*) FROM places AS p JOIN (SELECT unnest($1::BIGINT[]) AS "
-        "number) AS g ON g.number = p.number "
-        "GROUP BY p.tree, p.leaf",
+        "number) AS g ON g.number = p.number GROUP BY p.tree, p.leaf",
         (list(numbers),),
     )
     for table in ("places", "it"):
@@ -332,10 +329,9 @@ def _resize(session: Session, touched: Touched) -> None:
         total[tree, leaf] += n
     if total:
         session.run(
-            "UPDATE leaves SET n_rows = n_rows + g.n FROM "
-            "(SELECT unnest($1::BIGINT[]) AS tree, unnest($2::BIGINT[]) AS leaf, "
-            "unnest($3::BIGINT[]) AS n) AS g "
-            "WHERE leaves.tree = g.tree AND leaves.leaf = g.leaf",
+            "UPDATE leaves SET n_rows = n_rows + g.n FROM (SELECT unnest($1::BIGINT[]) AS tree, "
+            "unnest($2::BIGINT[]) AS leaf, unnest($3::BIGINT[]) AS n) AS g WHERE leaves.tree = "
+            "g.tree AND leaves.leaf = g.leaf",
             ([tree for tree, _ in total], [leaf for _, leaf in total], list(total.values())),
         )
 

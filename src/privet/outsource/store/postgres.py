@@ -214,15 +214,13 @@ def _configure(connection: Connection, schema: str) -> None:
         "SELECT set_config('search_path', $1, false), set_config('lock_timeout', $2, false), "
         "set_config('jit', 'off', false), "
         # what is asked is found by an index, a few rows of many
-        "set_config('random_page_cost', '1.1', false), "
-        "set_config('default_transaction_isolation', 'read committed', false), "
-        "set_config('default_transaction_read_only', 'off', false)",
+        "set_config('random_page_cost', '1.1', false), set_config('default_transaction_isolation', "
+        "'read committed', false), set_config('default_transaction_read_only', 'off', false)",
         (f'pg_catalog, "{schema}", pg_temp', f"{_WRITING}s"),
     )
     # Anything above "on" waits for replicas too: the owner's choice.
     connection.execute(
-        "SELECT set_config(name, 'on', false) FROM pg_settings WHERE name = "
-        "'synchronous_commit' "
+        "SELECT set_config(name, 'on', false) FROM pg_settings WHERE name = 'synchronous_commit' "
         "AND setting IN ('off', 'local')"
     )
 

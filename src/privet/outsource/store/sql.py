@@ -38,9 +38,8 @@ from privet.tree import Tree
 
 _SUMMARY = (
     "SELECT t.id, t.made, t.splits, t.leaf_size, t.max_depth, l.n_leaves, l.largest, t.changed "
-    "FROM trees AS t JOIN ("
-    "SELECT tree, count(*) AS n_leaves, max(n_rows) AS largest FROM leaves GROUP BY tree) AS l ON "
-    "l.tree = t.number "
+    "FROM trees AS t JOIN (SELECT tree, count(*) AS n_leaves, max(n_rows) AS largest FROM leaves "
+    "GROUP BY tree) AS l ON l.tree = t.number "
 )
 
 
@@ -141,8 +140,7 @@ class SqlStore(ABC):
             refined = session.rows(
                 (
                     "SELECT leaf, version FROM subtrees WHERE tree = $1 AND body IS NOT NULL ORDER "
-                    "BY "
-                    "leaf"
+                    "BY leaf"
                 ),
                 (number,),
             )
@@ -215,8 +213,7 @@ class SqlStore(ABC):
             session.rows(
                 (
                     "SELECT st.gid, count(*) FROM st JOIN (SELECT unnest($1::BIGINT[]) AS gid) AS "
-                    "g ON "
-                    "g.gid = st.gid GROUP BY st.gid"
+                    "g ON g.gid = st.gid GROUP BY st.gid"
                 ),
                 (sorted(set(gids)),),
             )
@@ -232,8 +229,7 @@ class SqlStore(ABC):
             found = session.rows(
                 (
                     "SELECT version, body FROM subtrees WHERE tree = $1 AND leaf = $2 AND body IS "
-                    "NOT "
-                    "NULL"
+                    "NOT NULL"
                 ),
                 (number, leaf),
             )

@@ -65,8 +65,7 @@ def stage(connection: duckdb.DuckDBPyConnection, folder: Path) -> None:
         columns = ", ".join(names)
         connection.execute(
             f"INSERT INTO it SELECT file_row_number, {columns}, pruning, gid, eseq FROM "
-            "read_parquet($1, file_row_number = true) "
-            "ORDER BY file_row_number",
+            "read_parquet($1, file_row_number = true) ORDER BY file_row_number",
             [it],
         )
         connection.execute(
@@ -113,15 +112,13 @@ def _check_order(connection: duckdb.DuckDBPyConnection, path: str, column: str) 
     """
     wrong = connection.execute(
         f"SELECT n FROM (SELECT file_row_number AS n, {column} AS x, lag({column}) OVER (ORDER BY "
-        "file_row_number) AS before "
-        "FROM read_parquet($1, file_row_number = true)) WHERE x IS NULL OR x <= before ORDER BY n "
-        "LIMIT 1",
+        "file_row_number) AS before FROM read_parquet($1, file_row_number = true)) WHERE x IS "
+        "NULL OR x <= before ORDER BY n LIMIT 1",
         [path],
     ).fetchone()
     if wrong is not None:
         raise OutsourceError(
-            f"{Path(path).name}: row {wrong[0]} is out of order: {column} must grow from row "
-            "to "
+            f"{Path(path).name}: row {wrong[0]} is out of order: {column} must grow from row to "
             "row, so that none comes twice"
         )
 
@@ -168,8 +165,7 @@ def _check_people(connection: duckdb.DuckDBPyConnection, anatomy: Anatomy) -> No
         return
     name = cell_names(len(anatomy.columns))[-1]
     twice = connection.execute(
-        f"SELECT min(number) FROM it WHERE {name} IN (SELECT {name} FROM it GROUP BY {name} "
-        "HAVING "
+        f"SELECT min(number) FROM it WHERE {name} IN (SELECT {name} FROM it GROUP BY {name} HAVING "
         "count(*) > 1)"
     ).fetchone()
     if twice is not None and twice[0] is not None:
@@ -193,16 +189,14 @@ def _check_values(connection: duckdb.DuckDBPyConnection, anatomy: Anatomy) -> No
     bad = undiverse(np.concatenate(gids), np.concatenate(codes), anatomy.l)
     if len(bad):
         raise OutsourceError(
-            f"{VALUES}: group {bad[0]} is not {anatomy.l}-diverse: some value has more than "
-            "one "
+            f"{VALUES}: group {bad[0]} is not {anatomy.l}-diverse: some value has more than one "
             f"{anatomy.l}-th of it"
         )
 
 
 def _write_meta(connection: duckdb.DuckDBPyConnection, anatomy: Anatomy) -> None:
     counted = connection.execute(
-        "SELECT (SELECT count(*) FROM it), (SELECT count(*) FROM st), (SELECT count(DISTINCT "
-        "gid) "
+        "SELECT (SELECT count(*) FROM it), (SELECT count(*) FROM st), (SELECT count(DISTINCT gid) "
         "FROM st)"
     ).fetchone()
     assert counted is not None

@@ -44,9 +44,8 @@ def statements(n_cells: int) -> list[str]:
         ),
         "CREATE TABLE st (seq BIGINT PRIMARY KEY, gid BIGINT NOT NULL, value TEXT)",
         "CREATE TABLE trees (number BIGINT PRIMARY KEY, id TEXT NOT NULL, made TEXT NOT NULL, "
-        "splits TEXT NOT NULL, "
-        "leaf_size BIGINT NOT NULL, max_depth BIGINT, changed BIGINT NOT NULL, structure TEXT NOT "
-        "NULL)",
+        "splits TEXT NOT NULL, leaf_size BIGINT NOT NULL, max_depth BIGINT, changed BIGINT NOT "
+        "NULL, structure TEXT NOT NULL)",
         "CREATE TABLE places (tree BIGINT NOT NULL, number BIGINT NOT NULL, leaf BIGINT NOT NULL)",
         "CREATE TABLE leaves (tree BIGINT NOT NULL, leaf BIGINT NOT NULL, n_rows BIGINT NOT NULL)",
         # A body of NULL: it was dropped, and its version is never given again.
@@ -59,8 +58,7 @@ def statements(n_cells: int) -> list[str]:
         # The changes that had a name, so that one that is sent again is not done again.
         (
             "CREATE TABLE changes (id TEXT NOT NULL, version BIGINT NOT NULL, first_pending BIGINT "
-            "NOT "
-            "NULL, n_pending BIGINT NOT NULL)"
+            "NOT NULL, n_pending BIGINT NOT NULL)"
         ),
     ]
 

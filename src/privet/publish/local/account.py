@@ -27,18 +27,16 @@ def check_neighbours(schema: Schema) -> None:
     if schema.neighbours != "replace":
         raise ParameterError(
             "neighbours must be 'replace' in the schema of a table that is randomised, got "
-            f"{schema.neighbours!r}: there are as many "
-            "reports as rows, so a row added or removed cannot be hidden. Declare it, before the "
-            "first question is asked, in the schema "
-            "that you give: privet schema declare SCHEMA --neighbours replace -o SCHEMA"
+            f"{schema.neighbours!r}: there are as many reports as rows, so a row added or removed "
+            "cannot be hidden. Declare it, before the first question is asked, in the schema that "
+            "you give: privet schema declare SCHEMA --neighbours replace -o SCHEMA"
         )
     if schema.rows_per_person > 1 and schema.n_rows is None:
         raise ParameterError(
             "n_rows must be declared in the schema of a table that is randomised where a person "
-            f"may have {schema.rows_per_person} rows: "
-            "there are as many reports as rows, so a person with more rows than another cannot be "
-            "hidden. Declare it: "
-            "privet schema declare SCHEMA --rows N -o SCHEMA"
+            f"may have {schema.rows_per_person} rows: there are as many reports as rows, so a "
+            "person with more rows than another cannot be hidden. Declare it: privet schema "
+            "declare SCHEMA --rows N -o SCHEMA"
         )
 
 

@@ -187,7 +187,6 @@ def _refuse(bad: npt.NDArray[np.bool_], what: str) -> None:
     """Reports are public, so that a bad one may be shown."""
     if bad.any():
         raise TableError(
-            f"report {int(np.flatnonzero(bad)[0]) + 1} {what}; {int(bad.sum())} of {len(bad)} "
-            "are "
+            f"report {int(np.flatnonzero(bad)[0]) + 1} {what}; {int(bad.sum())} of {len(bad)} are "
             "like this"
         )

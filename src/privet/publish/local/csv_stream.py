@@ -79,8 +79,7 @@ def check_lines(schema: Schema) -> None:
     texts += [label for attribute in schema.attributes.values() for label in attribute.labels]
     if any(char in text for text in texts for char in "\r\n"):
         raise ParameterError(
-            "a name or value of the schema holds a line break, which a line of CSV cannot; "
-            "rename "
+            "a name or value of the schema holds a line break, which a line of CSV cannot; rename "
             "it"
         )
 

@@ -104,8 +104,7 @@ class Randomizer:
         largest = math.prod(sorted(schema.sizes)[-self.together :]) * schema.n_classes
         if spread == "sample" and largest > MAX_POINTS:
             raise ParameterError(
-                f"together is {together}: the attributes have more than {MAX_POINTS} joint "
-                "values; "
+                f"together is {together}: the attributes have more than {MAX_POINTS} joint values; "
                 "draw fewer"
             )
 

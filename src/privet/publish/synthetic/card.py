@@ -65,11 +65,10 @@ def _card_blocks(table: SyntheticTable) -> list[Block]:
         Heading("What the rows are good for"),
         Paragraph(
             "Each attribute follows the class as it does in the real table, up to noise. Two "
-            "attributes follow each other, within "
-            "a class, only along the pairs below; what else is true of three attributes together "
-            "is lost. Values too rare for the noise "
-            "were measured in groups. The counts of single values had noise with a standard "
-            f"deviation of {table.deviation:.3g} rows."
+            "attributes follow each other, within a class, only along the pairs below; what else "
+            "is true of three attributes together is lost. Values too rare for the noise were "
+            "measured in groups. The counts of single values had noise with a standard deviation "
+            f"of {table.deviation:.3g} rows."
         ),
         Heading("Pairs of attributes that were measured together"),
         measured,
@@ -82,13 +81,11 @@ def _card_blocks(table: SyntheticTable) -> list[Block]:
                 ),
                 (
                     "What is true of a whole group is meant to be found, and is true of its "
-                    "members "
-                    "whether or not they are in the table."
+                    "members whether or not they are in the table."
                 ),
                 (
                     "Means, tests and intervals computed from the rows do not know of the noise: "
-                    "they "
-                    "look surer than they are."
+                    "they look surer than they are."
                 ),
             )
         ),
@@ -121,9 +118,8 @@ def _report_blocks(check: Check) -> list[Block]:
         Heading("Shares of values by class"),
         Paragraph(
             "The distance is the share of rows that would have to change for the held-out table to "
-            "have the shares of the synthetic one. "
-            "The noise of this check alone shows about the distance in the last column, even "
-            "between equal tables."
+            "have the shares of the synthetic one. The noise of this check alone shows about the "
+            "distance in the last column, even between equal tables."
         ),
         Grid(
             ("attribute", "distance", "noise alone, about"),

@@ -90,8 +90,7 @@ def check_synthetic(
     for name, model in others.items():
         if model.schema.fingerprint != schema.fingerprint:
             raise ParameterError(
-                f"the model {name!r} is for another schema: attributes, values, target or "
-                "classes "
+                f"the model {name!r} is for another schema: attributes, values, target or classes "
                 "differ"
             )
     held_out.require([Cost.pure(amount)])

@@ -39,8 +39,7 @@ def check_file(path: Path, schema: Schema) -> None:
     names = [*schema.names, schema.target]
     if len({name.lower() for name in names}) < len(names):
         raise ParameterError(
-            "a file cannot hold columns whose names differ in upper and lower case only; "
-            "rename "
+            "a file cannot hold columns whose names differ in upper and lower case only; rename "
             "one in the schema"
         )
     if path.suffix.lower() == ".csv":

@@ -297,8 +297,7 @@ def _statement(curator: AnyCurator, purse: Purse, delta: Number) -> PrivacyState
         notes=[
             (
                 "The rows are drawn from noisy counts: none is a person, and any number of them "
-                "gives "
-                "away no more."
+                "gives away no more."
             )
         ],
         id=release_id(curator.bits),

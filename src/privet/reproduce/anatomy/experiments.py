@@ -48,8 +48,7 @@ class Experiment:
             table = table[table["workclass"] != "Private"]  # those of whom it is not known stay
         if len(table) != self.rows:
             raise DatasetError(
-                f"experiment {self.number} needs {self.rows} rows of {self.data!r}, but there "
-                "are "
+                f"experiment {self.number} needs {self.rows} rows of {self.data!r}, but there are "
                 f"{len(table)}"
             )
         if self.sample is not None:

@@ -60,8 +60,7 @@ def draw(experiment: Experiment, table: Any, schema: Schema) -> Assignment:
     made = Assignment(group, deal(group, np.asarray(encoded.classes, dtype=np.int64)))
     if experiment.sample is None and made.withheld != experiment.withheld:
         raise OutsourceError(
-            f"experiment {experiment.number} withholds {experiment.withheld} rows, but here it "
-            "is "
+            f"experiment {experiment.number} withholds {experiment.withheld} rows, but here it is "
             f"{made.withheld}"
         )
     return made

@@ -106,11 +106,10 @@ PAPER = Paper(
     reference="Mancuhan and Clifton 2014, Decision Tree Classification on Outsourced Data",
     setting=(
         "Five experiments, each a server and clients in processes of their own over loopback. "
-        "cdbsl is the server's tree of identifying "
-        "attributes, cdtl the same tree refined by the client, cnl a tree that the client learns "
-        "from everything. Folds are made of "
-        "whole groups. In a report of all papers the two large tables have three of their ten "
-        "folds; privet reproduce anatomy runs all."
+        "cdbsl is the server's tree of identifying attributes, cdtl the same tree refined by the "
+        "client, cnl a tree that the client learns from everything. Folds are made of whole "
+        "groups. In a report of all papers the two large tables have three of their ten folds; "
+        "privet reproduce anatomy runs all."
     ),
     experiments=(
         Experiment(
@@ -137,8 +136,7 @@ PAPER = Paper(
             choices=(
                 (
                     "Rows that no 2-diverse group can take are withheld from all learners alike; "
-                    "high "
-                    "prices of cars begin at 10 000."
+                    "high prices of cars begin at 10 000."
                 ),
             ),
         ),

@@ -130,8 +130,7 @@ def trade_off(table: Any) -> list[str]:
     found.append(
         (
             "The paper sees a trade-off: where much memory is saved, little time is. The two "
-            "shares' "
-            "rank correlation would be negative. "
+            "shares' rank correlation would be negative. "
         )
         + _correlations(ours, means)
     )
@@ -173,8 +172,7 @@ def _setup(table: Any) -> str:
         )
         head = mine.iloc[0]
         rows.append(
-            f"| {title(head)} | {head['splits']} | {len(one)} | {one['train_rows'].mean():.0f} "
-            "| "
+            f"| {title(head)} | {head['splits']} | {len(one)} | {one['train_rows'].mean():.0f} | "
             f"{one['test_rows'].mean():.0f} | {sizes} |"
         )
     names = (

@@ -22,8 +22,7 @@ _CHANCE = (
 )
 _DEEP = (
     "A tree of depth 7 has 19 440 leaves for 18 492 rows: at a small epsilon most of their counts "
-    "are noise. He sees it in forests, too "
-    "(figure 15)."
+    "are noise. He sees it in forests, too (figure 15)."
 )
 
 
@@ -32,9 +31,8 @@ def compare_village(rows: Sequence[Row]) -> list[Comparison]:
     found = {row["what"]: row["value"] for row in rows}
     why = (
         f"A billion over {protocol.RESIDENTS} residents over epsilon {protocol.VILLAGE_EPSILON:g} "
-        "is a scale of 20 million; times the root "
-        "of 2. 48 million and 3% fit each other, but a village of "
-        f"{found['residents for 48 million']:.0f}."
+        "is a scale of 20 million; times the root of 2. 48 million and 3% fit each other, but a "
+        f"village of {found['residents for 48 million']:.0f}."
     )
     return [
         Comparison(
@@ -337,9 +335,8 @@ def _falls(change: float) -> bool | None:
 def _ceiling(rows: Sequence[Row]) -> str:
     return (
         "With the rows and groups of here nobody who sees these seven attributes alone gets more "
-        f"than {_known(rows)['ceiling']:.1%} of "
-        "the test rows right, even with all their labels at hand. He had another table: other "
-        "groups, other rows, or few test rows."
+        f"than {_known(rows)['ceiling']:.1%} of the test rows right, even with all their labels at "
+        "hand. He had another table: other groups, other rows, or few test rows."
     )
 
 

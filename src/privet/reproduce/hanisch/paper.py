@@ -11,8 +11,7 @@ _ADULT = ("adult",)
 _OPEN_TABLE = (
     (
         "Rows: all of UCI's two Adult files, 48 842; lower incomes are dropped at random, the same "
-        "in "
-        "every run, until they are 52.6%."
+        "in every run, until they are 52.6%."
     ),
     (
         f"Education: {', '.join(protocol.EDUCATION_LEVEL)}. An unknown work class is a value, "
@@ -26,12 +25,9 @@ _UNPAID = (
 )
 _NOISE = (
     "As published: SQL Server hands the random number on as text of six digits, so noise is cut "
-    "off at 13.1/epsilon and has gaps; "
-    "rand() can be "
-    "guessed; nobody keeps a ledger. Corrected: RandomTreesClassifier, with exact integer noise "
-    "from the system's cryptographic source. "
-    "It costs no "
-    "accuracy that could be seen."
+    "off at 13.1/epsilon and has gaps; rand() can be guessed; nobody keeps a ledger. Corrected: "
+    "RandomTreesClassifier, with exact integer noise from the system's cryptographic source. It "
+    "costs no accuracy that could be seen."
 )
 
 
@@ -160,20 +156,17 @@ PAPER = Paper(
     reference="Hanisch, Differential Privacy for Decision Trees (seminar paper, TU Braunschweig)",
     setting=(
         "A count procedure with Laplace noise in a database; random decision trees and forests "
-        "that ask it for the class counts of "
-        "their leaves; "
-        "Adult with seven grouped attributes and classes of nearly the same size. Accuracy is that "
-        "on test rows. All pictures show it "
-        "from 0.45 to 0.9, as his do."
+        "that ask it for the class counts of their leaves; Adult with seven grouped attributes and "
+        "classes of nearly the same size. Accuracy is that on test rows. All pictures show it from "
+        "0.45 to 0.9, as his do."
     ),
     experiments=(
         Experiment(
             "3",
             "the billionaire of Booneville",
             "One billionaire among 100 residents: at epsilon 0.5 the noise that hides the income "
-            "has a deviation of 48 million, and the "
-            "mean income is "
-            "within a million of the truth with 3%.",
+            "has a deviation of 48 million, and the mean income is within a million of the truth "
+            "with 3%.",
             comparing.compare_village,
             pictures.village_picture,
             village,
@@ -185,8 +178,7 @@ PAPER = Paper(
             "9",
             "the noisy ratio of the classes",
             "At epsilon 0.001 answers of the count procedure are spread like a Laplace "
-            "distribution, and the naive classifier's share "
-            "lies around 52.6%.",
+            "distribution, and the naive classifier's share lies around 52.6%.",
             comparing.compare_ratio,
             pictures.ratio_picture,
             ratio,
@@ -198,8 +190,7 @@ PAPER = Paper(
             "a non-private tree by depth",
             (
                 "A tree without noise beats the naive classifier at depths above 3; the best is "
-                "about "
-                "75%, and deep trees overfit."
+                "about 75%, and deep trees overfit."
             ),
             comparing.compare_exact_tree,
             pictures.exact_tree_picture,
@@ -215,8 +206,7 @@ PAPER = Paper(
             "non-private forests by depth and number of trees",
             (
                 "Forests without noise reach 80.17% on average, 86.6% in one run (7 trees of depth "
-                "1), "
-                "and never less than 63.99%."
+                "1), and never less than 63.99%."
             ),
             comparing.compare_exact_forest,
             pictures.exact_forest_map,
@@ -235,9 +225,7 @@ PAPER = Paper(
             "13",
             "a private random tree by depth and epsilon",
             "A larger epsilon is more accurate, and so is a larger depth; the highest mean is "
-            "83.48%, above any non-private tree; at "
-            "0.001 trees are mostly no "
-            "better than naive.",
+            "83.48%, above any non-private tree; at 0.001 trees are mostly no better than naive.",
             comparing.compare_mean,
             pictures.mean_picture,
             private_tree,
@@ -251,8 +239,7 @@ PAPER = Paper(
             "14",
             "the variance of a private random tree",
             "The variance of accuracy over simulations falls with depth for every epsilon; at "
-            "depth 7 all attributes are used, and only "
-            "noise is left.",
+            "depth 7 all attributes are used, and only noise is left.",
             comparing.compare_variance,
             pictures.variance_picture,
             private_tree,
@@ -262,8 +249,7 @@ PAPER = Paper(
             "15",
             "private random forests by depth, number of trees and epsilon",
             "For epsilon from 1 on deep forests are best; the smaller epsilon is, the shallower "
-            "the best are; at 0.001 some are below "
-            "the naive classifier.",
+            "the best are; at 0.001 some are below the naive classifier.",
             comparing.compare_forest,
             pictures.forest_maps,
             private_forest,
@@ -275,8 +261,7 @@ PAPER = Paper(
             "the influence of depth and of the number of trees, with noise",
             (
                 "With a large epsilon forests behave as without noise; with a small one neither "
-                "depth "
-                "nor more trees help."
+                "depth nor more trees help."
             ),
             comparing.compare_forest_influence,
             pictures.forest_curves,
@@ -287,9 +272,7 @@ PAPER = Paper(
             "17",
             "many trees at epsilon 0.01",
             "With epsilon 0.01 more trees are less accurate; only at depth 7 accuracy seems to "
-            "grow, which he puts down to too few "
-            "simulations: one of 100 trees "
-            "took him hours.",
+            "grow, which he puts down to too few simulations: one of 100 trees took him hours.",
             comparing.compare_many_trees,
             pictures.many_trees_picture,
             many_trees,

@@ -25,8 +25,7 @@ from privet.reproduce.novakovic.jobs import (
 PAIRS = {NOT_PRIVATE: (MAX_PUBLISHED, GINI_PUBLISHED), "corrected": (MAX, GINI)}
 _POWERS = (
     "The listing's Gini is no Gini: a power of two stands where a square is meant, so that pure "
-    "children look worse than mixed ones. "
-    "Part of what the thesis puts down to sensitivity is that."
+    "children look worse than mixed ones. Part of what the thesis puts down to sensitivity is that."
 )
 
 

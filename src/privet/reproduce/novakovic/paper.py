@@ -59,22 +59,17 @@ _CHOICES = (
 )
 _REMARKS = (
     "As published: the best value of each attribute is found exactly, and only the attribute is "
-    "drawn; domains, classes and kinds of "
-    "attributes "
-    "are read off the rows; an empty side scores 0; class counts are drawn twice and paid for once.",  # noqa: E501
+    "drawn; domains, classes and kinds of attributes are read off the rows; an "
+    "empty side scores 0; class counts are drawn twice and paid for once.",
     "Corrected: GreedyTreeClassifier with the thesis' budget. It draws among all attribute-value "
-    "pairs at once, by permute-and-flip, "
-    "from a public "
-    "schema. Its epsilon is for one row added or removed; the thesis means one replaced, for which "
-    "the same tree costs twice that.",
+    "pairs at once, by permute-and-flip, from a public schema. Its epsilon is for one row added "
+    "or removed; the thesis means one replaced, for which the same tree costs twice that.",
     "The weights of the listing overflow for Mushroom from an epsilon of 3 on, and choosing then "
-    "fails; here the largest score is "
-    "subtracted first.",
+    "fails; here the largest score is subtracted first.",
 )
 _NOTES = {
     "drug_consumption": "User: used within the last decade. The five scores are numbers (more than "
-    "20 values), the other seven "
-    "attributes categories.",
+    "20 values), the other seven attributes categories.",
     "mushroom": "Unshuffled folds are harder: training and test rows come from different parts of the file.",  # noqa: E501
     "car": (
         "The file lists all combinations in order: unshuffled folds leave whole prices out of the "
@@ -92,10 +87,8 @@ def _experiment(figure: str, name: str, data: str) -> Experiment:
         figure,
         f"accuracy over epsilon, {name}",
         "The max operator is mostly better than Gini, because it is less sensitive. Accuracy does "
-        "not always grow with epsilon: the "
-        "tables are small, "
-        "and results vary much between runs. Private trees can beat the non-private one, which "
-        "uses information gain.",
+        "not always grow with epsilon: the tables are small, and results vary much between runs. "
+        "Private trees can beat the non-private one, which uses information gain.",
         comparing.compare,
         pictures.picture,
         partial(cells, figure),
@@ -121,10 +114,8 @@ PAPER = Paper(
     ),
     setting=(
         "Binary trees of depth 5 whose splits are drawn by the exponential mechanism and whose "
-        "leaves have Laplace noise, on ten small "
-        "tables; epsilon "
-        "0.5 to 5, in 11 equal parts; five runs of five-fold cross-validation. The thesis shows "
-        "its numbers in pictures only."
+        "leaves have Laplace noise, on ten small tables; epsilon 0.5 to 5, in 11 equal parts; five "
+        "runs of five-fold cross-validation. The thesis shows its numbers in pictures only."
     ),
     experiments=(
         *(_experiment(figure, name, data) for figure, (name, data, _) in protocol.TABLES.items()),

@@ -49,8 +49,7 @@ def compare_table_1(rows: Sequence[Row]) -> list[Comparison]:
             if agrees
             else (
                 "with this noise few rows are left after a test or two, and whether a row then "
-                "counts as unclassified depends on when the "
-                "recursion stops, which is not told"
+                "counts as unclassified depends on when the recursion stops, which is not told"
             )
         )
         ours = f"{percent(mean(mine))}, {percent(unclassified)} unclassified"

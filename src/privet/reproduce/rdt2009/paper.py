@@ -14,8 +14,7 @@ from privet.reproduce.rdt2009 import comparing, pictures
 _FOLDS = "Stratified cross-validation with ten folds, Weka's default; the same folds in every run."
 _HEIGHT = (
     "The height of the trees is not told (half of the attributes is called not always optimal): it "
-    "is that of the paper of 2012, "
-    "min(k/2, log_b n - 1)."
+    "is that of the paper of 2012, min(k/2, log_b n - 1)."
 )
 _OWN_TREE = (
     "The paper gives the sizes of its synthetic sets and the noise in their labels; the tree is "
@@ -23,8 +22,7 @@ _OWN_TREE = (
 )
 _FILLED = (
     "The paper fills each missing vote with the majority vote of that bill, read off the rows: "
-    "that is NOT PRIVATE. Corrected, '?' is a "
-    "value of its own; so it is for our learner."
+    "that is NOT PRIVATE. Corrected, '?' is a value of its own; so it is for our learner."
 )
 _TITLES = {"nursery": "Nursery", "mushroom": "Mushroom", "votes": "Votes"} | {
     f"synthetic{n}": f"synthetic set {n}" for n in (1, 2, 3)
@@ -97,8 +95,7 @@ def _halves(number: str, data: str) -> Experiment:
         f"one update with the second half of the rows, on {_TITLES[data]}",
         (
             "An updated model loses little against one from all rows, and its accuracy falls "
-            "gradually "
-            "with epsilon."
+            "gradually with epsilon."
         ),
         partial(comparing.compare_halves, data=data),
         partial(pictures.draw_halves, data=data),
@@ -107,8 +104,7 @@ def _halves(number: str, data: str) -> Experiment:
         remarks=(
             (
                 "A model from all rows that follows one from the first half costs their sum. At "
-                "the "
-                "same price it has half the epsilon."
+                "the same price it has half the epsilon."
             ),
         ),
     )
@@ -122,10 +118,9 @@ PAPER = Paper(
     ),
     setting=(
         "Ten runs of an ensemble of ten random trees (five for Votes), each with structures and "
-        "noise of its own; leaf counts have Laplace "
-        "noise of scale N/epsilon. Mushroom is without stalk-root. The average and the best of the "
-        "runs are shown: the best is not what "
-        "somebody who releases one model can count on."
+        "noise of its own; leaf counts have Laplace noise of scale N/epsilon. Mushroom is without "
+        "stalk-root. The average and the best of the runs are shown: the best is not what somebody "
+        "who releases one model can count on."
     ),
     experiments=(
         Experiment(
@@ -140,14 +135,12 @@ PAPER = Paper(
             choices=(
                 _FOLDS,
                 "ID3 stops where a noisy size, or all noisy class counts but one, are not "
-                "positive; a row in a leaf called Failure counts "
-                "as wrong.",
+                "positive; a row in a leaf called Failure counts as wrong.",
             ),
             remarks=(
                 "Epsilon is divided by the number of queries that the tree turned out to need. "
-                "That number depends on the rows, and is "
-                "known afterwards only: NOT PRIVATE. Corrected, epsilon is divided by the rounds "
-                "that a row can take part in at most.",
+                "That number depends on the rows, and is known afterwards only: NOT PRIVATE. "
+                "Corrected, epsilon is divided by the rounds that a row can take part in at most.",
             ),
         ),
         *(

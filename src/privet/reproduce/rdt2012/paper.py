@@ -22,16 +22,14 @@ _FOLDS = "Stratified cross-validation with ten folds, Weka's default; the same f
 _ID3 = (
     (
         "ID3 stops where a noisy size, or all noisy class counts but one, are not positive; a row "
-        "in a "
-        "leaf called Failure counts as wrong."
+        "in a leaf called Failure counts as wrong."
     ),
     "Its runs are ten, as many as there are ensembles; the paper does not say.",
 )
 _COST = (
     "The paper divides epsilon by the k(k+1)/2 attribute tables of a path, and asks for sizes and "
-    "class counts of every node besides. "
-    "So a person loses (k(k+1)/2 + 2(k+1)) / (k(k+1)/2) times what is stated, 1.5 times on "
-    "Nursery. Corrected, all rounds are paid."
+    "class counts of every node besides. So a person loses (k(k+1)/2 + 2(k+1)) / (k(k+1)/2) times "
+    "what is stated, 1.5 times on Nursery. Corrected, all rounds are paid."
 )
 _SUMS = (
     "The class with the largest sum of noisy counts is the answer, also where all sums are "
@@ -115,8 +113,7 @@ def _accuracy(
         number,
         f"accuracy of Private-RDT and private ID3 on {data.capitalize()}, over epsilon",
         "Accuracy falls gradually with epsilon, little at 5, and noise takes over by 0.01. ID3 on "
-        "noisy counts is far behind, the more so "
-        "the smaller the table.",
+        "noisy counts is far behind, the more so the smaller the table.",
         compare,
         draw,
         partial(_accuracy_cells, data, variant),
@@ -129,14 +126,12 @@ PAPER = Paper(
     name="rdt2012",
     reference=(
         "Jagannathan, Pillaipakkamnatt and Wright 2012, A Practical Differentially Private Random "
-        "Decision Tree Classifier "
-        "(Transactions on Data Privacy)"
+        "Decision Tree Classifier (Transactions on Data Privacy)"
     ),
     setting=(
         "Random trees are drawn before any data is seen; leaf counts of N trees get Laplace noise "
-        "of scale N/epsilon, and the class with "
-        "the largest sum over the trees is the answer. Ten ensembles of ten trees (five for "
-        "Votes), each with ten draws of noise, the same "
+        "of scale N/epsilon, and the class with the largest sum over the trees is the answer. Ten "
+        "ensembles of ten trees (five for Votes), each with ten draws of noise, the same "
         "structures for every epsilon; heights min(k/2, log_b n - 1). Private ID3 asks every count "
         "with noise."
     ),
@@ -155,8 +150,7 @@ PAPER = Paper(
                 _COST,
                 (
                     "A tree that stops before counts drown in noise (our NoisyID3Classifier) does "
-                    "far "
-                    "better at the same price."
+                    "far better at the same price."
                 ),
             ),
         ),
@@ -202,22 +196,19 @@ PAPER = Paper(
                 _FOLDS,
                 (
                     "m parts are m - 1 updates of a first model; trees are drawn when the first "
-                    "part "
-                    "is there, and as high as its rows allow."
+                    "part is there, and as high as its rows allow."
                 ),
             ),
             remarks=(
                 "A person is in one part, so an update costs nobody more than epsilon. Building "
-                "anew from all rows after a first release "
-                "costs the sum: that line has epsilon/2.",
+                "anew from all rows after a first release costs the sum: that line has epsilon/2.",
             ),
         ),
         Experiment(
             "5",
             "attributes of Votes divided between two parties",
             "Each party grows trees on its own attributes and the shared class, and the union "
-            "classifies about as well as one table. The "
-            "paper says that the union keeps epsilon.",
+            "classifies about as well as one table. The paper says that the union keeps epsilon.",
             comparing.compare_vertical,
             pictures.draw_vertical,
             _vertical_cells,
@@ -227,9 +218,8 @@ PAPER = Paper(
             ),
             remarks=(
                 "The union does not keep epsilon. Both ensembles count the same people with the "
-                "same labels, so a person loses the sum. As "
-                "published (NOT PRIVATE at that epsilon) each party spends epsilon; corrected, "
-                "each has half of it.",
+                "same labels, so a person loses the sum. As published (NOT PRIVATE at that "
+                "epsilon) each party spends epsilon; corrected, each has half of it.",
             ),
         ),
     ),
