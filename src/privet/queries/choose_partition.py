@@ -16,7 +16,7 @@ from privet.queries.base import MECHANISM, Load, Query, checked_mechanism, expec
 from privet.queries.count import Asked
 from privet.queries.json_parts import expected_from, expected_to, question_from, question_to
 from privet.queries.json_shapes import MAX_NUMBERS, PARTITIONS
-from privet.queries.kinds import Selects
+from privet.queries.kinds import Selects, Table
 from privet.queries.plain import (
     MAX_EXPECTED,
     MAX_HANDICAP,
@@ -101,13 +101,7 @@ class ChoosePartition(Query[Choice]):
 
     def exact(self, source: CountSource) -> list[list[int]]:
         assert self.handicaps is not None
-        tables = source.count(self._question)
-        return [
-            [
-                int(np.abs(table - np.asarray(public)).sum()) - less
-                for table, public, less in zip(tables, self.expected, self.handicaps, strict=True)
-            ]
-        ]
+        return [distances(source.count(self._question), self.expected, self.handicaps)]
 
     def answer(self, released: list[int], terms: Answer) -> Choice:
         return Choice(**terms.terms, index=released[0])
@@ -130,6 +124,16 @@ class ChoosePartition(Query[Choice]):
         expected = expected_from(question, data["expected"])
         mechanism = checked_mechanism(data.get("mechanism") or "exponential")
         return cls(question, expected, data.get("handicaps"), mechanism)
+
+
+def distances(
+    tables: Sequence[Table], expected: Sequence[npt.ArrayLike], handicaps: Sequence[int]
+) -> list[int]:
+    """How far each count table is from what is expected of it, in all, less its handicap."""
+    return [
+        int(np.abs(table - np.asarray(public)).sum()) - less
+        for table, public, less in zip(tables, expected, handicaps, strict=True)
+    ]
 
 
 def chosen(data: Mapping[str, Any], offered: int) -> int:

@@ -3,7 +3,7 @@
 - :mod:`~privet.remote.connect`: ``connect``, from an address and a token to a curator
 - :mod:`~privet.remote.curator`: the curator: what is left, what was spent, receipts
 - :mod:`~privet.remote.part`: a group of its people
-- :mod:`~privet.remote.questions`: what both are asked
+- :mod:`~privet.remote.asking`: how both are asked
 - :mod:`~privet.remote.session`: one data set: its public facts, the open snapshot, keys of
   questions
 - :mod:`~privet.remote.replies`: answers are what was asked for, or they are not taken

@@ -8,7 +8,7 @@ between.
 - :mod:`~privet.service.admission`: whose token it is, and whether they have to wait
 - :mod:`~privet.service.door`: who comes in is known before anything they send is read
 - :mod:`~privet.service.desk`: from a request to a recorded answer: charge once, answer once
-- :mod:`~privet.service.asking`: each kind of question, with its bounds
+- :mod:`~privet.service.requests`: the bodies of requests, and how large they may be
 - :mod:`~privet.service.snapshots`: questions that see the same rows
 - :mod:`~privet.service.limits`: sizes, rates and times
 - :mod:`~privet.service.problems`: errors as problem+json
