@@ -17,7 +17,7 @@ import numpy.typing as npt
 
 from privet.budget import Cost, Number, Unit
 from privet.cells import Cell, Cells, Split
-from privet.errors import BudgetExceeded
+from privet.errors import BudgetExceeded, ParameterError
 from privet.mechanisms.randomness import Bits
 from privet.mechanisms.selection import Selection
 from privet.model import Model
@@ -30,6 +30,7 @@ from privet.queries import (
     ChooseSplits,
     Confusion,
     Count,
+    CountBy,
     Drawn,
     DrawTree,
     FindQuantile,
@@ -139,9 +140,22 @@ class AnyCurator(ABC):
     # -- short forms -------------------------------------------------------------------------------
 
     def count(
-        self, question: Asked, epsilon: Number | None = None, *, rho: Number | None = None
+        self,
+        question: Asked | None = None,
+        epsilon: Number | None = None,
+        *,
+        by: str | Sequence[str] = (),
+        where: Mapping[str, Any] | None = None,
+        rho: Number | None = None,
     ) -> Numbers:
-        """Return the noisy class counts of every cell: :class:`~privet.queries.Count`."""
+        """Return noisy class counts: of every cell of a question (:class:`~privet.queries.Count`),
+        or by some attributes, where others have some values, with labels
+        (:class:`~privet.queries.CountBy`).
+        """
+        if question is None:
+            return self.ask(CountBy(by, where or {}), epsilon, rho=rho)
+        if by or where:
+            raise ParameterError("give either cells to count, or by and where")
         return self.ask(Count(question), epsilon, rho=rho)
 
     def size(self, epsilon: Number | None = None, *, rho: Number | None = None) -> Numbers:

@@ -11,6 +11,7 @@ from privet.cells import Cells
 from privet.curator import AnyCurator
 from privet.errors import ParameterError
 from privet.learners.base import Growth, PrivateClassifier, Purse
+from privet.queries import Count
 from privet.question import Question
 from privet.schema import Schema
 from privet.trees.log_odds import log_odds_trees
@@ -53,7 +54,7 @@ class AdditiveClassifier(PrivateClassifier):
         schema = curator.schema
         damping = chosen_damping(self.damping, len(schema.names))
         question = Question.level(Cells.everything(schema), schema.names)
-        answer = curator.count(question, **{purse.unit: purse.take(Fraction(1))})
+        answer = curator.ask(Count(question), **{purse.unit: purse.take(Fraction(1))})
         purse.paid("values by class of every attribute", answer.row_cost)
         return Growth(
             tuple(log_odds_trees(schema, answer, damping)), "scores", {"damping": damping}, 0.0

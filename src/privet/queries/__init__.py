@@ -4,7 +4,8 @@ A query states its sensitivity, neighbours and cost, and is answered by one of t
 release (:mod:`~privet.queries.kinds`). ``curator.ask(query, epsilon=...)`` asks any of them; the
 named methods of a curator are short forms.
 
-- numbers with noise: :mod:`~privet.queries.count`, :mod:`~privet.queries.size`,
+- numbers with noise: :mod:`~privet.queries.count`, :mod:`~privet.queries.count_by`,
+  :mod:`~privet.queries.size`,
   :mod:`~privet.queries.sums`, :mod:`~privet.queries.confusion`, :mod:`~privet.queries.gradients`,
   and :mod:`~privet.queries.share` for secure aggregation
 - private selection: :mod:`~privet.queries.choose`, :mod:`~privet.queries.choose_partition`,
@@ -21,6 +22,7 @@ from privet.queries.choose_model import ChooseModel
 from privet.queries.choose_partition import ChoosePartition
 from privet.queries.confusion import Confusion
 from privet.queries.count import Count
+from privet.queries.count_by import CountBy, LabelledCounts
 from privet.queries.draw_tree import DrawTree
 from privet.queries.gradients import Gradients
 from privet.queries.price import Price
@@ -39,10 +41,12 @@ __all__ = [
     "ChooseSplits",
     "Confusion",
     "Count",
+    "CountBy",
     "DrawTree",
     "Drawn",
     "FindQuantile",
     "Gradients",
+    "LabelledCounts",
     "Load",
     "Numbers",
     "Preview",

@@ -81,11 +81,16 @@ def cells_from(
 
 def _cell(schema: Schema, data: Mapping[str, Sequence[int | str]]) -> Cell:
     return Cell(
-        tuple(
-            Condition(name, tuple(_code(schema, name, value) for value in values))
-            for name, values in data.items()
-        )
+        tuple(Condition(name, codes_of(schema, name, values)) for name, values in data.items())
     )
+
+
+def codes_of(
+    schema: Schema, attribute: str, values: int | str | Sequence[int | str]
+) -> tuple[int, ...]:
+    """The codes of some values of an attribute: integers are codes, texts are labels."""
+    listed = [values] if isinstance(values, int | str) else list(values)
+    return tuple(_code(schema, attribute, value) for value in listed)
 
 
 def _code(schema: Schema, attribute: str, value: int | str) -> int:

@@ -33,16 +33,21 @@ class Measurement(Query[Numbers]):
         )
 
     def read_answer(self, data: Mapping[str, Any], terms: Answer) -> Numbers:
-        for table in data["tables"]:
-            expect(set(map(type, table["numbers"])) <= {int}, "noisy numbers must be whole")
-        tables = tuple(
-            np.array(table["numbers"], dtype=np.int64).reshape(table["shape"])
-            for table in data["tables"]
-        )
-        expect(
-            [table.shape for table in tables] == list(self.kind.shapes),
-            "its tables have another shape",
-        )
-        spread = written_fraction(data["spread"])
-        expect(data["noise"] in NOISES and spread > 0, "its noise is of another kind")
-        return Numbers(**terms.terms, tables=tables, noise=data["noise"], spread=spread)
+        return read_numbers(self.kind, data, terms)
+
+
+def read_numbers(kind: Measures, data: Mapping[str, Any], terms: Answer) -> Numbers:
+    """Noisy tables of these shapes, from a reply."""
+    for table in data["tables"]:
+        expect(set(map(type, table["numbers"])) <= {int}, "noisy numbers must be whole")
+    tables = tuple(
+        np.array(table["numbers"], dtype=np.int64).reshape(table["shape"])
+        for table in data["tables"]
+    )
+    expect(
+        [table.shape for table in tables] == list(kind.shapes),
+        "its tables have another shape",
+    )
+    spread = written_fraction(data["spread"])
+    expect(data["noise"] in NOISES and spread > 0, "its noise is of another kind")
+    return Numbers(**terms.terms, tables=tables, noise=data["noise"], spread=spread)

@@ -10,6 +10,7 @@ from privet.budget import Number, Unit
 from privet.cells import Cells
 from privet.curator import AnyCurator
 from privet.privacy import Charge
+from privet.queries import Count
 from privet.space import TreeSpace
 from privet.tree import Tree
 
@@ -66,7 +67,7 @@ def calibrated(
         np.where(cells.cell >= 0, labels, -1),
         n_classes,
     )
-    answer = curator.count(by_label, **{unit: amount})
+    answer = curator.ask(Count(by_label), **{unit: amount})
     # A number below its noise says little: each borrows as much from "all classes alike".
     counts = np.maximum(answer.tables[0], 0) + max(answer.deviation, 1.0)
     scores = np.log(counts / counts.sum(axis=1, keepdims=True))

@@ -24,6 +24,7 @@ from privet.publish.synthetic.groups import grouped, summed
 from privet.publish.synthetic.rows import draw_rows, expand
 from privet.publish.synthetic.structure import Known, Pair, candidates, choose_pair, parents_of
 from privet.publish.synthetic.values import frame_of
+from privet.queries import Count
 from privet.question import Question
 from privet.schema import Schema
 from privet.trees.batches import release_id
@@ -186,7 +187,7 @@ def _count(curator: AnyCurator, purse: Purse) -> _Counted:
     """Ask for all counts, within the purse."""
     schema, k = curator.schema, len(curator.schema.names)
     level = Question.level(Cells.everything(schema), schema.names)
-    answer = curator.count(level, **{purse.unit: purse.take(ALONE)})
+    answer = curator.ask(Count(level), **{purse.unit: purse.take(ALONE)})
     purse.paid("class counts of every value of every attribute", answer.row_cost)
     values, deviation = (
         [table[0].astype(np.float64) for table in answer.tables],
@@ -213,7 +214,7 @@ def _count(curator: AnyCurator, purse: Purse) -> _Counted:
         )
 
     if not pairs:  # what is left makes the first counts better
-        again = curator.count(level, **{purse.unit: purse.take(Fraction(1))})
+        again = curator.ask(Count(level), **{purse.unit: purse.take(Fraction(1))})
         purse.paid("class counts of every value of every attribute, again", again.row_cost)
         second = max(again.deviation, 0.5)
         weight = second**2 / (deviation**2 + second**2)
@@ -223,8 +224,8 @@ def _count(curator: AnyCurator, purse: Purse) -> _Counted:
         ]
         deviation *= math.sqrt(weight)
         return _Counted(tuple(values), deviation, _known(schema, values, deviation), (), (), 1.0)
-    together = curator.count(
-        Question(tuple(known.partition(pair) for pair in pairs)),
+    together = curator.ask(
+        Count(Question(tuple(known.partition(pair) for pair in pairs))),
         **{purse.unit: purse.take(Fraction(1))},
     )
     purse.paid(f"class counts of {len(pairs)} pairs of attributes", together.row_cost)

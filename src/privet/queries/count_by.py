@@ -1,0 +1,188 @@
+"""CountBy: noisy class counts by some attributes, of the rows that meet a condition."""
+
+from __future__ import annotations
+
+import itertools
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import TYPE_CHECKING, Any, Self
+
+from privet.cells import Cell, Cells, Condition
+from privet.counts.base import CountSource, Tables
+from privet.errors import QuestionError
+from privet.queries.answers import Answer, Numbers
+from privet.queries.base import Load, Query, register
+from privet.queries.json_parts import codes_of
+from privet.queries.json_shapes import CONDITIONS, NAME
+from privet.queries.kinds import Measures, Noisy
+from privet.queries.measurement import read_numbers
+from privet.queries.plain import load_of
+from privet.queries.shapes import Field, Items, Json
+from privet.question import Partition, Question
+from privet.schema import Schema
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+#: Most cells that the attributes before the last may make.
+MAX_CELLS = 100_000
+
+
+@dataclass(frozen=True, eq=False)
+class LabelledCounts(Numbers):
+    """Noisy counts with their labels. The one table has an axis for each name in ``names``: the
+    attributes that were asked for, and the classes last; ``labels`` has the labels along each.
+    """
+
+    names: tuple[str, ...]
+    labels: tuple[tuple[str, ...], ...]
+
+    def to_pandas(self) -> pd.Series[int]:
+        """Return the counts as a pandas Series whose index holds the labels."""
+        import pandas as pd
+
+        index = pd.MultiIndex.from_product(self.labels, names=self.names)
+        return pd.Series(self.tables[0].reshape(-1), index=index, name="noisy count")
+
+    def to_json(self) -> Json:
+        labels = [list(along) for along in self.labels]
+        return {**super().to_json(), "names": list(self.names), "labels": labels}
+
+
+def _codes(schema: Schema, name: str, values: Any) -> tuple[int, ...]:
+    """The codes of some values, each once: a row must not be counted twice."""
+    codes = tuple(dict.fromkeys(codes_of(schema, name, values)))
+    size = schema.sizes[schema.index(name)]
+    if not codes or not all(0 <= code < size for code in codes):
+        raise QuestionError(
+            f"where[{name!r}] must hold labels of the schema, or codes from 0 to {size - 1}"
+        )
+    return codes
+
+
+@register
+@dataclass(frozen=True)
+class CountBy(Query[LabelledCounts]):
+    """Noisy class counts by the values of some attributes, of the rows that meet a condition.
+
+    ``by`` names attributes; every combination of their values is counted, with the classes.
+    ``where`` says for some attributes which values count, as labels (or codes). Sensitivity: a row
+    is in at most one entry, so 1. Noise: discrete Laplace of scale 1/epsilon, or discrete Gaussian
+    of variance 1/(2 rho). Neighbours: one row added or removed. Cost: epsilon, or rho, whatever the
+    number of entries.
+    """
+
+    by: str | Sequence[str] = ()
+    where: Mapping[str, Any] = field(default_factory=dict)
+
+    name = "count-by"
+    fields = {  # noqa: RUF012
+        "by": Field(Items(NAME, 0, 100), description="Attributes; every combination is counted."),
+        "where": Field(
+            CONDITIONS, description="For some attributes, the values that count: labels or codes."
+        ),
+    }
+    examples = ({"epsilon": "0.1", "by": ["form"], "where": {"health": ["recommended"]}},)
+    in_rho = True
+
+    def plain(self, schema: Schema) -> Self:
+        by = (self.by,) if isinstance(self.by, str) else tuple(self.by)
+        if len(set(by)) != len(by):
+            raise QuestionError("by names an attribute twice")
+        for name in by:
+            if name == schema.target:
+                raise QuestionError(f"{name!r} is the class, which is always counted: leave it out")
+            schema.index(name)
+        where = {name: _codes(schema, name, values) for name, values in self.where.items()}
+        entries = math.prod(schema.sizes[schema.index(name)] for name in by[:-1])
+        if entries > MAX_CELLS:
+            raise QuestionError(
+                f"by makes {entries} combinations before the last attribute, at most {MAX_CELLS} "
+                "are counted at once; name fewer attributes"
+            )
+        return type(self)(by, where)
+
+    @cached_property
+    def _codes(self) -> list[tuple[int, ...]]:
+        """The codes along each axis but the last."""
+        return [
+            self.where.get(name, tuple(range(self.schema.sizes[self.schema.index(name)])))
+            for name in self.by
+        ]
+
+    @cached_property
+    def _question(self) -> Question:
+        kept = [(name, codes) for name, codes in self.where.items() if name not in self.by]
+        outside = tuple(Condition(name, codes) for name, codes in kept)
+        before = self.by[:-1]
+        cells = [
+            Cell(
+                (*outside, *(Condition(n, (code,)) for n, code in zip(before, codes, strict=True)))
+            )
+            for codes in itertools.product(*self._codes[:-1])
+        ]
+        last = self.by[-1] if self.by else None
+        return Question((Partition(Cells.of(self.schema, cells), by=last),))
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """What each axis of the table is."""
+        return (*self.by, self.schema.target)
+
+    @property
+    def labels(self) -> tuple[tuple[str, ...], ...]:
+        """The labels along each axis."""
+        attributes = [self.schema.attributes[name].labels for name in self.by]
+        along = [
+            tuple(labels[code] for code in codes)
+            for labels, codes in zip(attributes, self._codes, strict=True)
+        ]
+        return (*along, tuple(self.schema.label.labels))
+
+    @property
+    def kind(self) -> Measures:
+        return Measures((tuple(map(len, self.labels)),), (1,))
+
+    @property
+    def load(self) -> Load:
+        return load_of(self._question)
+
+    def describe(self) -> str:
+        where = " and ".join(
+            f"{name} = {' | '.join(self.schema.attributes[name].labels[code] for code in codes)}"
+            for name, codes in self.where.items()
+        )
+        by = f" by {', '.join(self.by)}" if self.by else ""
+        told = f"class counts{by}{f' where {where}' if where else ''}"
+        told = "".join(char if char.isprintable() else "?" for char in told)
+        return told if len(told) <= 500 else f"{told[:499]}…"
+
+    def exact(self, source: CountSource) -> Tables:
+        (table,) = source.count(self._question)
+        if self.by:
+            table = table[:, list(self._codes[-1])]
+        return [table.reshape(self.kind.shapes[0])]
+
+    def answer(self, released: Noisy, terms: Answer) -> LabelledCounts:
+        return LabelledCounts(
+            **terms.terms,
+            tables=released.tables,
+            noise=released.noise,
+            spread=released.spread,
+            names=self.names,
+            labels=self.labels,
+        )
+
+    def read_answer(self, data: Mapping[str, Any], terms: Answer) -> LabelledCounts:
+        told = read_numbers(self.kind, data, terms)
+        released = Noisy(told.tables, told.noise, told.spread)
+        return self.answer(released, terms)
+
+    def to_json(self) -> Json:
+        return {"by": list(self.by), "where": {n: list(codes) for n, codes in self.where.items()}}
+
+    @classmethod
+    def from_json(cls, schema: Schema, data: Json) -> Self:  # noqa: ARG003
+        return cls(data.get("by") or (), data.get("where") or {})
