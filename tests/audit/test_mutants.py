@@ -2,8 +2,8 @@
 What is honest is not.
 
 All runs are seeded, so the outcomes are the same every time. Faults of single lines of the source
-are in ``bench/mutants``, with the tests and audits that must catch each; what is here breaks a
-promise from outside, or is quick.
+are in ``experiments/mutants``, with the tests and audits that must catch each; what is here breaks
+a promise from outside, or is quick.
 """
 
 from __future__ import annotations

@@ -12,11 +12,11 @@ from fractions import Fraction as F
 import numpy as np
 import pandas as pd
 import pytest
+from privet.curator.exact import distances
 
 from privet.budget import Budget, Cost
 from privet.cells import Cell, Cells, Condition, Split
 from privet.curator import Curator
-from privet.curator.exact import distances
 from privet.errors import BudgetExceeded, ParameterError, PrivetError, QuestionError, TableError
 from privet.ledger import MemoryLedger
 from privet.mechanisms.randomness import SeededBits, unlock_test_seeds

@@ -219,7 +219,6 @@ NO_RELEASE: dict[str, str] = {
     "datasets list": "public data",
     "datasets get": "public data",
     "federation demo": "public data, which is generated",
-    "reproduce": "public data",
     "outsource": _NOT_PRIVATE,
     "curator serve": "its answers are looked at in test_answers.py",
     "ledger cap": _ACCOUNTS,

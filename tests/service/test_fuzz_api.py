@@ -10,9 +10,9 @@ from urllib.request import urlopen
 
 import pytest
 from hypothesis import HealthCheck, given, settings
+from privet.service.asking import QUESTIONS
 
 from privet.ledger import verify
-from privet.service.asking import QUESTIONS
 from tests.service.running import PATIENCE, house, serving
 
 schemathesis = pytest.importorskip("schemathesis", reason="needs pip install schemathesis")

@@ -6,6 +6,7 @@ import json
 
 import numpy as np
 import pytest
+from privet.service.asking import QUESTIONS
 from pydantic import ValidationError
 
 from privet.budget import Budget
@@ -15,7 +16,6 @@ from privet.errors import QuestionError
 from privet.question import MAX_ENTRIES, Partition, Question
 from privet.schema import Categorical, Numeric, Schema
 from privet.service import requests
-from privet.service.asking import QUESTIONS
 
 WIDE = Schema({"a": Numeric(0, 1, bins=30_000)}, "y", [str(i) for i in range(10)])
 NO_CELL = {"attribute": [-1], "branch": [], "cell": [-1], "n_cells": 0}

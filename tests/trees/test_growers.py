@@ -46,8 +46,8 @@ def test_noisy_id3_pays_a_level_by_its_unused_attributes():
 
 
 def test_noisy_id3_without_noise_is_id3():
+    from experiments.papers.exact import grow_id3
     from privet.schema.encode import encode
-    from privet.trees.exact import grow_id3
 
     exact = Curator(NURSERY.table, SCHEMA, Budget(1), public=True)
     tree, deviation, charges = grow_noisy_id3(exact, None, max_depth=3)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+from collections.abc import Callable
 from io import TextIOWrapper
 from typing import NoReturn
 
@@ -10,11 +11,18 @@ from privet.errors import PrivetError
 
 
 def main() -> None:
-    """Run the command. An error that Privet raises on purpose, or the system, is one message and
-    exit code 2, never a traceback.
-    """
+    """Run the command."""
     from privet.cli.app import app
 
+    run(app)
+
+
+def run(app: Callable[[], object]) -> None:
+    """Run an application of Typer with the words of the command line.
+
+    An error that Privet raises on purpose, or the system, is one message and exit code 2, never a
+    traceback.
+    """
     if isinstance(sys.stdout, TextIOWrapper):
         # the name of a file need not be text that can be printed
         sys.stdout.reconfigure(errors="backslashreplace")

@@ -20,7 +20,6 @@ from privet.cli import (
     outsource,
     publish,
     quantile,
-    reproduce,
     schema,
     show,
 )
@@ -55,7 +54,6 @@ app.add_typer(curator.app, name="curator")
 app.add_typer(federation.app, name="federation")
 app.add_typer(outsource.app, name="outsource")
 app.add_typer(publish.app, name="publish")
-app.add_typer(reproduce.app, name="reproduce")
 
 
 def _version(asked: bool) -> None:

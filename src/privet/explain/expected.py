@@ -1,8 +1,8 @@
 """How accurate our learners may be at an epsilon, going by public tables.
 
 ``measured.csv`` holds the accuracy of three learners on rows that were held out, by data set,
-number of rows and epsilon (``python -m bench.expected`` makes it). Tables differ in how much can be
-learnt from them, so accuracies are compared by how much of it is left:
+number of rows and epsilon (``python -m experiments.bench.expected`` makes it). Tables differ in how
+much can be learnt from them, so accuracies are compared by how much of it is left:
 
     share = (accuracy - majority) / (best - majority)
 

@@ -12,13 +12,14 @@ import numpy as np
 import numpy.typing as npt
 import pytest
 
+from experiments.papers.exact import grow_id3, grow_random
 from privet.datasets import load
 from privet.errors import DatasetError
 from privet.mechanisms.randomness import SeededBits, unlock_test_seeds
 from privet.schema import Schema
 from privet.schema.encode import encode
 from privet.tree import Tree
-from privet.trees.exact import grow_c45, grow_id3, grow_random, prune_reduced_error
+from privet.trees.exact import grow_c45, prune_reduced_error
 from tests.trees.exact.tables import Codes, Table, accuracy
 
 Grow = Callable[[Schema, Codes, npt.NDArray[np.int64]], list[Tree]]

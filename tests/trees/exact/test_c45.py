@@ -7,9 +7,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from experiments.papers.exact import grow_id3
 from privet.errors import ParameterError
 from privet.schema import Numeric, Schema
-from privet.trees.exact import grow_c45, grow_id3, prune_reduced_error
+from privet.trees.exact import grow_c45, prune_reduced_error
 from tests.trees.exact import oracle
 from tests.trees.exact.tables import (
     Table,

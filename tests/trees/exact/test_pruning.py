@@ -11,10 +11,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from experiments.papers.exact import grow_id3, grow_random
 from privet.errors import ParameterError
 from privet.mechanisms.randomness import SystemBits
 from privet.tree import Tree
-from privet.trees.exact import grow_c45, grow_id3, grow_random, prune_reduced_error
+from privet.trees.exact import grow_c45, prune_reduced_error
 from tests.trees.exact.tables import (
     Codes,
     Table,

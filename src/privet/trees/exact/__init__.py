@@ -3,11 +3,8 @@
 They look at encoded rows directly, pass no curator and charge no budget. Whatever is made of them
 is ``private: false``.
 
-- :mod:`~privet.trees.exact.id3`: ``grow_id3``, one child per value, by information gain
 - :mod:`~privet.trees.exact.c45`: ``grow_c45``, multiway or two-way splits, by gain ratio
 - :mod:`~privet.trees.exact.pruning`: ``prune_reduced_error``, with rows kept aside
-- :mod:`~privet.trees.exact.random_trees`: ``grow_random``, random structures without the nodes that
-  no row reaches
 
 What they share: :mod:`~privet.trees.exact.growing` splits level by level,
 :mod:`~privet.trees.exact.level` counts a whole level at once, :mod:`~privet.trees.exact.gain`
@@ -21,8 +18,6 @@ what is known one test earlier.
 """
 
 from privet.trees.exact.c45 import grow_c45
-from privet.trees.exact.id3 import grow_id3
 from privet.trees.exact.pruning import prune_reduced_error
-from privet.trees.exact.random_trees import grow_random
 
-__all__ = ["grow_c45", "grow_id3", "grow_random", "prune_reduced_error"]
+__all__ = ["grow_c45", "prune_reduced_error"]

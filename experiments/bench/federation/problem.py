@@ -1,0 +1,74 @@
+"""A data set, its folds, curators of parts of it, and accuracy on rows that were held out."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+
+from experiments.bench.accuracy.folds import Ints, splits
+from privet import datasets
+from privet.budget import Budget, Number
+from privet.counts.memory import MemoryTable
+from privet.curator import Curator
+from privet.model import Model
+from privet.schema import Schema
+from privet.schema.encode import Encoded, encode
+
+
+class Problem:
+    """A public data set. Whoever has some of its rows declares how many."""
+
+    def __init__(self, name: str) -> None:
+        self.data = datasets.load(name)
+        self.schema: Schema = self.data.schema
+
+    @cached_property
+    def _encoded(self) -> Encoded:
+        return encode(self.schema, self.data.X, self.data.y)
+
+    @property
+    def classes(self) -> Ints:
+        assert self._encoded.classes is not None
+        return np.asarray(self._encoded.classes)
+
+    def fold(self, repeat: int, fold: int) -> tuple[Ints, Ints]:
+        """Training and test rows; the same every time."""
+        return list(splits(self.classes, repeat))[fold]
+
+    def curator(
+        self, rows: Ints, epsilon: Number, attributes: Sequence[str] | None = None
+    ) -> Curator:
+        """A curator of some rows, and some attributes, with all of epsilon to spend. The number of
+        rows is declared.
+        """
+        names = list(self.schema.names if attributes is None else attributes)
+        schema = self.schema.declare(n_rows=len(rows))
+        if attributes is not None:
+            schema = Schema(
+                {name: self.schema.attributes[name] for name in names},
+                schema.target,
+                schema.classes,
+                n_rows=len(rows),
+            )
+        table = MemoryTable(self.data.X[names].iloc[rows], self.data.y.iloc[rows])
+        public = epsilon == math.inf
+        return Curator(table, schema, Budget(1 if public else epsilon), public=public)
+
+    def accuracy(self, model: Model, rows: Ints) -> float:
+        codes: list[Any] = [
+            self._encoded.codes[self.schema.names.index(name)][rows] for name in model.schema.names
+        ]
+        return float((model.probabilities(codes).argmax(axis=1) == self.classes[rows]).mean())
+
+
+def divided(rows: Ints, sizes: Sequence[int], seed: int) -> list[Ints]:
+    """Rows divided at random into parts whose sizes are as these numbers, never by their
+    position.
+    """
+    shuffled = np.random.default_rng(seed).permutation(rows)
+    borders = np.round(np.cumsum(sizes)[:-1] / sum(sizes) * len(rows)).astype(int)
+    return np.split(shuffled, borders)

@@ -1,0 +1,187 @@
+"""The tables of the page, and a file with every mean. The page's own text is left as it is."""
+
+from __future__ import annotations
+
+import math
+import re
+from collections.abc import Callable, Sequence
+from pathlib import Path
+
+import pandas as pd
+
+from experiments.bench.federation import unequal
+from experiments.bench.federation.pictures import UPDATED, draw_all
+from experiments.bench.federation.summary import means, paired, short, told
+
+PAGE = "federation.md"
+RECIPES = {
+    "ours": "class shares, shrunk (our default)",
+    "papers'": "sum of counts (the papers' way)",
+}
+
+
+def write(table: pd.DataFrame, output: Path) -> Path:
+    """Write the means and the pictures, and put the tables where the page has their names."""
+    output.mkdir(parents=True, exist_ok=True)
+    means(table).round(5).to_csv(output / "federation.csv", index=False, lineterminator="\n")
+    draw_all(table, output)
+    tables = {
+        name: "\n".join(lines(table[table.experiment == name]))
+        for name, lines in TABLES.items()
+        if (table.experiment == name).any()
+    }
+    tables |= {"warnings": "\n".join(warnings_table(table))} if "updates" in tables else {}
+    page = output / PAGE
+    text = (
+        page.read_text()
+        if page.exists()
+        else "\n".join(f"## {name}\n\n<!-- {name} -->\n<!-- end -->\n" for name in tables)
+    )
+    page.write_text(filled(text, tables))
+    return page
+
+
+def filled(page: str, tables: dict[str, str]) -> str:
+    """A page with the tables between the marks ``<!-- name -->`` and ``<!-- end -->``."""
+    for name, text in tables.items():
+        mark = re.compile(rf"(<!-- {re.escape(name)} -->\n).*?(<!-- end -->)", flags=re.DOTALL)
+        page = mark.sub(lambda found, text=text: f"{found[1]}{text}\n{found[2]}", page)
+    return page
+
+
+def updates_table(table: pd.DataFrame) -> list[str]:
+    """All ways; that equal weights would do as well is in the file of means only."""
+    shown = table[~table.way.str.endswith("equal weights")]
+    return _by(
+        shown,
+        ["data", "recipe"],
+        "parties",
+        lambda data, recipe: f"**{data}**, {RECIPES[recipe]}",
+        "parts",
+    )
+
+
+def warnings_table(table: pd.DataFrame) -> list[str]:
+    """How often an updated model warned, and how often building anew was in fact better."""
+    ours = table[(table.experiment == "updates") & (table.recipe == "ours")]
+    measures = [
+        "rebuilt at epsilon/2 minus updated",
+        "folds in which the rebuild is better",
+        "folds in which the model warns",
+    ]
+    lines = _head(["data", "trees", "parts", *measures], 2)
+    for data, of in ours.groupby("data", sort=False):
+        for way, trees in UPDATED.items():
+            for parts, here in paired(of, "rebuilt at epsilon/2", way).groupby("parties"):
+                cells = [
+                    told(here.lead),
+                    f"{(here.lead > 0).mean():.0%}",
+                    f"{here.warns_second.mean():.0%}",
+                ]
+                lines.append(_line([data, trees, f"{parts:.0f}", *cells]))
+    return lines
+
+
+def horizontal_table(table: pd.DataFrame) -> list[str]:
+    lines = _by(
+        table[table.recipe == "ours"],
+        ["data", "epsilon"],
+        "parties",
+        lambda data, epsilon: f"**{data}**, epsilon {epsilon:g}",
+        "parties",
+    )
+    gain = paired(table[table.recipe == "ours"], "secure sum", "plain merge")
+    lines += ["What the secure sum gains over the plain merge, paired by fold:", ""]
+    parties = sorted(gain.parties.unique())
+    lines += _head(["data", "epsilon", *(f"{n:.0f} parties" for n in parties)], 2)
+    for (data, epsilon), here in gain.groupby(["data", "epsilon"], sort=False):
+        lines.append(
+            _line([data, f"{epsilon:g}", *(told(here[here.parties == n].lead) for n in parties)])
+        )
+    return lines
+
+
+def unequal_table(table: pd.DataFrame) -> list[str]:
+    """Both weightings with their difference, the best party alone, and all rows pooled."""
+    lines = _head(
+        ["case", "data", "by-noise", "equal", "by-noise minus equal", "best party alone", "pooled"],
+        2,
+    )
+    ours = table[table.recipe == "ours"]
+    lead = paired(ours, "by-noise", "equal")
+    for case in unequal.CASES:
+        for data in dict.fromkeys(ours.data):
+            here = ours[(ours.case == case) & (ours.data == data)]
+            mean = {
+                way: short(float(here[here.way == way].accuracy.mean()))
+                for way in ("by-noise", "equal", "best party", "pooled")
+            }
+            ahead = told(lead[(lead.case == case) & (lead.data == data)].lead)
+            lines.append(
+                _line(
+                    [
+                        case,
+                        data,
+                        mean["by-noise"],
+                        mean["equal"],
+                        ahead,
+                        mean["best party"],
+                        mean["pooled"],
+                    ]
+                )
+            )
+    return lines
+
+
+def vertical_table(table: pd.DataFrame) -> list[str]:
+    return _by(
+        table, ["recipe"], "epsilon", lambda recipe: f"**votes**, {RECIPES[recipe]}", "epsilon"
+    )
+
+
+def gibbs_table(table: pd.DataFrame) -> list[str]:
+    return _by(table, ["data"], "parties", lambda data: f"**{data}**", "parties")
+
+
+TABLES: dict[str, Callable[[pd.DataFrame], list[str]]] = {
+    "updates": updates_table,
+    "horizontal": horizontal_table,
+    "unequal": unequal_table,
+    "vertical": vertical_table,
+    "gibbs": gibbs_table,
+}
+
+
+def _by(
+    table: pd.DataFrame, groups: list[str], column: str, name: Callable[..., str], what: str
+) -> list[str]:
+    """A table per group: a line per way, a column per value of the parameter."""
+    lines: list[str] = []
+    for key, here in table.groupby(groups, sort=False):
+        found = here.groupby(["way", column], sort=False).accuracy
+        mean, error, values = found.mean().unstack(), found.sem(), sorted(here[column].unique())
+        lines += _head(
+            [name(*key), *("∞" if math.isinf(value) else f"{value:g}" for value in values)], 1
+        )
+        lines += [
+            _line([way, *(short(float(mean.loc[way, value])) for value in values)])
+            for way in dict.fromkeys(here.way)
+        ]
+        folds = here.groupby(["repeat", "fold"]).ngroups
+        lines += [
+            "",
+            (
+                f"*Columns: {what}. {folds} folds; the standard error of a mean is at most "
+                f"{short(float(error.max()))}.*"
+            ),
+            "",
+        ]
+    return lines
+
+
+def _head(names: Sequence[str], texts: int) -> list[str]:
+    return [_line(names), "|" + "---|" * texts + "---:|" * (len(names) - texts)]
+
+
+def _line(cells: Sequence[str]) -> str:
+    return "| " + " | ".join(cells) + " |"

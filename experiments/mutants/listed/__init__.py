@@ -1,0 +1,21 @@
+"""All mutants, by the part of the package that they are in."""
+
+from experiments.mutants.listed import (
+    asking,
+    chance,
+    counting,
+    handing_out,
+    money,
+    outsourcing,
+    publishing,
+)
+
+MUTANTS = (
+    *chance.MUTANTS,
+    *counting.MUTANTS,
+    *asking.MUTANTS,
+    *money.MUTANTS,
+    *publishing.MUTANTS,
+    *handing_out.MUTANTS,
+    *outsourcing.MUTANTS,
+)

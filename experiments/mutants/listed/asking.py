@@ -1,0 +1,135 @@
+"""Mutants of the curator: when it charges, how much, and what it lets through."""
+
+from __future__ import annotations
+
+from experiments.mutants.mutant import Mutant
+
+_EVERY = "curator/test_curator.py::TestEveryQuestion"
+
+MUTANTS = (
+    Mutant(
+        "rows are read before the charge",
+        "Curator._measure",
+        "entry = self._charge(cost, what)\ntables = self._inside(measure)",
+        "tables = self._inside(measure)\nentry = self._charge(cost, what)",
+        "a crash between the two leaves an answer that nobody paid for",
+        (
+            f"{_EVERY}::test_is_charged_before_the_data_is_touched[count]",
+            f"{_EVERY}::test_that_does_not_fit_never_touches_the_data[count]",
+        ),
+    ),
+    Mutant(
+        "selections are not charged",
+        "Curator._pick",
+        "entry = None if exactly else self._charge(cost, what)",
+        "entry = None",
+        "quantiles can be asked for without end",
+        ("curator/test_quantile.py::TestAccounting::test_is_charged_before_the_data_is_touched",),
+    ),
+    Mutant(
+        "drawn trees are not charged",
+        "Curator.draw_tree",
+        "self._charge",
+        "(lambda cost, what: what)",
+        "trees can be drawn without end",
+        ("curator/test_draw_tree.py::TestMoney::test_is_charged_before_the_rows_are_touched",),
+    ),
+    Mutant(
+        "the charge is for one row, whoever the neighbours are",
+        "Accounting._charge",
+        "return self.charge_promised(cost.promised(self.schema), what)",
+        "return self.charge_promised(cost, what)",
+        "who has three rows, or is replaced, gives away several times what the ledger says",
+        (f"{_EVERY}::test_costs_a_person_more_than_a_row[count]",),
+    ),
+    Mutant(
+        "the noise of a sum forgets its bound",
+        "Curator.sums",
+        "[score.bound]",
+        "[1]",
+        "a person with a large score stands out from the noise",
+        ("curator/test_curator.py::TestSumsAndSize::test_sums_have_the_scale_of_the_scores_bound",),
+    ),
+    Mutant(
+        "partitions are chosen with half the range",
+        "Curator.choose_partition",
+        (
+            "self._pick(lambda: distances(self._source.count(asked), public, less), 2, epsilon, "
+            "mechanism, what)"
+        ),
+        (
+            "self._pick(lambda: distances(self._source.count(asked), public, less), 1, epsilon, "
+            "mechanism, what)"
+        ),
+        "a choice tells twice what was paid for",
+        ("exact/test_selection.py::test_partitions_of_all_tiny_tables[exponential]",),
+    ),
+    Mutant(
+        "quantiles with half the range",
+        "bin_range",
+        "return 2 * max(a, b - a) if 0 < a < b else 1",
+        "return max(a, b - a) if 0 < a < b else 1",
+        "a median tells up to twice what was paid for",
+        ("exact/test_selection.py::test_quantiles_of_all_tiny_tables[1/2-exponential]",),
+    ),
+    Mutant(
+        "a quantile is the exact one",
+        "Curator._pick",
+        "select(self._bits, scores, amount, score_range, mechanism)",
+        "scores.index(max(scores))",
+        "one row decides which bin is told",
+        ("exact/test_selection.py::test_quantiles_of_all_tiny_tables[1/2-exponential]",),
+    ),
+    Mutant(
+        "anybody gets exact counts for an infinite epsilon",
+        "Curator._measure",
+        "self._public and is_infinite(epsilon)",
+        "is_infinite(epsilon)",
+        "exact counts of a private table, free of charge",
+        (f"{_EVERY}::test_refuses_infinite_epsilon[count]",),
+    ),
+    Mutant(
+        "what an engine says about a failure is passed on",
+        "Curator._inside",
+        "kind = type(error).__name__",
+        "kind = str(error)",
+        "an error message quotes somebody's row",
+        ("curator/test_curator.py::TestAgainstAttacks::test_an_engines_failure_tells_nothing",),
+    ),
+    Mutant(
+        "an answer from a test seed is called private",
+        "Accounting.private",
+        "return self._bits.private and not self.schema.from_data",
+        "return not self.schema.from_data",
+        "a model whose noise can be repeated is released as if it could not",
+        (f"{_EVERY}::test_is_repeatable_and_not_private_with_a_test_seed[count]",),
+    ),
+    Mutant(
+        "a domain that was read off the rows is called public",
+        "schema_from_data",
+        "from_data=True",
+        "from_data=False",
+        "a value that one person alone has is in the model, which says that it is private",
+        ("conformance/test_learners.py::test_learner[random trees-says when it is not private]",),
+    ),
+    Mutant(
+        "groups of people are not charged",
+        "Curator.split_people",
+        'self._charge(Cost.pure(amount), f"{n_parts} disjoint groups of people")',
+        "",
+        "a forest of groups costs nothing",
+        (
+            "curator/test_curator.py::TestModelsAndParts::test_disjoint_groups_cost_epsilon_once[memory]",
+        ),
+    ),
+    Mutant(
+        "a question may be of a kind of its own",
+        "checked_model",
+        "plain = type(model) is Model and _plain_statement(model.privacy)",
+        "plain = True",
+        "a model that an analyst wrote looks at rows when it is evaluated",
+        (
+            "curator/test_curator.py::TestModelsAndParts::test_models_that_could_look_at_rows_are_refused_before_a_charge",
+        ),
+    ),
+)

@@ -1,0 +1,61 @@
+"""Mutants of what is counted: whose rows, how many of them, in which part."""
+
+from __future__ import annotations
+
+from experiments.mutants.mutant import Audited, Mutant
+
+MUTANTS = (
+    Mutant(
+        "rows of a person are not cut",
+        "_matrix",
+        "_keep_rows_of_each_person(encoded, keep, schema.rows_per_person)",
+        "pass",
+        "who has a thousand rows is protected as if they had one",
+        (
+            "counts/test_memory_rows.py::test_the_first_rows_of_each_person_in_the_order_of_their_codes",
+        ),
+        (Audited("count-person", 1200),),
+    ),
+    Mutant(
+        "one row too many is kept of a person",
+        "_keep_rows_of_each_person",
+        "np.arange(len(order)) - first >= most",
+        "np.arange(len(order)) - first > most",
+        "a person gives away one row more than was paid for",
+        (
+            "counts/test_memory_rows.py::test_the_first_rows_of_each_person_in_the_order_of_their_codes",
+        ),
+    ),
+    Mutant(
+        "groups of people by position",
+        "MemoryPart._matrix",
+        "np.frombuffer(stream, dtype=np.uint32)[who] % self._n_parts == self._part",
+        "(who + 0 * len(stream)) % self._n_parts == self._part",
+        "who is in which group is known, and one row more moves all others",
+        ("exact/test_division.py::test_the_others_are_divided_as_if_a_row_were_not_there",),
+    ),
+    Mutant(
+        "a person's rows fall into several groups",
+        "MemoryPart._matrix",
+        "who = np.arange(len(whole.classes)) if whole.person is None else whole.person",
+        "who = np.arange(len(whole.classes))",
+        "who is in two groups pays in both, and is told that they paid once",
+        ("exact/test_division.py::test_all_rows_of_a_person_are_in_one_part",),
+    ),
+    Mutant(
+        "derivatives of a row are not cut",
+        "differentiate",
+        "scale = UNIT * min(1.0, clip / max(UNIT * size, 1.0))\nleft = clip",
+        "scale = UNIT * 1.0\nleft = 4 * clip",
+        "a row that the model is surest to be wrong about weighs more than the noise allows for",
+        ("curator/test_gradients.py::test_one_row_moves_the_sums_by_the_clip_at_most[4]",),
+    ),
+    Mutant(
+        "a row may weigh more than one",
+        "weigh",
+        "out[row] = max(0, min(UNIT, int(weight)))",
+        "out[row] = max(0, int(weight))",
+        "who an earlier tree got wrong weighs more than the draw was paid for",
+        ("counts/test_scoring.py::test_a_row_is_bounded_whatever_the_scores",),
+    ),
+)

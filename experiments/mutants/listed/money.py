@@ -1,0 +1,170 @@
+"""Mutants of the money: costs, ledgers, and what is paid once."""
+
+from __future__ import annotations
+
+from experiments.mutants.mutant import Mutant
+
+_APP = "service/test_app.py"
+
+MUTANTS = (
+    Mutant(
+        "replacing a person costs as much as adding one",
+        "Cost.for_neighbours",
+        'factor = rows_per_person * (2 if neighbours == "replace" else 1)',
+        "factor = rows_per_person",
+        "who is told that nobody can see what their row says is promised half of the truth",
+        ("budget/test_cost.py::test_what_is_promised_to_a_person_of_several_rows",),
+    ),
+    Mutant(
+        "questions cost the largest of them",
+        "sequential",
+        "return sum(costs, NOTHING)",
+        "return parallel(costs)",
+        "a hundred questions are promised as if they were one",
+        ("budget/test_cost.py::test_sequential_composition_is_a_sum",),
+    ),
+    Mutant(
+        "pure epsilon costs the rho of a bounded range",
+        "Cost.pure",
+        "return cls(value, value**2 / 2)",
+        "return cls(value, value**2 / 8)",
+        "under a budget in rho four times as much is answered as was promised",
+        ("budget/test_cost.py::test_both_currencies_of_a_mechanism",),
+    ),
+    Mutant(
+        "a charge is compared with the cap, not with what is left of it",
+        "fitted",
+        "asked > left_over",
+        "asked > cap.amount",
+        "the budget never ends",
+        ("ledger/test_ledger.py::test_the_last_exact_unit_can_be_spent_and_not_one_more",),
+    ),
+    Mutant(
+        "the cap of the data set binds nobody",
+        "SQLiteLedger.charge",
+        "(None, analyst)",
+        "(analyst,)",
+        "analysts who share what they learn pass the budget together",
+        ("ledger/test_ledger.py::test_colluding_analysts_cannot_pass_the_cap_of_the_data_set",),
+    ),
+    Mutant(
+        "a negative cost gives money back",
+        "fitted",
+        "cost.rho < 0 or (cost.epsilon is not None and cost.epsilon < 0)",
+        "False",
+        "whoever can ask for a negative epsilon asks without end",
+        ("ledger/test_ledger.py::test_a_negative_cost_is_no_refund",),
+    ),
+    Mutant(
+        "a charge waits for the disk no longer",
+        "SQLiteLedger._open",
+        "PRAGMA synchronous=FULL",
+        "PRAGMA synchronous=OFF",
+        "an answer leaves, the power fails, and its charge is forgotten",
+        ("ledger/test_sqlite_ledger.py::test_every_charge_waits_for_the_disk",),
+        in_string=True,
+    ),
+    Mutant(
+        "a key pays for any request",
+        "same_request",
+        "entry.request != request",
+        "False",
+        "one charge pays for as many different questions as one likes",
+        ("ledger/test_ledger.py::test_a_key_pays_once_and_for_one_request_only",),
+    ),
+    Mutant(
+        "a request with a key never pays",
+        "KeyedLedger.charge",
+        "self._ledger.charge(dataset, analyst, cost, what, key=self._key, request=self._request)",
+        (
+            "self._ledger.charge(dataset, analyst, Cost.pure(cost.epsilon / 2**40), what,\n    "
+            "key=self._key, request=self._request)"
+        ),
+        "all questions over HTTP are as good as free",
+        (f"{_APP}::test_colluding_analysts_together_cannot_pass_the_data_sets_cap",),
+    ),
+    Mutant(
+        "keys are everybody's",
+        "SQLiteLedger._charged",
+        "analyst = ? AND key = ?",
+        "? IS NOT NULL AND key = ?",
+        "an analyst is given an answer that another one paid for",
+        (f"{_APP}::test_keys_are_each_analysts_own",),
+        in_string=True,
+    ),
+    Mutant(
+        "a line of the journal says nothing of the line before",
+        "Line.hashed",
+        'return hashlib.sha256(f"{before}{written}".encode()).hexdigest()',
+        "return hashlib.sha256(written.encode()).hexdigest()",
+        "charges can be taken out of the ledger, and nobody sees it",
+        ("ledger/test_verify.py::test_witness_and_receipts_find_a_rewritten_history",),
+    ),
+    Mutant(
+        "an answer leaves that is not the recorded one",
+        "_record",
+        "kept = book.record(keyed.entry.number, body)",
+        "kept = body",
+        (
+            "a request that is sent again gets fresh noise for the same charge: the mean of many "
+            "is exact"
+        ),
+        (f"{_APP}::test_the_same_key_and_body_get_the_same_answer_for_one_charge",),
+    ),
+    Mutant(
+        "the digest of a request leaves out what is asked",
+        "Desk.request",
+        "parts = [str(dataset.id).encode(), dataset.name.encode(), operation.encode(), body]",
+        "parts = [str(dataset.id).encode(), dataset.name.encode(), operation.encode()]",
+        "a charge for one question is taken for that of another",
+        (f"{_APP}::test_a_key_with_another_body_or_question_is_refused",),
+    ),
+    Mutant(
+        "grants do not end",
+        "Accounts.granted",
+        "grant.dataset == dataset and not grant.over",
+        "grant.dataset == dataset",
+        "an analyst asks on, after the time that the owner allowed",
+        ("service/test_accounts.py::test_grants_expire",),
+    ),
+    Mutant(
+        "tokens are stored as they are",
+        "hashed",
+        'return hashlib.sha256(token.encode("utf-8", "replace")).hexdigest()',
+        "return token",
+        "whoever reads a backup asks in the name of every analyst",
+        ("service/test_accounts.py::test_a_token_is_random_shown_once_and_stored_hashed",),
+    ),
+    Mutant(
+        "an interrupted fit asks again with fresh noise",
+        "ResumableCurator._once",
+        "recorded = ledger.record(keyed.entry.number, packed(answer))",
+        "recorded = packed(answer)",
+        "two answers with different noise for one charge: their mean is closer to the truth",
+        ("resume/test_resume.py::test_no_two_answers_for_one_charge",),
+    ),
+    Mutant(
+        "a question that is sent again gets a fresh key",
+        "Session.ask",
+        "self._unanswered[kind, written] = key",
+        "pass",
+        "a network that fails makes a person pay twice",
+        ("remote/test_remote_curator.py::test_a_question_without_an_answer_keeps_its_key",),
+    ),
+    Mutant(
+        "the token goes wherever an answer points",
+        "Link._read",
+        "300 <= status < 400",
+        "False",
+        "somebody else asks in the analyst's name",
+        ("remote/test_transport.py::test_a_redirect_is_refused[302]",),
+    ),
+    Mutant(
+        "whatever a curator says is taken for private",
+        "Session.__init__",
+        'facts["private"] is True',
+        'bool(facts["private"]) or True',
+        "a model from a seeded curator is released as private",
+        ("remote/test_remote_curator.py::test_only_true_is_private[False]",),
+    ),
+)

@@ -1,0 +1,77 @@
+"""Mutants of outsourced tables: the cipher, the groups, the order of rows."""
+
+from __future__ import annotations
+
+from experiments.mutants.mutant import Mutant
+
+_SEALING = "outsource/test_cipher.py::TestSealing"
+
+MUTANTS = (
+    Mutant(
+        "every sealing has the same nonce",
+        "Sealer.seal",
+        "nonce = secrets.token_bytes(_NONCE)",
+        "nonce = bytes(_NONCE)",
+        "two sealed values show how they differ, and the key of the seal can be computed",
+        (f"{_SEALING}::test_the_same_text_is_never_sealed_alike",),
+    ),
+    Mutant(
+        "one key for all tables and purposes",
+        "Sealer._cipher",
+        'info = json.dumps(["privet outsource 1", self._table, purpose]).encode()',
+        'info = b"privet outsource 1"',
+        "a server shows a client what was sealed for something else",
+        (f"{_SEALING}::test_nothing_else_opens_it_and_all_say_the_same",),
+    ),
+    Mutant(
+        "what is sealed opens at any place",
+        "_bound",
+        'return json.dumps(place, separators=(",", ":"), ensure_ascii=True).encode()',
+        'return b""',
+        "a server moves a value to another person and watches whether the client minds",
+        (
+            f"{_SEALING}::test_at_another_place_it_does_not",
+            "outsource/test_split.py::TestTampering::test_exchanged_numbers_within_a_group",
+        ),
+    ),
+    Mutant(
+        "the key of a passphrase needs no work",
+        "_SCRYPT",
+        "1 << 17",
+        "2",
+        "a stolen key file is opened by trying passphrases",
+        ("outsource/test_cipher.py::TestFile::test_a_passphrase_is_expensive_to_try",),
+    ),
+    Mutant(
+        "the key file can be read by everybody",
+        "KeyRing.write",
+        "os.open(partial, os.O_CREAT | os.O_EXCL | os.O_WRONLY, 0o600)",
+        "os.open(partial, os.O_CREAT | os.O_EXCL | os.O_WRONLY, 0o644)",
+        "another user of the machine joins the two halves",
+        ("outsource/test_cipher.py::TestFile::test_it_reads_back[None]",),
+    ),
+    Mutant(
+        "the halves keep the order of the table",
+        "sealed_halves",
+        "by_eseq = sorted(range(n_rows), key=eseqs.__getitem__)\nby_seq = np.argsort(seqs)",
+        "by_eseq = list(range(n_rows))\nby_seq = np.arange(n_rows)",
+        "the third person has the third value",
+        ("outsource/test_split.py::TestSplit::test_the_order_of_the_table_is_lost",),
+    ),
+    Mutant(
+        "a group may hold a value twice",
+        "_draw",
+        "chosen.append(value)\ntotal -= open_.pop(value)",
+        "chosen.append(value)\ntotal -= 1\nopen_[value] -= 1",
+        "whoever is in such a group has its value with a larger chance than was promised",
+        ("outsource/test_groups.py::test_groups_are_diverse_and_hold_as_many_rows_as_possible",),
+    ),
+    Mutant(
+        "sub-trees are as long as they need to be",
+        "padded",
+        'return (len(packed).to_bytes(_LENGTH, "big") + packed).ljust(room, b"\\0")',
+        'return len(packed).to_bytes(_LENGTH, "big") + packed',
+        "the length of a sealed sub-tree tells the server about the values below it",
+        ("outsource/client/test_subtrees.py::test_a_tree_reads_back_from_a_text_of_one_length",),
+    ),
+)

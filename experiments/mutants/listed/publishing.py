@@ -1,0 +1,122 @@
+"""Mutants of randomised records and of synthetic tables."""
+
+from __future__ import annotations
+
+from experiments.mutants.mutant import Audited, Mutant
+
+MUTANTS = (
+    Mutant(
+        "every value is randomised with all of epsilon",
+        "Randomizer.shares",
+        "return (*[(self.epsilon - label) / k] * k, label)",
+        "return (*[self.epsilon] * k, label)",
+        "a record of ten values costs ten times what its owner was told",
+        (
+            "exact/test_response.py::test_reports_of_every_record[split-1]",
+            "publish/local/test_randomizer.py::test_shares_add_up_to_epsilon_exactly",
+        ),
+        (Audited("randomizer-split", 1200),),
+    ),
+    Mutant(
+        "reports of leaves with three times the epsilon",
+        "LeafRandomizer._randomized",
+        "randomized_response(bits, truth, self.points(number), self.epsilon)",
+        "randomized_response(bits, truth, self.points(number), 3 * self.epsilon)",
+        "a report tells three times what its owner was told",
+        ("exact/test_response.py::test_leaves_of_every_record",),
+        (Audited("leaf-randomizer", 1200),),
+    ),
+    Mutant(
+        "reports keep the order of the table",
+        "in_random_order",
+        "return reports.iloc[uniform_order(bits, len(reports))].reset_index(drop=True)",
+        "return reports",
+        "where a sorted table has somebody moves others, and all their reports tell of it",
+        ("exact/test_response.py::test_reports_of_a_table_that_is_sorted",),
+        (Audited("randomizer-table", 600),),
+    ),
+    Mutant(
+        "reports are shuffled block by block",
+        "of_table",
+        "yield from shuffled(lines, made.bits)",
+        "yield from lines",
+        "whether a person is in the first or in the last block of a sorted table can be seen",
+        ("cli/test_publish_local.py::test_reports_of_a_table_are_in_no_order",),
+    ),
+    Mutant(
+        "records of a table may go over lines",
+        "_of_lines",
+        "over_lines=False",
+        "over_lines=True",
+        "whoever opens a quote decides whether other people's lines give reports",
+        ("cli/test_publish_local.py::test_in_a_table_nobody_s_quote_swallows_the_lines_of_others",),
+    ),
+    Mutant(
+        "an unknown value is always the first",
+        "known",
+        "uniform_below(bits, np.full(len(unknown), size, dtype=np.uint64)).astype(np.int64)",
+        "0",
+        (
+            "whoever has an unusual value is counted with others, and every tree learns something "
+            "false of them"
+        ),
+        ("publish/local/test_randomizer.py::test_an_unknown_value_is_drawn_uniformly",),
+    ),
+    Mutant(
+        "a randomised table is charged for one row of a person",
+        "charge_table",
+        "Cost.pure(randomizer.epsilon * account.schema.rows_per_person)",
+        "Cost.pure(randomizer.epsilon)",
+        "who has three records gives away three times what the ledger says",
+        ("cli/test_publish_local.py::test_a_table_is_charged_for_all_rows_of_a_person_and_cut",),
+    ),
+    Mutant(
+        "all records of a person are reported",
+        "codes_of_table",
+        "encoded.person is not None",
+        "False",
+        "who has a thousand records gives away a thousand times epsilon",
+        (
+            "publish/local/test_randomizer.py::test_at_most_so_many_rows_of_a_person_are_reported_whatever_they_hold",
+        ),
+    ),
+    Mutant(
+        "the selections of a synthetic table are not stated",
+        "_count",
+        (
+            'purse.paid(f"which pairs of attributes to measure, in {len(chosen)} selections", '
+            "sequential(chosen))"
+        ),
+        "pass",
+        "the statement promises more privacy than the ledger has paid for",
+        (
+            (
+                "publish/synthetic/test_synthesize.py::TestAccounting::test_all_of_epsilon_is_charged_and_no_more[all "  # noqa: E501
+                "pairs-facts0-1]"
+            ),
+        ),
+    ),
+    Mutant(
+        "the selections of a synthetic table are not taken off",
+        "_count",
+        "purse.left = (purse.left or Fraction(0)) - each",
+        "pass",
+        "a table costs more than its epsilon",
+        (
+            (
+                "publish/synthetic/test_synthesize.py::TestAccounting::test_all_of_epsilon_is_charged_and_no_more[all "  # noqa: E501
+                "pairs-facts0-1]"
+            ),
+        ),
+    ),
+    Mutant(
+        "a synthetic table has as many rows as the table, exactly",
+        "synthesize",
+        "counted.total if curator.schema.n_rows is None else max(1.0, float(curator.schema.n_rows))",  # noqa: E501
+        "float(sum(len(block[1]) for block in curator._source.rows()))",
+        "that somebody is in the table can be counted",
+        (
+            "publish/synthetic/test_synthesize.py::TestRows::test_how_many_there_are_is_not_told_exactly",
+        ),
+    ),
+)

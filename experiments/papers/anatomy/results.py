@@ -1,0 +1,130 @@
+"""Results: one line per experiment, fold and learner, and the file that they are in."""
+
+from __future__ import annotations
+
+import csv
+import io
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+from experiments.papers.anatomy.experiments import Experiment
+
+Line = dict[str, Any]
+LEARNERS = ("cdbsl", "cdtl", "cdtl-threshold", "cnl")
+#: The paper's line, in bits a second.
+LINE_SPEED = 1e8
+_COUNTED = ("requests", "sent", "received", "sealed", "opened")
+#: Of a learner to cnl on the same fold; empty for cdbsl and cnl.
+RATIOS = (
+    "time_ratio",
+    "time_ratio_100mbit_estimate",
+    "cpu_ratio",
+    "largest_leaf_ratio",
+    "rows_held_ratio",
+    "peak_ratio",
+)
+COLUMNS = (
+    *(
+        "experiment",
+        "data",
+        "sensitive",
+        "splits",
+        "sample",
+        "fold",
+        "learner",
+        "train_rows",
+        "test_rows",
+        "accuracy",
+    ),
+    *(
+        "server_grow_seconds",
+        "learn_seconds",
+        "predict_seconds",
+        "seconds",
+        "cpu_seconds",
+        "seconds_100mbit_estimate",
+    ),
+    *_COUNTED,
+    *(f"{name}_each" for name in _COUNTED),
+    *("refined", "leaves", "leaf_size", "largest_leaf", "rows_held", "peak_bytes"),
+    *RATIOS,
+)
+
+
+def lines(
+    experiment: Experiment, fold: int, train: int, test: int, answers: dict[str, dict[str, Any]]
+) -> list[Line]:
+    """The lines of one fold, from what its clients measured."""
+    head = {name: getattr(experiment, name) for name in ("data", "sensitive", "splits", "sample")}
+    head = {
+        "experiment": experiment.number,
+        **head,
+        "fold": fold + 1,
+        "train_rows": train,
+        "test_rows": test,
+    }
+    asked = dict(zip(LEARNERS, ("cdbsl", "cdtl", "threshold", "cnl"), strict=True))
+    made = {
+        learner: {**head, "learner": learner, **_costs(answers[client], test)}
+        for learner, client in asked.items()
+    }
+    made["cdbsl"]["server_grow_seconds"] = answers["cdbsl"]["grow"]["seconds"]
+    made["cdtl"]["server_grow_seconds"] = answers["cdbsl"]["grow"]["seconds"]  # the same tree
+    made["cdtl"]["peak_bytes"], made["cnl"]["peak_bytes"] = (
+        answers["traced"]["cdtl"],
+        answers["traced"]["cnl"],
+    )
+    for learner in ("cdtl", "cdtl-threshold"):
+        made[learner] |= _ratios(made[learner], made["cnl"], train)
+    return [{name: made[learner].get(name) for name in COLUMNS} for learner in LEARNERS]
+
+
+def _costs(answer: dict[str, Any], test: int) -> Line:
+    steps = [answer[name] for name in ("learn", "predict") if name in answer]
+
+    def total(name: str) -> float:
+        return sum(step[name] for step in steps)  # type: ignore[no-any-return]
+
+    tree = answer.get("tree", {})
+    return {
+        "accuracy": answer["right"] / test,
+        "learn_seconds": answer["learn"]["seconds"] if "learn" in answer else None,
+        "predict_seconds": answer["predict"]["seconds"],
+        "seconds": total("seconds"),
+        "cpu_seconds": total("cpu"),
+        "seconds_100mbit_estimate": total("seconds")
+        + 8 * (total("sent") + total("received")) / LINE_SPEED,
+        **{name: total(name) for name in _COUNTED},
+        **{f"{name}_each": total(name) / test for name in _COUNTED},
+        "refined": total("refined"),
+        "rows_held": max(step["rows_held"] for step in steps),
+        "leaves": tree.get("leaves"),
+        "leaf_size": tree.get("leaf_size"),
+        "largest_leaf": tree.get("largest"),
+    }
+
+
+def _ratios(ours: Line, naive: Line, train: int) -> Line:
+    peak = ours.get("peak_bytes")
+    return {
+        "time_ratio": ours["seconds"] / naive["seconds"],
+        "time_ratio_100mbit_estimate": ours["seconds_100mbit_estimate"]
+        / naive["seconds_100mbit_estimate"],
+        "cpu_ratio": ours["cpu_seconds"] / naive["cpu_seconds"],
+        "largest_leaf_ratio": ours["largest_leaf"] / train,
+        "rows_held_ratio": ours["rows_held"] / naive["rows_held"],
+        "peak_ratio": None if peak is None else peak / naive["peak_bytes"],
+    }
+
+
+def write_csv(rows: Sequence[Line], path: Path) -> None:
+    """All lines as a CSV file; six digits are more than any of the numbers is worth."""
+    text = io.StringIO()
+    writer = csv.DictWriter(text, COLUMNS, lineterminator="\n")
+    writer.writeheader()
+    writer.writerows(
+        {name: f"{value:.6g}" if isinstance(value, float) else value for name, value in row.items()}
+        for row in rows
+    )
+    path.write_text(text.getvalue(), encoding="utf-8")

@@ -1,0 +1,146 @@
+"""The report: one HTML page with everything in it, for screen, phone and paper. It loads nothing
+and runs nothing.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from itertools import groupby
+
+from experiments.papers.experiment import Comparison, Outcome, Paper
+from privet.release.blocks import (
+    Banner,
+    Block,
+    Bullets,
+    Grid,
+    Paragraph,
+    escaped,
+    html_block,
+    html_of,
+)
+
+TITLE = "Experiments of papers, run again"
+CHANCE = (
+    "Folds and parts are the same in every run. Noise, and structures that are drawn by chance, "
+    "come from the operating system's "
+    "cryptographic generator and have no seed, so another run gives slightly other numbers."
+)
+QUICK = (
+    "A quick run: few repeats, so numbers are rough, and some comparisons may go the other way by "
+    "chance."
+)
+#: Where there is nothing to compare, there is nothing to agree with.
+_MARKS = {True: "yes", False: "NO", None: ""}
+#: Pictures wider than this many points are not made smaller than they can be read; on a phone they
+#: are moved sideways.
+_BROAD = 480
+_STYLE = """
+body { max-width: 60rem; }
+h2 { font-size: 1.35rem; border-top: 3px solid var(--line); padding-top: 1rem; } h3 { margin: 2.2rem 0 .3rem; break-after: avoid; }
+.verdict { font-size: .8rem; font-weight: 600; padding: .1rem .5rem; border: 1px solid var(--line); border-radius: .8rem;
+  white-space: nowrap; }
+.differs { border-color: var(--loud); color: var(--loud); border-width: 2px; }
+figure { margin: .8rem 0; break-inside: avoid; background: #fff; border-radius: .4rem; overflow-x: auto; }
+figure svg { display: block; margin: 0 auto; max-width: 100%; height: auto; } .broad svg { min-width: 40rem; }
+.paper th { padding-top: .9rem; }
+.claim { border-left: 4px solid var(--line); padding-left: .8rem; break-inside: avoid; break-after: avoid; }
+a { color: inherit; } .small { font-size: .88rem; }
+@media print { h2 { break-before: page; } .broad svg { min-width: 0; } figure svg { max-height: 19cm; } }
+"""  # noqa: E501
+
+
+def page(outcomes: Sequence[Outcome], *, quick: bool) -> str:
+    """The whole report."""
+    parts = [html_block(Paragraph(CHANCE))]
+    if quick:
+        parts.insert(0, html_block(Banner(QUICK, alarm=False)))
+    parts.append(_overview(outcomes))
+    for paper, mine in groupby(outcomes, key=lambda one: one.paper):
+        parts += _paper(paper, list(mine))
+    return html_of(TITLE, "\n".join(parts), _STYLE)
+
+
+def _overview(outcomes: Sequence[Outcome]) -> str:
+    """Every figure with its verdict, as links, paper by paper."""
+    lines = []
+    for paper, mine in groupby(outcomes, key=lambda one: one.paper):
+        lines.append(
+            f'<tr class="paper"><th scope="rowgroup" colspan="2">{escaped(paper.name)}: '
+            f"{escaped(paper.reference)}</th></tr>"
+        )
+        lines += [
+            f'<tr><td><a href="#{one.stem}">{escaped(one.experiment.heading)}</a>: '
+            f"{escaped(one.experiment.title)}</td>"
+            f"<td>{_chip(one)}</td></tr>"
+            for one in mine
+        ]
+    return "<table><tbody>\n" + "\n".join(lines) + "\n</tbody></table>"
+
+
+def _paper(paper: Paper, outcomes: Sequence[Outcome]) -> list[str]:
+    blocks: list[Block] = [Banner(paper.warning, alarm=True)] if paper.warning else []
+    head = f"<h2>{escaped(paper.reference)}</h2>"
+    return [
+        head,
+        *map(html_block, [*blocks, Paragraph(paper.setting)]),
+        *(_section(one) for one in outcomes),
+    ]
+
+
+def _section(outcome: Outcome) -> str:
+    one = outcome.experiment
+    parts = [
+        f'<section id="{outcome.stem}">',
+        f"<h3>{escaped(one.heading)}: {escaped(one.title)} {_chip(outcome)}</h3>",
+    ]
+    parts.append(f'<p class="claim">{escaped(one.claim)}</p>')
+    parts += [html_block(Banner(message, alarm=False)) for message in outcome.absent]
+    if outcome.picture:
+        size = ' class="broad"' if _width(outcome.picture) > _BROAD else ""
+        parts.append(
+            f'<figure{size} role="img" '
+            f'aria-label="{escaped(one.title)}">{inline(outcome.picture, outcome.stem)}</figure>'
+        )
+    if outcome.comparisons:
+        parts += _compared(outcome.comparisons)
+    for head, listed in (
+        ("What the paper leaves open, and what was chosen", one.choices),
+        ("To be known", one.remarks),
+    ):
+        if listed:
+            parts += [
+                f'<p class="small"><b>{head}</b></p>',
+                f'<div class="small">{html_block(Bullets(listed))}</div>',
+            ]
+    if outcome.rows:
+        parts.append(f'<p class="small">All numbers: {outcome.stem}.csv</p>')
+    return "\n".join([*parts, "</section>"])
+
+
+def _compared(comparisons: Sequence[Comparison]) -> list[str]:
+    rows = tuple((one.what, one.paper, one.ours, _MARKS[one.agrees]) for one in comparisons)
+    parts = [html_block(Grid(("", "the paper", "here", "agrees"), rows))]
+    why = tuple(f"{one.what}: {one.why}" for one in comparisons if one.why)
+    return [*parts, html_block(Bullets(why))] if why else parts
+
+
+def _chip(outcome: Outcome) -> str:
+    verdict = outcome.verdict
+    return f'<span class="verdict{" differs" if verdict == "differs" else ""}">{verdict}</span>'
+
+
+def _width(svg: str) -> float:
+    """In points."""
+    found = re.search(r'<svg[^>]*\bwidth="([0-9.]+)pt"', svg)
+    return float(found[1]) if found else 0.0
+
+
+def inline(svg: str, name: str) -> str:
+    """A picture of matplotlib's as part of a page: without what stands before it, and with names
+    that no other picture has.
+    """
+    text = re.sub(r"<metadata>.*?</metadata>", "", svg[svg.index("<svg") :], flags=re.DOTALL)
+    text = re.sub(r'\bid="', f'id="{name}-', text)
+    text = re.sub(r'((?:xlink:)?href="#)', rf"\1{name}-", text)
+    return text.replace("url(#", f"url(#{name}-")

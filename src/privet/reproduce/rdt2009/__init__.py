@@ -1,7 +1,0 @@
-"""Jagannathan, Pillaipakkamnatt and Wright 2009, the workshop version: table I, figures 6 to 11 and
-13 to 15.
-
-- :mod:`~privet.reproduce.rdt2009.paper`: what is repeated, and what the paper says of it
-- :mod:`~privet.reproduce.rdt2009.pictures`: average and maximum over epsilon, and updates in halves
-- :mod:`~privet.reproduce.rdt2009.comparing`: what came out beside what it says
-"""

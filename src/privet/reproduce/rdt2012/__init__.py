@@ -1,9 +1,0 @@
-"""Jagannathan, Pillaipakkamnatt and Wright 2012, *A Practical Differentially Private Random
-Decision Tree Classifier*.
-
-Table 1, and figures 1 to 5.
-
-- :mod:`~privet.reproduce.rdt2012.paper`: what is repeated, and what the paper says of it
-- :mod:`~privet.reproduce.rdt2012.pictures`: box plots and curves
-- :mod:`~privet.reproduce.rdt2012.comparing`: what came out beside what it says
-"""
