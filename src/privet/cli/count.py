@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from pathlib import Path
+from typing import Any
 
 import typer
 
@@ -15,7 +17,14 @@ def count(
     epsilon: str = typer.Option(
         ..., "--epsilon", "-e", help="What this question may cost, such as 0.1 or 1/3."
     ),
-    by: str | None = typer.Option(None, "--by", help="Count per value of this attribute."),
+    by: list[str] = typer.Option(
+        [], "--by", help="Count per value of this attribute; may be repeated."
+    ),
+    where: list[str] = typer.Option(
+        [],
+        "--where",
+        help="Count these rows only, NAME=LABEL; may be repeated, also for one attribute.",
+    ),
     budget: str | None = BUDGET,
     ledger: Path | None = LEDGER,
     analyst: str | None = ANALYST,
@@ -26,37 +35,60 @@ def count(
     """Noisy class counts of a table. The charge is recorded in a ledger first, so that a second
     question adds up.
 
+    All counts together cost epsilon once, because a row is in one of them at most.
+
     Example: [bold]privet count people.csv --schema people.schema.json --epsilon 0.1 --budget 1 --by
-    age[/bold]
+    sex --by age --where form=complete[/bold]
     """
     import json
 
-    import privet as pv
     from privet.cli.asking import place_of, print_budget
     from privet.cli.tables import counts_table
+    from privet.queries import CountBy, checked
 
     place = place_of(table, schema, budget, ledger, analyst, dataset, token_file)
-    public = place.schema
-    question = pv.Question((pv.Partition(pv.Cells.everything(public), by=by),))
+    query = CountBy(by, _conditions(where))
+    checked(query, place.schema)  # before a ledger learns a budget
     curator = place.curator(epsilon)
-    answer = curator.count(question, epsilon)
+    answer = curator.ask(query, epsilon)
     if as_json:
-        labels = ["all rows"] if by is None else list(public.attributes[by].labels)
-        lines = answer.tables[0].reshape(len(labels), public.n_classes).tolist()
-        counts = {
-            label: dict(zip(public.label.labels, line, strict=True))
-            for label, line in zip(labels, lines, strict=True)
-        }
-        out = {"noisy_counts": counts, "deviation": answer.deviation, "private": answer.private}
-        cost = {
+        counts = _nested(answer.tables[0].tolist(), answer.labels)
+        out = {
+            "noisy_counts": counts if by else {"all rows": counts},
+            "deviation": answer.deviation,
+            "private": answer.private,
             "epsilon": str(answer.cost.epsilon),
             "left": str(curator.left),
-            "neighbours": public.neighbours,
+            "neighbours": place.schema.neighbours,
         }
-        typer.echo(json.dumps({**out, **cost}))
+        typer.echo(json.dumps(out))
         return
     from rich.console import Console
 
     console = Console()
-    console.print(counts_table(public, answer, by))
+    console.print(counts_table(answer))
     print_budget(console, curator)
+
+
+def _conditions(where: list[str]) -> dict[str, list[str]]:
+    """The values that each attribute may have."""
+    from privet.errors import ParameterError
+
+    conditions: dict[str, list[str]] = {}
+    for condition in where:
+        name, equals, label = condition.partition("=")
+        if not equals or not name:
+            raise ParameterError(
+                f"--where {condition}: write NAME=LABEL, such as --where form=complete"
+            )
+        conditions.setdefault(name, []).append(label)
+    return conditions
+
+
+def _nested(numbers: Any, labels: Sequence[Sequence[str]]) -> Any:
+    """Numbers by their labels, one object within the other."""
+    if not labels:
+        return numbers
+    return {
+        label: _nested(inner, labels[1:]) for label, inner in zip(labels[0], numbers, strict=True)
+    }

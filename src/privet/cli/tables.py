@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import math
 from collections.abc import Collection, Sequence
 from decimal import ROUND_FLOOR, Context, Decimal
@@ -12,8 +13,7 @@ from rich import box
 from rich.table import Table
 
 from privet.ledger import Entry, Ledger, left
-from privet.queries import Numbers
-from privet.schema import Schema
+from privet.queries import LabelledCounts
 
 if TYPE_CHECKING:
     from privet.service.accounts import Grant
@@ -114,8 +114,8 @@ def grants_table(ledger: Ledger, analysts: list[str], grants: Sequence[Grant]) -
     return table
 
 
-def counts_table(schema: Schema, answer: Numbers, by: str | None) -> Table:
-    """Noisy class counts, one line per value of ``by``."""
+def counts_table(answer: LabelledCounts) -> Table:
+    """Noisy class counts, a row for each combination of values."""
     table = Table(
         title=(
             "Noisy rows per class (each number is right to within about "
@@ -125,15 +125,11 @@ def counts_table(schema: Schema, answer: Numbers, by: str | None) -> Table:
         box=box.SIMPLE_HEAD,
         pad_edge=False,
     )
-    table.add_column(by or "")
-    for label in schema.label.labels:
+    for name in answer.names[:-1] or ("",):
+        table.add_column(name)
+    for label in answer.labels[-1]:
         table.add_column(label, justify="right")
-    counts = answer.tables[0][0]
-    lines = (
-        [("all rows", counts)]
-        if by is None
-        else list(zip(schema.attributes[by].labels, counts, strict=True))
-    )
-    for label, line in lines:
-        table.add_row(label, *(str(int(count)) for count in line))
+    counts = answer.tables[0].reshape(-1, len(answer.labels[-1])).tolist()
+    for labels, row in zip(itertools.product(*answer.labels[:-1]), counts, strict=True):
+        table.add_row(*(labels or ("all rows",)), *map(str, row))
     return table
