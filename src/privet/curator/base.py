@@ -228,12 +228,12 @@ class AnyCurator(ABC):
 
     def choose_model(
         self, models: Sequence[Model], epsilon: Number | None = None
-    ) -> tuple[int, Choice]:
+    ) -> tuple[int, Choices]:
         """Return the number of a model that gets about the most rows right, and the answer:
         :class:`~privet.queries.ChooseModel`.
         """
         choice = self.ask(ChooseModel(models), epsilon)
-        return choice.index, choice
+        return choice.index, Choices(**choice.terms, splits=())  # as 0.1 has it
 
     def draw_tree(
         self, space: TreeSpace, epsilon: Number | None = None, *, weighting: Sequence[Tree] = ()

@@ -207,7 +207,7 @@ async def _json(request: Request) -> Any:
     try:
         return await request.json()
     except json.JSONDecodeError as error:
-        raise ShapeError("body", f"is no JSON: {error.msg}") from None
+        raise ShapeError(f"body.{error.pos}", f"is no JSON: {error.msg}") from None
 
 
 def _body(shape: Shape) -> dict[str, Any]:

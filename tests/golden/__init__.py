@@ -1,0 +1,1 @@
+"""Files and messages that earlier versions wrote, and tests that the present code reads them."""
