@@ -8,8 +8,8 @@ import pytest
 
 import privet as pv
 from privet.budget import epsilon_for, rho_for
+from privet.curator.spending import root_below
 from privet.errors import BudgetExceeded, ParameterError
-from privet.learners.base import root_below
 from privet.learners.recipe import recipe_for
 
 CAR = pv.datasets.load("car")

@@ -112,7 +112,7 @@ MUTANTS = (
     ),
     Mutant(
         "a learner spends what it has spent already",
-        "Purse.take",
+        "Spending.take",
         "self.left -= amount\nreturn amount",
         "return amount",
         "a fit costs more than its epsilon",

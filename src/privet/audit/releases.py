@@ -155,7 +155,7 @@ def session(world: World, epsilon: Fraction, bits: Bits) -> Released:
 def session_in_rho(world: World, epsilon: Fraction, bits: Bits) -> Released:
     """An analyst with a budget in rho: Gaussian noise, a selection and a draw."""
     from privet.cells import Cells
-    from privet.learners.base import root_below
+    from privet.curator.spending import root_below
     from privet.space import TreeSpace, all_splits
 
     rho = rho_for(epsilon, DELTA)

@@ -8,8 +8,8 @@ are short forms, written once, here.
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Iterable, Mapping, Sequence
-from contextlib import AbstractContextManager
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import AbstractContextManager, contextmanager
 from fractions import Fraction
 from typing import Any, TypeVar
 
@@ -130,6 +130,15 @@ class AnyCurator(ABC):
         asked = preview.cost.amount(self.unit)
         if asked is not None and not preview.fits:
             raise BudgetExceeded(asked, preview.left, self.unit, f"data set {self.dataset!r}")
+
+    @contextmanager
+    def reserving(self, cost: Cost | None, what: str) -> Iterator[AnyCurator]:  # noqa: ARG002
+        """Set a cost aside for the queries of this block, which are asked of the curator that it
+        gives. None: nothing is charged.
+        """
+        if cost is not None:
+            self.require([cost])
+        yield self
 
     @abstractmethod
     def split_people(self, n_parts: int, epsilon: Number) -> Sequence[AnyCurator]:

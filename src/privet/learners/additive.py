@@ -9,8 +9,9 @@ from typing import ClassVar
 from privet.budget import Number
 from privet.cells import Cells
 from privet.curator import AnyCurator
+from privet.curator.spending import Spending
 from privet.errors import ParameterError
-from privet.learners.base import Growth, PrivateClassifier, Purse
+from privet.learners.base import Growth, PrivateClassifier
 from privet.queries import Count
 from privet.question import Question
 from privet.schema import Schema
@@ -50,12 +51,12 @@ class AdditiveClassifier(PrivateClassifier):
         self.damping = damping
         self.random_state = random_state
 
-    def _grow(self, curator: AnyCurator, purse: Purse) -> Growth:
+    def _grow(self, curator: AnyCurator, spending: Spending) -> Growth:
         schema = curator.schema
         damping = chosen_damping(self.damping, len(schema.names))
         question = Question.level(Cells.everything(schema), schema.names)
-        answer = curator.ask(Count(question), **{purse.unit: purse.take(Fraction(1))})
-        purse.paid("values by class of every attribute", answer.row_cost)
+        answer = curator.ask(Count(question), **{spending.unit: spending.take(Fraction(1))})
+        spending.paid("values by class of every attribute", answer.row_cost)
         return Growth(
             tuple(log_odds_trees(schema, answer, damping)), "scores", {"damping": damping}, 0.0
         )

@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-import math
 import warnings
 from abc import abstractmethod
-from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any, ClassVar, NamedTuple, Self
 
@@ -15,62 +13,23 @@ from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_is_fitted, validate_data
 
-from privet.budget import Budget, Cost, Number, Unit, exact, is_infinite, rho_for
+from privet.budget import Budget, Cost, Number
 from privet.counts.memory import MemoryTable
 from privet.curator import AnyCurator, Curator
-from privet.curator.local import prepaid
+from privet.curator.spending import Spending, cost_of
 from privet.errors import AbsentWarning, ParameterError, PrivacyWarning, SchemaError
 from privet.evaluation import Evaluation, evaluate
 from privet.leaves import Evidence
 from privet.mechanisms.randomness import SeededBits, SystemBits
 from privet.model import Combine, Model
-from privet.privacy import Charge, PrivacyStatement
+from privet.privacy import PrivacyStatement
 from privet.schema import Schema
 from privet.schema.encode import encode
 from privet.schema.from_data import schema_from_data
 from privet.tree import Tree
-from privet.trees.batches import release_id
 
 #: The share of epsilon that pays for the number of rows where it is not declared.
 SIZE_SHARE = Fraction(1, 20)
-
-
-@dataclass
-class Purse:
-    """The epsilon or rho of a fit: what is left of it, and what was paid. Infinite: exact counts of
-    a public table.
-    """
-
-    left: Fraction | None
-    charges: list[Charge]
-    unit: Unit = "epsilon"
-
-    def take(self, share: Fraction) -> Number:
-        """This share of what is left, to be spent."""
-        if self.left is None:
-            return math.inf
-        amount = self.left * share
-        self.left -= amount
-        return amount
-
-    def draws(self, parts: int) -> Number:
-        """The epsilon of each of so many draws that share all that is left; with rho, epsilon**2/8
-        of it is a draw's.
-        """
-        if self.left is None:
-            return math.inf
-        amount, self.left = self.left / parts, Fraction(0)
-        return amount if self.unit == "epsilon" else root_below(8 * amount)
-
-    def paid(self, what: str, cost: Cost) -> None:
-        """Note a charge for the privacy statement."""
-        self.charges.append(Charge(what, cost))
-
-
-def root_below(square: Fraction) -> Fraction:
-    """A fraction just below the square root."""
-    scale = 1 << 80
-    return Fraction(math.isqrt(square.numerator * scale**2 // square.denominator), scale)
 
 
 class Growth(NamedTuple):
@@ -135,7 +94,7 @@ class PrivateClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
                 self.random_state if batch == 0 else int(self.random_state) + (batch << 64)
             )
         )
-        cost = self._cost()
+        cost = cost_of(self.epsilon, self.delta)
         promised = Cost.pure(1) if cost is None else cost.promised(schema)
         budget = Budget(rho=promised.rho) if promised.epsilon is None else Budget(promised.epsilon)
         return Curator(MemoryTable(X, y), schema, budget, public=cost is None, bits=bits)
@@ -165,69 +124,16 @@ class PrivateClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
                 "person's rows with rows_per_person"
             )
 
-    def _cost(self) -> Cost | None:
-        """What a fit may cost; None for exact counts."""
-        delta = exact("delta", self.delta, zero=True)
-        if is_infinite(self.epsilon):
-            return None
-        epsilon = exact("epsilon", self.epsilon)
-        return Cost.pure(epsilon) if delta == 0 else Cost.concentrated(rho_for(epsilon, delta))
-
     def _fit_from(self, curator: AnyCurator) -> None:
-        paid = prepaid(curator)
-        if paid is not None:
-            self._learn_from_records(curator, paid)
-            return
-        cost = self._cost()
-        exactly = cost is None
-        unit: Unit = "rho" if cost is not None and cost.epsilon is None else "epsilon"
-        if unit == "rho" and curator.unit != "rho":
-            raise ParameterError(
-                "delta above 0 needs a curator with a budget in rho, such as pv.Budget(epsilon, "
-                "delta=delta); this one counts epsilon"
-            )
-        purse = Purse(None if cost is None else cost.amount(unit), [], unit)
-        if cost is not None and curator.unit == unit:
-            curator.require([cost])
-        with curator.snapshot():
-            growth = self._grow(curator, purse)
-        reasons = ["no noise was added (epsilon is infinite)"] if exactly else []
-        reasons += [] if curator.private else [curator.reason]
-        # A learner that stops early spends less, but whether it does depends on the data: the
-        # promise is what it might have spent.
-        if cost is not None:
-            spent = sum(
-                (charge.cost.amount(unit) or Fraction(0) for charge in purse.charges), Fraction(0)
-            )
-            unused = (cost.amount(unit) or Fraction(0)) - spent
-            # what is promised is rho, although a sum of epsilons could be promised too
-            if unit == "rho":
-                purse.charges.append(Charge("set aside and not used", Cost(None, unused)))
-            elif unused > 0:
-                purse.charges.append(Charge("set aside and not used", Cost.pure(unused)))
-        delta = exact("delta", self.delta) if unit == "rho" else None
-        why = growth.settings.get("why")
-        statement = PrivacyStatement.of(
-            curator.schema,
-            purse.charges,
-            private=not reasons,
-            reason="; ".join(reasons),
-            delta=delta,
-            notes=[f"Chosen from public quantities: {why}."] if why else [],
-            id=release_id(curator.bits),
-            account=curator.account,
-        )
-        self._adopt(self._model(curator, growth, statement))
-
-    def _learn_from_records(self, curator: AnyCurator, paid: Cost) -> None:
-        """Train on records that people randomised. They have paid: the learner's own ``epsilon``
-        and ``delta`` are not looked at.
+        """Train through a curator. Records that people randomised have paid: the learner's own
+        ``epsilon`` and ``delta`` are not looked at then.
         """
-        growth = self._grow(curator, Purse(paid.epsilon, []))
-        names = {"id": release_id(curator.bits), "account": curator.account}
-        statement = PrivacyStatement.randomised(
-            curator.schema, paid, private=curator.private, reason=curator.reason, **names
-        )
+        what = f"fit of {self._name}"
+        with Spending.reserve(curator, self.epsilon, what, delta=self.delta) as spending:
+            growth = self._grow(spending.curator, spending)
+            why = growth.settings.get("why")
+            notes = [f"Chosen from public quantities: {why}."] if why else []
+            statement = spending.statement(notes)
         self._adopt(self._model(curator, growth, statement))
 
     def _model(self, curator: AnyCurator, growth: Growth, statement: PrivacyStatement) -> Model:
@@ -249,8 +155,8 @@ class PrivateClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         )
 
     @abstractmethod
-    def _grow(self, curator: AnyCurator, purse: Purse) -> Growth:
-        """Grow trees through the curator, paying from the purse."""
+    def _grow(self, curator: AnyCurator, spending: Spending) -> Growth:
+        """Grow trees through the curator, paying from what is reserved."""
 
     _public_settings: ClassVar[tuple[str, ...]] = ()
 
@@ -375,12 +281,12 @@ class PrivateClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         return tags
 
 
-def rows_of(curator: AnyCurator, purse: Purse) -> float:
+def rows_of(curator: AnyCurator, spending: Spending) -> float:
     """The number of rows: declared public, or paid for and noisy."""
     if curator.schema.n_rows is not None:
         return curator.schema.n_rows
-    answer = curator.size(**{purse.unit: purse.take(SIZE_SHARE)})
-    purse.paid("number of rows", answer.row_cost)
+    answer = curator.size(**{spending.unit: spending.take(SIZE_SHARE)})
+    spending.paid("number of rows", answer.row_cost)
     return max(float(answer.tables[0][0]), 1.0)
 
 

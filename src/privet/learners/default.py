@@ -6,7 +6,8 @@ from typing import ClassVar
 
 from privet.budget import Number
 from privet.curator import AnyCurator
-from privet.learners.base import Growth, PrivateClassifier, Purse, rows_of
+from privet.curator.spending import Spending
+from privet.learners.base import Growth, PrivateClassifier, rows_of
 from privet.learners.recipe import recipe_for
 from privet.schema import Schema
 from privet.trees.additive import add_terms
@@ -46,19 +47,21 @@ class PrivetClassifier(PrivateClassifier):
         self.delta = delta
         self.random_state = random_state
 
-    def _grow(self, curator: AnyCurator, purse: Purse) -> Growth:
-        recipe = recipe_for(curator.schema, rows_of(curator, purse), purse.left, purse.unit)
-        refine = purse.take(recipe.additive)
-        calibrate = purse.take(recipe.calibration)
-        trees, charges = draw_boosted(
-            curator, recipe.space, recipe.rounds, purse.draws(recipe.rounds), recipe.strength
+    def _grow(self, curator: AnyCurator, spending: Spending) -> Growth:
+        recipe = recipe_for(
+            curator.schema, rows_of(curator, spending), spending.left, spending.unit
         )
-        purse.charges += charges
+        refine = spending.take(recipe.additive)
+        calibrate = spending.take(recipe.calibration)
+        trees, charges = draw_boosted(
+            curator, recipe.space, recipe.rounds, spending.draws(recipe.rounds), recipe.strength
+        )
+        spending.charges += charges
         if recipe.calibration:
-            trees[0], charge = calibrated(curator, trees[0], calibrate, purse.unit)
-            purse.charges.append(charge)
+            trees[0], charge = calibrated(curator, trees[0], calibrate, spending.unit)
+            spending.charges.append(charge)
         if recipe.additive:
-            terms, charges = add_terms(curator, trees, refine, purse.unit)
-            purse.charges += charges
+            terms, charges = add_terms(curator, trees, refine, spending.unit)
+            spending.charges += charges
             trees += terms
         return Growth(tuple(trees), "scores", recipe.settings, 0.0)

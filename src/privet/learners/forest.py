@@ -9,8 +9,9 @@ from privet.budget import Cost, Number
 from privet.checks import checked_whole
 from privet.curator import AnyCurator
 from privet.curator.local import prepaid
+from privet.curator.spending import Spending
 from privet.errors import ParameterError
-from privet.learners.base import Growth, PrivateClassifier, Purse, rows_of
+from privet.learners.base import Growth, PrivateClassifier, rows_of
 from privet.learners.greedy_tree import check_greedy, chosen_depth
 from privet.model import Combine
 from privet.model.shrink import STRENGTH
@@ -78,7 +79,7 @@ class ForestClassifier(PrivateClassifier):
         self.combine = combine
         self.random_state = random_state
 
-    def _grow(self, curator: AnyCurator, purse: Purse) -> Growth:
+    def _grow(self, curator: AnyCurator, spending: Spending) -> Growth:
         checked_whole("n_trees", self.n_trees, 1)
         check_greedy(curator.schema, self)
         if self.divide not in ("budget", "people"):
@@ -87,39 +88,39 @@ class ForestClassifier(PrivateClassifier):
             raise ParameterError(
                 f"combine must be 'probabilities', 'counts' or 'vote', got {self.combine!r}"
             )
-        n_rows = rows_of(curator, purse) if self.max_depth == "auto" else 0.0
+        n_rows = rows_of(curator, spending) if self.max_depth == "auto" else 0.0
         # Either way a tree has a fraction of n epsilon to work with.
         depth = chosen_depth(
             self.max_depth,
             curator.schema,
             n_rows / self.n_trees,
-            None if prepaid(curator) else purse.left,
+            None if prepaid(curator) else spending.left,
         )
         grown = (
-            self._by_people(curator, purse, depth)
+            self._by_people(curator, spending, depth)
             if self.divide == "people"
-            else self._by_budget(curator, purse, depth)
+            else self._by_budget(curator, spending, depth)
         )
         trees = tuple(tree.shrunk(self.shrink) for tree in grown)
         return Growth(trees, self.combine, {"max_depth": depth}, grown[0].deviation)
 
-    def _by_budget(self, curator: AnyCurator, purse: Purse, depth: int) -> list[Grown]:
-        each = None if purse.left is None else purse.left / self.n_trees
+    def _by_budget(self, curator: AnyCurator, spending: Spending, depth: int) -> list[Grown]:
+        each = None if spending.left is None else spending.left / self.n_trees
         grown = [self._tree(curator, each, depth) for _ in range(self.n_trees)]
         for number, tree in enumerate(grown, start=1):
             for charge in tree.charges:
-                purse.paid(f"tree {number}: {charge.what}", charge.cost)
+                spending.paid(f"tree {number}: {charge.what}", charge.cost)
         return grown
 
-    def _by_people(self, curator: AnyCurator, purse: Purse, depth: int) -> list[Grown]:
-        if purse.left is None:
+    def _by_people(self, curator: AnyCurator, spending: Spending, depth: int) -> list[Grown]:
+        if spending.left is None:
             raise ParameterError(
                 "divide='people' needs a finite epsilon; without noise, let the trees see "
                 "everyone: divide='budget'"
             )
-        epsilon = purse.take(Fraction(1))
+        epsilon = spending.take(Fraction(1))
         parts = curator.split_people(self.n_trees, epsilon)
-        purse.paid(f"{self.n_trees} trees, each of its own people", Cost.pure(epsilon))
+        spending.paid(f"{self.n_trees} trees, each of its own people", Cost.pure(epsilon))
         return [self._tree(part, Fraction(epsilon), depth) for part in parts]
 
     def _tree(self, curator: AnyCurator, epsilon: Fraction | None, depth: int) -> Grown:

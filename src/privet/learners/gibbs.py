@@ -8,8 +8,9 @@ from typing import ClassVar, Literal
 from privet.budget import Number
 from privet.checks import checked_whole
 from privet.curator import AnyCurator
+from privet.curator.spending import Spending
 from privet.errors import ParameterError
-from privet.learners.base import Growth, PrivateClassifier, Purse, rows_of
+from privet.learners.base import Growth, PrivateClassifier, rows_of
 from privet.learners.recipe import checked_depth, recipe_for
 from privet.schema import Schema
 from privet.trees.gibbs import calibrated, draw_boosted
@@ -49,20 +50,20 @@ class GibbsTreeClassifier(PrivateClassifier):
         self.max_depth = max_depth
         self.random_state = random_state
 
-    def _grow(self, curator: AnyCurator, purse: Purse) -> Growth:
+    def _grow(self, curator: AnyCurator, spending: Spending) -> Growth:
         depth = checked_depth(self.max_depth)
-        n_rows = rows_of(curator, purse) if depth is None else 0.0
+        n_rows = rows_of(curator, spending) if depth is None else 0.0
         recipe = recipe_for(
-            curator.schema, n_rows, purse.left, rounds=1, depth=depth, additive=False
+            curator.schema, n_rows, spending.left, rounds=1, depth=depth, additive=False
         )
-        calibrate = purse.take(recipe.calibration)
+        calibrate = spending.take(recipe.calibration)
         (tree,), charges = draw_boosted(
-            curator, recipe.space, 1, purse.take(Fraction(1)), recipe.strength
+            curator, recipe.space, 1, spending.take(Fraction(1)), recipe.strength
         )
-        purse.charges += charges
+        spending.charges += charges
         if recipe.calibration:
             tree, charge = calibrated(curator, tree, calibrate)
-            purse.charges.append(charge)
+            spending.charges.append(charge)
         return Growth(
             (tree,),
             "scores",
@@ -106,24 +107,24 @@ class GibbsBoostClassifier(PrivateClassifier):
         self.delta = delta
         self.random_state = random_state
 
-    def _grow(self, curator: AnyCurator, purse: Purse) -> Growth:
+    def _grow(self, curator: AnyCurator, spending: Spending) -> Growth:
         depth = checked_depth(self.max_depth)
         if self.rounds != "auto":
             checked_whole("rounds", self.rounds, 1)
             if self.rounds > MAX_ROUNDS:
                 raise ParameterError(f"rounds must be at most {MAX_ROUNDS}, got {self.rounds}")
         asked = None if self.rounds == "auto" else int(self.rounds)
-        n_rows = rows_of(curator, purse) if depth is None or asked is None else 0.0
+        n_rows = rows_of(curator, spending) if depth is None or asked is None else 0.0
         recipe = recipe_for(
             curator.schema,
             n_rows,
-            purse.left,
-            purse.unit,
+            spending.left,
+            spending.unit,
             rounds=asked,
             depth=depth,
             additive=False,
         )
-        each = purse.draws(recipe.rounds)
+        each = spending.draws(recipe.rounds)
         trees, charges = draw_boosted(curator, recipe.space, recipe.rounds, each, recipe.strength)
-        purse.charges += charges
+        spending.charges += charges
         return Growth(tuple(trees), "scores", recipe.settings, 0.0)

@@ -9,8 +9,9 @@ from typing import Any, ClassVar, Literal
 from privet.budget import Number
 from privet.curator import AnyCurator
 from privet.curator.local import prepaid
+from privet.curator.spending import Spending
 from privet.errors import ParameterError
-from privet.learners.base import Growth, PrivateClassifier, Purse, rows_of
+from privet.learners.base import Growth, PrivateClassifier, rows_of
 from privet.mechanisms.criteria import criterion_named
 from privet.model.shrink import STRENGTH
 from privet.schema import Schema
@@ -108,15 +109,15 @@ class GreedyTreeClassifier(PrivateClassifier):
         self.shrink = shrink
         self.random_state = random_state
 
-    def _grow(self, curator: AnyCurator, purse: Purse) -> Growth:
+    def _grow(self, curator: AnyCurator, spending: Spending) -> Growth:
         check_greedy(curator.schema, self)
-        n_rows = rows_of(curator, purse) if self.max_depth == "auto" else 0.0
+        n_rows = rows_of(curator, spending) if self.max_depth == "auto" else 0.0
         depth = chosen_depth(
-            self.max_depth, curator.schema, n_rows, None if prepaid(curator) else purse.left
+            self.max_depth, curator.schema, n_rows, None if prepaid(curator) else spending.left
         )
-        plan = shares(self.schedule, purse.left, depth)
+        plan = shares(self.schedule, spending.left, depth)
         grown = grow_greedy(
             curator, self.criterion, plan, splits=self.splits, min_rows=self.min_rows
         )
-        purse.charges += grown.charges
+        spending.charges += grown.charges
         return Growth((grown.shrunk(self.shrink),), "counts", {"max_depth": depth}, grown.deviation)

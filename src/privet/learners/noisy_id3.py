@@ -7,7 +7,8 @@ from typing import ClassVar
 from privet.budget import Number
 from privet.checks import checked_whole
 from privet.curator import AnyCurator
-from privet.learners.base import Growth, PrivateClassifier, Purse
+from privet.curator.spending import Spending
+from privet.learners.base import Growth, PrivateClassifier
 from privet.schema import Schema
 from privet.trees.noisy_id3 import grow_noisy_id3
 
@@ -41,11 +42,11 @@ class NoisyID3Classifier(PrivateClassifier):
         self.max_depth = max_depth
         self.random_state = random_state
 
-    def _grow(self, curator: AnyCurator, purse: Purse) -> Growth:
+    def _grow(self, curator: AnyCurator, spending: Spending) -> Growth:
         depth = self.max_depth
         if depth is not None:
             checked_whole("max_depth", depth, 1)
-        tree, deviation, charges = grow_noisy_id3(curator, purse.left, max_depth=depth)
-        purse.charges += charges
+        tree, deviation, charges = grow_noisy_id3(curator, spending.left, max_depth=depth)
+        spending.charges += charges
         settings = {"max_depth": int(tree.depths.max())}
         return Growth((tree,), "counts", settings, deviation)

@@ -8,8 +8,9 @@ from typing import Any, ClassVar, Literal, Self
 from privet.budget import Number
 from privet.checks import checked_whole
 from privet.curator import AnyCurator
+from privet.curator.spending import Spending
 from privet.errors import ParameterError
-from privet.learners.base import Growth, PrivateClassifier, Purse, rows_of
+from privet.learners.base import Growth, PrivateClassifier, rows_of
 from privet.leaves import MAX_SHRINK
 from privet.model import Combine
 from privet.model.from_leaves import trees_from
@@ -124,7 +125,7 @@ class RandomTreesClassifier(PrivateClassifier):
         self._adopt(updated(self.model_, curator, self.epsilon, self.people))
         warn_if_worn(self.model_)
 
-    def _grow(self, curator: AnyCurator, purse: Purse) -> Growth:
+    def _grow(self, curator: AnyCurator, spending: Spending) -> Growth:
         checked_whole("n_trees", self.n_trees, 1)
         if self.combine not in ("probabilities", "counts", "vote"):
             raise ParameterError(
@@ -140,13 +141,13 @@ class RandomTreesClassifier(PrivateClassifier):
             )
         checked_people(self.people)
         if self.height == "auto":
-            height = height_for(curator.schema, rows_of(curator, purse))
+            height = height_for(curator.schema, rows_of(curator, spending))
         else:
             checked_whole("height", self.height, 1)
             height = int(self.height)
         forest = draw_forest(curator.schema, self.n_trees, height, curator.bits)
-        batch, cost = counted_leaves(curator, forest, purse.take(Fraction(1)))
-        purse.paid(f"leaf counts of {self.n_trees} trees", cost)
+        batch, cost = counted_leaves(curator, forest, spending.take(Fraction(1)))
+        spending.paid(f"leaf counts of {self.n_trees} trees", cost)
         evidence = weighed([batch], self.shrink)
         return Growth(
             trees_from(forest, evidence),

@@ -5,8 +5,9 @@ from __future__ import annotations
 from typing import Any, ClassVar, Self
 
 from privet.curator import AnyCurator
+from privet.curator.spending import Spending
 from privet.errors import ParameterError
-from privet.learners.base import Growth, PrivateClassifier, Purse
+from privet.learners.base import Growth, PrivateClassifier
 from privet.model import Model
 
 
@@ -29,5 +30,5 @@ class ReleasedClassifier(PrivateClassifier):
         """Refused: a released model is what it is."""
         raise ParameterError("a released model cannot be trained; train the learner it came from")
 
-    def _grow(self, curator: AnyCurator, purse: Purse) -> Growth:  # noqa: ARG002
+    def _grow(self, curator: AnyCurator, spending: Spending) -> Growth:  # noqa: ARG002
         raise ParameterError("a released model cannot be trained; train the learner it came from")

@@ -9,13 +9,13 @@ from typing import Any
 
 from sklearn.base import clone
 
-from privet.budget import Cost, Number, exact_epsilon
+from privet.budget import Number, exact_epsilon
 from privet.curator import AnyCurator
 from privet.curator.local import prepaid
+from privet.curator.spending import Spending
 from privet.errors import ParameterError
 from privet.learners.base import PrivateClassifier
 from privet.model import Model
-from privet.privacy import Charge, PrivacyStatement
 
 #: The share of epsilon that pays for the choice; the candidates share the rest.
 CHOICE_SHARE = Fraction(1, 5)
@@ -39,32 +39,19 @@ def tune(candidates: Sequence[PrivateClassifier], curator: AnyCurator, epsilon: 
         raise ParameterError(
             "random_state goes with fit; a curator has a source of randomness of its own"
         )
-    if curator.unit == "epsilon":
-        curator.require([Cost.pure(amount)])
-    with curator.snapshot():
+    with Spending.reserve(curator, amount, f"tuning of {len(candidates)} candidates") as spending:
+        asked = spending.curator
         fitted = [
-            clone(candidate).set_params(epsilon=each).fit_from(curator) for candidate in candidates
+            clone(candidate).set_params(epsilon=each).fit_from(asked) for candidate in candidates
         ]
-        index, choice = curator.choose_model(
-            [candidate.model_ for candidate in fitted], amount * CHOICE_SHARE
-        )
-    charges = [
-        Charge(f"candidate {number}: {charge.what}", charge.cost)
-        for number, candidate in enumerate(fitted, start=1)
-        for charge in candidate.privacy_.charges
-    ]
-    charges.append(Charge(f"choice among {len(fitted)} candidates", choice.row_cost))
-    best = fitted[index]
-    if prepaid(curator) is not None:  # the records have paid once, for all that is made of them
-        return best
-    model: Model = best.model_
-    names = {"id": model.privacy.id, "account": curator.account}
-    statement = PrivacyStatement.of(
-        curator.schema,
-        charges,
-        private=choice.private,
-        reason=curator.reason,
-        **names,  # type: ignore[arg-type]
-    )
-    best._adopt(replace(model, privacy=statement))
+        models: list[Model] = [candidate.model_ for candidate in fitted]
+        index, choice = asked.choose_model(models, amount * CHOICE_SHARE)
+        for number, candidate in enumerate(fitted, start=1):
+            for charge in candidate.privacy_.charges:
+                spending.paid(f"candidate {number}: {charge.what}", charge.cost)
+        spending.paid(f"choice among {len(fitted)} candidates", choice.row_cost)
+        best = fitted[index]
+        if prepaid(curator) is None:  # records have paid once, for all that is made of them
+            statement = spending.statement(id=models[index].privacy.id)
+            best._adopt(replace(models[index], privacy=statement))
     return best

@@ -5,14 +5,14 @@ from __future__ import annotations
 import warnings
 from collections.abc import Sequence
 from dataclasses import replace
+from fractions import Fraction
 
-from privet.budget import Cost, Number, exact_epsilon, is_infinite
+from privet.budget import Cost, Number, is_infinite
 from privet.cells import Cells
 from privet.curator import AnyCurator
-from privet.curator.local import prepaid
+from privet.curator.spending import Spending
 from privet.errors import NoiseWarning, ParameterError, QuestionError
 from privet.leaves import Batch, Evidence, Weighting
-from privet.mechanisms.randomness import Bits
 from privet.model import Model
 from privet.model.from_leaves import trees_from
 from privet.plan import Plan
@@ -22,11 +22,6 @@ from privet.schema import Schema
 from privet.trees.weighing import weighed, worn
 
 LEARNER = "random-trees"
-
-
-def release_id(bits: Bits) -> str:
-    """A name that no other release has."""
-    return bits.words(2).tobytes().hex()
 
 
 def counted_leaves(
@@ -48,29 +43,13 @@ def contribution(plan: Plan, curator: AnyCurator, epsilon: Number, name: str = "
     Cost: pure ``epsilon``. Neighbours: one row added or removed.
     """
     check_same_domain(plan, curator.schema)
-    if not is_infinite(epsilon):
-        exact_epsilon("epsilon", epsilon)
     _check_label(name)
-    batch, cost = counted_leaves(curator, plan.forest, epsilon)
-    paid = prepaid(curator)
-    if paid is not None:
-        names = {"id": release_id(curator.bits), "name": name, "account": curator.account}
-        local = PrivacyStatement.randomised(
-            curator.schema, paid, private=curator.private, reason=curator.reason, **names
-        )
-        return released(plan, batch, local, curator.schema)
-    reasons = ["no noise was added (epsilon is infinite)"] if is_infinite(epsilon) else []
-    reasons += [] if curator.private else [curator.reason]
-    charge = Charge(f"leaf counts of {len(plan.forest)} trees", cost)
-    statement = PrivacyStatement.of(
-        curator.schema,
-        [charge],
-        private=not reasons,
-        reason="; ".join(reasons),
-        id=release_id(curator.bits),
-        name=name,
-        account=curator.account,
-    )
+    what = f"leaf counts of {len(plan.forest)} trees"
+    with Spending.reserve(curator, epsilon, f"contribution: {what}") as spending:
+        amount = spending.take(Fraction(1))
+        batch, cost = counted_leaves(spending.curator, plan.forest, amount)
+        spending.paid(what, cost)
+        statement = spending.statement(name=name)
     return released(plan, batch, statement, curator.schema)
 
 

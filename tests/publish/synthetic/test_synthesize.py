@@ -5,6 +5,7 @@ where it works.
 from __future__ import annotations
 
 import math
+from contextlib import nullcontext
 from dataclasses import replace
 from fractions import Fraction as F
 
@@ -13,10 +14,10 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from privet.budget import Budget, rho_for
+from privet.budget import Budget, Cost, rho_for
 from privet.curator import Curator
+from privet.curator.spending import Spending
 from privet.errors import BudgetExceeded, ParameterError, PrivacyError
-from privet.learners.base import Purse
 from privet.ledger import MemoryLedger
 from privet.publish import Randomizer, local_curator, synthesize
 from privet.publish.synthetic import structure
@@ -317,36 +318,29 @@ def test_only_noisy_answers_leave_the_curator(monkeypatch):
     """Whatever the rows are, the same answers give the same table: nothing else was looked at."""
     answers = []
     asked = curator(BIG, budget=Budget(4), bits=seeded(2))
-    for name in ("count", "choose_partition"):
-        kept = getattr(Curator, name)
-        monkeypatch.setattr(
-            Curator,
-            name,
-            lambda self, *a, _kept=kept, **k: answers.append(_kept(self, *a, **k)) or answers[-1],
-        )
+    kept = Curator.ask
+    monkeypatch.setattr(
+        Curator, "ask", lambda self, *a, **k: answers.append(kept(self, *a, **k)) or answers[-1]
+    )
     first = synthesize(asked, 4, rows=200)
     assert len(answers) == 4
 
-    class Replayed:
-        """Answers from a list; it has no rows."""
-
-        schema, unit, private, reason, account = SCHEMA, "epsilon", False, "a test", ""
+    class Replayed(Curator):
+        """Answers from a list, whatever is asked."""
 
         def __init__(self):
-            self.bits, self._left = seeded(7), list(answers)
+            self._set_up(None, SCHEMA, MemoryLedger(), "none", "nobody", seeded(7))
+            self._public, self._left = False, list(answers)
+            self._open_account(Budget(4))
 
-        def require(self, plan):
-            pass
+        def reserving(self, cost, what):
+            return nullcontext(self)
 
         def snapshot(self):
-            from contextlib import nullcontext
-
             return nullcontext()
 
-        def count(self, *_, **__):
+        def ask(self, *_, **__):
             return self._left.pop(0)
-
-        choose_partition = count
 
     again, third = (synthesize(Replayed(), 4, rows=200) for _ in range(2))
     pd.testing.assert_frame_equal(again.frame, third.frame)
@@ -378,14 +372,14 @@ def test_counts_that_were_asked_twice_are_weighed_by_their_noise():
     class Told:
         schema, bits = asked.schema, asked.bits
 
-        def count(self, question, epsilon):
-            answer = asked.count(question, epsilon)
+        def ask(self, query, epsilon):
+            answer = asked.ask(query, epsilon)
             number = said.pop(0)
             return replace(
                 answer, tables=tuple(np.full_like(table, number) for table in answer.tables)
             )
 
-    counted = _count(Told(), Purse(F(1), []))
+    counted = _count(Told(), Spending(Told(), Cost.pure(1), left=F(1)))
     first, second = ((math.sqrt(2 * p) / (1 - p)) ** 2 for p in (math.exp(-0.4), math.exp(-0.6)))
     assert first > second
     assert counted.values[0] == pytest.approx(

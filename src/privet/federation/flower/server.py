@@ -15,6 +15,7 @@ import numpy as np
 import numpy.typing as npt
 
 from privet.budget import Cost
+from privet.curator.spending import release_id
 from privet.errors import MissingDependency, ParameterError, PrivacyError
 from privet.federation.flower import masks, trust
 from privet.federation.flower.encoding import MAX_PARTIES, MODULUS, WEIGHT, Encoding
@@ -27,7 +28,7 @@ from privet.model import Model
 from privet.plan import Plan
 from privet.privacy import Charge, PrivacyStatement
 from privet.release.saving import save
-from privet.trees.batches import checked_people, release_id, released
+from privet.trees.batches import checked_people, released
 
 try:
     from flwr.app import Context

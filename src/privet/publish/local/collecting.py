@@ -15,6 +15,7 @@ from privet.counts.local import Response, whole_counts
 from privet.counts.local_sampled import Group, SampledReports
 from privet.counts.local_split import SplitReports
 from privet.curator.local import LocalCurator
+from privet.curator.spending import release_id
 from privet.errors import ParameterError, TableError
 from privet.leaves import Batch
 from privet.mechanisms.randomness import SystemBits
@@ -26,7 +27,7 @@ from privet.publish.local.randomizer import Randomizer
 from privet.schema import Categorical
 from privet.schema.encode import encode
 from privet.schema.entries import match, plain
-from privet.trees.batches import release_id, released
+from privet.trees.batches import released
 
 SEEDED = "a test seed was used"
 

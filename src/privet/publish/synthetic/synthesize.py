@@ -5,18 +5,18 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass
 from fractions import Fraction
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 import numpy.typing as npt
 
-from privet.budget import Cost, Number, exact, is_infinite, rho_for, sequential
+from privet.budget import Cost, Number, sequential
 from privet.cells import Cells
 from privet.checks import checked_whole
 from privet.curator import AnyCurator
 from privet.curator.local import prepaid
+from privet.curator.spending import Spending, root_below
 from privet.errors import ParameterError
-from privet.learners.base import Purse, root_below
 from privet.mechanisms.randomness import SystemBits
 from privet.privacy import PrivacyStatement
 from privet.publish.synthetic.class_tree import ClassTree, Measured, fit_class_tree
@@ -27,7 +27,6 @@ from privet.publish.synthetic.values import frame_of
 from privet.queries import Count
 from privet.question import Question
 from privet.schema import Schema
-from privet.trees.batches import release_id
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -41,6 +40,12 @@ ALONE, CHOOSING = Fraction(2, 5), Fraction(1, 5)
 MOST_ROWS = 100_000_000
 #: The number of rows to draw must be told where noise moves it by more than this.
 MOST_UNSURE = 1_000_000
+
+
+_NOTE = (
+    "The rows are drawn from noisy counts: none is a person, and any number of them gives away no "
+    "more."
+)
 
 
 @dataclass(frozen=True, eq=False)
@@ -94,16 +99,15 @@ def synthesize(
         rows: how many rows to draw; by default as many as the table has, declared or about.
     """
     checked_rows(rows)
-    purse = _purse(curator, epsilon, delta)
-    promised = purse.left
-    if rows is None and curator.schema.n_rows is None:
-        _check_size(curator.schema, purse)
-    with curator.snapshot():
-        counted = _count(curator, purse)
-    # what is promised is not the little less that roots leave of it
-    if purse.unit == "rho" and promised is not None:
-        spent = sum((charge.cost.rho for charge in purse.charges), Fraction(0))
-        purse.paid("set aside and not used", Cost(None, promised - spent))
+    if prepaid(curator) is not None:
+        raise ParameterError(
+            "a synthetic table is drawn from a private table, not from records that people "
+            "randomised"
+        )
+    with Spending.reserve(curator, epsilon, "synthetic table", delta=delta) as spending:
+        if rows is None and curator.schema.n_rows is None:
+            _check_size(curator.schema, spending)
+        counted = _count(spending.curator, spending)
     total = (
         counted.total if curator.schema.n_rows is None else max(1.0, float(curator.schema.n_rows))
     )
@@ -116,7 +120,7 @@ def synthesize(
     names = curator.schema.names
     pairs = tuple((names[a], names[b]) for a, b in counted.pairs)
     return SyntheticTable(
-        frame, curator.schema, _statement(curator, purse, delta), pairs, counted.deviation
+        frame, curator.schema, spending.statement([_NOTE]), pairs, counted.deviation
     )
 
 
@@ -128,12 +132,12 @@ def checked_rows(rows: int | None) -> None:
             raise ParameterError(f"rows must be at most {MOST_ROWS}, got {rows}")
 
 
-def _check_size(schema: Schema, purse: Purse) -> None:
+def _check_size(schema: Schema, spending: Spending) -> None:
     """Raise where noise would hide how many rows there are: as many might be drawn as no memory
     holds, after all is paid for.
     """
-    if purse.left is not None:
-        noise = _deviation(purse, purse.left * ALONE, len(schema.names))
+    if spending.left is not None:
+        noise = _deviation(spending, spending.left * ALONE, len(schema.names))
         if (
             noise / math.sqrt(sum(1 / (size * schema.n_classes) for size in schema.sizes))
             > MOST_UNSURE
@@ -183,39 +187,39 @@ class _Counted:
         return fit_class_tree(parents, measured, total)
 
 
-def _count(curator: AnyCurator, purse: Purse) -> _Counted:
-    """Ask for all counts, within the purse."""
+def _count(curator: AnyCurator, spending: Spending) -> _Counted:
+    """Ask for all counts, within what is reserved."""
     schema, k = curator.schema, len(curator.schema.names)
     level = Question.level(Cells.everything(schema), schema.names)
-    answer = curator.ask(Count(level), **{purse.unit: purse.take(ALONE)})
-    purse.paid("class counts of every value of every attribute", answer.row_cost)
+    answer = curator.ask(Count(level), **{spending.unit: spending.take(ALONE)})
+    spending.paid("class counts of every value of every attribute", answer.row_cost)
     values, deviation = (
         [table[0].astype(np.float64) for table in answer.tables],
         max(answer.deviation, 0.5),
     )
     known = _known(schema, values, deviation)
 
-    each = None if purse.left is None else purse.left * CHOOSING / (1 - ALONE) / max(k - 1, 1)
-    rest = None if purse.left is None or each is None else purse.left - each * (k - 1)
-    later = 0.5 if rest is None else _deviation(purse, rest, max(k - 1, 1))
+    each = None if spending.left is None else spending.left * CHOOSING / (1 - ALONE) / max(k - 1, 1)
+    rest = None if spending.left is None or each is None else spending.left - each * (k - 1)
+    later = 0.5 if rest is None else _deviation(spending, rest, max(k - 1, 1))
     pairs: list[Pair] = []
     chosen: list[Cost] = []
     while found := candidates(known, pairs, later, curator.bits):
-        pair, choice = choose_pair(curator, known, found, later, _selecting(purse, each))
+        pair, choice = choose_pair(curator, known, found, later, _selecting(spending, each))
         chosen.append(choice.row_cost)
         if each is not None:
-            purse.left = (purse.left or Fraction(0)) - each
+            spending.left = (spending.left or Fraction(0)) - each
         if pair is None:
             break
         pairs.append(pair)
     if chosen:
-        purse.paid(
+        spending.paid(
             f"which pairs of attributes to measure, in {len(chosen)} selections", sequential(chosen)
         )
 
     if not pairs:  # what is left makes the first counts better
-        again = curator.ask(Count(level), **{purse.unit: purse.take(Fraction(1))})
-        purse.paid("class counts of every value of every attribute, again", again.row_cost)
+        again = curator.ask(Count(level), **{spending.unit: spending.take(Fraction(1))})
+        spending.paid("class counts of every value of every attribute, again", again.row_cost)
         second = max(again.deviation, 0.5)
         weight = second**2 / (deviation**2 + second**2)
         values = [
@@ -226,9 +230,9 @@ def _count(curator: AnyCurator, purse: Purse) -> _Counted:
         return _Counted(tuple(values), deviation, _known(schema, values, deviation), (), (), 1.0)
     together = curator.ask(
         Count(Question(tuple(known.partition(pair) for pair in pairs))),
-        **{purse.unit: purse.take(Fraction(1))},
+        **{spending.unit: spending.take(Fraction(1))},
     )
-    purse.paid(f"class counts of {len(pairs)} pairs of attributes", together.row_cost)
+    spending.paid(f"class counts of {len(pairs)} pairs of attributes", together.row_cost)
     sizes = [int(groups.max()) + 1 for groups in known.groups]
     tables = [
         table.reshape(sizes[a], sizes[b], schema.n_classes).astype(np.float64)
@@ -249,58 +253,17 @@ def _known(schema: Schema, values: list[Floats], deviation: float) -> Known:
     return Known(schema, tuple(groups), tuple(alone))
 
 
-def _selecting(purse: Purse, amount: Fraction | None) -> Number:
+def _selecting(spending: Spending, amount: Fraction | None) -> Number:
     """The epsilon of a selection for this amount; with rho, epsilon**2/8 of it is a selection's."""
     if amount is None:
         return math.inf
-    return amount if purse.unit == "epsilon" else root_below(8 * amount)
+    return amount if spending.unit == "epsilon" else root_below(8 * amount)
 
 
-def _deviation(purse: Purse, amount: Fraction, partitions: int) -> float:
+def _deviation(spending: Spending, amount: Fraction, partitions: int) -> float:
     """About the deviation of counts of so many partitions for this amount."""
     return (
         math.sqrt(2) * partitions / float(amount)
-        if purse.unit == "epsilon"
+        if spending.unit == "epsilon"
         else math.sqrt(partitions / (2 * float(amount)))
-    )
-
-
-def _purse(curator: AnyCurator, epsilon: Number, delta: Number) -> Purse:
-    """What may be spent; raises where the curator cannot give it."""
-    if prepaid(curator) is not None:
-        raise ParameterError(
-            "a synthetic table is drawn from a private table, not from records that people "
-            "randomised"
-        )
-    small = exact("delta", delta, zero=True)
-    if is_infinite(epsilon):
-        return Purse(None, [])
-    amount = exact("epsilon", epsilon)
-    cost = Cost.pure(amount) if small == 0 else Cost.concentrated(rho_for(amount, small))
-    if small and curator.unit != "rho":
-        raise ParameterError(
-            "delta above 0 needs a curator with a budget in rho, such as pv.Budget(epsilon, "
-            "delta=delta); this one counts epsilon"
-        )
-    curator.require([cost])
-    return Purse(cost.amount("rho") if small else amount, [], "rho" if small else "epsilon")
-
-
-def _statement(curator: AnyCurator, purse: Purse, delta: Number) -> PrivacyStatement:
-    reasons: list[Any] = ["no noise was added (epsilon is infinite)"] if purse.left is None else []
-    reasons += [] if curator.private else [curator.reason]
-    return PrivacyStatement.of(
-        curator.schema,
-        purse.charges,
-        private=not reasons,
-        reason="; ".join(reasons),
-        delta=exact("delta", delta) if purse.unit == "rho" else None,
-        notes=[
-            (
-                "The rows are drawn from noisy counts: none is a person, and any number of them "
-                "gives away no more."
-            )
-        ],
-        id=release_id(curator.bits),
-        account=curator.account,
     )

@@ -1,0 +1,166 @@
+"""Spending: what work may cost, what it has paid, and the privacy statement at its end.
+
+Work that asks several queries reserves its whole cost first, so that nobody else can starve it
+halfway, and spends from that query by query. What it states at the end is what its public plan
+*could* have spent: a learner that stops early spends less, but whether it does may depend on the
+data. Only the ledger gets the rest back.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from fractions import Fraction
+
+from privet.budget import Cost, Number, Unit, exact, is_infinite, rho_for
+from privet.curator.base import AnyCurator
+from privet.curator.local import prepaid
+from privet.errors import ParameterError
+from privet.mechanisms.randomness import Bits
+from privet.privacy import Charge, PrivacyStatement
+
+
+def cost_of(epsilon: Number, delta: Number = 0) -> Cost | None:
+    """What an epsilon, or an epsilon and a delta, allow; None for an infinite epsilon: exact counts
+    of a public table.
+    """
+    small = exact("delta", delta, zero=True)
+    if is_infinite(epsilon):
+        return None
+    amount = exact("epsilon", epsilon)
+    return Cost.pure(amount) if small == 0 else Cost.concentrated(rho_for(amount, small))
+
+
+@dataclass
+class Spending:
+    """The epsilon or rho of some work.
+
+    ``curator`` is whom to ask, and is charged within the reservation. ``left`` is what is left to
+    spend; None without noise. ``charges`` is what was paid, for one row added or removed.
+    """
+
+    curator: AnyCurator
+    cost: Cost | None
+    unit: Unit = "epsilon"
+    delta: Fraction | None = None
+    left: Fraction | None = None
+    charges: list[Charge] = field(default_factory=list)
+
+    @classmethod
+    @contextmanager
+    def reserve(
+        cls, curator: AnyCurator, epsilon: Number, what: str, *, delta: Number = 0
+    ) -> Iterator[Spending]:
+        """Reserve the whole cost of some work, and see the same rows throughout it.
+
+        Records that people randomised have paid already: epsilon and delta are not looked at then.
+
+        Args:
+            curator: who is asked.
+            epsilon, delta: what the work may cost; ``math.inf`` is for public tables.
+            what: one line for the ledger.
+        """
+        paid = prepaid(curator)
+        if paid is not None:
+            with curator.snapshot():
+                yield cls(curator, paid, left=paid.epsilon)
+            return
+        cost = cost_of(epsilon, delta)
+        unit: Unit = "rho" if cost is not None and cost.epsilon is None else "epsilon"
+        if unit == "rho" and curator.unit != "rho":
+            raise ParameterError(
+                "delta above 0 needs a curator with a budget in rho, such as pv.Budget(epsilon, "
+                "delta=delta); this one counts epsilon"
+            )
+        left = None if cost is None else cost.amount(unit)
+        small = exact("delta", delta) if unit == "rho" else None
+        # A pure epsilon under a budget in rho costs less than its square suggests, and its queries
+        # say how much less: such work charges without reserving.
+        aside = cost if curator.unit == unit else None
+        with curator.reserving(aside, what) as reserved, reserved.snapshot():
+            yield cls(reserved, cost, unit, small, left)
+
+    def take(self, share: Fraction) -> Number:
+        """This share of what is left, to be spent."""
+        if self.left is None:
+            return math.inf
+        amount = self.left * share
+        self.left -= amount
+        return amount
+
+    def draws(self, parts: int) -> Number:
+        """The epsilon of each of so many draws that share all that is left; with rho, epsilon**2/8
+        of it is a draw's.
+        """
+        if self.left is None:
+            return math.inf
+        amount, self.left = self.left / parts, Fraction(0)
+        return amount if self.unit == "epsilon" else root_below(8 * amount)
+
+    def price(self, amount: Number) -> dict[Unit, Number]:
+        """An amount as the price of a query."""
+        return {self.unit: amount}
+
+    def paid(self, what: str, cost: Cost) -> None:
+        """Note a charge for the privacy statement."""
+        self.charges.append(Charge(what, cost))
+
+    def statement(
+        self,
+        notes: Iterable[str] = (),
+        *,
+        name: str = "",
+        id: str | None = None,  # noqa: A002
+    ) -> PrivacyStatement:
+        """What the work gives away: what its plan could have spent."""
+        curator = self.curator
+        paid = prepaid(curator)
+        release = release_id(curator.bits) if id is None else id
+        if paid is not None:
+            return PrivacyStatement.randomised(
+                curator.schema,
+                paid,
+                private=curator.private,
+                reason=curator.reason,
+                id=release,
+                name=name,
+                account=curator.account,
+            )
+        reasons = ["no noise was added (epsilon is infinite)"] if self.cost is None else []
+        reasons += [] if curator.private else [curator.reason]
+        return PrivacyStatement.of(
+            curator.schema,
+            [*self.charges, *self._unused()],
+            private=not reasons,
+            reason="; ".join(reasons),
+            delta=self.delta,
+            notes=notes,
+            id=release,
+            name=name,
+            account=curator.account,
+        )
+
+    def _unused(self) -> list[Charge]:
+        """What was set aside and not spent: it is promised all the same."""
+        if self.cost is None:
+            return []
+        spent = sum(
+            (charge.cost.amount(self.unit) or Fraction(0) for charge in self.charges), Fraction(0)
+        )
+        unused = (self.cost.amount(self.unit) or Fraction(0)) - spent
+        if self.unit == "rho":  # rho is promised, although a sum of epsilons could be promised too
+            return [Charge("set aside and not used", Cost(None, unused))]
+        return [Charge("set aside and not used", Cost.pure(unused))] if unused > 0 else []
+
+
+def release_id(bits: Bits) -> str:
+    """A name that no other release has."""
+    return bits.words(2).tobytes().hex()
+
+
+def root_below(square: Fraction) -> Fraction:
+    """A fraction just below the square root."""
+    scale = 1 << 80
+    return Fraction(math.isqrt(square.numerator * scale**2 // square.denominator), scale)
