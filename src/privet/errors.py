@@ -2,24 +2,28 @@
 
 ::
 
-    PrivetError ├── ParameterError        a parameter is not what it may be (also a ValueError) ├──
-    SchemaError           a schema or schema file is wrong (also a ValueError) │   └──
-    SchemaMismatch    a table does not fit its schema; carries the problems, never a value of the
-    table ├── QuestionError         a question cannot be asked: unknown attribute, too large │   └──
-    OverlapError      two cells of one partition overlap; carries both ├── PrivacyError
-    refused because it would break the promise: epsilon = inf, a locked test seed ├── BudgetExceeded
-    a charge does not fit; carries asked, left and whose cap it was ├── LedgerError           a
-    ledger cannot be opened or does not know the account │   └── KeyReused         a request carries
-    the key of another request ├── AccessError           a curator does not know this token, or
-    grants it nothing ├── Unavailable           a curator or its database cannot be reached; says
-    whether the charge stands ├── TableError            a table cannot be opened or read ├──
-    OutsourceError        an outsourced table, its key or its server is not what it should be │
-    ├── SealError         what is sealed cannot be opened: one message, whatever the reason │   ├──
-    NotThere          a server has no such tree, leaf or sealed object │   └── Conflict
-    somebody else was faster; nothing was changed ├── ModelError            a model file cannot be
-    read or written (also a ValueError) ├── DatasetError          a data set is unknown, unavailable
-    or not the expected one └── MissingDependency     an optional dependency is not installed (also
-    an ImportError)
+    PrivetError
+    ├── ParameterError        a parameter is not what it may be (also a ValueError)
+    ├── SchemaError           a schema or schema file is wrong (also a ValueError)
+    │   └── SchemaMismatch    a table does not fit its schema; carries the problems, never values
+    ├── QuestionError         a question cannot be asked: unknown attribute, too large
+    │   └── OverlapError      two cells of one partition overlap; carries both
+    ├── PrivacyError          it would break the promise: epsilon = inf, a locked test seed
+    ├── BudgetExceeded        a charge does not fit; carries asked, left and whose cap it was
+    ├── LedgerError           a ledger cannot be opened or does not know the account
+    │   ├── KeyReused         a request carries the key of another request
+    │   ├── ReservationClosed there is no such open reservation (any more)
+    │   └── TooManyReservations   an analyst may not open another one yet
+    ├── AccessError           a curator does not know this token, or grants it nothing
+    ├── Unavailable           a curator cannot be reached; says whether the charge stands
+    ├── TableError            a table cannot be opened or read
+    ├── OutsourceError        an outsourced table, its key or its server is not what it should be
+    │   ├── SealError         what is sealed cannot be opened: one message, whatever the reason
+    │   ├── NotThere          a server has no such tree, leaf or sealed object
+    │   └── Conflict          somebody else was faster; nothing was changed
+    ├── ModelError            a model file cannot be read or written (also a ValueError)
+    ├── DatasetError          a data set is unknown, unavailable or not the expected one
+    └── MissingDependency     an optional dependency is not installed (also an ImportError)
 
 Messages name the parameter, what is allowed and what came. They never hold a value or an exact
 count of a private table.
@@ -117,6 +121,16 @@ class LedgerError(PrivetError):
 
 class KeyReused(LedgerError):
     """A request carries the idempotency key of another request. Nothing was charged for it."""
+
+
+class ReservationClosed(LedgerError):
+    """The analyst has no such open reservation: it was closed or has expired, or there never was
+    one on this data set. Nothing was charged.
+    """
+
+
+class TooManyReservations(LedgerError):
+    """An analyst has as many open reservations as are allowed. Nothing was reserved."""
 
 
 class AccessError(PrivetError):

@@ -78,7 +78,7 @@ def rewrite(path, change):
     connection = sqlite3.connect(path)
     connection.executescript(UNLOCK + "DELETE FROM journal; DELETE FROM spent;")
     connection.executemany(
-        "INSERT INTO journal VALUES (?,?,?,?,?,?,?,?,?,?,?)", [astuple(line) for line in lines]
+        "INSERT INTO journal VALUES (?,?,?,?,?,?,?,?,?,?,?,?)", [astuple(line) for line in lines]
     )
     for who in ("", "ada", "bob"):
         costs = [

@@ -27,7 +27,12 @@ def cost_from(data: Mapping[str, Any]) -> Cost:
 
 
 def entry_to(entry: Entry) -> Json:
-    """An entry of the ledger, as its analyst may see it."""
+    """An entry of the ledger, as its analyst may see it. What version 0.1 does not know is there
+    only where it says something.
+    """
+    more: Json = {"reservation": entry.reservation} if entry.reservation else {}
+    if entry.asked:
+        more["asked"] = entry.asked
     return {
         "number": entry.number,
         "time": entry.time,
@@ -37,6 +42,7 @@ def entry_to(entry: Entry) -> Json:
         "cost": cost_to(entry.cost),
         "key": entry.key,
         "hash": entry.hash,
+        **more,
     }
 
 
@@ -45,4 +51,10 @@ def entry_from(data: Mapping[str, Any]) -> Entry:
     texts = {
         name: str(data[name]) for name in ("time", "dataset", "analyst", "what", "key", "hash")
     }
-    return Entry(number=int(data["number"]), cost=cost_from(data["cost"]), **texts)
+    return Entry(
+        number=int(data["number"]),
+        cost=cost_from(data["cost"]),
+        reservation=int(data.get("reservation", 0)),
+        asked=str(data.get("asked", "")),
+        **texts,
+    )

@@ -7,6 +7,11 @@ exactly: amounts are rationals, so the last unit can be spent and not one more.
 A charge may carry the key of the request that it pays for. The same key pays once: charging again
 gives the first entry. The answer that was paid for can be recorded with it, once, so that a request
 that is sent again gets the answer that it got before.
+
+A fit asks many questions. It reserves what they may cost together, under a key, charges each
+question to that reservation, and closes it (:mod:`~privet.ledger.reservations`). What is committed
+of an account is what was charged to it and what open reservations can still charge: nobody else can
+spend that.
 """
 
 from __future__ import annotations
@@ -15,11 +20,14 @@ import hashlib
 import math
 from collections.abc import Iterator
 from fractions import Fraction
-from typing import Protocol
+from typing import TYPE_CHECKING, Protocol
 
 from privet.budget import Budget, Cost, Unit
 from privet.errors import BudgetExceeded, KeyReused, LedgerError, ParameterError, PrivacyError
 from privet.ledger.journal import Books, Entry, Line
+
+if TYPE_CHECKING:
+    from privet.ledger.reservations import Reservation
 
 
 class Ledger(Protocol):
@@ -41,13 +49,122 @@ class Ledger(Protocol):
         """The cap, where there is one."""
 
     def charge(
-        self, dataset: str, analyst: str, cost: Cost, what: str, *, key: str = "", request: str = ""
+        self,
+        dataset: str,
+        analyst: str,
+        cost: Cost,
+        what: str,
+        *,
+        key: str = "",
+        request: str = "",
+        reservation: str = "",
+        asked: str = "",
+        schema: str = "",
+        neighbours: str = "",
+        rows_per_person: int = 0,
     ) -> Entry:
-        """Record a charge durably, or raise :class:`BudgetExceeded` and record nothing.
+        """Record a charge durably, or raise and record nothing.
 
-        ``key`` names the request among those of the analyst, and ``request`` is a digest of it.
-        What was charged under the same key and digest is not charged again; another digest raises
-        :class:`KeyReused`.
+        Without a reservation it must fit into both caps next to all that is committed. Within one
+        it must fit into what is left of it, and what was spent must stay within today's caps.
+
+        Args:
+            dataset: the data set.
+            analyst: who pays.
+            cost: what it costs, for the declared neighbours.
+            what: a short description.
+            key: names the request among those of the analyst. What was charged under the same key
+                and digest is not charged again, even if its reservation is closed by now.
+            request: a digest of the request.
+            reservation: the key of the analyst's reservation to charge; empty: none.
+            asked: the question in words, with labels, for people; at most 2000 characters.
+            schema: the fingerprint of the schema. Not recorded; it must be that of the reservation.
+            neighbours: ``"add-remove"`` or ``"replace"``. Recorded if they are the first of this
+                data set, or differ from the recorded ones; they must be those of the reservation.
+            rows_per_person: goes with ``neighbours``.
+
+        Raises:
+            BudgetExceeded: it does not fit.
+            KeyReused: the key belongs to another request, or to a reservation.
+            ReservationClosed: the analyst has no such open reservation on this data set.
+        """
+
+    def reserve(
+        self,
+        dataset: str,
+        analyst: str,
+        budget: Budget,
+        what: str,
+        *,
+        key: str,
+        request: str,
+        schema: str,
+        neighbours: str,
+        rows_per_person: int,
+    ) -> Reservation:
+        """Set an amount aside durably, or raise and record nothing.
+
+        It must fit into both caps next to all that is committed. Under the same key, for the same
+        request, data set, schema, neighbours and unit, it returns the reservation that is there,
+        whatever its state.
+
+        Args:
+            dataset: the data set.
+            analyst: whom it belongs to.
+            budget: the amount, in the unit of the data set's cap.
+            what: a short description.
+            key: names the reservation among the requests of the analyst.
+            request: a digest of what it is for, which should cover the amount.
+            schema: the fingerprint of the schema.
+            neighbours: ``"add-remove"`` or ``"replace"``.
+            rows_per_person: how many rows one person may have.
+
+        Raises:
+            BudgetExceeded: it does not fit.
+            KeyReused: the key belongs to a charge, or to another reservation.
+            TooManyReservations: the analyst has as many open ones as are allowed.
+        """
+
+    def reservation(self, analyst: str, key: str) -> Reservation | None:
+        """The analyst's reservation of this key, open or closed."""
+
+    def reservations(
+        self, dataset: str | None = None, analyst: str | None = None, *, open_only: bool = False
+    ) -> list[Reservation]:
+        """The reservations, oldest first."""
+
+    def close_reservation(
+        self, analyst: str, key: str, *, why: str = "done", model: str = ""
+    ) -> Reservation:
+        """End a reservation for good, so that others can spend what is left of it. What was charged
+        stays charged. Closing it again for the same reason changes nothing.
+
+        Args:
+            analyst: whom it belongs to.
+            key: its key.
+            why: ``"done"`` or ``"cancelled"``.
+            model: a digest of the model that it paid for, as the analyst claims it.
+
+        Raises:
+            ReservationClosed: there is none, or it was closed for another reason.
+        """
+
+    def expire(self) -> list[Reservation]:
+        """Close the open reservations that were not used for
+        :data:`~privet.ledger.reservations.IDLE`, and return them.
+
+        Time is the later one of the clock and the latest line, so that it never goes back.
+        :meth:`reserve` and :meth:`charge` do this first.
+        """
+
+    def committed(self, dataset: str, analyst: str | None = None) -> Fraction:
+        """What was charged and what open reservations can still charge, of one analyst or of all,
+        in the unit of the data set's cap.
+        """
+
+    def facts(self, dataset: str) -> tuple[str, int] | None:
+        """The neighbours and rows per person of the first charge or reservation that stated
+        them.
         """
 
     def charged(self, analyst: str, key: str) -> Entry | None:
@@ -95,76 +212,111 @@ def account_digest(identity: str, dataset: str) -> str:
 
 
 def left(ledger: Ledger, dataset: str, analyst: str) -> Fraction:
-    """What this analyst can still spend, in the unit of the data set's cap."""
+    """What this analyst can still spend or reserve, in the unit of the data set's cap."""
     cap = ledger.cap(dataset)
     if cap is None:
-        raise LedgerError(f"the ledger has no budget for data set {dataset!r}; set one first")
-    amounts = [remaining(cap, ledger.spent(dataset))]
+        raise no_budget(dataset)
+    amounts = [cap.amount - ledger.committed(dataset)]
     own = ledger.cap(dataset, analyst)
     if own is not None:
-        amounts.append(remaining(own, ledger.spent(dataset, analyst)))
-    return min(amounts)
+        amounts.append(own.amount - ledger.committed(dataset, analyst))
+    return max(min(amounts), Fraction(0))
 
 
-def fitted(cap: Budget | None, spent: Cost, cost: Cost, dataset: str, analyst: str | None) -> Cost:
-    """What will have been spent after this charge; raises if it does not fit into the cap."""
-    check_name("analyst", analyst)
+def no_budget(dataset: str) -> LedgerError:
+    """The error for a data set without a cap."""
+    return LedgerError(f"the ledger has no budget for data set {dataset!r}; set one first")
+
+
+def check_cost(cost: Cost) -> None:
+    """Raise if a cost would give something back."""
     if cost.rho < 0 or (cost.epsilon is not None and cost.epsilon < 0):
         raise ParameterError(f"a cost must not be negative, got {cost}")
-    if cap is None:
-        if analyst is None:
-            raise LedgerError(f"the ledger has no budget for data set {dataset!r}; set one first")
-        return add(spent, cost)
-    asked = cost.amount(cap.unit)
-    if asked is None:
+
+
+def amount_in(cost: Cost, unit: Unit, dataset: str) -> Fraction:
+    """A cost in one unit; raises if it has no finite amount there."""
+    amount = cost.amount(unit)
+    if amount is None:
         raise PrivacyError(
             f"data set {dataset!r} has a pure epsilon budget, and this mechanism only gives a rho "
             "(zCDP) guarantee; use a pure mechanism, or ask the owner for a budget in rho"
         )
-    left_over = remaining(cap, spent)
-    if asked > left_over:
+    return amount
+
+
+def fitted(
+    cap: Budget | None,
+    spent: Cost,
+    cost: Cost,
+    dataset: str,
+    analyst: str | None,
+    held: Fraction = Fraction(0),
+) -> Cost:
+    """What will have been spent after this charge; raises if it does not fit into the cap. ``held``
+    is what others may still charge.
+    """
+    check_name("analyst", analyst)
+    check_cost(cost)
+    if cap is None:
+        if analyst is None:
+            raise no_budget(dataset)
+        return add(spent, cost)
+    check_fit(cap, spent, amount_in(cost, cap.unit, dataset), dataset, analyst, held)
+    return add(spent, cost)
+
+
+def check_fit(
+    cap: Budget, spent: Cost, amount: Fraction, dataset: str, analyst: str | None, held: Fraction
+) -> None:
+    """Raise unless an amount fits into a cap, next to what was spent and is held."""
+    left_over = remaining(cap, spent, held)
+    if amount > left_over:
         account = (
             f"data set {dataset!r}"
             if analyst is None
             else f"analyst {analyst!r} on data set {dataset!r}"
         )
-        raise BudgetExceeded(asked, left_over, cap.unit, account)
-    return add(spent, cost)
+        raise BudgetExceeded(amount, left_over, cap.unit, account)
 
 
 _DIGITS = 10**300
 
 
-def add(spent: Cost, cost: Cost) -> Cost:
-    """The sum; beyond 300 digits rounded up, so that odd fractions of one analyst cannot choke the
-    account.
+def tidy(amount: Fraction) -> Fraction:
+    """An amount; beyond 300 digits rounded up, so that odd fractions of one analyst cannot choke
+    the account.
     """
+    if amount.denominator <= _DIGITS:
+        return amount
+    return Fraction(math.ceil(amount * _DIGITS), _DIGITS)
 
-    def tidy(amount: Fraction) -> Fraction:
-        return (
-            amount
-            if amount.denominator <= _DIGITS
-            else Fraction(math.ceil(amount * _DIGITS), _DIGITS)
-        )
 
+def add(spent: Cost, cost: Cost) -> Cost:
+    """The sum, tidied."""
     total = spent + cost
     return Cost(None if total.epsilon is None else tidy(total.epsilon), tidy(total.rho))
 
 
-def remaining(cap: Budget, spent: Cost) -> Fraction:
-    """What a cap leaves."""
+def remaining(cap: Budget, spent: Cost, held: Fraction = Fraction(0)) -> Fraction:
+    """What a cap leaves, next to what was spent and is held."""
     used = spent.amount(cap.unit)
-    return Fraction(0) if used is None else max(cap.amount - used, Fraction(0))
+    return Fraction(0) if used is None else max(cap.amount - used - held, Fraction(0))
 
 
-def same_request(entry: Entry, request: str) -> Entry:
+def same_request(line: Line, request: str) -> Entry:
     """The entry that a key was charged with, if it was for the same request."""
-    if entry.request != request:
-        raise KeyReused(
-            f"the key {entry.key!r} belongs to another request (line {entry.number} of the "
-            "ledger); use a new key"
-        )
-    return entry
+    if line.kind != "charge" or line.request != request:
+        raise key_reused(line)
+    return line.entry
+
+
+def key_reused(line: Line) -> KeyReused:
+    """The error for a key that another line has."""
+    return KeyReused(
+        f"the key {line.key!r} belongs to another request (line {line.number} of the ledger); use "
+        "a new key"
+    )
 
 
 def check_cap(

@@ -5,15 +5,19 @@ A line's hash is SHA-256 over the hash of the line before (for the first: the le
 random hexadecimal digits) followed by the line's fields in order, each as ``<bytes of
 UTF-8>:<text>,``. So a line fixes everything before it: who knows one hash can tell whether the
 history that led to it is still the same.
+
+``more`` is hashed as the last field where it is not empty. Lines without it, which are all that
+version 0.1 wrote, have the hashes that they always had.
 """
 
 from __future__ import annotations
 
 import hashlib
+import json
 import re
 import secrets
-from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, fields
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import astuple, dataclass, field, replace
 from datetime import UTC, datetime
 from typing import Any
 
@@ -25,6 +29,9 @@ from privet.errors import ParameterError
 class Entry:
     """One charge. ``number`` is its line in the journal; ``key`` and ``request`` say which request
     of the analyst it paid for.
+
+    ``reservation`` is the line of the reservation that it was paid from (0: none), and ``asked``
+    describes the question to people.
     """
 
     number: int
@@ -36,6 +43,8 @@ class Entry:
     key: str = ""
     request: str = ""
     hash: str = ""
+    reservation: int = 0
+    asked: str = ""
 
 
 @dataclass(frozen=True)
@@ -44,7 +53,16 @@ class Line:
     none.
 
     A line of kind "cap" sets the cap of a data set, or of one analyst on it (no analyst: of the
-    data set), in one of the two units.
+    data set), in one of the two units. A line of kind "reserve" sets an amount aside, in one of the
+    two units, and one of kind "close" ends that reservation.
+
+    ``more`` is a JSON object as :func:`written_more` writes it, or empty. It may hold:
+
+    - in a charge, ``reservation`` (the number of its line), ``asked`` (the question in words),
+      ``neighbours`` and ``rows_per_person``;
+    - in a reservation, ``schema`` (the fingerprint), ``neighbours`` and ``rows_per_person``;
+    - in a close, ``reservation``, ``why``, and ``claimed_model`` (the digest of a model, as the
+      analyst claims it).
     """
 
     number: int
@@ -58,12 +76,19 @@ class Line:
     key: str
     request: str
     hash: str
+    more: str = ""
 
     def hashed(self, before: str) -> str:
         """The hash that this line must have after a line with the hash ``before``."""
-        texts = [str(getattr(self, field.name)) for field in fields(self)[:-1]]
+        *values, _, more = astuple(self)
+        texts = [str(value) for value in ([*values, more] if more else values)]
         written = "".join(f"{len(text.encode())}:{text}," for text in texts)
         return hashlib.sha256(f"{before}{written}".encode()).hexdigest()
+
+    @property
+    def particulars(self) -> dict[str, Any]:
+        """``more`` as an object; a ValueError where it is none."""
+        return read_more(self.more)
 
     @property
     def entry(self) -> Entry:
@@ -81,11 +106,12 @@ class Line:
             self.key,
             self.request,
             self.hash,
+            *charge_particulars(self.particulars),
         )
 
     @property
     def budget(self) -> Budget:
-        """As a cap."""
+        """As a cap, or as the amount of a reservation."""
         return (
             Budget(written_fraction(self.epsilon))
             if self.epsilon
@@ -95,23 +121,31 @@ class Line:
 
 @dataclass(frozen=True)
 class Books:
-    """A ledger at one moment, as it is stored: its lines, and the caps and totals that must follow
-    from them.
+    """A ledger at one moment, as it is stored: its lines, and the caps, totals, reservations and
+    facts that must follow from them.
 
     Caps and totals are by data set and analyst (no analyst: of the data set); a cap is text such as
-    "epsilon 1/3".
+    "epsilon 1/3". Reservations are by line, as rows of (data set, analyst, unit, reserved, charged,
+    touched, state, closing line). Facts are by data set: neighbours and rows per person.
     """
 
     lines: list[Line]
     caps: dict[tuple[str, str], str]
     spent: dict[tuple[str, str], tuple[str | None, str]]
+    reservations: dict[int, tuple[Any, ...]] = field(default_factory=dict)
+    facts: dict[str, tuple[Any, ...]] = field(default_factory=dict)
 
     @classmethod
     def read(
-        cls, lines: list[Line], caps: Iterable[Sequence[Any]], spent: Iterable[Sequence[Any]]
+        cls,
+        lines: list[Line],
+        caps: Iterable[Sequence[Any]],
+        spent: Iterable[Sequence[Any]],
+        reservations: Iterable[Sequence[Any]] = (),
+        facts: Iterable[Sequence[Any]] = (),
     ) -> Books:
-        """From rows of (data set, analyst, unit, amount) and of (data set, analyst, epsilon,
-        rho).
+        """From rows of (data set, analyst, unit, amount), of (data set, analyst, epsilon, rho), of
+        reservations with their number first, and of (data set, neighbours, rows per person).
         """
         by_account = {
             (dataset, analyst): f"{unit} {amount}" for dataset, analyst, unit, amount in caps
@@ -120,6 +154,8 @@ class Books:
             lines,
             by_account,
             {(dataset, analyst): (epsilon, rho) for dataset, analyst, epsilon, rho in spent},
+            {row[0]: tuple(row[1:]) for row in reservations},
+            {row[0]: tuple(row[1:]) for row in facts},
         )
 
 
@@ -133,39 +169,87 @@ def charge_line(
     key: str = "",
     request: str = "",
     time: str = "",
+    more: str = "",
 ) -> Line:
     """The next line, for a charge."""
     epsilon = "" if cost.epsilon is None else str(cost.epsilon)
-    return _chained(
-        before,
-        Line(
-            number,
-            time or now(),
-            "charge",
-            dataset,
-            analyst,
-            what,
-            epsilon,
-            str(cost.rho),
-            key,
-            request,
-            "",
-        ),
+    amounts = (epsilon, str(cost.rho))
+    line = Line(
+        number, time or now(), "charge", dataset, analyst, what, *amounts, key, request, "", more
     )
+    return _chained(before, line)
 
 
 def cap_line(before: str, number: int, dataset: str, analyst: str | None, budget: Budget) -> Line:
     """The next line, for a cap."""
-    amounts = (str(budget.amount), "") if budget.unit == "epsilon" else ("", str(budget.amount))
+    what, amounts = f"cap: {budget}", _amounts(budget)
     return _chained(
-        before,
-        Line(number, now(), "cap", dataset, analyst or "", f"cap: {budget}", *amounts, "", "", ""),
+        before, Line(number, now(), "cap", dataset, analyst or "", what, *amounts, "", "", "")
     )
 
 
+def reserve_line(
+    before: str,
+    number: int,
+    dataset: str,
+    analyst: str,
+    what: str,
+    budget: Budget,
+    key: str,
+    request: str,
+    more: str,
+) -> Line:
+    """The next line, for a reservation."""
+    amounts = _amounts(budget)
+    line = Line(number, now(), "reserve", dataset, analyst, what, *amounts, key, request, "", more)
+    return _chained(before, line)
+
+
+def close_line(before: str, number: int, dataset: str, analyst: str, what: str, more: str) -> Line:
+    """The next line, for the end of a reservation. It has no key: that of the reservation stays
+    taken.
+    """
+    return _chained(
+        before, Line(number, now(), "close", dataset, analyst, what, "", "", "", "", "", more)
+    )
+
+
+def _amounts(budget: Budget) -> tuple[str, str]:
+    return (str(budget.amount), "") if budget.unit == "epsilon" else ("", str(budget.amount))
+
+
 def _chained(before: str, line: Line) -> Line:
-    values = {field.name: getattr(line, field.name) for field in fields(line)}
-    return Line(**{**values, "hash": line.hashed(before)})
+    return replace(line, hash=line.hashed(before))
+
+
+def written_more(particulars: Mapping[str, Any]) -> str:
+    """Return what else is known of a line as canonical JSON: sorted, without spaces; empty for
+    nothing.
+    """
+    if not particulars:
+        return ""
+    return json.dumps(particulars, sort_keys=True, separators=(",", ":"), ensure_ascii=False)
+
+
+def read_more(more: str) -> dict[str, Any]:
+    """The particulars of a line; a ValueError for text that :func:`written_more` never writes."""
+    if more == "":
+        return {}
+    try:
+        particulars = json.loads(more)
+    except RecursionError:  # in a damaged file anything may stand there
+        raise ValueError("these are no particulars of a line") from None
+    if not isinstance(particulars, dict) or written_more(particulars) != more:
+        raise ValueError("these are no particulars of a line")
+    return particulars
+
+
+def charge_particulars(particulars: Mapping[str, Any]) -> tuple[int, str]:
+    """The reservation that a charge was paid from, and what it asked in words."""
+    reservation, asked = particulars.get("reservation", 0), particulars.get("asked", "")
+    if not isinstance(reservation, int) or not isinstance(asked, str):
+        raise ValueError("these are no particulars of a charge")
+    return reservation, asked
 
 
 def written(cost: Cost) -> tuple[str | None, str]:
@@ -181,6 +265,11 @@ def new_identity() -> str:
 def now() -> str:
     """The time in a line."""
     return datetime.now(UTC).isoformat(timespec="milliseconds")
+
+
+def later(latest: str) -> str:
+    """The time by which reservations expire: the clock's, but never before the ledger's latest."""
+    return max(now(), latest)
 
 
 @dataclass(frozen=True)

@@ -28,12 +28,20 @@ class KeyedLedger:
         self.entry: Entry | None = None
 
     def charge(
-        self, dataset: str, analyst: str, cost: Cost, what: str, *, key: str = "", request: str = ""
+        self,
+        dataset: str,
+        analyst: str,
+        cost: Cost,
+        what: str,
+        *,
+        key: str = "",
+        request: str = "",
+        **more: Any,
     ) -> Entry:
         assert not key
         assert not request
         self.entry = self._ledger.charge(
-            dataset, analyst, cost, what, key=self.key, request=self.request
+            dataset, analyst, cost, what, key=self.key, request=self.request, **more
         )
         self._seen(self.entry)
         return self.entry

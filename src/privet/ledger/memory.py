@@ -4,10 +4,38 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Iterator
+from fractions import Fraction
 
 from privet.budget import NOTHING, Budget, Cost
-from privet.ledger.base import check_cap, fitted, same_request
-from privet.ledger.journal import Books, Entry, Line, cap_line, charge_line, new_identity, written
+from privet.ledger.base import check_cap, check_cost, fitted, same_request
+from privet.ledger.journal import (
+    Books,
+    Entry,
+    Line,
+    cap_line,
+    charge_line,
+    close_line,
+    later,
+    new_identity,
+    reserve_line,
+    written,
+)
+from privet.ledger.reservations import (
+    Reservation,
+    State,
+    Wanted,
+    charge_more,
+    check_asked,
+    check_charge,
+    check_close,
+    check_why,
+    closing,
+    committed_by,
+    facts_in,
+    held_by,
+    is_idle,
+    stated_facts,
+)
 
 
 class MemoryLedger:
@@ -17,10 +45,13 @@ class MemoryLedger:
         self.identity = new_identity()
         self._lock = threading.Lock()
         self._lines: list[Line] = []
+        self._latest = ""
         self._caps: dict[tuple[str, str | None], Budget] = {}
         self._spent: dict[tuple[str, str | None], Cost] = {}
-        self._keys: dict[tuple[str, str], Entry] = {}
+        self._keys: dict[tuple[str, str], Line] = {}
         self._answers: dict[int, bytes] = {}
+        self._reservations: dict[int, Reservation] = {}
+        self._facts: dict[str, tuple[str, int]] = {}
 
     def set_cap(self, dataset: str, budget: Budget, analyst: str | None = None) -> None:
         with self._lock:
@@ -35,32 +66,133 @@ class MemoryLedger:
             return self._caps[dataset, None]
 
     def _set_cap(self, dataset: str, budget: Budget, analyst: str | None) -> None:
-        self._lines.append(cap_line(*self._head(), dataset, analyst, budget))
+        self._append(cap_line(*self._head(), dataset, analyst, budget))
         self._caps[dataset, analyst] = budget
 
     def cap(self, dataset: str, analyst: str | None = None) -> Budget | None:
         return self._caps.get((dataset, analyst))
 
     def charge(
-        self, dataset: str, analyst: str, cost: Cost, what: str, *, key: str = "", request: str = ""
+        self,
+        dataset: str,
+        analyst: str,
+        cost: Cost,
+        what: str,
+        *,
+        key: str = "",
+        request: str = "",
+        reservation: str = "",
+        asked: str = "",
+        schema: str = "",
+        neighbours: str = "",
+        rows_per_person: int = 0,
     ) -> Entry:
+        check_cost(cost)
+        check_asked(asked)
+        stated = stated_facts(neighbours, rows_per_person)
+        self.expire()
         with self._lock:
             if key and (analyst, key) in self._keys:
                 return same_request(self._keys[analyst, key], request)
+            within = None
+            if reservation:
+                there = self.reservation(analyst, reservation)
+                facts = {**({"schema": schema} if schema else {}), **stated}
+                within = check_charge(there, reservation, dataset, analyst, cost, facts)
             totals = {}
             for who in (None, analyst):
-                totals[who] = fitted(
-                    self._caps.get((dataset, who)), self.spent(dataset, who), cost, dataset, who
-                )
-            line = charge_line(*self._head(), dataset, analyst, what, cost, key, request)
-            self._lines.append(line)
+                held = Fraction(0) if within else held_by(self._open_ones(dataset), who)
+                cap, spent = self._caps.get((dataset, who)), self.spent(dataset, who)
+                totals[who] = fitted(cap, spent, cost, dataset, who, held)
+            more = charge_more(asked, stated, self._facts.get(dataset), within)
+            line = charge_line(*self._head(), dataset, analyst, what, cost, key, request, more=more)
+            self._append(line)
             self._spent.update({(dataset, who): total for who, total in totals.items()})
-            if key:
-                self._keys[analyst, key] = line.entry
+            if within:
+                self._reservations[within.number] = within.charged_with(cost, self._latest)
         return line.entry
 
     def charged(self, analyst: str, key: str) -> Entry | None:
-        return self._keys.get((analyst, key))
+        line = self._keys.get((analyst, key))
+        return None if line is None or line.kind != "charge" else line.entry
+
+    def reserve(
+        self,
+        dataset: str,
+        analyst: str,
+        budget: Budget,
+        what: str,
+        *,
+        key: str,
+        request: str,
+        schema: str,
+        neighbours: str,
+        rows_per_person: int,
+    ) -> Reservation:
+        wanted = Wanted(
+            dataset, analyst, budget, what, key, request, schema, neighbours, rows_per_person
+        )
+        self.expire()
+        with self._lock:
+            if (analyst, key) in self._keys:
+                wanted.check_same(self._keys[analyst, key])
+                return self._reservations[self._keys[analyst, key].number]
+            who = (None, analyst)
+            wanted.check_room(
+                {one: self._caps.get((dataset, one)) for one in who},
+                {one: self.spent(dataset, one) for one in who},
+                self._open_ones(dataset),
+            )
+            line = reserve_line(
+                *self._head(), dataset, analyst, what, budget, key, request, wanted.more
+            )
+            self._append(line)
+            made = self._reservations[line.number] = Reservation.opened(line, self._latest)
+            return made
+
+    def reservation(self, analyst: str, key: str) -> Reservation | None:
+        line = self._keys.get((analyst, key))
+        return None if line is None else self._reservations.get(line.number)
+
+    def reservations(
+        self, dataset: str | None = None, analyst: str | None = None, *, open_only: bool = False
+    ) -> list[Reservation]:
+        return [
+            one
+            for one in list(self._reservations.values())
+            if dataset in (None, one.dataset)
+            and analyst in (None, one.analyst)
+            and (one.is_open or not open_only)
+        ]
+
+    def close_reservation(
+        self, analyst: str, key: str, *, why: str = "done", model: str = ""
+    ) -> Reservation:
+        reason = check_why(why, model)
+        with self._lock:
+            there = check_close(self.reservation(analyst, key), analyst, key, reason)
+            return self._close(there, reason, model) if there.is_open else there
+
+    def expire(self) -> list[Reservation]:
+        with self._lock:
+            latest = later(self._latest)
+            idle = [one for one in self._reservations.values() if is_idle(one, latest)]
+            return [self._close(one, "expired") for one in idle]
+
+    def _close(self, reservation: Reservation, why: State, model: str = "") -> Reservation:
+        line = close_line(*self._head(), *closing(reservation, why, model))
+        self._append(line)
+        closed = self._reservations[reservation.number] = reservation.closed_by(line)
+        return closed
+
+    def committed(self, dataset: str, analyst: str | None = None) -> Fraction:
+        with self._lock:
+            held = held_by(self._open_ones(dataset), analyst)
+            cap, spent = self._caps.get((dataset, None)), self.spent(dataset, analyst)
+            return committed_by(cap, spent, held, dataset)
+
+    def facts(self, dataset: str) -> tuple[str, int] | None:
+        return self._facts.get(dataset)
 
     def record(self, number: int, answer: bytes) -> bytes:
         return self._answers.setdefault(number, answer)
@@ -76,7 +208,8 @@ class MemoryLedger:
         return [e for e in charges if dataset in (None, e.dataset) and analyst in (None, e.analyst)]
 
     def unanswered(self) -> set[int]:
-        return {entry.number for entry in self._keys.values()} - set(self._answers)
+        charges = {line.number for line in self._keys.values() if line.kind == "charge"}
+        return charges - set(self._answers)
 
     def datasets(self) -> list[str]:
         return sorted(dataset for dataset, analyst in self._caps if analyst is None)
@@ -107,7 +240,21 @@ class MemoryLedger:
                 (dataset, analyst or ""): written(cost)
                 for (dataset, analyst), cost in self._spent.items()
             }
-            return Books(list(self._lines), caps, spent)
+            rows = {number: one.row for number, one in self._reservations.items()}
+            return Books(list(self._lines), caps, spent, rows, dict(self._facts))
+
+    def _open_ones(self, dataset: str) -> list[Reservation]:
+        return self.reservations(dataset, open_only=True)
+
+    def _append(self, line: Line) -> None:
+        """Add a line, and what follows from it at once: its key, the latest time, and the facts."""
+        self._lines.append(line)
+        self._latest = max(self._latest, line.time)
+        if line.key:
+            self._keys[line.analyst, line.key] = line
+        facts = facts_in(line.particulars)
+        if facts is not None:
+            self._facts.setdefault(line.dataset, facts)
 
     def _head(self) -> tuple[str, int]:
         """The hash of the last line, and the number of the next."""

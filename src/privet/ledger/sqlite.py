@@ -7,43 +7,52 @@ import zlib
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import astuple
+from fractions import Fraction
 from os import PathLike
 from pathlib import Path
 
 from privet.budget import NOTHING, Budget, Cost, written_fraction
 from privet.errors import LedgerError, ParameterError, PrivetError
-from privet.ledger.base import check_cap, fitted, same_request
-from privet.ledger.journal import Books, Entry, Line, cap_line, charge_line, new_identity, written
+from privet.ledger.base import check_cap, check_cost, fitted, same_request
+from privet.ledger.journal import (
+    Books,
+    Entry,
+    Line,
+    cap_line,
+    charge_line,
+    close_line,
+    later,
+    new_identity,
+    read_more,
+    reserve_line,
+    written,
+)
+from privet.ledger.reservations import (
+    Reservation,
+    State,
+    Wanted,
+    charge_more,
+    check_asked,
+    check_charge,
+    check_close,
+    check_why,
+    closing,
+    committed_by,
+    facts_in,
+    held_by,
+    idle_since,
+    stated_facts,
+)
 from privet.ledger.sqlite_connections import Connections
+from privet.ledger.sqlite_tables import VERSION, make_tables, upgrade_journal
 from privet.ledger.verify import problems_of
 
 _EVERYONE = ""  # stands for "no analyst" in the tables; analysts have non-empty names
 
-# What counts is the journal. Caps and totals follow from it, and are kept so that a charge need not
-# read it all.
-_SCHEMA = """
-CREATE TABLE IF NOT EXISTS ledger (identity TEXT NOT NULL);
-CREATE TABLE IF NOT EXISTS journal (
-    number INTEGER PRIMARY KEY, time TEXT NOT NULL, kind TEXT NOT NULL CHECK (kind IN ('charge', 'cap')), dataset TEXT NOT NULL,
-    analyst TEXT NOT NULL, what TEXT NOT NULL, epsilon TEXT NOT NULL, rho TEXT NOT NULL, key TEXT NOT NULL, request TEXT NOT NULL,
-    hash TEXT NOT NULL);
-CREATE INDEX IF NOT EXISTS journal_by_dataset ON journal (dataset, analyst);
-CREATE UNIQUE INDEX IF NOT EXISTS journal_by_key ON journal (analyst, key) WHERE key <> '';
-CREATE TABLE IF NOT EXISTS caps (
-    dataset TEXT NOT NULL, analyst TEXT NOT NULL, amount TEXT NOT NULL, unit TEXT NOT NULL CHECK (unit IN ('epsilon', 'rho')),
-    PRIMARY KEY (dataset, analyst));
-CREATE TABLE IF NOT EXISTS spent (
-    dataset TEXT NOT NULL, analyst TEXT NOT NULL, epsilon TEXT, rho TEXT NOT NULL, PRIMARY KEY (dataset, analyst));
-CREATE TABLE IF NOT EXISTS answers (number INTEGER PRIMARY KEY REFERENCES journal (number), body BLOB NOT NULL);
-CREATE TRIGGER IF NOT EXISTS journal_stays BEFORE DELETE ON journal BEGIN SELECT RAISE(ABORT, 'the journal is append-only'); END;
-CREATE TRIGGER IF NOT EXISTS journal_keeps BEFORE UPDATE ON journal BEGIN SELECT RAISE(ABORT, 'the journal is append-only'); END;
-CREATE TRIGGER IF NOT EXISTS answers_stay BEFORE DELETE ON answers BEGIN SELECT RAISE(ABORT, 'answers are kept'); END;
-CREATE TRIGGER IF NOT EXISTS answers_keep BEFORE UPDATE ON answers BEGIN SELECT RAISE(ABORT, 'answers are kept'); END;
-"""  # noqa: E501
 _APPLICATION_ID = 0x50726976  # "Priv"
-_VERSION = 2
 _RESTORE = "put a backup in its place, and lower the caps by what was spent since it was made"
-_COLUMNS = "number, time, kind, dataset, analyst, what, epsilon, rho, key, request, hash"
+_COLUMNS = "number, time, kind, dataset, analyst, what, epsilon, rho, key, request, hash, more"
+_STATE = "unit, reserved, charged, touched, state, closed"
 
 
 class SQLiteLedger:
@@ -76,23 +85,25 @@ class SQLiteLedger:
     def _make(self, connection: sqlite3.Connection) -> None:
         """Make the tables, or bring them from an older version to this one."""
         version = connection.execute("PRAGMA user_version").fetchone()[0]
-        if version not in (0, 1, _VERSION):
+        if version not in range(VERSION + 1):
             raise LedgerError(
                 f"ledger {self.path} has version {version}, this Privet reads versions 1 to "
-                f"{_VERSION}"
+                f"{VERSION}"
             )
-        if version == _VERSION:
+        if version == VERSION:
             return
         # a new file has nothing in it
         if version == 0 and connection.execute("PRAGMA page_count").fetchone()[0] > 1:
             raise LedgerError(f"ledger {self.path} is damaged: it has no version; {_RESTORE}")
-        for statement in _statements(_SCHEMA):
-            connection.execute(statement)
-        connection.execute("INSERT INTO ledger VALUES (?)", (new_identity(),))
+        if version == 2:
+            upgrade_journal(connection)
+        else:
+            make_tables(connection)
+            connection.execute("INSERT INTO ledger VALUES (?)", (new_identity(),))
         if version == 1:
             self._upgrade(connection)
         connection.execute(f"PRAGMA application_id={_APPLICATION_ID}")
-        connection.execute(f"PRAGMA user_version={_VERSION}")
+        connection.execute(f"PRAGMA user_version={VERSION}")
 
     def _upgrade(self, connection: sqlite3.Connection) -> None:
         """Version 1 had charges without hashes, and caps without a history."""
@@ -144,12 +155,34 @@ class SQLiteLedger:
             return self._read_cap(connection, dataset, analyst)
 
     def charge(
-        self, dataset: str, analyst: str, cost: Cost, what: str, *, key: str = "", request: str = ""
+        self,
+        dataset: str,
+        analyst: str,
+        cost: Cost,
+        what: str,
+        *,
+        key: str = "",
+        request: str = "",
+        reservation: str = "",
+        asked: str = "",
+        schema: str = "",
+        neighbours: str = "",
+        rows_per_person: int = 0,
     ) -> Entry:
+        check_cost(cost)
+        check_asked(asked)
+        stated = stated_facts(neighbours, rows_per_person)
+        self.expire()
         with self._transaction() as connection:
-            there = self._charged(connection, analyst, key)
-            if there is not None:
-                return same_request(there, request)
+            keyed = self._keyed(connection, analyst, key)
+            if keyed is not None:
+                return same_request(keyed, request)
+            within = None
+            if reservation:
+                there = self._reservation(connection, analyst, reservation)
+                facts = {**({"schema": schema} if schema else {}), **stated}
+                within = check_charge(there, reservation, dataset, analyst, cost, facts)
+            open_ones = [] if within else self._reservations(connection, dataset, open_only=True)
             for who in (None, analyst):
                 total = fitted(
                     self._read_cap(connection, dataset, who),
@@ -157,6 +190,7 @@ class SQLiteLedger:
                     cost,
                     dataset,
                     who,
+                    held_by(open_ones, who),
                 )
                 connection.execute(
                     (
@@ -165,13 +199,118 @@ class SQLiteLedger:
                     ),
                     (dataset, who or _EVERYONE, *written(total)),
                 )
-            line = charge_line(*self._head(connection), dataset, analyst, what, cost, key, request)
+            more = charge_more(asked, stated, self._facts(connection, dataset), within)
+            line = charge_line(
+                *self._head(connection), dataset, analyst, what, cost, key, request, more=more
+            )
             self._append(connection, line)
+            if within:
+                self._keep(connection, within.charged_with(cost, self._latest(connection)))
         return line.entry
 
     def charged(self, analyst: str, key: str) -> Entry | None:
         with self._connected() as connection:
-            return self._charged(connection, analyst, key)
+            line = self._keyed(connection, analyst, key)
+            return None if line is None or line.kind != "charge" else line.entry
+
+    def reserve(
+        self,
+        dataset: str,
+        analyst: str,
+        budget: Budget,
+        what: str,
+        *,
+        key: str,
+        request: str,
+        schema: str,
+        neighbours: str,
+        rows_per_person: int,
+    ) -> Reservation:
+        wanted = Wanted(
+            dataset, analyst, budget, what, key, request, schema, neighbours, rows_per_person
+        )
+        self.expire()
+        with self._transaction() as connection:
+            keyed = self._keyed(connection, analyst, key)
+            if keyed is not None:
+                wanted.check_same(keyed)
+                return self._reservations(connection, number=keyed.number)[0]
+            who = (None, analyst)
+            wanted.check_room(
+                {one: self._read_cap(connection, dataset, one) for one in who},
+                {one: self._read_spent(connection, dataset, one) for one in who},
+                self._reservations(connection, dataset, open_only=True),
+            )
+            line = reserve_line(
+                *self._head(connection), dataset, analyst, what, budget, key, request, wanted.more
+            )
+            self._append(connection, line)
+            made = Reservation.opened(line, self._latest(connection))
+            self._keep(connection, made)
+        return made
+
+    def reservation(self, analyst: str, key: str) -> Reservation | None:
+        with self._reading() as connection:
+            return self._reservation(connection, analyst, key)
+
+    def reservations(
+        self, dataset: str | None = None, analyst: str | None = None, *, open_only: bool = False
+    ) -> list[Reservation]:
+        with self._reading() as connection:
+            return self._reservations(connection, dataset, analyst, open_only=open_only)
+
+    def close_reservation(
+        self, analyst: str, key: str, *, why: str = "done", model: str = ""
+    ) -> Reservation:
+        reason = check_why(why, model)
+        with self._transaction() as connection:
+            there = self._reservation(connection, analyst, key)
+            there = check_close(there, analyst, key, reason)
+            return self._close(connection, there, reason, model) if there.is_open else there
+
+    def expire(self) -> list[Reservation]:
+        # Mostly there are none, and nobody need wait for the write lock.
+        with self._connected() as connection:
+            if not self._idle(connection):
+                return []
+        with self._transaction() as connection:
+            idle = self._idle(connection)
+            return [
+                self._close(connection, self._reservations(connection, number=number)[0], "expired")
+                for number in idle
+            ]
+
+    def _idle(self, connection: sqlite3.Connection) -> list[int]:
+        """The lines of the open reservations that have expired."""
+        (oldest,) = connection.execute(
+            "SELECT min(touched) FROM reservations WHERE state = 'open'"
+        ).fetchone()
+        if oldest is None:
+            return []
+        rows = connection.execute(
+            "SELECT number FROM reservations WHERE state = 'open' AND touched <= ? ORDER BY number",
+            (idle_since(later(self._latest(connection))),),
+        )
+        return [row[0] for row in rows.fetchall()]
+
+    def _close(
+        self, connection: sqlite3.Connection, there: Reservation, why: State, model: str = ""
+    ) -> Reservation:
+        line = close_line(*self._head(connection), *closing(there, why, model))
+        self._append(connection, line)
+        closed = there.closed_by(line)
+        self._keep(connection, closed)
+        return closed
+
+    def committed(self, dataset: str, analyst: str | None = None) -> Fraction:
+        with self._reading() as connection:
+            held = held_by(self._reservations(connection, dataset, open_only=True), analyst)
+            spent = self._read_spent(connection, dataset, analyst)
+            return committed_by(self._read_cap(connection, dataset, None), spent, held, dataset)
+
+    def facts(self, dataset: str) -> tuple[str, int] | None:
+        with self._connected() as connection:
+            return self._facts(connection, dataset)
 
     def record(self, number: int, answer: bytes) -> bytes:
         with self._transaction() as connection:
@@ -201,8 +340,8 @@ class SQLiteLedger:
     def unanswered(self) -> set[int]:
         with self._connected() as connection:
             rows = connection.execute(
-                "SELECT number FROM journal WHERE key <> '' AND number NOT IN (SELECT number FROM "
-                "answers)"
+                "SELECT number FROM journal WHERE key <> '' AND kind = 'charge' AND number NOT IN "
+                "(SELECT number FROM answers)"
             )
             return {row[0] for row in rows}
 
@@ -246,12 +385,8 @@ class SQLiteLedger:
             return int(connection.execute(sql, (analyst,)).fetchone()[0])
 
     def books(self) -> Books:
-        with self._connected() as connection:
-            connection.execute("BEGIN")  # what is read in one transaction is of one moment
-            try:
-                return _books(connection)
-            finally:
-                connection.execute("ROLLBACK")
+        with self._reading() as connection:
+            return _books(connection)
 
     def close(self) -> None:
         """Close this thread's connection. The ledger can be used again afterwards."""
@@ -269,11 +404,36 @@ class SQLiteLedger:
     @staticmethod
     def _append(connection: sqlite3.Connection, line: Line) -> None:
         connection.execute(
-            "INSERT INTO journal VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)", astuple(line)
+            "INSERT INTO journal VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)", astuple(line)
+        )
+        facts = facts_in(line.particulars)
+        if facts is not None:  # those of the first line stay
+            connection.execute(
+                "INSERT INTO accounts VALUES (?, ?, ?) ON CONFLICT DO NOTHING",
+                (line.dataset, *facts),
+            )
+
+    @staticmethod
+    def _keep(connection: sqlite3.Connection, reservation: Reservation) -> None:
+        connection.execute(
+            "INSERT OR REPLACE INTO reservations VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)",
+            (reservation.number, *reservation.row),
         )
 
     @staticmethod
-    def _charged(connection: sqlite3.Connection, analyst: str, key: str) -> Entry | None:
+    def _latest(connection: sqlite3.Connection) -> str:
+        """The latest time of any line; clocks may have gone back since."""
+        return connection.execute("SELECT max(time) FROM journal").fetchone()[0] or ""
+
+    @staticmethod
+    def _facts(connection: sqlite3.Connection, dataset: str) -> tuple[str, int] | None:
+        row: tuple[str, int] | None = connection.execute(
+            "SELECT neighbours, rows_per_person FROM accounts WHERE dataset = ?", (dataset,)
+        ).fetchone()
+        return row
+
+    @staticmethod
+    def _keyed(connection: sqlite3.Connection, analyst: str, key: str) -> Line | None:
         if not key:
             return None
         row = connection.execute(
@@ -281,7 +441,37 @@ class SQLiteLedger:
             f"SELECT {_COLUMNS} FROM journal WHERE analyst = ? AND key = ? AND key <> ''",  # noqa: S608
             (analyst, key),
         ).fetchone()
-        return None if row is None else Line(*row).entry
+        return None if row is None else Line(*row)
+
+    def _reservation(
+        self, connection: sqlite3.Connection, analyst: str, key: str
+    ) -> Reservation | None:
+        line = self._keyed(connection, analyst, key)
+        if line is None or line.kind != "reserve":
+            return None
+        return self._reservations(connection, number=line.number)[0]
+
+    @staticmethod
+    def _reservations(
+        connection: sqlite3.Connection,
+        dataset: str | None = None,
+        analyst: str | None = None,
+        *,
+        number: int | None = None,
+        open_only: bool = False,
+    ) -> list[Reservation]:
+        state = "state = 'open'" if open_only else "true"  # as the index has it
+        asked = {"dataset": dataset, "analyst": analyst, "number": number}
+        given = {name: value for name, value in asked.items() if value is not None}
+        conditions = " AND ".join([state, *(f"{name} = :{name}" for name in given)])
+        rows = connection.execute(
+            f"SELECT {_COLUMNS}, {_STATE}, coalesce((SELECT more FROM journal AS j "  # noqa: S608
+            "WHERE j.number = r.closed), '') "
+            f"FROM (SELECT number AS line, {_STATE} FROM reservations WHERE {conditions}) AS r "
+            "JOIN journal ON number = r.line ORDER BY number",
+            given,
+        ).fetchall()
+        return [Reservation.read(Line(*row[:12]), row[12:18], read_more(row[18])) for row in rows]
 
     @staticmethod
     def _answer(connection: sqlite3.Connection, number: int) -> bytes | None:
@@ -378,6 +568,16 @@ class SQLiteLedger:
             raise LedgerError(f"cannot use ledger {self.path}: {error.strerror}") from None
 
     @contextmanager
+    def _reading(self) -> Iterator[sqlite3.Connection]:
+        """What is read in the block is of one moment."""
+        with self._connected() as connection:
+            connection.execute("BEGIN")
+            try:
+                yield connection
+            finally:
+                connection.execute("ROLLBACK")
+
+    @contextmanager
     def _transaction(self) -> Iterator[sqlite3.Connection]:
         with self._connected() as connection:
             connection.execute("BEGIN IMMEDIATE")
@@ -400,17 +600,11 @@ def _books(connection: sqlite3.Connection) -> Books:
     ]
     caps = connection.execute("SELECT dataset, analyst, unit, amount FROM caps").fetchall()
     spent = connection.execute("SELECT dataset, analyst, epsilon, rho FROM spent").fetchall()
-    return Books.read(lines, caps, spent)
-
-
-def _statements(script: str) -> Iterator[str]:
-    """The statements of a script, one by one: executescript would end the transaction."""
-    statement = ""
-    for line in script.splitlines():
-        statement += line + "\n"
-        if sqlite3.complete_statement(statement):
-            yield statement
-            statement = ""
+    rows = connection.execute(
+        f"SELECT number, dataset, analyst, {_STATE} FROM reservations"  # noqa: S608 - a constant
+    ).fetchall()
+    facts = connection.execute("SELECT dataset, neighbours, rows_per_person FROM accounts")
+    return Books.read(lines, caps, spent, rows, facts.fetchall())
 
 
 def _identity(connection: sqlite3.Connection) -> str:

@@ -9,10 +9,13 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Iterator, Sequence
+from typing import Any
 
 from privet.budget import NOTHING, Cost
-from privet.ledger.base import Ledger, add
+from privet.errors import PrivetError
+from privet.ledger.base import Ledger, add, amount_in
 from privet.ledger.journal import Books, Line, Receipt, written
+from privet.ledger.reservations import REASONS, Reservation, check_facts, facts_in
 from privet.ledger.witness import Witness
 
 Account = tuple[str, str]
@@ -46,7 +49,7 @@ def problems_of(identity: str, books: Books) -> list[str]:
     """What is wrong with the books of a ledger by themselves: the chain of lines, and what must
     follow from them.
     """
-    return [*_chain(identity, books.lines), *_accounts(books)]
+    return [*_chain(identity, books.lines), *_accounts(books), *_reservations(books)]
 
 
 def _chain(identity: str, lines: list[Line]) -> Iterator[str]:
@@ -77,13 +80,13 @@ def _accounts(books: Books) -> Iterator[str]:
         try:
             if line.kind == "cap":
                 caps[line.dataset, line.analyst] = f"{line.budget.unit} {line.budget.amount}"
-            else:
+            elif line.kind == "charge":
                 for who in ("", line.analyst):
                     spent[line.dataset, who] = add(
                         spent.get((line.dataset, who), NOTHING), line.entry.cost
                     )
         except (ValueError, TypeError):
-            yield f"line {line.number} holds an amount that is none"
+            yield f"line {line.number} holds an amount that is none, or particulars that are none"
     for account in sorted({*caps, *books.caps}, key=repr):  # what is damaged may be no text
         if account not in caps:
             yield f"{_named(account)} has a cap that no line set"
@@ -92,6 +95,70 @@ def _accounts(books: Books) -> Iterator[str]:
     for account in sorted({*spent, *books.spent}, key=repr):
         if books.spent.get(account) != written(spent.get(account, NOTHING)):
             yield f"what {_named(account)} is said to have spent is not the sum of its charges"
+
+
+def _reservations(books: Books) -> Iterator[str]:
+    """Replay the lines: each must be allowed after those before it, and reservations and facts must
+    be what they say.
+    """
+    replayed: dict[int, Reservation] = {}
+    facts: dict[str, tuple[Any, ...]] = {}
+    latest = ""
+    for line in books.lines:
+        try:
+            latest = max(latest, line.time)
+            more = line.particulars
+            stated = facts_in(more) if line.kind in ("charge", "reserve") else None
+            if stated is not None:
+                check_facts(*stated)
+                facts.setdefault(line.dataset, stated)
+            if line.kind == "reserve":
+                replayed[line.number] = Reservation.opened(line, latest)
+            elif line.kind == "close" or "reservation" in more:
+                yield from _replay(line, more, replayed, latest)
+            elif line.kind not in ("charge", "cap"):
+                yield f"line {line.number} is of no kind that a ledger writes"
+        except (ValueError, TypeError, KeyError, PrivetError):
+            yield f"line {line.number} is not a {line.kind} that a ledger writes"
+    rows = {number: one.row for number, one in replayed.items()}
+    for number in sorted({*rows, *books.reservations}, key=repr):
+        if number not in rows:
+            yield f"there is a reservation {number} that no line made"
+        elif number not in books.reservations:
+            yield f"the reservation of line {number} is gone"
+        elif books.reservations[number] != rows[number]:
+            yield f"the reservation of line {number} is not what its charges and its end make it"
+    for dataset in sorted({*facts, *books.facts}, key=repr):
+        if books.facts.get(dataset) != facts.get(dataset):
+            yield (
+                f"the neighbours or rows per person of data set {dataset!r} are not those that its "
+                "first line stated"
+            )
+
+
+def _replay(
+    line: Line, more: dict[str, Any], replayed: dict[int, Reservation], latest: str
+) -> Iterator[str]:
+    """A charge to a reservation, or the end of one."""
+    number = more["reservation"]
+    there = replayed.get(number)
+    if there is None:
+        yield f"line {line.number} is about a reservation {number} that no line before it made"
+        return
+    if (there.dataset, there.analyst) != (line.dataset, line.analyst):
+        yield f"line {line.number} is about the reservation {number} of somebody else"
+        return
+    if not there.is_open:
+        yield f"line {line.number} is about the reservation {number}, which was closed before"
+        return
+    if line.kind == "close":
+        if more["why"] not in REASONS:
+            yield f"line {line.number} closes reservation {number} for no reason that there is"
+        replayed[number] = there.closed_by(line)
+    else:
+        replayed[number] = there.charged_with(line.entry.cost, latest)
+        if amount_in(line.entry.cost, there.unit, there.dataset) > there.left:
+            yield f"line {line.number} charges more to reservation {number} than it had left"
 
 
 def _against(name: str, seen: Receipt, identity: str, lines: dict[int, Line]) -> Iterator[str]:

@@ -1,0 +1,111 @@
+"""The tables of a ledger in SQLite, and how those of older versions become them.
+
+- Version 1 had charges without hashes, and caps without a history.
+- Version 2 (Privet 0.1) has a journal of charges and caps, chained by hashes.
+- Version 3 adds reservations, and a column ``more`` to the journal. Programs that know version 2
+  only refuse it.
+"""
+
+from __future__ import annotations
+
+import sqlite3
+from collections.abc import Iterator
+
+VERSION = 3
+
+_JOURNAL = """
+CREATE TABLE {name} (
+    number INTEGER PRIMARY KEY,
+    time TEXT NOT NULL,
+    kind TEXT NOT NULL CHECK (kind IN ('charge', 'cap', 'reserve', 'close')),
+    dataset TEXT NOT NULL,
+    analyst TEXT NOT NULL,
+    what TEXT NOT NULL,
+    epsilon TEXT NOT NULL,
+    rho TEXT NOT NULL,
+    key TEXT NOT NULL,
+    request TEXT NOT NULL,
+    hash TEXT NOT NULL,
+    more TEXT NOT NULL);
+"""
+
+# What counts is the journal. The other tables but the answers follow from it, and are kept so that
+# a charge need not read it all.
+_SCHEMA = """
+CREATE TABLE IF NOT EXISTS ledger (identity TEXT NOT NULL);
+CREATE INDEX journal_by_dataset ON journal (dataset, analyst);
+CREATE UNIQUE INDEX journal_by_key ON journal (analyst, key) WHERE key <> '';
+CREATE INDEX journal_by_time ON journal (time);
+CREATE TABLE IF NOT EXISTS caps (
+    dataset TEXT NOT NULL,
+    analyst TEXT NOT NULL,
+    amount TEXT NOT NULL,
+    unit TEXT NOT NULL CHECK (unit IN ('epsilon', 'rho')),
+    PRIMARY KEY (dataset, analyst));
+CREATE TABLE IF NOT EXISTS spent (
+    dataset TEXT NOT NULL,
+    analyst TEXT NOT NULL,
+    epsilon TEXT,
+    rho TEXT NOT NULL,
+    PRIMARY KEY (dataset, analyst));
+CREATE TABLE IF NOT EXISTS answers (
+    number INTEGER PRIMARY KEY REFERENCES journal (number), body BLOB NOT NULL);
+CREATE TABLE reservations (
+    number INTEGER PRIMARY KEY REFERENCES journal (number),
+    dataset TEXT NOT NULL,
+    analyst TEXT NOT NULL,
+    unit TEXT NOT NULL CHECK (unit IN ('epsilon', 'rho')),
+    reserved TEXT NOT NULL,
+    charged TEXT NOT NULL,
+    touched TEXT NOT NULL,
+    state TEXT NOT NULL CHECK (state IN ('open', 'done', 'cancelled', 'expired')),
+    closed INTEGER NOT NULL);
+CREATE INDEX reservations_open ON reservations (dataset, analyst) WHERE state = 'open';
+CREATE TABLE accounts (
+    dataset TEXT NOT NULL PRIMARY KEY, neighbours TEXT NOT NULL, rows_per_person INTEGER NOT NULL);
+CREATE TRIGGER journal_stays BEFORE DELETE ON journal
+    BEGIN SELECT RAISE(ABORT, 'the journal is append-only'); END;
+CREATE TRIGGER journal_keeps BEFORE UPDATE ON journal
+    BEGIN SELECT RAISE(ABORT, 'the journal is append-only'); END;
+CREATE TRIGGER IF NOT EXISTS answers_stay BEFORE DELETE ON answers
+    BEGIN SELECT RAISE(ABORT, 'answers are kept'); END;
+CREATE TRIGGER IF NOT EXISTS answers_keep BEFORE UPDATE ON answers
+    BEGIN SELECT RAISE(ABORT, 'answers are kept'); END;
+"""
+
+
+def make_tables(connection: sqlite3.Connection) -> None:
+    """Make the tables that are not there, within a transaction."""
+    _run(connection, _JOURNAL.format(name="journal") + _SCHEMA)
+
+
+def upgrade_journal(connection: sqlite3.Connection) -> None:
+    """Bring the tables of version 2 to this one, within a transaction.
+
+    SQLite cannot change a CHECK, so the journal is copied. Its lines stay byte for byte what they
+    were. The new table gets its name last: answers refer to the name.
+    """
+    columns = "number, time, kind, dataset, analyst, what, epsilon, rho, key, request, hash"
+    _run(connection, _JOURNAL.format(name="journal_3"))
+    connection.execute(
+        f"INSERT INTO journal_3 ({columns}, more) "  # noqa: S608 - constants
+        f"SELECT {columns}, '' FROM journal ORDER BY number"
+    )
+    connection.execute("DROP TABLE journal")  # with its triggers and indexes
+    connection.execute("ALTER TABLE journal_3 RENAME TO journal")
+    _run(connection, _SCHEMA)
+
+
+def _run(connection: sqlite3.Connection, script: str) -> None:
+    for statement in _statements(script):
+        connection.execute(statement)
+
+
+def _statements(script: str) -> Iterator[str]:
+    """The statements of a script, one by one: executescript would end the transaction."""
+    statement = ""
+    for line in script.splitlines():
+        statement += line + "\n"
+        if sqlite3.complete_statement(statement):
+            yield statement
+            statement = ""
