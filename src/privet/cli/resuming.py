@@ -33,7 +33,7 @@ def resumable(
         return
     place = output.with_name(output.name + ".unfinished")
     if anew:
-        place.unlink(missing_ok=True)
+        give_up(place, curator)
     unfinished = Unfinished.begin(place, curator, *facts)
     with work_bars(doing) as paid:
         asked = ResumableCurator(curator, unfinished, paid)
@@ -62,6 +62,15 @@ def resumable(
             with suppress(PrivetError):  # a ledger that cannot be asked says nothing
                 # refused before it cost anything: there is nothing to go on with
                 if not asked.charged:
+                    asked.give_up()
                     unfinished.finish()
             raise
     unfinished.finish()
+
+
+def give_up(place: Path, curator: Curator) -> None:
+    """Forget work that was interrupted, and free what is still set aside for it."""
+    with suppress(PrivetError):  # what cannot be read is removed all the same
+        begun = Unfinished.read(place)
+        ResumableCurator(curator, begun).give_up()
+    place.unlink(missing_ok=True)

@@ -5,13 +5,18 @@ answer.
 from __future__ import annotations
 
 import copy
-from collections.abc import Iterable
+import hashlib
+import secrets
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager, suppress
 from fractions import Fraction
-from typing import Self
+from typing import Any, Self
 
 from privet.budget import Budget, Cost, Unit, sequential
-from privet.errors import LedgerError
+from privet.curator.base import require
+from privet.errors import LedgerError, PrivetError
 from privet.ledger import Entry, Ledger, account_digest, left
+from privet.ledger.base import amount_in
 from privet.mechanisms.randomness import Bits
 from privet.queries import Preview
 from privet.schema import Schema
@@ -26,6 +31,10 @@ class Accounting:
     analyst: str
     _bits: Bits
     _account: str
+    #: The key of the reservation that is charged; empty where none is.
+    _reservation: str = ""
+    #: The release that the analyst says was paid for.
+    _claimed: str = ""
 
     @property
     def schema(self) -> Schema:
@@ -77,8 +86,11 @@ class Accounting:
     @property
     def left(self) -> Fraction:
         """What can still be spent, in the unit of the data set's cap and for the declared
-        neighbours.
+        neighbours: within a reservation, what is left of it.
         """
+        if self._reservation:
+            there = self.ledger.reservation(self.analyst, self._reservation)
+            return Fraction(0) if there is None else there.left
         return left(self.ledger, self.dataset, self.analyst)
 
     @property
@@ -109,23 +121,93 @@ class Accounting:
         """What the questions of a plan would cost together, for the declared neighbours, without
         charging.
         """
-        return preview_of(
-            self.ledger, self.dataset, self.analyst, sequential(plan).promised(self.schema)
+        return previewed(self.left, self.unit, sequential(plan).promised(self.schema))
+
+    # -- reservations ------------------------------------------------------------------------------
+
+    def reserve(self, cost: Cost, what: str, key: str = "") -> Self:
+        """Set a cost aside, durably, and return a curator that charges it. With the key of a
+        reservation that is there, for the same work, go on with that one.
+        """
+        promised = cost.promised(self.schema)
+        amount = amount_in(promised, self.unit, self.dataset)
+        request = hashlib.sha256(f"{what}\n{amount}".encode()).hexdigest()
+        within = copy.copy(self)
+        within._reservation = key or f"fit-{secrets.token_hex(16)}"
+        self.ledger.reserve(
+            self.dataset,
+            self.analyst,
+            Budget(amount) if self.unit == "epsilon" else Budget(rho=amount),
+            self._marked(what),
+            key=within._reservation,
+            request=request,
+            **self._facts(),
         )
+        return within
+
+    def close_reservation(self, why: str = "done") -> None:
+        """End the reservation: what is left of it can be spent by others."""
+        self.ledger.close_reservation(self.analyst, self._reservation, why=why, model=self._claimed)
+
+    @contextmanager
+    def reserving(self, cost: Cost | None, what: str) -> Iterator[Self]:
+        """Set a cost aside for the queries of this block, which are asked of the curator that it
+        gives. What was not spent is free again at its end.
+
+        None: nothing is set aside. Within a reservation, a part of it is.
+        """
+        if cost is None:
+            yield self
+            return
+        if self._reservation:
+            require(self.preview([cost]), self.unit, f"reservation of data set {self.dataset!r}")
+            yield self
+            return
+        within = self.reserve(cost, what)
+        try:
+            yield within
+        except BaseException:
+            with suppress(PrivetError):  # it expires by itself
+                within.close_reservation("cancelled")
+            raise
+        within.close_reservation()
+
+    def claim(self, release: str) -> None:
+        """Say which release the reservation paid for. It is the analyst's claim, and stands in the
+        ledger as one.
+        """
+        self._claimed = release
 
     def charge_promised(self, cost: Cost, what: str) -> Entry:
         """Charge a cost that is for the declared neighbours already. The entry is marked where no
         privacy can be promised.
         """
-        marked = what if self.private else f"NOT PRIVATE ({self.reason}): {what}"
-        return self.ledger.charge(self.dataset, self.analyst, cost, marked)
+        return self.ledger.charge(
+            self.dataset,
+            self.analyst,
+            cost,
+            self._marked(what),
+            reservation=self._reservation,
+            **self._facts(),
+        )
+
+    def _marked(self, what: str) -> str:
+        return what if self.private else f"NOT PRIVATE ({self.reason}): {what}"
+
+    def _facts(self) -> dict[str, Any]:
+        """What the ledger records of whom the promise is for."""
+        schema = self.schema
+        return {
+            "schema": schema.fingerprint,
+            "neighbours": schema.neighbours,
+            "rows_per_person": schema.rows_per_person,
+        }
 
     def _charge(self, cost: Cost, what: str) -> Entry:
         return self.charge_promised(cost.promised(self.schema), what)
 
 
-def preview_of(ledger: Ledger, dataset: str, analyst: str, cost: Cost) -> Preview:
-    """Whether a cost, for the declared neighbours, fits into what is left to an analyst."""
-    cap, remaining = ledger.cap(dataset), left(ledger, dataset, analyst)
-    asked = None if cap is None else cost.amount(cap.unit)
+def previewed(remaining: Fraction, unit: Unit, cost: Cost) -> Preview:
+    """Whether a cost, for the declared neighbours, fits into what is left."""
+    asked = cost.amount(unit)
     return Preview(cost, remaining, asked is not None and asked <= remaining)

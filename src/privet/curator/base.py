@@ -126,10 +126,7 @@ class AnyCurator(ABC):
         """Raise :class:`~privet.errors.BudgetExceeded` unless a plan fits, so that no part of it is
         paid for in vain. Charges nothing.
         """
-        preview = self.preview(plan)
-        asked = preview.cost.amount(self.unit)
-        if asked is not None and not preview.fits:
-            raise BudgetExceeded(asked, preview.left, self.unit, f"data set {self.dataset!r}")
+        require(self.preview(plan), self.unit, f"data set {self.dataset!r}")
 
     @contextmanager
     def reserving(self, cost: Cost | None, what: str) -> Iterator[AnyCurator]:  # noqa: ARG002
@@ -139,6 +136,9 @@ class AnyCurator(ABC):
         if cost is not None:
             self.require([cost])
         yield self
+
+    def claim(self, release: str) -> None:  # noqa: B027
+        """Say which release was paid for, where a ledger can record it."""
 
     @abstractmethod
     def split_people(self, n_parts: int, epsilon: Number) -> Sequence[AnyCurator]:
@@ -260,3 +260,10 @@ class AnyCurator(ABC):
     ) -> Numbers:
         """Return noisy derivatives of the log-likelihood: :class:`~privet.queries.Gradients`."""
         return self.ask(Gradients(cells, trees), epsilon, rho=rho)
+
+
+def require(preview: Preview, unit: Unit, account: str) -> None:
+    """Raise unless what was previewed fits."""
+    asked = preview.cost.amount(unit)
+    if asked is not None and not preview.fits:
+        raise BudgetExceeded(asked, preview.left, unit, account)

@@ -13,7 +13,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 from privet.ledger import Entry
-from privet.ledger.base import same_request
+from privet.ledger.base import key_reused
 from privet.ledger.keyed import KeyedLedger
 
 
@@ -36,7 +36,9 @@ def replayed(keyed: KeyedLedger) -> Recorded | None:
     entry = keyed.before
     if entry is None:
         return None
-    answer = keyed.answer(same_request(entry, keyed.request).number)
+    if entry.request != keyed.request:
+        raise key_reused(entry)
+    answer = keyed.answer(entry.number)
     return None if answer is None else Recorded(entry, answer, replayed=True)
 
 

@@ -118,6 +118,7 @@ class Spending:
         curator = self.curator
         paid = prepaid(curator)
         release = release_id(curator.bits) if id is None else id
+        curator.claim(release)
         if paid is not None:
             return PrivacyStatement.randomised(
                 curator.schema,

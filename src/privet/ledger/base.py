@@ -311,7 +311,7 @@ def same_request(line: Line, request: str) -> Entry:
     return line.entry
 
 
-def key_reused(line: Line) -> KeyReused:
+def key_reused(line: Line | Entry) -> KeyReused:
     """The error for a key that another line has."""
     return KeyReused(
         f"the key {line.key!r} belongs to another request (line {line.number} of the ledger); use "

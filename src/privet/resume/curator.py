@@ -4,8 +4,8 @@ charge, and given again for the same key (:mod:`privet.curator.recorded`).
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
-from contextlib import AbstractContextManager
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import AbstractContextManager, contextmanager
 from fractions import Fraction
 from typing import TypeVar
 
@@ -15,6 +15,7 @@ from privet.curator.recorded import answered, replayed
 from privet.errors import BudgetExceeded, KeyReused, ParameterError
 from privet.ledger import Entry
 from privet.ledger.keyed import KeyedLedger
+from privet.ledger.reservations import Reservation
 from privet.mechanisms.randomness import Bits
 from privet.queries import Answer, Preview, Query, checked
 from privet.resume.digest import digest_of, facts_of
@@ -40,6 +41,7 @@ class ResumableCurator(AnyCurator):
         self._schema, self._dataset = curator.schema, curator.dataset
         self._bits = KeptBits(curator.bits, unfinished)
         self._asked, self._spent, self._required = 0, Fraction(0), Fraction(0)
+        self._within = False
 
     def ask(
         self, query: Query[A], epsilon: Number | None = None, *, rho: Number | None = None
@@ -126,6 +128,35 @@ class ResumableCurator(AnyCurator):
 
     def preview(self, plan: Iterable[Cost]) -> Preview:
         return self._curator.preview(plan)
+
+    @contextmanager
+    def reserving(self, cost: Cost | None, what: str) -> Iterator[ResumableCurator]:
+        """Set a cost aside under the key of the work, or go on with what was. It stays set aside
+        when the work is interrupted, so that it can go on.
+        """
+        if cost is None or self._within or (self.charged and not self._reserved):
+            if cost is not None and not self._within:  # a fit that 0.1 began did not reserve
+                self.require([cost])
+            yield self
+            return
+        self._unfinished.save()  # a reservation whose key is forgotten would be lost
+        self._curator, self._within = self._curator.reserve(cost, what, self._unfinished.key), True
+        self._required = self.preview([cost]).cost.amount(self.unit) or Fraction(0)
+        yield self
+        self._curator.close_reservation()
+
+    def claim(self, release: str) -> None:
+        self._curator.claim(release)
+
+    def give_up(self) -> None:
+        """Free what is set aside. What was charged stays charged."""
+        there = self._reserved
+        if there is not None and there.is_open:
+            self._curator.ledger.close_reservation(there.analyst, there.key, why="cancelled")
+
+    @property
+    def _reserved(self) -> Reservation | None:
+        return self._curator.ledger.reservation(self._curator.analyst, self._unfinished.key)
 
     def require(self, plan: Iterable[Cost]) -> None:
         """Raise unless what is still to be paid of a plan fits. Charges nothing."""

@@ -47,7 +47,7 @@ class Unfinished:
         ).hexdigest()
         if not path.exists():
             return cls(path, f"fit-{secrets.token_hex(16)}", work)
-        found = read_sealed(path, lambda data: cls._parse(path, data), _KIND)
+        found = cls.read(path)
         if not found._same(work):
             raise ParameterError(
                 f"{path} belongs to a fit that was interrupted, of another table, learner or "
@@ -55,6 +55,11 @@ class Unfinished:
                 "options it had, or give it up with --anew (what it has cost is spent)"
             )
         return found
+
+    @classmethod
+    def read(cls, path: Path) -> Unfinished:
+        """The work in this file."""
+        return read_sealed(path, lambda data: cls._parse(path, data), _KIND)
 
     @classmethod
     def _parse(cls, path: Path, data: bytes) -> Unfinished:

@@ -21,7 +21,7 @@ from privet.budget import Budget, Cost, exact_epsilon
 from privet.counts.base import CountSource, Table
 from privet.counts.open import open_table
 from privet.curator import Curator
-from privet.curator.accounting import preview_of
+from privet.curator.accounting import previewed
 from privet.curator.recorded import Recorded, answered, replayed
 from privet.errors import (
     AccessError,
@@ -174,7 +174,9 @@ class Desk:
         cost, rows = requests.planned(plan), requests.rows_of(plan)
         if rows.part is None:
             promised = cost.promised(dataset.schema)
-            return preview_of(self.home.ledger, dataset.name, analyst, promised).to_json()
+            cap = self.home.ledger.cap(dataset.name) or Budget(0)
+            remaining = self.left(dataset.name, analyst)
+            return previewed(remaining, cap.unit, promised).to_json()
         snapshot = self._snapshot_of(analyst, dataset, rows.snapshot)
         return snapshot.part(*rows.part).preview([cost]).to_json()
 
