@@ -126,7 +126,7 @@ def own_cells(schema: Schema, cells: Cells) -> Cells:
     # A subclass could look at the rows it is asked about.
     if type(cells) is not Cells:
         raise ParameterError(f"cells must be plain Cells, got {type(cells).__name__}")
-    if cells.schema.fingerprint != schema.fingerprint:
+    if type(cells.schema) is not Schema or cells.schema.fingerprint != schema.fingerprint:
         raise QuestionError("the cells are for another schema")
     return Cells(schema, cells.attribute, cells.offset, cells.branch, cells.cell, cells.n_cells)
 

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
 
-from privet.cells import Cells
+from privet.cells import Cells, Split
 from privet.counts.base import CountSource
 from privet.errors import ParameterError, QuestionError
 from privet.queries.answers import Answer, Drawn
@@ -70,6 +70,10 @@ class DrawTree(Query[Drawn]):
             )
         if not same_domain(self.space.schema, schema):
             raise QuestionError("the space of trees is about another schema")
+        splits = [*(self.space.inner or ()), *(self.space.last or ())]
+        # A subclass could look at the counts that it is asked about.
+        if any(type(one) is not Split for one in splits):
+            raise ParameterError("a space of trees must be made of plain Splits")
         self.space.check_size()
         return type(self)(self.space, own_trees(schema, self.weighting))
 
@@ -110,6 +114,8 @@ class DrawTree(Query[Drawn]):
 
     def read_answer(self, data: Mapping[str, Any], terms: Answer) -> Drawn:
         cells: Cells = cells_from(self.schema, data["cells"])
+        expect(set(map(type, data["labels"])) <= {int}, "its labels are no numbers of classes")
+        expect(deepest([cells]) <= self.space.depth, "its tree is deeper than those of the space")
         labels = np.array(data["labels"], dtype=np.int64)
         known = np.isin(labels, np.arange(self.schema.n_classes)).all()
         fits = labels.shape == cells.attribute.shape and bool(known)

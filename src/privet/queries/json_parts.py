@@ -61,12 +61,7 @@ def cells_from(
     if not isinstance(data, Mapping):
         listed = [cell if isinstance(cell, Cell) else _cell(schema, cell) for cell in data]
         return Cells.of(schema, listed, max_nodes=max_nodes)
-    try:
-        attribute, branch, cell = (
-            np.asarray(data[name], dtype=np.int32) for name in ("attribute", "branch", "cell")
-        )
-    except OverflowError:
-        raise QuestionError("a partition holds a number that is out of range") from None
+    attribute, branch, cell = (_whole(data[name]) for name in ("attribute", "branch", "cell"))
     if (attribute < -1).any() or (attribute >= len(schema.sizes)).any():
         raise QuestionError("a partition tests an attribute that the schema does not have")
     # The size that stands last belongs to -1: a leaf has no branches.
@@ -77,6 +72,16 @@ def cells_from(
             f"got {len(branch)}"
         )
     return Cells(schema, attribute, np.cumsum(widths) - widths, branch, cell, data["n_cells"])
+
+
+def _whole(numbers: npt.ArrayLike) -> npt.NDArray[np.int32]:
+    """Numbers of a partition; one that is cut off would be another partition."""
+    given = np.asarray(numbers)
+    if given.size and not np.issubdtype(given.dtype, np.integer):
+        raise QuestionError("a partition must be made of integers of 32 bits")
+    if given.size and not -(1 << 31) <= int(given.min()) <= int(given.max()) < 1 << 31:
+        raise QuestionError("a partition holds a number that is out of range")
+    return given.astype(np.int32)
 
 
 def _cell(schema: Schema, data: Mapping[str, Sequence[int | str]]) -> Cell:

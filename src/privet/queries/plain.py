@@ -149,10 +149,8 @@ def checked_model(schema: Schema, model: Model) -> None:
         raise ParameterError(
             f"a model must be a released Model of plain trees, got {type(model).__name__}"
         )
-    if any(
-        known.fingerprint != schema.fingerprint
-        for known in (model.schema, *(tree.schema for tree in model.trees))
-    ):
+    known = (model.schema, *(tree.schema for tree in model.trees))
+    if not all(same_domain(theirs, schema) for theirs in known):
         raise QuestionError("the model is for another schema")
 
 
@@ -169,6 +167,9 @@ def candidate_lists(
         if not splits:
             raise QuestionError(f"cell {c} has no candidate")
         for split in splits:
+            # A subclass could look at the counts that it is asked about.
+            if type(split) is not Split:
+                raise ParameterError(f"a candidate must be a Split, got {type(split).__name__}")
             check_split(schema, split)
     return lists
 

@@ -16,7 +16,7 @@ from privet.queries.json_parts import cells_from, cells_to, score_from, score_to
 from privet.queries.json_shapes import CELLS, NAME
 from privet.queries.kinds import Measures
 from privet.queries.measurement import Measurement
-from privet.queries.plain import load_of, plain_cells
+from privet.queries.plain import load_of, plain_cells, same_domain
 from privet.queries.score import MAX_SCORE, RowScore
 from privet.queries.shapes import Either, Field, Integer, Items, Json
 from privet.question import Partition, Question
@@ -52,7 +52,7 @@ class Sums(Measurement):
         cells = plain_cells(schema, self.cells)
         if type(self.score) is not RowScore:
             raise ParameterError(f"a row score must be a RowScore, got {type(self.score).__name__}")
-        if self.score.schema.fingerprint != schema.fingerprint:
+        if not same_domain(self.score.schema, schema):
             raise QuestionError("the row score is for another schema")
         return type(self)(cells, self.score)
 

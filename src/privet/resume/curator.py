@@ -50,6 +50,8 @@ class ResumableCurator(AnyCurator):
         recorded before anybody sees it.
         """
         asked = checked(query, self.schema)
+        if not asked.for_analysts:  # what must not leave the owner's process is never recorded
+            raise ParameterError(f"{asked.name} cannot be recorded; ask the curator itself")
         # before the charge: what was drawn for this query must not be drawn again
         self._unfinished.save()
         self._asked += 1
