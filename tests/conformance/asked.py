@@ -24,6 +24,7 @@ from privet.queries import (
     ChooseSplits,
     Confusion,
     Count,
+    CountBy,
     DrawTree,
     FindQuantile,
     Gradients,
@@ -134,6 +135,13 @@ EXAMPLES: dict[str, dict[str, Make]] = {
     "count": {
         "all rows": lambda schema: Count([{}]),
         "two partitions": lambda schema: Count(_two_partitions(schema)),
+    },
+    "count-by": {
+        "all rows": lambda schema: CountBy(),
+        "two attributes": lambda schema: CountBy([schema.names[2], schema.names[0]]),
+        "a condition": lambda schema: CountBy(
+            schema.names[0], {schema.names[0]: ["red", "blue", "red"], schema.names[2]: "yes"}
+        ),
     },
     "size": {"rows": lambda schema: Size()},
     "sums": {

@@ -422,7 +422,7 @@ def spoil(told: Told, query: Query[Any]) -> Iterator[tuple[str, Any]]:
             yield f"{name} {other!r}", {**told, name: other}
     if told.get("splits"):
         yield from _spoiled_splits(told)
-    if "labels" in told:
+    if "cells" in told:
         yield from _spoiled_tree(told)
 
 

@@ -9,11 +9,11 @@ from dataclasses import dataclass, field
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, Self
 
-from privet.cells import Cell, Cells, Condition
+from privet.cells import Cell, Cells, Condition, domain_size
 from privet.counts.base import CountSource, Tables
 from privet.errors import QuestionError
 from privet.queries.answers import Answer, Numbers
-from privet.queries.base import Load, Query, register
+from privet.queries.base import Load, Query, expect, register
 from privet.queries.json_parts import codes_of
 from privet.queries.json_shapes import CONDITIONS, NAME
 from privet.queries.kinds import Measures, Noisy
@@ -54,7 +54,7 @@ class LabelledCounts(Numbers):
 def _codes(schema: Schema, name: str, values: Any) -> tuple[int, ...]:
     """The codes of some values, each once: a row must not be counted twice."""
     codes = tuple(dict.fromkeys(codes_of(schema, name, values)))
-    size = schema.sizes[schema.index(name)]
+    size = domain_size(schema, name)
     if not codes or not all(0 <= code < size for code in codes):
         raise QuestionError(
             f"where[{name!r}] must hold labels of the schema, or codes from 0 to {size - 1}"
@@ -94,7 +94,7 @@ class CountBy(Query[LabelledCounts]):
         for name in by:
             if name == schema.target:
                 raise QuestionError(f"{name!r} is the class, which is always counted: leave it out")
-            schema.index(name)
+            domain_size(schema, name)
         where = {name: _codes(schema, name, values) for name, values in self.where.items()}
         entries = math.prod(schema.sizes[schema.index(name)] for name in by[:-1])
         if entries > MAX_CELLS:
@@ -177,6 +177,11 @@ class CountBy(Query[LabelledCounts]):
 
     def read_answer(self, data: Mapping[str, Any], terms: Answer) -> LabelledCounts:
         told = read_numbers(self.kind, data, terms)
+        labels = [list(along) for along in self.labels]
+        expect(
+            [data["names"], data["labels"]] == [list(self.names), labels],
+            "its counts are of something else",
+        )
         released = Noisy(told.tables, told.noise, told.spread)
         return self.answer(released, terms)
 
