@@ -304,11 +304,18 @@ def remaining(cap: Budget, spent: Cost, held: Fraction = Fraction(0)) -> Fractio
     return Fraction(0) if used is None else max(cap.amount - used - held, Fraction(0))
 
 
-def same_request(line: Line, request: str) -> Entry:
+def same_request(entry: Entry, request: str) -> Entry:
     """The entry that a key was charged with, if it was for the same request."""
-    if line.kind != "charge" or line.request != request:
+    if entry.request != request:
+        raise key_reused(entry)
+    return entry
+
+
+def same_charge(line: Line, request: str) -> Entry:
+    """The entry of the line that has a key, if it is a charge for the same request."""
+    if line.kind != "charge":
         raise key_reused(line)
-    return line.entry
+    return same_request(line.entry, request)
 
 
 def key_reused(line: Line | Entry) -> KeyReused:

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from fractions import Fraction
 
 from privet.budget import NOTHING, Budget, Cost
-from privet.ledger.base import check_cap, check_cost, fitted, same_request
+from privet.ledger.base import check_cap, check_cost, fitted, same_charge
 from privet.ledger.journal import (
     Books,
     Entry,
@@ -93,7 +93,7 @@ class MemoryLedger:
         self.expire()
         with self._lock:
             if key and (analyst, key) in self._keys:
-                return same_request(self._keys[analyst, key], request)
+                return same_charge(self._keys[analyst, key], request)
             within = None
             if reservation:
                 there = self.reservation(analyst, reservation)

@@ -24,20 +24,42 @@ from privet.errors import (
     MissingDependency,
     PrivacyError,
     PrivetError,
+    ReservationClosed,
 )
-from privet.ledger.base import check_cap, check_name
-from privet.ledger.journal import Books, Entry, Line, cap_line, new_identity
+from privet.ledger.base import check_cap, check_name, no_budget
+from privet.ledger.journal import (
+    Books,
+    Entry,
+    Line,
+    cap_line,
+    close_line,
+    new_identity,
+    read_more,
+    reserve_line,
+)
+from privet.ledger.reservations import (
+    Reservation,
+    Wanted,
+    check_asked,
+    check_close,
+    check_why,
+    closing,
+    committed_by,
+    stated_facts,
+)
 
 if TYPE_CHECKING:
     import psycopg
     import psycopg_pool
 
 _EVERYONE = ""  # stands for "no analyst" in the tables; analysts have non-empty names
-_VERSION = 1
-_SCRIPTS = ("fractions.sql", "journal.sql", "charge.sql")
+_VERSION = 2  # Privet 0.1 has version 1
+_SCRIPTS = ("fractions.sql", "journal.sql", "reservations.sql", "charge.sql")
+_UPGRADES = {1: ("reservations.sql", "charge.sql")}
 _COLUMNS: LiteralString = (
-    "number, time, kind, dataset, analyst, what, epsilon, rho, key, request, hash"
+    "number, time, kind, dataset, analyst, what, epsilon, rho, key, request, hash, more"
 )
+_STATE: LiteralString = "unit, reserved, charged, touched, state, closed"
 _POOL_SIZE = 8
 _PATIENCE = 10  # seconds, for a lock or a connection
 
@@ -84,18 +106,7 @@ class PostgresLedger:
     def _set_cap(
         self, connection: psycopg.Connection[Any], dataset: str, budget: Budget, analyst: str | None
     ) -> None:
-        line = cap_line("", 0, dataset, analyst, budget)  # the server numbers and chains it
-        fields = (
-            line.kind,
-            line.dataset,
-            line.analyst,
-            line.what,
-            line.epsilon,
-            line.rho,
-            line.key,
-            line.request,
-        )
-        connection.execute("SELECT FROM privet.append($1, $2, $3, $4, $5, $6, $7, $8)", fields)
+        _append(connection, cap_line("", 0, dataset, analyst, budget))
         connection.execute(
             "INSERT INTO privet.caps VALUES ($1, $2, $3, $4) ON CONFLICT ON CONSTRAINT one_cap DO "
             "UPDATE SET amount = excluded.amount, unit = excluded.unit",
@@ -107,25 +118,147 @@ class PostgresLedger:
             return _cap(connection, dataset, analyst)
 
     def charge(
-        self, dataset: str, analyst: str, cost: Cost, what: str, *, key: str = "", request: str = ""
+        self,
+        dataset: str,
+        analyst: str,
+        cost: Cost,
+        what: str,
+        *,
+        key: str = "",
+        request: str = "",
+        reservation: str = "",
+        asked: str = "",
+        schema: str = "",
+        neighbours: str = "",
+        rows_per_person: int = 0,
     ) -> Entry:
         check_name("analyst", analyst)
+        check_asked(asked)
+        stated_facts(neighbours, rows_per_person)
         epsilon = "" if cost.epsilon is None else str(cost.epsilon)
-        row = self._row(
-            # - a constant
-            f"SELECT {_COLUMNS} FROM privet.charge($1, $2, $3, $4, $5, $6, $7)",  # noqa: S608
-            (dataset, analyst, what, epsilon, str(cost.rho), key, request),
-        )
+        try:
+            row = self._row(
+                # - a constant
+                f"SELECT {_COLUMNS} FROM "  # noqa: S608
+                "privet.charge($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12)",
+                (
+                    dataset,
+                    analyst,
+                    what,
+                    epsilon,
+                    str(cost.rho),
+                    key,
+                    request,
+                    reservation,
+                    asked,
+                    neighbours,
+                    rows_per_person,
+                    schema,
+                ),
+            )
+        except (BudgetExceeded, KeyReused, PrivacyError, ReservationClosed):
+            self.expire()  # was undone with the charge
+            raise
         assert row is not None
         return Line(*row).entry
 
     def charged(self, analyst: str, key: str) -> Entry | None:
-        row = self._row(
-            # - a constant
-            f"SELECT {_COLUMNS} FROM privet.journal WHERE analyst = $1 AND key = $2 AND key <> ''",  # noqa: S608
-            (analyst, key),
+        with self._connected() as connection:
+            line = _keyed(connection, analyst, key)
+        return None if line is None or line.kind != "charge" else line.entry
+
+    def reserve(
+        self,
+        dataset: str,
+        analyst: str,
+        budget: Budget,
+        what: str,
+        *,
+        key: str,
+        request: str,
+        schema: str,
+        neighbours: str,
+        rows_per_person: int,
+    ) -> Reservation:
+        wanted = Wanted(
+            dataset, analyst, budget, what, key, request, schema, neighbours, rows_per_person
         )
-        return None if row is None else Line(*row).entry
+        self.expire()
+        with self.transaction() as connection:
+            keyed = _keyed(connection, analyst, key)
+            if keyed is not None:
+                wanted.check_same(keyed)
+                return _reservations(connection, number=keyed.number)[0]
+            who = (None, analyst)
+            wanted.check_room(
+                {one: _cap(connection, dataset, one) for one in who},
+                {one: _spent(connection, dataset, one) for one in who},
+                _reservations(connection, dataset, open_only=True),
+            )
+            line = _append(
+                connection,
+                reserve_line("", 0, dataset, analyst, what, budget, key, request, wanted.more),
+            )
+            connection.execute(
+                "INSERT INTO privet.accounts VALUES ($1, $2, $3) ON CONFLICT ON CONSTRAINT "
+                "one_account DO NOTHING",
+                (dataset, neighbours, rows_per_person),
+            )
+            made = Reservation.opened(line, _latest(connection))
+            connection.execute(
+                "INSERT INTO privet.reservations VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9)",
+                (made.number, *made.row),
+            )
+        return made
+
+    def reservation(self, analyst: str, key: str) -> Reservation | None:
+        with self._connected() as connection, connection.transaction():
+            return _reservation(connection, analyst, key)
+
+    def reservations(
+        self, dataset: str | None = None, analyst: str | None = None, *, open_only: bool = False
+    ) -> list[Reservation]:
+        with self._connected() as connection:
+            return _reservations(connection, dataset, analyst, open_only=open_only)
+
+    def close_reservation(
+        self, analyst: str, key: str, *, why: str = "done", model: str = ""
+    ) -> Reservation:
+        reason = check_why(why, model)
+        with self.transaction() as connection:
+            there = check_close(_reservation(connection, analyst, key), analyst, key, reason)
+            if not there.is_open:
+                return there
+            line = _append(connection, close_line("", 0, *closing(there, reason, model)))
+            connection.execute(
+                "UPDATE privet.reservations SET state = $1, closed = $2 WHERE number = $3",
+                (reason, line.number, there.number),
+            )
+            return there.closed_by(line)
+
+    def expire(self) -> list[Reservation]:
+        with self.transaction() as connection:
+            row = connection.execute("SELECT privet.expire()").fetchone()
+            assert row is not None
+            return [_reservations(connection, number=number)[0] for number in row[0]]
+
+    def committed(self, dataset: str, analyst: str | None = None) -> Fraction:
+        row = self._row(  # one statement sees one moment
+            "SELECT c.amount, c.unit, s.epsilon, s.rho, privet.held(c.dataset, $2) "
+            "FROM privet.caps AS c LEFT JOIN privet.spent AS s "
+            "ON s.dataset = c.dataset AND s.analyst = $2 WHERE c.dataset = $1 AND c.analyst = ''",
+            (dataset, analyst or _EVERYONE),
+        )
+        if row is None:
+            raise no_budget(dataset)
+        cap = Budget(**{row[1]: Fraction(row[0])})
+        return committed_by(cap, _cost(row[2:4]), Fraction(row[4]), dataset)
+
+    def facts(self, dataset: str) -> tuple[str, int] | None:
+        row = self._row(
+            "SELECT neighbours, rows_per_person FROM privet.accounts WHERE dataset = $1", (dataset,)
+        )
+        return None if row is None else (row[0], row[1])
 
     def record(self, number: int, answer: bytes) -> bytes:
         with self._connected() as connection:
@@ -140,15 +273,8 @@ class PostgresLedger:
         return None if row is None else bytes(row[0])
 
     def spent(self, dataset: str, analyst: str | None = None) -> Cost:
-        row = self._row(
-            "SELECT epsilon, rho FROM privet.spent WHERE dataset = $1 AND analyst = $2",
-            (dataset, analyst or _EVERYONE),
-        )
-        return (
-            NOTHING
-            if row is None
-            else Cost(None if row[0] is None else Fraction(row[0]), Fraction(row[1]))
-        )
+        with self._connected() as connection:
+            return _spent(connection, dataset, analyst)
 
     def entries(self, dataset: str | None = None, analyst: str | None = None) -> list[Entry]:
         rows = self._rows(
@@ -162,8 +288,8 @@ class PostgresLedger:
 
     def unanswered(self) -> set[int]:
         rows = self._rows(
-            "SELECT number FROM privet.journal WHERE key <> '' EXCEPT SELECT number FROM "
-            "privet.answers"
+            "SELECT number FROM privet.journal WHERE key <> '' AND kind = 'charge' EXCEPT SELECT "
+            "number FROM privet.answers"
         )
         return {row[0] for row in rows}
 
@@ -225,7 +351,13 @@ class PostgresLedger:
             spent = connection.execute(
                 "SELECT dataset, analyst, epsilon, rho FROM privet.spent"
             ).fetchall()
-        return Books.read(lines, caps, spent)
+            rows = connection.execute(
+                f"SELECT number, dataset, analyst, {_STATE} FROM privet.reservations"  # noqa: S608
+            ).fetchall()
+            facts = connection.execute(
+                "SELECT dataset, neighbours, rows_per_person FROM privet.accounts"
+            ).fetchall()
+        return Books.read(lines, caps, spent, rows, facts)
 
     def close(self) -> None:
         """Close all connections. The ledger can be used again afterwards."""
@@ -331,6 +463,8 @@ def _refusal(error: psycopg.Error) -> PrivetError | None:
             return KeyReused(message)
         case "PV004":
             return PrivacyError(message)
+        case "PV008":
+            return ReservationClosed(message)
     return None
 
 
@@ -340,6 +474,85 @@ def _cap(connection: psycopg.Connection[Any], dataset: str, analyst: str | None)
         (dataset, analyst or _EVERYONE),
     ).fetchone()
     return None if row is None else Budget(**{row[1]: Fraction(row[0])})
+
+
+def _spent(connection: psycopg.Connection[Any], dataset: str, analyst: str | None) -> Cost:
+    row = connection.execute(
+        "SELECT epsilon, rho FROM privet.spent WHERE dataset = $1 AND analyst = $2",
+        (dataset, analyst or _EVERYONE),
+    ).fetchone()
+    return _cost(row)
+
+
+def _cost(row: Sequence[Any] | None) -> Cost:
+    """A total, or that of an account that has none."""
+    if row is None or row[1] is None:
+        return NOTHING
+    return Cost(None if row[0] is None else Fraction(row[0]), Fraction(row[1]))
+
+
+def _append(connection: psycopg.Connection[Any], line: Line) -> Line:
+    """The line as the server numbered, timed and chained it."""
+    row = connection.execute(
+        # - a constant
+        f"SELECT {_COLUMNS} FROM privet.append($1, $2, $3, $4, $5, $6, $7, $8, $9)",  # noqa: S608
+        (
+            line.kind,
+            line.dataset,
+            line.analyst,
+            line.what,
+            line.epsilon,
+            line.rho,
+            line.key,
+            line.request,
+            line.more,
+        ),
+    ).fetchone()
+    assert row is not None
+    return Line(*row)
+
+
+def _latest(connection: psycopg.Connection[Any]) -> str:
+    row = connection.execute("SELECT privet.latest()").fetchone()
+    assert row is not None
+    return str(row[0])
+
+
+def _keyed(connection: psycopg.Connection[Any], analyst: str, key: str) -> Line | None:
+    row = connection.execute(
+        # - a constant
+        f"SELECT {_COLUMNS} FROM privet.journal WHERE analyst = $1 AND key = $2 AND key <> ''",  # noqa: S608
+        (analyst, key),
+    ).fetchone()
+    return None if row is None else Line(*row)
+
+
+def _reservation(connection: psycopg.Connection[Any], analyst: str, key: str) -> Reservation | None:
+    line = _keyed(connection, analyst, key)
+    if line is None or line.kind != "reserve":
+        return None
+    return _reservations(connection, number=line.number)[0]
+
+
+def _reservations(
+    connection: psycopg.Connection[Any],
+    dataset: str | None = None,
+    analyst: str | None = None,
+    *,
+    number: int | None = None,
+    open_only: bool = False,
+) -> list[Reservation]:
+    rows = connection.execute(
+        # - constants
+        f"SELECT {_COLUMNS}, {_STATE}, coalesce((SELECT j.more FROM privet.journal AS j "  # noqa: S608
+        "WHERE j.number = r.closed), '') "
+        f"FROM (SELECT number AS line, {_STATE} FROM privet.reservations "
+        "WHERE ($1::text IS NULL OR dataset = $1) AND ($2::text IS NULL OR analyst = $2) "
+        "AND ($3::bigint IS NULL OR number = $3) AND (state = 'open' OR NOT $4)) AS r "
+        "JOIN privet.journal ON number = r.line ORDER BY number",
+        (dataset, analyst, number, open_only),
+    ).fetchall()
+    return [Reservation.read(Line(*row[:12]), row[12:18], read_more(row[18])) for row in rows]
 
 
 def _named(url: str) -> str:
@@ -417,13 +630,26 @@ def _opened(connection: psycopg.Connection[Any], name: str) -> str:
         connection.execute(
             "INSERT INTO privet.ledger VALUES ($1, $2, 0)", (new_identity(), _VERSION)
         )
+    identity, version = _identified(connection)
+    if version in _UPGRADES:
+        connection.execute("SELECT privet.lock()")
+        identity, version = _identified(connection)  # somebody may have done it meanwhile
+        if version in _UPGRADES:
+            for script in _UPGRADES[version]:
+                connection.execute(script_of(script))
+            connection.execute("UPDATE privet.ledger SET version = $1", (_VERSION,))
+            identity, version = _identified(connection)
+    if version != _VERSION:
+        raise LedgerError(
+            f"ledger {name} has version {version}, this Privet reads versions 1 to {_VERSION}"
+        )
+    return identity
+
+
+def _identified(connection: psycopg.Connection[Any]) -> tuple[str, int]:
     row = connection.execute("SELECT identity, version FROM privet.ledger").fetchone()
     assert row is not None
-    if row[1] != _VERSION:
-        raise LedgerError(
-            f"ledger {name} has version {row[1]}, this Privet reads version {_VERSION}"
-        )
-    return str(row[0])
+    return str(row[0]), row[1]
 
 
 def script_of(name: str) -> bytes:

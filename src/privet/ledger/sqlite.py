@@ -13,7 +13,7 @@ from pathlib import Path
 
 from privet.budget import NOTHING, Budget, Cost, written_fraction
 from privet.errors import LedgerError, ParameterError, PrivetError
-from privet.ledger.base import check_cap, check_cost, fitted, same_request
+from privet.ledger.base import check_cap, check_cost, fitted, same_charge
 from privet.ledger.journal import (
     Books,
     Entry,
@@ -176,7 +176,7 @@ class SQLiteLedger:
         with self._transaction() as connection:
             keyed = self._keyed(connection, analyst, key)
             if keyed is not None:
-                return same_request(keyed, request)
+                return same_charge(keyed, request)
             within = None
             if reservation:
                 there = self._reservation(connection, analyst, reservation)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from datetime import datetime
 from importlib.resources import files
@@ -19,8 +19,9 @@ from privet.sqlface.counting import asked_attributes, counting_statement
 if TYPE_CHECKING:
     import psycopg
 
-_VERSION = 1
-_SCRIPTS = ("tables.sql", "rights.sql", "noise.sql", "ask.sql")
+_VERSION = 2  # Privet 0.1 has version 1
+_SCRIPTS = ("tables.sql", "rights.sql", "noise.sql", "ask.sql", "budget.sql", "settings.sql")
+_UPGRADES = {1: ("budget.sql", "settings.sql")}  # who may call them stays
 _CALLS: LiteralString = (
     "privet.ask(text, jsonb, numeric), privet.answer(uuid), privet.receipt(uuid), "
     "privet.budget(text)"
@@ -44,9 +45,12 @@ class SQLFunctions:
             if there == (False,):
                 connection.execute("CREATE TABLE privet.functions (version integer NOT NULL)")
                 connection.execute("INSERT INTO privet.functions VALUES ($1)", (_VERSION,))
-                for script in _SCRIPTS:
-                    connection.execute(files("privet.sqlface").joinpath("sql", script).read_bytes())
+                _run(connection, _SCRIPTS)
             version = connection.execute("SELECT version FROM privet.functions").fetchone()
+            if version is not None and version[0] in _UPGRADES:
+                _run(connection, _UPGRADES[version[0]])
+                connection.execute("UPDATE privet.functions SET version = $1", (_VERSION,))
+                version = (_VERSION,)
             if version != (_VERSION,):
                 raise LedgerError(
                     f"the SQL functions of ledger {ledger.name} have another version, this Privet "
@@ -196,6 +200,11 @@ class SQLFunctions:
             # A transaction that has read the old state must fail when it asks, not go on.
             connection.execute("UPDATE privet.ledger SET lines = lines")
             yield connection
+
+
+def _run(connection: psycopg.Connection[Any], scripts: Sequence[str]) -> None:
+    for script in scripts:
+        connection.execute(files("privet.sqlface").joinpath("sql", script).read_bytes())
 
 
 def _refuse_mighty_roles(connection: psycopg.Connection[Any]) -> None:
