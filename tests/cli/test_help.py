@@ -26,7 +26,7 @@ def walk(command: Any, path: tuple[str, ...] = ()) -> Iterator[tuple[tuple[str, 
 COMMANDS = dict(walk(typer.main.get_command(app)))
 
 
-def test_the_commands() -> None:
+def test_every_command_is_registered() -> None:
     leaves = {
         " ".join(path) for path, command in COMMANDS.items() if not hasattr(command, "commands")
     }
@@ -63,7 +63,7 @@ def test_every_option_has_help(path: tuple[str, ...]) -> None:
             )
 
 
-def test_the_version() -> None:
+def test_the_version_is_that_of_the_package() -> None:
     assert CliRunner().invoke(app, ["--version"]).output == f"privet {privet.__version__}\n"
 
 

@@ -87,7 +87,7 @@ def test_a_table_and_its_card(files, privet, suffix):
     assert {name for name in names() if "ledger" not in name} == expected
 
 
-def test_json(files, privet):
+def test_a_synthetic_table_is_told_as_json(files, privet):
     ran = privet(*command("out.csv", "--json", "--rows", 20, "--budget", 3))
     assert ran.code == 0, ran.err
     told = json.loads(ran.out)
@@ -101,7 +101,7 @@ def test_json(files, privet):
     assert ["a", "b"] in told["pairs"]
 
 
-def test_help(privet):
+def test_help_of_publishing_names_epsilon(privet):
     for name in ("synthetic", "check"):
         ran = privet("publish", name, "--help")
         assert ran.code == 0

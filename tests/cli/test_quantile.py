@@ -63,7 +63,7 @@ def test_the_median_and_what_is_left(ask: Run):
     assert charges() == [100]
 
 
-def test_json(ask: Run):
+def test_a_quantile_as_json(ask: Run):
     said = json.loads(
         ask("--attribute", "age", "--q", "0.9", "--epsilon", "50", "--budget", "60", "--json").out
     )

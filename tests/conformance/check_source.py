@@ -6,6 +6,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from dataclasses import replace
+from functools import cache
 
 import numpy as np
 import pandas as pd
@@ -98,11 +99,17 @@ def wide_attributes(place: Place) -> None:
 
 
 def many_cells(place: Place, n_cells: int) -> None:
+    assert_counts(place, wide_table(3000, 1, n_cells // 2), question_of(n_cells))
+
+
+@cache
+def question_of(n_cells: int) -> Question:
+    """A question with this many cells."""
     schema = wide_schema(n_cells // 2)
     cells = Cells.everything(schema).refine({0: Split.multiway(schema, "street")})
     cells = cells.refine({cell: Split.multiway(schema, "side") for cell in range(len(cells))})
     assert len(cells) == n_cells
-    assert_counts(place, wide_table(3000, 1, n_cells // 2), Question.of(cells))
+    return Question.of(cells)
 
 
 def rows_per_person(place: Place) -> None:

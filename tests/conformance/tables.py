@@ -4,7 +4,9 @@ Python.
 
 from __future__ import annotations
 
+import hashlib
 import math
+import pickle
 
 import numpy as np
 import pandas as pd
@@ -93,10 +95,22 @@ def random_tree(schema: Schema, height: int, seed: int) -> Cells:
     return cells
 
 
+_known: dict[bytes, list[np.ndarray]] = {}
+
+
 def oracle(question: Question, table: pd.DataFrame) -> list[np.ndarray]:
     """The counts of a question, row by row, sharing no code with the sources but the meaning of a
     schema.
+
+    Every source is asked the same about the same tables, so what is known is kept.
     """
+    key = hashlib.sha256(pickle.dumps((question, table.to_dict("list")))).digest()
+    if key not in _known:
+        _known[key] = _oracle(question, table)
+    return [answer.copy() for answer in _known[key]]
+
+
+def _oracle(question: Question, table: pd.DataFrame) -> list[np.ndarray]:
     schema = question.schema
     answers = [np.zeros(partition.shape, dtype=np.int64) for partition in question.partitions]
     for row in _counted_rows(schema, table):

@@ -78,7 +78,7 @@ CHECKS = [name for name, _ in check_source(lambda frame: None)]
 @pytest.mark.parametrize(
     "source", [pytest.param(name, marks=SLOW if "spark" in name else []) for name in PLACES]
 )
-def test_source(source, check, tmp_path):
+def test_a_source_conforms(source, check, tmp_path):
     checks = dict(check_source(lambda frame: PLACES[source](frame, tmp_path)))
     checks[check]()
 

@@ -124,7 +124,7 @@ def test_random_forests(sizes, height, n_trees, seed):
 
 @settings(max_examples=80, deadline=None)
 @given(st.data(), some_sizes, st.integers(2, 12), st.integers(0, 10**6), some_kinds)
-def test_any_question(data, sizes, n_classes, seed, kind):
+def test_any_question_is_counted_as_by_the_reference(data, sizes, n_classes, seed, kind):
     """Trees of all kinds and sizes, covering the domain or not, with and without a further split,
     weighted or not.
     """
@@ -221,7 +221,7 @@ def test_many_classes(n_classes):
     check(question, *some_rows(schema, 3 * BLOCK))
 
 
-def test_which_way():
+def test_each_partition_is_counted_the_way_that_suits_it():
     schema = schema_of([5, 4, 3])
     everything = Cells.everything(schema)
     tree, other = (everything.refine({0: Split.multiway(schema, name)}) for name in ("a0", "a1"))

@@ -210,7 +210,7 @@ def test_more_attributes_than_were_reported_together_are_refused_with_the_reason
     assert curator.count(Question.level(BY_A, ["a"])).tables[0].shape == (3, 3, 3)
 
 
-def test_boxes():
+def test_boxes_of_cells_and_nodes():
     twice = BY_A.refine({0: Split.value(SCHEMA, "a", 0)})  # asks again what is known
     boxes = boxes_of_cells(twice)
     assert [len(cell) for cell in boxes] == [0, 1, 1, 1]  # nobody is in the first

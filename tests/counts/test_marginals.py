@@ -80,7 +80,7 @@ def test_large_weights_are_whole_numbers():
     assert found.flat.tolist() == [(1 << 60) + 1, 0, 0]
 
 
-def test_no_sets():
+def test_marginals_of_no_sets_are_empty():
     found = Marginals([], SIZES, CLASSES)
     found.add(*table(10, np.uint8))
     assert found.flat.tolist() == []

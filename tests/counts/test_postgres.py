@@ -173,40 +173,39 @@ NUMBERS = [
 ]
 
 
+def spelt(attribute):
+    """A table with one text in each row, each in a class of its own, so that one count tells them
+    apart.
+    """
+    classes = [f"number {number}" for number in range(len(NUMBERS))]
+    frame = pd.DataFrame({"v": pd.Series(NUMBERS, dtype=object), "c": classes})
+    return frame, Schema({"v": attribute}, "c", classes)
+
+
+def check_read_alike(table, frame, schema):
+    question = Question.level(Cells.everything(schema), ["v"])
+    counted, memory = (one.source(schema).count(question)[0] for one in (table, open_table(frame)))
+    for number, text in enumerate(NUMBERS):
+        np.testing.assert_array_equal(counted[..., number], memory[..., number], err_msg=repr(text))
+
+
 @pytest.mark.parametrize(
     "attribute",
     [BINS, DROP, Numeric(0, 1, bins=1, missing="?")],
     ids=["clipped", "dropped", "one bin"],
 )
 def test_text_that_spells_a_number_or_not_is_read_as_in_memory(attribute, database):
-    schema = Schema({"v": attribute}, "c", ["no", "yes"])
-    question = Question.level(Cells.everything(schema), ["v"])
-    run(database, "CREATE TABLE typed (id int, v text, c text)")
-    for number, text in enumerate(NUMBERS):
-        with psycopg.connect(database, autocommit=True) as connection:
-            connection.execute("TRUNCATE typed")
-            connection.execute("INSERT INTO typed VALUES (%s, %s, 'no')", [number, text])
-        answer = opened(database, "typed").source(schema).count(question)[0]
-        memory = (
-            open_table(pd.DataFrame({"v": pd.Series([text], dtype=object), "c": ["no"]}))
-            .source(schema)
-            .count(question)[0]
-        )
-        np.testing.assert_array_equal(answer, memory, err_msg=repr(text))
+    frame, schema = spelt(attribute)
+    put_table(database, frame, "typed")
+    check_read_alike(opened(database, "typed"), frame, schema)
 
 
 @pytest.mark.parametrize("attribute", [BINS, DROP], ids=["clipped", "dropped"])
 def test_duckdb_reads_it_as_in_memory_too(attribute, tmp_path):
-    schema = Schema({"v": attribute}, "c", ["no", "yes"])
-    question = Question.level(Cells.everything(schema), ["v"])
-    for number, text in enumerate(NUMBERS):
-        frame = pd.DataFrame({"v": pd.Series([text], dtype=object), "c": ["no"]})
-        path = tmp_path / f"{number}.parquet"
-        frame.astype({"v": "string"}).to_parquet(path)
-        memory = open_table(frame).source(schema).count(question)[0]
-        np.testing.assert_array_equal(
-            open_table(path).source(schema).count(question)[0], memory, err_msg=repr(text)
-        )
+    frame, schema = spelt(attribute)
+    path = tmp_path / "typed.parquet"
+    frame.astype({"v": "string"}).to_parquet(path)
+    check_read_alike(open_table(path), frame, schema)
 
 
 def test_an_endless_number_is_no_number(database):
@@ -275,7 +274,7 @@ HALVES = Categorical([0.5, 1, 2], missing="?")
     ],
     ids=lambda value: value if isinstance(value, str) else "",
 )
-def test_types(attribute, sql_type, entries, expected, database):
+def test_columns_of_every_type_are_encoded(attribute, sql_type, entries, expected, database):
     assert codes(database, attribute, sql_type, entries) == expected
 
 

@@ -69,7 +69,7 @@ def sql_of(name: str, monkeypatch) -> tuple[str, list]:
 
 
 @pytest.mark.parametrize("name", ["encoded", "level", "forest", "grouped"])
-def test_snapshot(name, monkeypatch):
+def test_the_sql_for_postgresql_is_the_reviewed_one(name, monkeypatch):
     sql, values = sql_of(name, monkeypatch)
     text = (
         sql.replace(" FROM ", "\n  FROM ")

@@ -64,7 +64,7 @@ def sql_of(name: str) -> tuple[str, dict]:
 
 
 @pytest.mark.parametrize("name", ["people", "rows"])
-def test_snapshot(name):
+def test_the_sql_for_duckdb_is_the_reviewed_one(name):
     sql, parameters = sql_of(name)
     text = (
         sql.replace(" FROM ", "\n  FROM ")

@@ -30,6 +30,7 @@ from privet.mechanisms.randomness import SeededBits, unlock_test_seeds
 from privet.queries import RowScore
 from privet.question import Question
 from privet.schema import Categorical, Schema
+from tests.amounts import NO_EPSILONS
 from tests.conformance.check_mechanism import ALPHA, fit, gaussian_law, laplace_law
 from tests.curator.spied import Spy
 
@@ -105,7 +106,7 @@ class TestEveryQuestion:
             ask(curator, "1/4")
         assert curator.left == F(3, 4)
 
-    @pytest.mark.parametrize("epsilon", [0, -1, math.nan, "x", None, True, -math.inf])
+    @pytest.mark.parametrize("epsilon", NO_EPSILONS)
     def test_refuses_what_is_no_epsilon_without_a_charge(self, ask, epsilon):
         curator = make()
         with pytest.raises(ParameterError):

@@ -28,7 +28,7 @@ GENERATED = [
 FETCHED = ["mushroom", "votes", "adult", "drug_consumption", "autos", "australian", "crx"]
 
 
-def test_the_names() -> None:
+def test_the_catalog_lists_generated_and_fetched_sets() -> None:
     assert names() == GENERATED + FETCHED
 
 

@@ -29,8 +29,14 @@ COUNTS = {
 ADULT_TRAINING_ROWS = 32_561
 
 
+#: The largest is packed and read for seconds; the others take the same paths.
+LARGEST_IS_SLOW = [
+    pytest.param(name, marks=pytest.mark.slow) if name == "adult" else name for name in COUNTS
+]
+
+
 @pytest.mark.parametrize("name", COUNTS)
-def test_loading(name: str, real_data: Path) -> None:
+def test_a_real_set_has_the_rows_and_classes_it_should(name: str, real_data: Path) -> None:
     dataset = load(name)
     line = next(line for line in describe() if line.name == name)
     assert dataset.y.value_counts().to_dict() == COUNTS[name]
@@ -94,7 +100,7 @@ def raw_files(name: str, folder: Path) -> dict[str, str]:
     return {file: lines(" " if name == "australian" else ",", rows)}
 
 
-@pytest.mark.parametrize("name", COUNTS)
+@pytest.mark.parametrize("name", LARGEST_IS_SLOW)
 def test_fetching_gives_the_same_as_the_folder(
     name: str,
     real_data: Path,
@@ -115,7 +121,7 @@ def test_fetching_gives_the_same_as_the_folder(
     assert len(server.asked) == 1
 
 
-@pytest.mark.parametrize("name", COUNTS)
+@pytest.mark.parametrize("name", LARGEST_IS_SLOW)
 def test_the_cache_has_the_format_of_the_folder(
     name: str,
     real_data: Path,

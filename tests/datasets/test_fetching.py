@@ -240,7 +240,9 @@ def test_an_archive_that_unpacks_to_too_much_is_refused(
     check_refused(cache, "house-votes-84.data in the zip file is larger than 1,000 bytes")
 
 
-def test_offline(tiny: Fetched, cache: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_fetching_without_a_connection_is_refused(
+    tiny: Fetched, cache: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     with socket.socket() as unused:
         unused.bind(("127.0.0.1", 0))
         monkeypatch.setenv("PRIVET_DATA_URL", f"http://127.0.0.1:{unused.getsockname()[1]}")

@@ -34,7 +34,7 @@ def blocks(language: str) -> list:
 
 
 @pytest.mark.parametrize("texts", blocks("python"))
-def test_python(texts, tmp_path, monkeypatch):
+def test_the_python_of_a_page_runs(texts, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     names: dict = {}
     for text in texts:
@@ -43,7 +43,7 @@ def test_python(texts, tmp_path, monkeypatch):
 
 
 @pytest.mark.parametrize("texts", blocks("console"))
-def test_console(texts, tmp_path):
+def test_the_commands_of_a_page_run(texts, tmp_path):
     commands = [line[2:] for text in texts for line in text.splitlines() if line.startswith("$ ")]
     assert commands
     for command in commands:

@@ -13,11 +13,11 @@ from pathlib import Path
 
 import pytest
 
-from tests.commands import run
+from tests import commands
+from tests.commands import Forked, run
 from tests.ports import free_port
 
 PAGES = Path(__file__).parent.parent.parent / "docs" / "tutorials"
-PRIVET = [sys.executable, "-c", "from privet.cli import main; main()"]
 
 
 def blocks(text: str):
@@ -35,7 +35,7 @@ class Terminal:
         self.environment = {
             name: value for name, value in os.environ.items() if not name.startswith("PRIVET_")
         }
-        self.serving: subprocess.Popen | None = None
+        self.serving: Forked | None = None
 
     def run(self, line: str) -> subprocess.CompletedProcess:
         words = shlex.split(line)
@@ -46,13 +46,16 @@ class Terminal:
         assert words[0] in ("privet", "python"), line
         if words[0] == "privet" and words[2:3] != ["serve"]:
             return run(words[1:], self.folder, self.environment)
-        call = [*(PRIVET if words[0] == "privet" else [sys.executable]), *words[1:]]
         if words[2:3] == ["serve"]:
-            self.serving = subprocess.Popen(
-                call, cwd=self.folder, env=self.environment, stderr=subprocess.PIPE, text=True
+            log = self.folder / f"{self.name}.log"
+            self.serving = Forked(
+                commands.PRIVET, words[1:], log, log, self.folder, self.environment
             )
-            assert "serving" in self.serving.stderr.readline()
+            while "serving" not in (log.read_text() if log.exists() else ""):
+                assert self.serving.poll() is None, log.read_text()
+                time.sleep(0.02)
             return subprocess.CompletedProcess(words, 0, "", "")
+        call = [sys.executable, *words[1:]]
         return subprocess.run(
             call,
             cwd=self.folder,
@@ -108,17 +111,15 @@ def walk(
     return text, said, refusals, tokens
 
 
-def _stop(server: subprocess.Popen) -> None:
-    server.send_signal(signal.SIGINT)
-    deadline = time.monotonic() + 60
-    while server.poll() is None and time.monotonic() < deadline:
-        time.sleep(0.1)
-    server.kill()
-    server.stderr.close()
-    server.wait()
+def _stop(server: Forked) -> None:
+    os.kill(server.pid, signal.SIGINT)
+    try:
+        server.wait(60)
+    finally:
+        server.kill()
 
 
-def test_the_curator(tmp_path, port):
+def test_the_page_about_the_curator_walks_through(tmp_path, port):
     _, said, _, tokens = walk("curator.md", tmp_path, port, "8000")
     assert re.search(r"the ledger is whole: \d+ lines, \d+ receipts fit", said)
     assert "'bob' may no longer ask" in said
@@ -128,6 +129,7 @@ def test_the_curator(tmp_path, port):
     assert not any(token.encode() in ledger for token in tokens.values())
 
 
+@pytest.mark.slow
 def test_the_outsourced_table(tmp_path, port):
     _, said, _, _ = walk("outsource.md", tmp_path, port, "8100")
     rows = {

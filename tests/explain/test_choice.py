@@ -29,7 +29,7 @@ def only(
     return choice.bound, choice.epsilon
 
 
-def test_by_hand():
+def test_epsilons_for_wishes_worked_out_by_hand():
     assert only(Wishes(posterior=0.2)) == ("at most", pytest.approx(math.log(9 / 4))), (
         "for the prior 0.1, the highest below 0.2"
     )

@@ -23,7 +23,7 @@ from privet.explain.losses import losses, losses_under
         (3, "replace", "6/10", "6/10", "6/10"),
     ],
 )
-def test_by_hand(rows_per_person, neighbours, presence, record, charged):
+def test_losses_worked_out_by_hand(rows_per_person, neighbours, presence, record, charged):
     found = losses(0.1, rows_per_person, neighbours)
     assert found.row == Fraction(1, 10)
     assert (found.presence, found.record, found.charged) == (

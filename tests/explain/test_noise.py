@@ -120,7 +120,7 @@ def test_more_epsilon_is_less_noise(epsilon, margin, times):
     assert margin_of(epsilon * times) <= margin_of(epsilon)
 
 
-def test_extremes():
+def test_the_noise_of_extreme_epsilons():
     assert noise(2000) == noise(3000)
     assert (noise(2000).deviation, noise(2000).margin) == (0, 0)
     assert within(1e-9, 0) == pytest.approx(5e-10)

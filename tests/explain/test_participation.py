@@ -12,7 +12,7 @@ from privet.errors import ParameterError
 from privet.explain.participation import epsilon_for_price, price, rise
 
 
-def test_by_hand():
+def test_a_price_worked_out_by_hand():
     """e^(ln 1.5) - 1 = 1/2: of an expected cost of 40 that is 20, and 60,000 for 3,000 people."""
     found = price(math.log(1.5), 40, 3000)
     assert (found.each, found.people, found.total) == (

@@ -26,6 +26,11 @@ RANDOM = {"nursery": 0.86, "mushroom": 0.94, "votes": 0.83, "car": 0.71, "tic_ta
 GREEDY = {"mushroom": 0.95, "adult": 0.82, "votes": 0.89, "nursery": 0.83}
 
 
+def heavy(names, *slow):
+    """These names, of which some take long."""
+    return [pytest.param(name, marks=pytest.mark.slow) if name in slow else name for name in names]
+
+
 def loaded(name):
     try:
         return datasets.load(name)
@@ -49,7 +54,7 @@ def accuracy(make, data) -> float:
     return float(np.mean(found))
 
 
-@pytest.mark.parametrize("name", RANDOM)
+@pytest.mark.parametrize("name", heavy(RANDOM, "mushroom"))
 def test_random_trees(name):
     data = loaded(name)
     assert (
@@ -61,7 +66,7 @@ def test_random_trees(name):
     )
 
 
-@pytest.mark.parametrize("name", GREEDY)
+@pytest.mark.parametrize("name", heavy(GREEDY, "mushroom", "adult"))
 def test_greedy_tree(name):
     assert (
         accuracy(lambda schema: GreedyTreeClassifier(1, schema, criterion="gini"), loaded(name))
@@ -69,6 +74,7 @@ def test_greedy_tree(name):
     )
 
 
+@pytest.mark.slow
 def test_more_epsilon_is_more_accurate():
     data = loaded("nursery")
     for kind in (RandomTreesClassifier, GreedyTreeClassifier, ForestClassifier):

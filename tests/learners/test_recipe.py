@@ -48,7 +48,7 @@ DOMAINS = {
 
 
 @pytest.mark.parametrize("schema", DOMAINS.values(), ids=DOMAINS)
-@pytest.mark.parametrize("n_rows", [0, 1000.5, 70_000])
+@pytest.mark.parametrize("n_rows", [0, pytest.param(1000.5, marks=pytest.mark.slow), 70_000])
 def test_every_choice_can_be_drawn_and_is_bounded(schema, n_rows):
     for amount, unit in (
         (F(1, 1000), "epsilon"),

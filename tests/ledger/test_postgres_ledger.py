@@ -3,10 +3,7 @@
 from __future__ import annotations
 
 import math
-import os
 import random
-import signal
-import subprocess
 import sys
 import threading
 import time
@@ -20,6 +17,7 @@ from privet.budget import Budget, Cost
 from privet.errors import BudgetExceeded, KeyReused, LedgerError, MissingDependency, PrivacyError
 from privet.ledger import MemoryLedger, PostgresLedger, Receipt, SQLiteLedger, Witness, left, verify
 from privet.ledger.base import add
+from tests.ledger.spending import Spender
 
 psycopg = pytest.importorskip("psycopg", reason="needs pip install 'privet[postgres]'")
 
@@ -43,14 +41,10 @@ except LedgerError:
 """
 
 
-def spend(url, analyst, unit):
-    environment = {**os.environ, "PGAPPNAME": "spender"}
-    return subprocess.Popen(
-        [sys.executable, "-c", SPENDER, url, analyst, unit],
-        stdout=subprocess.PIPE,
-        text=True,
-        env=environment,
-    )
+@pytest.fixture
+def spend(tmp_path):
+    """Start a process that spends."""
+    return lambda *words: Spender(SPENDER, list(words), tmp_path, {"PGAPPNAME": "spender"})
 
 
 def wait_for_what_it_left_running(url):
@@ -187,17 +181,15 @@ def test_odd_fractions_of_one_analyst_do_not_choke_the_account(ledger):
 # -- concurrency and crashes -----------------------------------------------------------------------
 
 
-def test_eight_processes_never_overspend_by_one_unit(ledger, url):
-    processes = [spend(url, f"analyst {i}", "1/1000") for i in range(8)]
-    outputs = [process.communicate(timeout=120)[0].split() for process in processes]
-    assert all(
-        process.returncode == 0 and output[-1] == "refused"
-        for process, output in zip(processes, outputs, strict=True)
-    )
+def test_eight_processes_never_overspend_by_one_unit(ledger, url, spend):
+    processes = [spend(url, f"analyst {i}", "1/400") for i in range(8)]
+    assert [process.wait() for process in processes] == [0] * 8
+    outputs = [process.told for process in processes]
+    assert all(output[-1] == "refused" for output in outputs)
     assert ledger.spent("people").epsilon == 1
-    assert len(ledger.entries()) == sum(len(output) - 1 for output in outputs) == 1000
+    assert len(ledger.entries()) == sum(len(output) - 1 for output in outputs) == 400
     for i, output in enumerate(outputs):
-        assert ledger.spent("people", f"analyst {i}").epsilon == F(len(output) - 1, 1000)
+        assert ledger.spent("people", f"analyst {i}").epsilon == F(len(output) - 1, 400)
     assert verify(ledger) == []
 
 
@@ -293,19 +285,16 @@ def test_no_login_can_lock_the_owner_out(ledger, url):
         again.close()
 
 
-def test_kill_9_at_random_moments_never_loses_an_answered_charge(ledger, url):
+def test_kill_9_at_random_moments_never_loses_an_answered_charge(ledger, url, spend):
     ledger.set_cap("people", Budget(1_000_000))
     rng = random.Random(9)
     for _ in range(12):
         before = len(ledger.entries())
         process = spend(url, "ada", "1/7")
-        heard = [process.stdout.readline() for _ in range(rng.randrange(1, 9))]  # it is at work
+        process.wait_until_it_told(rng.randrange(1, 9))  # it is at work
         time.sleep(rng.random() * 0.01)
-        os.kill(process.pid, signal.SIGKILL)
-        heard += process.stdout.read().split()
-        process.wait()
-        process.stdout.close()
-        told = int(heard[-1])
+        process.kill()
+        told = int(process.told[-1])
         wait_for_what_it_left_running(url)
         recorded = len(ledger.entries()) - before
         # at most one charge may be on disk whose answer was not given any more
@@ -314,7 +303,7 @@ def test_kill_9_at_random_moments_never_loses_an_answered_charge(ledger, url):
     assert verify(ledger) == []
 
 
-def test_a_crash_of_the_server_never_loses_an_answered_charge(own_postgres, monkeypatch):
+def test_a_crash_of_the_server_never_loses_an_answered_charge(own_postgres, monkeypatch, spend):
     monkeypatch.setattr("privet.ledger.postgres._PATIENCE", 120)
     url = own_postgres.database()
     ledger = PostgresLedger(url)
@@ -322,14 +311,10 @@ def test_a_crash_of_the_server_never_loses_an_answered_charge(own_postgres, monk
     told = 0
     for _ in range(2):
         process = spend(url, "ada", "1/7")
-        for _ in range(20):
-            process.stdout.readline()
+        process.wait_until_it_told(20)
         own_postgres.crash()
         process.kill()  # it would wait for the server to come back
-        rest = process.stdout.read().split()
-        process.wait(timeout=120)
-        process.stdout.close()
-        told += int(rest[-1]) if rest else 20
+        told += int(process.told[-1])
         with pytest.raises(LedgerError) as caught:
             PostgresLedger(url)
         assert "cannot use ledger" in str(caught.value)

@@ -3,11 +3,7 @@
 from __future__ import annotations
 
 import math
-import os
-import signal
 import sqlite3
-import subprocess
-import sys
 import threading
 import time
 from concurrent.futures import ThreadPoolExecutor
@@ -19,6 +15,7 @@ import pytest
 from privet.budget import Budget, Cost
 from privet.errors import BudgetExceeded, LedgerError
 from privet.ledger import SQLiteLedger, left, verify
+from tests.ledger.spending import Spender
 
 SPENDER = """
 import sys
@@ -38,25 +35,21 @@ except BudgetExceeded:
 
 
 def spend(path, analyst, unit):
-    return subprocess.Popen(
-        [sys.executable, "-c", SPENDER, str(path), analyst, unit], stdout=subprocess.PIPE, text=True
-    )
+    return Spender(SPENDER, [str(path), analyst, unit], path.parent)
 
 
 def test_eight_processes_never_overspend_by_one_unit(tmp_path):
     path = tmp_path / "ledger.sqlite"
     SQLiteLedger(path).set_cap("people", Budget(1))
-    processes = [spend(path, f"analyst {i}", "1/2000") for i in range(8)]
-    outputs = [process.communicate(timeout=120)[0].split() for process in processes]
-    assert all(
-        process.returncode == 0 and output[-1] == "refused"
-        for process, output in zip(processes, outputs, strict=True)
-    )
+    processes = [spend(path, f"analyst {i}", "1/600") for i in range(8)]
+    assert [process.wait() for process in processes] == [0] * 8
+    outputs = [process.told for process in processes]
+    assert all(output[-1] == "refused" for output in outputs)
     ledger = SQLiteLedger(path)
     assert ledger.spent("people").epsilon == 1
-    assert len(ledger.entries()) == sum(len(output) - 1 for output in outputs) == 2000
+    assert len(ledger.entries()) == sum(len(output) - 1 for output in outputs) == 600
     for i, output in enumerate(outputs):
-        assert ledger.spent("people", f"analyst {i}").epsilon == F(len(output) - 1, 2000)
+        assert ledger.spent("people", f"analyst {i}").epsilon == F(len(output) - 1, 600)
 
 
 def test_every_charge_waits_for_the_disk(tmp_path):
@@ -104,14 +97,10 @@ def test_kill_9_at_random_moments_never_loses_an_answered_charge(tmp_path):
     for at_least in rng.integers(1, 9, size=20):
         before = len(ledger.entries())
         process = spend(path, "ada", "1/7")
-        assert process.stdout is not None
-        heard = [process.stdout.readline() for _ in range(at_least)]  # it is at work
+        process.wait_until_it_told(at_least)  # it is at work
         time.sleep(float(rng.random()) * 0.005)
-        os.kill(process.pid, signal.SIGKILL)
-        heard += process.stdout.read().split()
-        process.wait()
-        process.stdout.close()
-        told = int(heard[-1])
+        process.kill()
+        told = int(process.told[-1])
         recorded = len(ledger.entries()) - before
         # At most one charge may be on disk whose answer was not given any more.
         assert told <= recorded <= told + 1

@@ -131,7 +131,7 @@ def test_the_part_of_a_fixed_number_of_elements(bits, monkeypatch):
     assert choice_fit(drawn, stats.betabinom.pmf(np.arange(n + 1), n, 1.3 / h, 1 - 1.3 / h)) < ALPHA
 
 
-def test_extremes(bits):
+def test_shares_of_extreme_scales(bits):
     assert (laplace_share(bits, 1000, F(1, 1000), 3) == 0).all()
     wide = laplace_share(bits, 4000, F(1 << 40), 2)
     assert np.median(np.abs(wide)) > 1 << 36

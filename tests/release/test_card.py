@@ -172,7 +172,7 @@ def test_charges_and_their_sums():
         ({"n_rows": 12345}, "declared it public (12345)", "replace"),
     ],
 )
-def test_for_whom(facts, said, unsaid):
+def test_the_card_says_whom_it_protects(facts, said, unsaid):
     for text in both(small_model(SCHEMA.declare(**facts))):
         assert said in text
         assert unsaid not in text

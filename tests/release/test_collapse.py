@@ -45,7 +45,7 @@ def test_it_answers_the_whole_domain_alike_and_nothing_is_left_to_collapse(seed,
     assert again.counts.tolist() == short.counts.tolist()
 
 
-def test_by_hand():
+def test_a_tree_collapsed_by_hand():
     short = collapsed(small_drawn())
     # incomplete and foster both say yes everywhere.
     assert [codes for _, codes in short.children(0)] == [(0,), (1, 2)]

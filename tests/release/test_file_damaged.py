@@ -388,7 +388,7 @@ def mutants(draw: st.DrawFn) -> dict:
     return document
 
 
-@settings(max_examples=600, suppress_health_check=list(HealthCheck))
+@settings(max_examples=300, suppress_health_check=list(HealthCheck))
 @given(mutants())
 def test_a_sealed_mutant_is_refused_or_is_a_model_that_works(tmp_path_factory, document):
     folder = tmp_path_factory.getbasetemp()

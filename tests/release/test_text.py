@@ -34,7 +34,7 @@ TEXT = """\
 """
 
 
-def test_text():
+def test_a_tree_as_text():
     assert tree_text(small_tree()) == TEXT
 
 
@@ -245,7 +245,7 @@ def test_nothing_invisible_gets_through():
         (1e20, "1e+20"),
     ],
 )
-def test_counts(count, text):
+def test_counts_as_text(count, text):
     assert count_text(count) == text
 
 

@@ -86,7 +86,7 @@ def ask_everything(curator: RemoteCurator) -> None:
     curator.history()
 
 
-def test_answers(service):
+def test_answers_of_the_service_show_no_canary(service):
     """Asked twice: what leaks is told both times."""
     told = []
     with service.connect("people") as curator:

@@ -47,7 +47,7 @@ def told(slug: object, **more: object) -> dict:
 
 
 @pytest.mark.parametrize(("slug", "status"), SLUGS)
-def test_every_kind(slug, status):
+def test_every_kind_of_problem_is_an_error_of_its_own(slug, status):
     error = error_of(status, told(slug), "the curator")
     assert type(error) is SLUGS[slug, status]
     assert str(error) == "the reason"

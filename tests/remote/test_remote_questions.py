@@ -21,6 +21,7 @@ from privet.question import Partition, Question
 from privet.schema import Categorical, Schema
 from privet.space import TreeSpace
 from privet.tree import Tree
+from tests.amounts import NO_EPSILONS
 from tests.remote.fakes import ROWS, SCHEMA, Service
 
 FORMS = Cells.everything(SCHEMA).refine({0: Split.multiway(SCHEMA, "form")})
@@ -241,7 +242,7 @@ def test_no_noise_is_refused_before_it_is_sent(service, curator, model, kind):
 
 
 @pytest.mark.parametrize("kind", KINDS)
-@pytest.mark.parametrize("epsilon", [0, -1, math.nan, "x", "1/0", True, [], 10**200])
+@pytest.mark.parametrize("epsilon", NO_EPSILONS)
 def test_what_is_no_amount_is_refused_in_the_same_words(service, curator, model, kind, epsilon):
     with pytest.raises(ParameterError) as here:
         asking(curator, model)[kind](epsilon)

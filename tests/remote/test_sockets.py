@@ -110,7 +110,7 @@ def test_a_proxy_of_the_environment_does_not_see_plain_requests(monkeypatch):
     assert seen[0].startswith(b"GET /v1/datasets HTTP/1.1")
 
 
-def test_nobody_there():
+def test_a_curator_that_does_not_listen_is_unavailable():
     with socket.socket() as deaf:
         deaf.bind(("127.0.0.1", 0))  # and nobody listens
         with pytest.raises(Unavailable, match=r"cannot be reached \(ConnectError\)$"):

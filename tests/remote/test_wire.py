@@ -299,7 +299,7 @@ def test_previews(preview):
 
 
 @given(st.data())
-def test_numbers(data):
+def test_noisy_numbers_survive_the_wire(data):
     whole = st.integers(-(2**63), 2**63 - 1)
     shapes = data.draw(st.lists(st.lists(st.integers(1, 3), min_size=1, max_size=3), max_size=3))
     tables = [
@@ -328,7 +328,7 @@ def test_numbers(data):
 
 
 @given(st.data())
-def test_choices(data):
+def test_choices_survive_the_wire(data):
     chosen = data.draw(schemas().flatmap(lambda schema: st.lists(splits(schema), max_size=4)))
     answer = Choices(
         **{name: data.draw(strategy) for name, strategy in common.items()}, splits=tuple(chosen)

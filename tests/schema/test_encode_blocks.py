@@ -176,9 +176,11 @@ def test_whole_numbers(dtype: str, data: st.DataObject, attribute: Attribute) ->
 
 
 @pytest.mark.parametrize("dtype", ["float16", "float32", "float64"])
-@settings(max_examples=20, deadline=None)
+@settings(max_examples=12, deadline=None)
 @given(st.data(), attribute)
-def test_fractions(dtype: str, data: st.DataObject, attribute: Attribute) -> None:
+def test_blocks_of_floats_are_encoded_like_single_entries(
+    dtype: str, data: st.DataObject, attribute: Attribute
+) -> None:
     width = int(dtype[-2:])
     near = [
         0.0,
@@ -245,7 +247,7 @@ def test_fractions(dtype: str, data: st.DataObject, attribute: Attribute) -> Non
         )
 
 
-@settings(max_examples=20, deadline=None)
+@settings(max_examples=12, deadline=None)
 @given(st.data(), attribute, st.lists(st.booleans(), max_size=20))
 def test_truth_values(data: st.DataObject, attribute: Attribute, entries: list) -> None:
     with_null = [None if data.draw(st.integers(0, 4)) == 0 else entry for entry in entries]
@@ -296,9 +298,11 @@ SPELLED = [
 texts = st.sampled_from(SPELLED) | st.text(st.characters(exclude_categories=["Cs"]), max_size=4)
 
 
-@settings(max_examples=20, deadline=None)
+@settings(max_examples=12, deadline=None)
 @given(st.data(), attribute, st.lists(st.none() | texts, max_size=20))
-def test_texts(data: st.DataObject, attribute: Attribute, entries: list) -> None:
+def test_blocks_of_texts_are_encoded_like_single_entries(
+    data: st.DataObject, attribute: Attribute, entries: list
+) -> None:
     known = [entry for entry in entries if entry is not None]
     for kind in (pa.string(), pa.large_string(), pa.string_view()):
         check(attribute, in_pieces(data.draw, entries, kind), entries, as_table)
@@ -361,7 +365,7 @@ def test_odd_categories_of_pandas(data: st.DataObject, attribute: Attribute, ent
     check(attribute, pd.Series(entries, dtype=object), entries)
 
 
-@settings(max_examples=20, deadline=None)
+@settings(max_examples=12, deadline=None)
 @given(
     st.data(),
     attribute,
@@ -389,7 +393,7 @@ def test_odd_dictionaries_of_arrow(
     check(attribute, pa.chunked_array(pieces), entries, as_table)
 
 
-@settings(max_examples=20, deadline=None)
+@settings(max_examples=12, deadline=None)
 @given(attribute, st.lists(st.none() | st.decimals(-20, 20, places=3), max_size=20))
 def test_decimals(attribute: Attribute, entries: list) -> None:
     check(attribute, pa.array(entries, pa.decimal128(20, 3)), entries, as_table)
@@ -403,7 +407,7 @@ def test_decimals(attribute: Attribute, entries: list) -> None:
     check(attribute, pd.Series(entries, dtype=object), entries)
 
 
-@settings(max_examples=20, deadline=None)
+@settings(max_examples=12, deadline=None)
 @given(categoricals() | numerics(), st.lists(st.integers(-(2**100), 2**100), max_size=10))
 def test_whole_numbers_of_any_size(attribute: Attribute, entries: list) -> None:
     check(attribute, entries, entries)

@@ -48,7 +48,7 @@ TRUTHS = held_as([True, False], "bool", "boolean", "bool[pyarrow]")
 
 
 @pytest.mark.parametrize("library", TEXT)
-def test_text(library: str) -> None:
+def test_texts_of_every_library_are_encoded_alike(library: str) -> None:
     assert codes(Categorical(["b", "a"], missing="?"), TEXT[library]) == [1, 0, 3, 2]
 
 
@@ -59,7 +59,7 @@ def test_numbers_with_missing_entries(library: str) -> None:
 
 
 @pytest.mark.parametrize("library", WHOLE)
-def test_numbers(library: str) -> None:
+def test_numbers_of_every_library_are_encoded_alike(library: str) -> None:
     assert codes(Categorical(["2", 1.0]), WHOLE[library]) == [1, 0, 2]
     assert codes(Numeric(0, 3, bins=3), WHOLE[library]) == [1, 2, 2]
 

@@ -71,7 +71,7 @@ def test_a_bad_parameter_is_named(arguments: dict, named: str) -> None:
         (Numeric(-3, 4, bins=1), (-3, 4)),
     ],
 )
-def test_edges(attribute: Numeric, cuts: tuple) -> None:
+def test_the_edges_of_bins(attribute: Numeric, cuts: tuple) -> None:
     assert attribute.cuts == pytest.approx(cuts, rel=1e-12)
     assert (attribute.low, attribute.high, attribute.bins) == (cuts[0], cuts[-1], len(cuts) - 1)
 

@@ -7,8 +7,6 @@ from __future__ import annotations
 import json
 import os
 import resource
-import subprocess
-import sys
 import threading
 import time
 from pathlib import Path
@@ -18,6 +16,7 @@ import psycopg
 import pytest
 
 from privet.ledger import Receipt, verify
+from tests import commands
 from tests.postgres import put_table
 from tests.service.running import PATIENCE, Answer, House, house, serving
 
@@ -68,11 +67,9 @@ def charged(there: House, answer: Answer) -> int:
 
 
 def privet(*words: str) -> str:
-    call = [sys.executable, "-c", "from privet.cli import main; main()", *words]
-    wide = {**os.environ, "COLUMNS": "200"}
-    return subprocess.run(
-        call, capture_output=True, text=True, timeout=PATIENCE, check=True, env=wide
-    ).stdout
+    done = commands.run(words, Path.cwd(), {**os.environ, "COLUMNS": "200"}, PATIENCE)
+    assert done.returncode == 0, done.stderr
+    return done.stdout
 
 
 @pytest.fixture

@@ -5,10 +5,10 @@ account and one chain.
 from __future__ import annotations
 
 import json
+import os
 import re
 import secrets
 import subprocess
-import sys
 from urllib.parse import urlsplit
 
 import pandas as pd
@@ -19,6 +19,7 @@ import privet as pv
 from privet.errors import BudgetExceeded
 from privet.ledger import Receipt, verify
 from privet.service.home import Home
+from tests import commands
 from tests.postgres import put_table
 from tests.service.running import serving
 
@@ -32,10 +33,7 @@ def privet(tmp_path):
     """The command, in a folder of its own."""
 
     def run(*words: str) -> subprocess.CompletedProcess:
-        call = [sys.executable, "-c", "from privet.cli import main; main()", *words]
-        return subprocess.run(
-            call, cwd=tmp_path, capture_output=True, text=True, timeout=120, check=False
-        )
+        return commands.run(words, tmp_path, os.environ)
 
     return run
 

@@ -2,15 +2,12 @@
 
 from __future__ import annotations
 
-import os
-import subprocess
-import sys
-
 import pytest
 import trustme
 
 import privet as pv
 from privet.errors import Unavailable
+from tests.service.running import Service
 
 
 @pytest.fixture(scope="module")
@@ -27,28 +24,11 @@ def certificates(tmp_path_factory):
 
 @pytest.fixture
 def port(home, certificates):
-    command = [
-        sys.executable,
-        "-c",
-        "from privet.cli import main; main()",
-        "curator",
-        "serve",
-        "--home",
-        str(home.path),
-        "--port",
-        "0",
-    ]
-    command += ["--cert", str(certificates / "cert.pem"), "--key", str(certificates / "key.pem")]
-    server = subprocess.Popen(command, stderr=subprocess.PIPE, text=True, env=dict(os.environ))
-    try:
-        said = server.stderr.readline()
-        assert "https://127.0.0.1:" in said
-        yield int(said.split("https://127.0.0.1:")[1].split()[0])
-    finally:
-        server.terminate()
-        server.stderr.read()
-        server.stderr.close()
-        server.wait(timeout=60)
+    files = ["--cert", str(certificates / "cert.pem"), "--key", str(certificates / "key.pem")]
+    server = Service(home.path, certificates / "serve.log", more=files)
+    assert f"https://127.0.0.1:{server.port} " in server.told
+    yield server.port
+    server.stop()
 
 
 def test_a_trusted_certificate_and_no_other(port, home, certificates):

@@ -43,13 +43,13 @@ def parties_of_integers(draw):
 
 
 @given(parties_of_integers())
-@settings(max_examples=25)
+@settings(max_examples=12)
 def test_the_sum_is_exact(vectors):
     assert summed(vectors) == sum(vectors).tolist()
 
 
 @given(parties_of_integers(), st.data())
-@settings(max_examples=25)
+@settings(max_examples=12)
 def test_the_sum_is_exact_when_parties_drop_out(vectors, data):
     """Whoever is silent when vectors are collected is not in the sum; whoever is silent afterwards
     is.

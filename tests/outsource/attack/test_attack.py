@@ -23,7 +23,9 @@ def scored(made, **options):
 
 
 @pytest.mark.parametrize("model", MODELS)
-@pytest.mark.parametrize(("size", "n_values"), [(2, 4), (3, 5), (4, 4)])
+@pytest.mark.parametrize(
+    ("size", "n_values"), [(2, 4), (3, 5), pytest.param(4, 4, marks=pytest.mark.slow)]
+)
 def test_nothing_is_learnt_where_there_is_nothing(model, size, n_values):
     made = people(3000 // size, size=size, n_values=n_values, tells=0.0)
     result = scored(made, model=model, known=acquaintances(made.truth, 4))

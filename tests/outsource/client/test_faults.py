@@ -26,7 +26,7 @@ from tests.service.running import PATIENCE, Service
 NEW = people(200, seed=5)
 
 
-@pytest.mark.parametrize("rounds", [3, pytest.param(20, marks=pytest.mark.slow)])
+@pytest.mark.parametrize("rounds", [2, pytest.param(20, marks=pytest.mark.slow)])
 def test_killing_the_server_in_the_middle_of_refinements_loses_nothing(tmp_path, rounds):
     """A client predicts row by row; the server is killed at some moment of it and started again on
     another port.

@@ -100,7 +100,7 @@ def test_a_value_that_is_not_known_stops_where_it_is(there, connect):
 
 
 @pytest.mark.parametrize("at_once", [0, 10_001, 2.5, True])
-def test_at_once(connect, at_once):
+def test_bad_batch_sizes_are_refused(connect, at_once):
     table = connect()
     with pytest.raises(ParameterError, match="at_once"):
         Baseline(table, table.grow()).predict(NEW, at_once)

@@ -25,7 +25,7 @@ from tests.service.running import Service, serving
 NEW = people(80, seed=9).assign(age=[i + 0.55 for i in range(80)])
 
 
-def test_in_postgresql(tmp_path, postgres):
+def test_a_table_outsourced_to_postgresql(tmp_path, postgres):
     halves, ring, home, token = outsource(
         tmp_path, 300, store=f"{postgres.database()}&schema=halves"
     )
@@ -63,7 +63,7 @@ def test_larger_groups(tmp_path):
         ).collaborative(NEW)
 
 
-def test_over_tls(tmp_path):
+def test_a_table_outsourced_over_tls(tmp_path):
     halves, ring, home, token = outsource(tmp_path, 100)
     authority = trustme.CA()
     issued = authority.issue_cert("localhost", "127.0.0.1")
@@ -94,6 +94,7 @@ def peak(work) -> int:
         tracemalloc.stop()
 
 
+@pytest.mark.slow
 def test_memory_follows_the_largest_leaf(tmp_path):
     """Measured, not assumed: what a refinement takes, beside what learning from the whole table
     takes.

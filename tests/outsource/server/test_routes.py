@@ -32,7 +32,7 @@ def group(diseases=("flu", "gout")) -> dict:
     return {"rows": told, "values": [list(value) for value in values]}
 
 
-def test_about(ada, made):
+def test_the_server_tells_about_its_table(ada, made):
     told = ada.get("about").json()
     assert Anatomy.from_json(told["anatomy"]) == made.anatomy
     assert (told["rows"], told["values"], told["version"], told["pending"]) == (
@@ -200,7 +200,7 @@ def test_other_sealed_objects(ada):
     assert ada.put("sealed/naive", {"sealed": "", "replaces": 1}).json() == {"version": 2}
 
 
-def test_changes(ada, tree, leaf):
+def test_a_change_makes_a_new_version_of_the_table(ada, tree, leaf):
     path = f"trees/{tree['id']}/leaves/{leaf}/subtree"
     ada.put(path, {"sealed": "", "replaces": None})
     n = ada.get("about").json()["rows"]

@@ -28,7 +28,7 @@ def check_numbering(groups: np.ndarray, n_values: int) -> None:
 @example([1e9] * MOST, 0.5)
 @example([1e9] * (MOST + 2), 0.5)
 @example([-5.0], 0.5)
-def test_categories(counts, deviation):
+def test_categories_are_grouped_to_the_most_allowed(counts, deviation):
     rows = np.array(counts)
     groups = grouped(Categorical([f"v{i}" for i in range(len(rows))]), rows, deviation)
     check_numbering(groups, len(rows))
@@ -50,7 +50,7 @@ def test_categories(counts, deviation):
 @given(COUNTS, NOISE, st.booleans())
 @example([1.0] * 320, 0.01, True)
 @example([1.0] * 33, 0.01, False)
-def test_numbers(counts, deviation, missing):
+def test_bins_are_grouped_with_their_neighbours(counts, deviation, missing):
     bins = len(counts)
     attribute = Numeric(0, bins, bins=bins, missing="?" if missing else None)
     rows = np.array([*counts, 50.0][: attribute.size])
@@ -90,7 +90,7 @@ def test_rare_categories_are_one():
 
 
 @given(st.integers(1, 20), st.integers(1, 4), st.integers(0, 2**32))
-def test_summed(n_values, n_classes, seed):
+def test_counts_are_summed_by_group(n_values, n_classes, seed):
     rng = np.random.default_rng(seed)
     table = rng.integers(-50, 50, (n_values, n_classes)).astype(float)
     groups = np.unique(rng.integers(0, 5, n_values), return_inverse=True)[1]

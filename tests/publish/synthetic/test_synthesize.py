@@ -26,6 +26,7 @@ from privet.publish.synthetic.structure import choose_pair
 from privet.publish.synthetic.synthesize import MOST_ROWS, _count
 from privet.schema import Categorical, Numeric, Schema
 from privet.schema.encode import encode
+from tests.amounts import NO_DELTAS
 from tests.curator.spied import Spy
 from tests.publish.synthetic.small import SCHEMA, curator, seeded, table
 
@@ -161,7 +162,7 @@ class TestRefused:
             synthesize(asked, **options)
         assert spy.entries_seen == asked.ledger.entries() == []
 
-    @pytest.mark.parametrize("delta", [1, 2, -1, "x"])
+    @pytest.mark.parametrize("delta", NO_DELTAS)
     def test_impossible_deltas(self, delta):
         asked = curator(budget=Budget(1, delta=1e-6))
         with pytest.raises(ParameterError, match="delta"):

@@ -108,6 +108,7 @@ def test_cross_validated_accuracy(name: str, grow: Grow, least: float) -> None:
 @pytest.mark.parametrize(
     ("name", "height", "least"), [("nursery", 4, 0.9), ("votes", 8, 0.89), ("mushroom", 11, 0.997)]
 )
+@pytest.mark.slow
 def test_random_trees_together(name: str, height: int, least: float) -> None:
     table = rows(name)
     with unlock_test_seeds():
@@ -135,6 +136,7 @@ def test_the_same_training_accuracy_as_scikit_learn(name: str) -> None:
 
 
 @pytest.mark.parametrize("grow", [id3, binary, multiway])
+@pytest.mark.slow
 def test_adult_takes_seconds(grow: Grow) -> None:
     table = rows("adult")
     start = time.process_time()

@@ -52,7 +52,7 @@ def test_a_ratio_does_not_help_below_average_gain() -> None:
     assert nested(grow_c45(categorical(2, 2, 2), [a, b, c], classes))[1] == "b"
 
 
-def test_weather() -> None:
+def test_c45_grows_the_weather_tree_of_the_textbook() -> None:
     assert nested(grow_c45(*weather())) == nested(grow_id3(*weather()))
     root = nested(grow_c45(*weather(), splits="binary"))
     assert root[1:2] == ("outlook",)

@@ -79,6 +79,7 @@ def test_an_absent_value_is_answered_by_the_last_node_with_rows() -> None:
     assert (tree.counts[stub] == tree.counts[above]).all()
 
 
+@pytest.mark.slow
 def test_every_attribute_is_as_likely_at_every_depth(seeds: None) -> None:
     random = np.random.default_rng(3)
     codes = [random.integers(0, 2, 40).astype(np.uint8) for _ in range(4)]
