@@ -109,6 +109,7 @@ class DrawTree(Query[Drawn]):
         return Drawn(**terms.terms, cells=released.cells, labels=released.labels)
 
     def read_answer(self, data: Mapping[str, Any], terms: Answer) -> Drawn:
+        expect(isinstance(data["cells"], Mapping), "its cells are no tree")
         cells: Cells = cells_from(self.schema, data["cells"])
         labels = np.array(data["labels"], dtype=np.int64)
         known = np.isin(labels, np.arange(self.schema.n_classes)).all()
