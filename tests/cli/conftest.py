@@ -12,7 +12,6 @@ import pytest
 from typer.testing import CliRunner
 
 from privet.cli import main
-from privet.cli.app import app
 from tests import commands
 from tests.warm import app
 

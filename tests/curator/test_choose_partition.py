@@ -20,6 +20,7 @@ from privet.curator import Curator
 from privet.errors import BudgetExceeded, ParameterError, PrivetError, QuestionError, TableError
 from privet.ledger import MemoryLedger
 from privet.mechanisms.randomness import SeededBits, unlock_test_seeds
+from privet.queries.choose_partition import distances
 from privet.question import Partition, Question
 from privet.schema import Categorical, Schema
 from tests.conformance.check_mechanism import ALPHA, choice_fit, exponential_law, flip_law
@@ -305,7 +306,7 @@ def test_what_is_expected_cannot_change_after_it_was_checked(spied, monkeypatch)
     monkeypatch.setattr(MemoryLedger, "charge", change_then_charge)
     seen = []
     monkeypatch.setattr(
-        "privet.curator.curator.distances",
+        "privet.queries.choose_partition.distances",
         lambda tables, expected, less: seen.append(expected[0].tolist()) or [0, 0, 0],
     )
     curator.choose_partition(QUESTION, given, 1)

@@ -6,16 +6,14 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable
-from fractions import Fraction
 from typing import Any
 
 import httpx2
-from privet.queries.json_answers import cost_to, entry_to, preview_to
-from privet.service.asking import QUESTIONS
 
-from privet.budget import Budget, Cost
+from privet.budget import Budget
 from privet.curator import Curator
 from privet.errors import PrivetError
+from privet.ledger.as_json import cost_to, entry_to
 from privet.remote.curator import RemoteCurator
 from privet.remote.session import Session
 from privet.remote.transport import Link
@@ -163,30 +161,23 @@ class Service:
         if operation == "snapshots":
             self.snapshots.append(f"snapshot-{len(self.seen)}")
             return {"snapshot": self.snapshots[-1], "seconds": 300}
-        kind = {"preview": requests.Plan, "divide": requests.Divide}.get(operation) or QUESTIONS[
-            operation
-        ][0]
-        body: Any = kind.model_validate_json(request.content)
-        if body.part is not None:
-            curator = self.parts[body.part.number]
+        body = json.loads(request.content)
         if operation == "preview":
-            return preview_to(curator.preview([_cost(one) for one in body.plan]))
+            requests.PLAN.check(body, "body")
+        else:
+            requests.check_body(operation, body)
+        part = requests.rows_of(body).part
+        if part is not None:
+            curator = self.parts[part[1]]
+        if operation == "preview":
+            return curator.preview([requests.planned(body)]).to_json()
         if operation == "divide":
-            self.parts = curator.split_people(body.n_parts, body.epsilon)
+            self.parts = curator.split_people(body["n_parts"], body["epsilon"])
             nothing = {"cost": None, "row_cost": None, "private": True, "entry": None}
             return {
-                "answer": {**nothing, "division": 0, "n_parts": body.n_parts},
+                "answer": {**nothing, "division": 0, "n_parts": body["n_parts"]},
                 "receipt": "receipt",
             }
-        return {
-            "answer": QUESTIONS[operation][1](curator, body),
-            "receipt": f"receipt of {operation}",
-        }
-
-
-def _cost(planned: requests.PlannedCost) -> Cost:
-    epsilon = None if planned.epsilon is None else Fraction(planned.epsilon)
-    return Cost(
-        epsilon,
-        epsilon**2 / 2 if planned.rho is None and epsilon is not None else Fraction(planned.rho),
-    )
+        query = requests.query_of(operation, curator.schema, body)
+        answer = curator.ask(query, body.get("epsilon"), rho=body.get("rho"))
+        return {"answer": answer.to_json(), "receipt": f"receipt of {operation}"}

@@ -12,52 +12,57 @@ from typing import Any
 import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st
-from privet.queries.json_answers import (
-    answer_to,
-    choice_from,
-    choices_from,
-    cost_from,
-    cost_to,
-    drawn_from,
-    numbers_from,
-    preview_from,
-    preview_to,
-    quantile_from,
-)
 
 from privet.budget import Cost
 from privet.cells import Cell, Cells, Condition, Split
 from privet.errors import QuestionError
 from privet.ledger import Entry
-from privet.queries import Choice, Choices, Drawn, Numbers, Preview, Quantile, RowScore
-from privet.queries.json_parts import (
-    candidates_from,
-    candidates_to,
-    cells_from,
-    cells_to,
-    expected_from,
-    expected_to,
-    question_from,
-    question_to,
-    score_from,
-    score_to,
-    space_from,
-    space_to,
-    trees_from,
-    trees_to,
+from privet.ledger.as_json import cost_from, cost_to
+from privet.model import Model
+from privet.model.document import to_document
+from privet.queries import (
+    Answer,
+    Choice,
+    Choices,
+    ChooseModel,
+    ChoosePartition,
+    ChooseSplits,
+    Confusion,
+    Count,
+    Drawn,
+    DrawTree,
+    FindQuantile,
+    Gradients,
+    Numbers,
+    Preview,
+    Quantile,
+    Query,
+    RowScore,
+    Size,
+    Sums,
+    checked,
 )
+from privet.queries.choose_model import ModelChoice
+from privet.queries.json_parts import cells_from, cells_to
+from privet.queries.json_shapes import CELL_TREE
 from privet.question import Partition, Question
 from privet.schema import Categorical, Numeric, Schema
 from privet.service import requests
 from privet.space import TreeSpace
 from privet.tree import Tree
 from tests.cells.domains import cell_lists, domain, partitions, schemas, splits
+from tests.release.models import small_model
 
 amounts = st.fractions(min_value=Fraction(1, 10**9), max_value=10**6)
 costs = st.builds(Cost, st.none() | amounts, amounts)
 texts = st.text(st.characters(exclude_categories=["Cs"]), max_size=20)
 entries = st.builds(
     Entry, st.integers(0, 2**60), texts, texts, texts, texts, costs, texts, st.just(""), texts
+)
+SCHEMA = Schema(
+    {"a": Categorical(["x"]), "n": Numeric(0, 1000, bins=7, spacing="log", missing="?")},
+    "c",
+    ["no", "yes"],
 )
 common = {"cost": costs, "row_cost": costs, "private": st.booleans(), "entry": st.none() | entries}
 
@@ -84,6 +89,31 @@ def trees(draw: st.DrawFn, schema: Schema) -> Tree:
     )
 
 
+def sent(query: Query[Any], schema: Schema) -> tuple[Any, Any]:
+    """The body of a checked query as the other side sees it, and the query that it reads there."""
+    ready = checked(query, schema)
+    body = requests.check_body(ready.name, travelled({"epsilon": "1", **ready.to_json()}))
+    return body, checked(requests.query_of(ready.name, schema, body), schema)
+
+
+def answered(query: Query[Any], answer: Answer) -> Any:
+    """An answer to a checked query, as the other side reads it."""
+    told = travelled(answer.to_json())
+    back = query.read_answer(told, Answer.from_json(told))
+    same_answer(back, answer)
+    assert type(back) is type(answer)
+    return back
+
+
+def terms(data: st.DataObject) -> dict[str, Any]:
+    return {name: data.draw(strategy) for name, strategy in common.items()}
+
+
+def one_leaf(schema: Schema) -> Model:
+    leaf = Tree(Cells.everything(schema), np.ones((1, schema.n_classes)))
+    return small_model(schema, trees=(leaf,))
+
+
 def same_answer(told: Any, answer: Any) -> None:
     assert (told.cost, told.row_cost, told.private, told.entry) == (
         answer.cost,
@@ -96,7 +126,7 @@ def same_answer(told: Any, answer: Any) -> None:
 @given(partitions())
 def test_cells_are_the_same_partition(cells):
     told = travelled(cells_to(cells))
-    requests.CellTree.model_validate(told)
+    CELL_TREE.check(told, "cells")
     back = cells_from(cells.schema, told)
     assert (len(back), routed(back)) == (len(cells), routed(cells))
     assert cells_to(back) == cells_to(cells)
@@ -151,9 +181,8 @@ def test_questions_are_the_same_partitions_and_share_their_cells(data):
     shared = data.draw(st.lists(partitions(schema), min_size=1, max_size=3))
     parts = st.builds(Partition, st.sampled_from(shared), st.none() | st.sampled_from(schema.names))
     question = Question(tuple(data.draw(st.lists(parts, min_size=1, max_size=4))))
-    told = travelled(question_to(question))
-    requests.Count.model_validate({"epsilon": "1", **told})
-    back = question_from(schema, **told)
+    told, query = sent(Count(question), schema)
+    back = query.question
     assert [(part.by, part.shape, routed(part.cells)) for part in back.partitions] == [
         (part.by, part.shape, routed(part.cells)) for part in question.partitions
     ]
@@ -164,12 +193,19 @@ def test_questions_are_the_same_partitions_and_share_their_cells(data):
 @given(st.data())
 def test_candidates_are_the_same_splits_in_the_same_order(data):
     schema = data.draw(schemas())
+    cells = data.draw(partitions(schema))
     some = st.lists(splits(schema), min_size=1, max_size=4)
-    for candidates in (data.draw(some), data.draw(st.lists(some, min_size=1, max_size=3))):
-        told = travelled(candidates_to(candidates))
-        requests.Choose.model_validate({"epsilon": "1", **told})
-        back = candidates_from(**told)
-        assert back == candidates  # what is offered twice has twice the chance
+    each = st.lists(some, min_size=len(cells), max_size=len(cells))
+    for candidates in (data.draw(some), data.draw(each)):
+        _, back = sent(ChooseSplits(cells, candidates, "max", "exponential"), schema)
+        # what is offered twice has twice the chance
+        listed = [one if isinstance(one, Split) else list(one) for one in back.candidates]
+        assert listed == candidates
+        assert (routed(back.cells), back.criterion, back.mechanism) == (
+            routed(cells),
+            "max",
+            "exponential",
+        )
 
 
 @given(st.data())
@@ -188,11 +224,13 @@ def test_expectations_are_the_same_tables(data):
         np.array(table, dtype=np.int64).reshape(part.shape)
         for table, part in zip(tables, question.partitions, strict=True)
     ]
-    told = travelled(expected_to(expected, list(range(len(expected)))))
-    asked = requests.ChoosePartition.model_validate({"epsilon": "1", **told})
-    for one, other in zip(expected_from(question, asked.expected), expected, strict=True):
+    handicaps = list(range(len(expected)))
+    query = ChoosePartition(question, expected, handicaps, "permute-and-flip")
+    _, back = sent(query, question.schema)
+    for one, other in zip(back.expected, expected, strict=True):
         np.testing.assert_array_equal(one, other)
-    assert asked.handicaps == list(range(len(expected)))
+        assert one.dtype == np.int64
+    assert (back.handicaps, back.mechanism) == (handicaps, "permute-and-flip")
 
 
 @given(st.data())
@@ -216,9 +254,7 @@ def test_spaces_are_the_same_trees_with_the_same_chances(data):
         )
     except ValueError:
         return
-    told = travelled(space_to(space))
-    requests.Space.model_validate(told)
-    back = space_from(schema, told)
+    back = sent(DrawTree(space), schema)[1].space
     assert all(getattr(back, name) == getattr(space, name) for name in ("depth", "split", "keep"))
     assert (list(back.inner), list(back.last), back.size) == (
         list(space.inner),
@@ -239,9 +275,10 @@ def test_scores_are_the_same_numbers(data):
         st.lists(st.integers(-(2**31), 2**31), min_size=size, max_size=size).filter(any)
     )
     score = RowScore(schema, np.array(numbers).reshape(shape), by)
-    told = travelled(score_to(score))
-    requests.Sums.model_validate({"epsilon": "1", **told})
-    back = score_from(schema, told["by"], told["score"])
+    cells = data.draw(partitions(schema))
+    _, query = sent(Sums(cells, score), schema)
+    assert routed(query.cells) == routed(cells)
+    back = query.score
     assert (back.by, back.bound, back.table.tolist()) == (
         score.by,
         score.bound,
@@ -251,16 +288,32 @@ def test_scores_are_the_same_numbers(data):
 
 @given(schemas().flatmap(lambda schema: st.lists(trees(schema), max_size=3)))
 def test_trees_give_every_point_the_same_scores(listed):
-    if not listed:
-        assert trees_to(listed) == []
-        return
-    told = travelled(trees_to(listed))
-    requests.Gradients.model_validate({"epsilon": "1", "trees": told})
-    points = domain(listed[0].schema)
-    for tree, back in zip(listed, trees_from(listed[0].schema, told), strict=True):
-        np.testing.assert_array_equal(
-            back.counts[back.reach(points)], tree.counts[tree.reach(points)]
-        )
+    schema = listed[0].schema if listed else SCHEMA
+    cells = Cells.everything(schema)
+    points = domain(schema)
+    by_gradients = sent(Gradients(cells, listed), schema)[1].trees
+    by_weights = sent(DrawTree(TreeSpace(schema, 0), listed), schema)[1].weighting
+    for read in (by_gradients, by_weights):
+        for tree, back in zip(listed, read, strict=True):
+            np.testing.assert_array_equal(
+                back.counts[back.reach(points)], tree.counts[tree.reach(points)]
+            )
+
+
+@given(st.fractions(0, 1), st.sampled_from(["permute-and-flip", "exponential"]))
+def test_shares_of_quantiles_are_exact(q, mechanism):
+    _, back = sent(FindQuantile("n", q, mechanism), SCHEMA)
+    assert (back.attribute, back.q, back.mechanism) == ("n", q, mechanism)
+
+
+def test_models_are_the_same_documents():
+    model = small_model()
+    assert to_document(sent(Confusion(model), model.schema)[1].model) == to_document(model)
+    _, back = sent(ChooseModel([model, one_leaf(model.schema)]), model.schema)
+    assert list(map(to_document, back.models)) == [
+        to_document(model),
+        to_document(one_leaf(model.schema)),
+    ]
 
 
 @given(costs)
@@ -268,25 +321,30 @@ def test_costs_are_exact(cost):
     assert cost_from(travelled(cost_to(cost))) == cost
 
 
-@given(st.builds(Choice, **common, index=st.integers(0, 10**6)))
-def test_choices_of_one(choice):
-    back = choice_from(travelled(answer_to(choice)))
-    same_answer(back, choice)
-    assert back.index == choice.index
-
-
-@given(st.builds(Choice, **common, index=st.integers(0, 6)), st.fractions(0, 1))
-def test_quantiles(choice, q):
-    schema = Schema(
-        {"a": Categorical(["x"]), "n": Numeric(0, 1000, bins=7, spacing="log", missing="?")},
-        "c",
-        ["no", "yes"],
+@given(st.data())
+def test_choices_of_one(data):
+    n = data.draw(st.integers(1, 10**4))
+    partition = Partition(Cells.everything(SCHEMA))
+    query = checked(
+        ChoosePartition(Question((partition,) * n), [np.zeros((1, 2), dtype=np.int64)] * n), SCHEMA
     )
-    answer = Quantile.of(choice, "n", q, schema.attributes["n"].cuts)
-    told = travelled(answer_to(answer))
+    choice = Choice(**terms(data), index=data.draw(st.integers(0, n - 1)))
+    assert answered(query, choice).index == choice.index
+
+
+@given(st.data())
+def test_choices_of_a_model(data):
+    query = checked(ChooseModel([one_leaf(SCHEMA)] * data.draw(st.integers(1, 50))), SCHEMA)
+    choice = ModelChoice(**terms(data), index=data.draw(st.integers(0, len(query.models) - 1)))
+    assert answered(query, choice).index == choice.index
+
+
+@given(st.data(), st.integers(0, 6), st.fractions(0, 1))
+def test_quantiles(data, index, q):
+    answer = Quantile.of(Answer(**terms(data)), index, "n", q, SCHEMA.attributes["n"].cuts)
+    told = travelled(answer.to_json())
     assert told["low"] <= answer.middle <= told["high"]
-    back = quantile_from(schema, told)
-    same_answer(back, answer)
+    back = answered(checked(FindQuantile("n", q), SCHEMA), answer)
     assert [
         vars(back)[name] == vars(answer)[name]
         for name in ("index", "attribute", "q", "low", "high")
@@ -295,28 +353,43 @@ def test_quantiles(choice, q):
 
 @given(st.builds(Preview, costs, amounts, st.booleans()))
 def test_previews(preview):
-    assert preview_from(travelled(preview_to(preview))) == preview
+    assert Preview.from_json(travelled(preview.to_json())) == preview
 
 
 @given(st.data())
-def test_noisy_numbers_survive_the_wire(data):
+def test_numbers(data):
+    schema = data.draw(schemas())
+    cells = data.draw(partitions(schema))
+    by = st.none() | st.sampled_from(schema.names)
+    parts = data.draw(st.lists(st.builds(Partition, st.just(cells), by), min_size=1, max_size=3))
+    score = RowScore(schema, np.array([1, 2]))
+    query = checked(
+        data.draw(
+            st.sampled_from(
+                [
+                    Count(Question(tuple(parts))),
+                    Size(),
+                    Sums(cells, score),
+                    Gradients(cells, []),
+                    Confusion(one_leaf(schema)),
+                ]
+            )
+        ),
+        schema,
+    )
     whole = st.integers(-(2**63), 2**63 - 1)
-    shapes = data.draw(st.lists(st.lists(st.integers(1, 3), min_size=1, max_size=3), max_size=3))
-    tables = [
-        data.draw(st.lists(whole, min_size=int(np.prod(shape)), max_size=int(np.prod(shape))))
-        for shape in shapes
-    ]
+    sizes = [int(np.prod(shape)) for shape in query.kind.shapes]
+    tables = [data.draw(st.lists(whole, min_size=size, max_size=size)) for size in sizes]
     answer = Numbers(
-        **{name: data.draw(strategy) for name, strategy in common.items()},
+        **terms(data),
         tables=tuple(
             np.array(table, dtype=np.int64).reshape(shape)
-            for table, shape in zip(tables, shapes, strict=True)
+            for table, shape in zip(tables, query.kind.shapes, strict=True)
         ),
         noise=data.draw(st.sampled_from(["discrete-laplace", "discrete-gaussian"])),
         spread=data.draw(st.fractions(min_value=Fraction(1, 100), max_value=10**6)),
     )
-    told = numbers_from(travelled(answer_to(answer)))
-    same_answer(told, answer)
+    told = answered(query, answer)
     assert (told.noise, told.spread, told.deviation) == (
         answer.noise,
         answer.spread,
@@ -328,14 +401,13 @@ def test_noisy_numbers_survive_the_wire(data):
 
 
 @given(st.data())
-def test_choices_survive_the_wire(data):
-    chosen = data.draw(schemas().flatmap(lambda schema: st.lists(splits(schema), max_size=4)))
-    answer = Choices(
-        **{name: data.draw(strategy) for name, strategy in common.items()}, splits=tuple(chosen)
-    )
-    told = choices_from(travelled(answer_to(answer)))
-    same_answer(told, answer)
-    assert told.splits == answer.splits
+def test_choices(data):
+    cells = data.draw(partitions())
+    some = st.lists(splits(cells.schema), min_size=1, max_size=4)
+    offered = data.draw(st.lists(some, min_size=len(cells), max_size=len(cells)))
+    query = checked(ChooseSplits(cells, offered), cells.schema)
+    chosen = tuple(data.draw(st.sampled_from(splits)) for splits in offered)
+    assert answered(query, Choices(**terms(data), splits=chosen)).splits == chosen
 
 
 @given(st.data())
@@ -344,13 +416,8 @@ def test_drawn_trees(data):
     labels = data.draw(
         st.lists(st.integers(0, 1), min_size=len(cells.attribute), max_size=len(cells.attribute))
     )
-    answer = Drawn(
-        **{name: data.draw(strategy) for name, strategy in common.items()},
-        cells=cells,
-        labels=np.array(labels),
-    )
-    told = drawn_from(cells.schema, travelled(answer_to(answer)))
-    same_answer(told, answer)
+    answer = Drawn(**terms(data), cells=cells, labels=np.array(labels))
+    told = answered(checked(DrawTree(TreeSpace(cells.schema, 0)), cells.schema), answer)
     points = domain(cells.schema)
     one, other = told.tree(), answer.tree()
     np.testing.assert_array_equal(one.counts[one.reach(points)], other.counts[other.reach(points)])

@@ -12,22 +12,39 @@ from fractions import Fraction
 import numpy as np
 import pandas as pd
 import pytest
-from privet.queries.json_answers import choices_from, drawn_from, numbers_from
 
 import privet as pv
 from privet.budget import Budget
-from privet.cells import Cells, Split
+from privet.cells import Cell, Cells, Condition, Split
 from privet.counts.duckdb_source import DuckDBSource
 from privet.errors import BudgetExceeded, LedgerError, ModelError, ParameterError
 from privet.ledger import SQLiteLedger
 from privet.model.document import to_document
+from privet.queries import (
+    ChooseModel,
+    ChoosePartition,
+    ChooseSplits,
+    Confusion,
+    Count,
+    DrawTree,
+    FindQuantile,
+    Gradients,
+    RowScore,
+    ShareCounts,
+    Size,
+    Sums,
+    checked,
+    queries,
+)
 from privet.queries.json_parts import cells_to
 from privet.question import Question
 from privet.resume import ResumableCurator, Unfinished
-from privet.resume.packing import digest_of, packed, unpacked
+from privet.resume.digest import digest_of, facts_of
+from privet.resume.packing import packed, unpacked
 from privet.schema import Categorical, Numeric, Schema
 from privet.space import TreeSpace, all_splits
 from privet.tree import Tree
+from tests.release.models import small_model
 
 SCHEMA = Schema(
     {
@@ -182,8 +199,9 @@ def test_no_two_answers_for_one_charge(fit, tmp_path, monkeypatch):
     with closing(SQLiteLedger(tmp_path / "ledger.sqlite")) as ledger:
         (entry,) = ledger.entries("t.parquet")
         assert ledger.answer(entry.number) == told[0]
-    counts = np.concatenate([np.ravel(table) for table in unpacked(told[0], numbers_from).tables])
     model = fit(pv.RandomTreesClassifier(1, n_trees=3))
+    asked = checked(Count(Question.forest([tree.cells for tree in model.model_.trees])), SCHEMA)
+    counts = np.concatenate([np.ravel(table) for table in unpacked(told[0], asked).tables])
     (batch,) = model.model_.evidence.batches
     np.testing.assert_array_equal(
         np.concatenate([np.ravel(vector) for vector in batch.tables]), counts
@@ -329,8 +347,9 @@ def test_whoever_looks_is_told_what_is_paid_for(fit):
 def test_answers_are_packed_and_unpacked_whole(table):
     curator = pv.Curator(table, SCHEMA, Budget(10))
     cells = Cells.everything(SCHEMA).refine({0: Split.multiway(SCHEMA, "a")})
-    numbers = curator.count(Question.forest([cells, Cells.everything(SCHEMA)]), 1)
-    again = unpacked(packed(numbers), numbers_from)
+    count = checked(Count(Question.forest([cells, Cells.everything(SCHEMA)])), SCHEMA)
+    numbers = curator.ask(count, 1)
+    again = unpacked(packed(numbers), count)
     assert [one.tolist() for one in again.tables] == [one.tolist() for one in numbers.tables]
     assert (again.cost, again.row_cost, again.spread, again.noise, again.private) == (
         numbers.cost,
@@ -339,12 +358,13 @@ def test_answers_are_packed_and_unpacked_whole(table):
         numbers.noise,
         numbers.private,
     )
-    choices = curator.choose(
-        cells, [Split.multiway(SCHEMA, "b"), Split.threshold(SCHEMA, "n", 2)], "gini", 1
-    )
-    assert unpacked(packed(choices), choices_from).splits == choices.splits
-    drawn = curator.draw_tree(TreeSpace(SCHEMA, 1, all_splits(SCHEMA), all_splits(SCHEMA)), 1)
-    twin = unpacked(packed(drawn), lambda told: drawn_from(SCHEMA, told))
+    candidates = [Split.multiway(SCHEMA, "b"), Split.threshold(SCHEMA, "n", 2)]
+    choose = checked(ChooseSplits(cells, candidates, "gini"), SCHEMA)
+    choices = curator.ask(choose, 1)
+    assert unpacked(packed(choices), choose).splits == choices.splits
+    draw = checked(DrawTree(TreeSpace(SCHEMA, 1, all_splits(SCHEMA), all_splits(SCHEMA))), SCHEMA)
+    drawn = curator.ask(draw, 1)
+    twin = unpacked(packed(drawn), draw)
     assert cells_to(twin.cells) == cells_to(drawn.cells)
     np.testing.assert_array_equal(twin.labels, drawn.labels)
 
@@ -418,24 +438,87 @@ def test_every_word_of_a_question_is_in_its_digest():
     space, deeper = (
         TreeSpace(SCHEMA, depth, all_splits(SCHEMA), all_splits(SCHEMA)) for depth in (1, 2)
     )
+    one, two = (Tree(cells, factor * np.ones((4, 2))) for factor in (1, 2))
+    zeros = np.zeros((3, 2), dtype=np.int64)
+    model = small_model(SCHEMA, trees=(one,))
     asked = [
-        ("count", Question.of(cells), Fraction(1), None),
-        ("count", Question.of(other), Fraction(1), None),
-        ("count", Question.level(cells, ["b"]), Fraction(1), None),
-        ("count", Question.level(cells, ["n"]), Fraction(1), None),
-        ("count", Question.of(cells), Fraction(1, 2), None),
-        ("count", Question.of(cells), None, Fraction(1)),
-        ("size", Fraction(1), None),
-        ("draw-tree", space, Fraction(1), ()),
-        ("draw-tree", deeper, Fraction(1), ()),
-        ("draw-tree", space, Fraction(1), (Tree(cells, np.ones((4, 2))),)),
-        ("draw-tree", space, Fraction(1), (Tree(cells, 2 * np.ones((4, 2))),)),
-        ("choose", cells, [Split.value(SCHEMA, "b", 0)], "gini", 1, "exponential"),
-        ("choose", cells, [Split.value(SCHEMA, "b", 1)], "gini", 1, "exponential"),
-        ("choose", cells, [[Split.value(SCHEMA, "b", 1)]], "gini", 1, "exponential"),
+        (Count(cells), 1, None),
+        (Count(other), 1, None),
+        (Count(Question.level(cells, ["b"])), 1, None),
+        (Count(Question.level(cells, ["n"])), 1, None),
+        (Count(cells), "1/2", None),
+        (Count(cells), None, 1),
+        (Size(), 1, None),
+        (Size(), None, 1),
+        (Sums(cells, RowScore(SCHEMA, np.array([0, 1]))), 1, None),
+        (Sums(cells, RowScore(SCHEMA, np.array([0, 2]))), 1, None),
+        (Sums(cells, RowScore(SCHEMA, np.ones((3, 2), dtype=int), "a")), 1, None),
+        (DrawTree(space), 1, None),
+        (DrawTree(deeper), 1, None),
+        (DrawTree(space, [one]), 1, None),
+        (DrawTree(space, [two]), 1, None),
+        (Gradients(cells), 1, None),
+        (Gradients(cells, [one]), 1, None),
+        (Gradients(cells, [two]), 1, None),
+        (ChooseSplits(cells, [Split.value(SCHEMA, "b", 0)]), 1, None),
+        (ChooseSplits(cells, [Split.value(SCHEMA, "b", 1)]), 1, None),
+        (ChooseSplits(cells, [[Split.value(SCHEMA, "b", 1)]] * 3), 1, None),
+        (ChooseSplits(cells, [Split.value(SCHEMA, "b", 1)], "max"), 1, None),
+        (ChooseSplits(cells, [Split.value(SCHEMA, "b", 1)], "gini", "exponential"), 1, None),
+        (ChoosePartition(cells, [zeros]), 1, None),
+        (ChoosePartition(cells, [zeros + 1]), 1, None),
+        (ChoosePartition(cells, [zeros], [1]), 1, None),
+        (ChoosePartition(cells, [zeros], None, "permute-and-flip"), 1, None),
+        (FindQuantile("n"), 1, None),
+        (FindQuantile("n", "1/3"), 1, None),
+        (FindQuantile("n", "1/2", "exponential"), 1, None),
+        (Confusion(model), 1, None),
+        (Confusion(replace(model, combine="vote")), 1, None),
+        (ChooseModel([model]), 1, None),
+        (ChooseModel([model, model]), 1, None),
     ]
-    assert len({digest_of(question) for question in asked}) == len(asked)
-    assert digest_of(asked[0]) == digest_of(("count", Question.of(cells), Fraction(1), None))
+    assert {type(query) for query, *_ in asked} == set(queries().values()) - {ShareCounts}
+    assert len({digest(*question) for question in asked}) == len(asked)
+    for question in asked:
+        assert digest(*question) == digest(*question)
+    assert digest(*asked[0]) == digest(Count(Question.of(cells)), 1)
+
+
+def digest(query, epsilon=None, rho=None):
+    return digest_of(facts_of(checked(query, SCHEMA), epsilon, rho))
+
+
+def test_a_fit_that_0_1_began_goes_on():
+    """Its queries are recognised by the digests that 0.1 wrote into the ledger."""
+    cells = ROOT.refine({0: Split.multiway(SCHEMA, "a")})
+    offered = [Split.value(SCHEMA, "b", 0), Split.value(SCHEMA, "b", 1)]
+    each = [[offered[0]], [offered[1]], [offered[1]]]
+    tree = Tree(cells, np.arange(8).reshape(4, 2) / 4)
+    written = {
+        "fdc24dcfcf1e48e6": (Count(cells), 1),
+        "a5bded203c36bbb8": (Count([Cell((Condition("a", (0,)),))]), "1/3"),
+        "ed5759918c66f4cd": (Count(Question.level(cells, ["b"])), None, Fraction(1, 3)),
+        "c5771fa3ead8a1c0": (Size(), 0.5),
+        "917646a326d04480": (Sums(cells, RowScore(SCHEMA, np.array([0, 3]))), 1),
+        "f5e45f907ce4b082": (
+            Sums(cells, RowScore(SCHEMA, np.arange(6).reshape(3, 2), "a")),
+            1,
+        ),
+        "ae1f70d1cf566e73": (ChooseSplits(cells, offered), 1),
+        "a6f29608a080f352": (ChooseSplits(cells, each, "max", "exponential"), 1),
+        "a8e5df3d76090636": (ChoosePartition(cells, [[[1, 2], [3, 4], [5, 6]]], [3]), 1),
+        "46b4d3b8c3c94099": (FindQuantile("n", 0.25), 1),
+        "b14a554686cd80ec": (FindQuantile("n", "1/2", "exponential"), 1),
+        "083890d9c661c12f": (DrawTree(TreeSpace(SCHEMA, 1)), 1),
+        "efd0860b35d3667e": (DrawTree(TreeSpace(SCHEMA, 1), [tree]), 1),
+        "b182e8ec530c24e5": (Gradients(cells, [tree]), 1),
+        "62adb81717ec0ada": (Gradients(cells, []), None, 1),
+    }
+    read = {}
+    for query, *price in written.values():
+        facts = facts_of(checked(query, SCHEMA), *price, *[None] * (2 - len(price)))
+        read[digest_of((["who"], facts))[:16]] = (query, *price)
+    assert read == written
 
 
 @pytest.mark.parametrize(
@@ -444,4 +527,4 @@ def test_every_word_of_a_question_is_in_its_digest():
 )
 def test_a_recorded_answer_that_is_damaged_is_an_error_of_the_ledger(damage):
     with pytest.raises(LedgerError, match="recorded is damaged"):
-        unpacked(damage, numbers_from)
+        unpacked(damage, checked(Size(), SCHEMA))

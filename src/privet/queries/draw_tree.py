@@ -113,6 +113,7 @@ class DrawTree(Query[Drawn]):
         return Drawn(**terms.terms, cells=released.cells, labels=released.labels)
 
     def read_answer(self, data: Mapping[str, Any], terms: Answer) -> Drawn:
+        expect(isinstance(data["cells"], Mapping), "its cells are no tree")
         cells: Cells = cells_from(self.schema, data["cells"])
         expect(set(map(type, data["labels"])) <= {int}, "its labels are no numbers of classes")
         expect(deepest([cells]) <= self.space.depth, "its tree is deeper than those of the space")
