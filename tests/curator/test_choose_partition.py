@@ -12,7 +12,6 @@ from fractions import Fraction as F
 import numpy as np
 import pandas as pd
 import pytest
-from privet.curator.exact import distances
 
 from privet.budget import Budget, Cost
 from privet.cells import Cell, Cells, Condition, Split

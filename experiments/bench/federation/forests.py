@@ -13,8 +13,8 @@ import numpy as np
 
 from privet.budget import Number
 from privet.curator import Curator
+from privet.curator.spending import release_id
 from privet.errors import NoiseWarning
-from privet.learners.base import release_id
 from privet.leaves import Batch, Weighting
 from privet.mechanisms.randomness import SystemBits
 from privet.model import Model
