@@ -142,7 +142,7 @@ WRONG = {
     "reads what does not fit": (
         {"curator": ReadsFirst},
         _REFUSED,
-        "over budget: rows were touched",
+        "over budget: rows were",
     ),
     "charges half": ({"curator": ChargesHalf}, _FIRST, "charge is not the stated cost"),
     "charges twice": ({"curator": ChargesTwice}, _FIRST, "more than one charge"),
