@@ -5,32 +5,40 @@ from __future__ import annotations
 from experiments.mutants.mutant import Mutant
 
 _EVERY = "curator/test_curator.py::TestEveryQuestion"
+_QUERY = "conformance/test_queries.py::test_query"
+#: Two queries for which nobody had looked.
+_EXAMPLES = ("confusion-one tree", "choose-model-three")
+_CHARGE = "entry = None if price.exactly else self._charge(cost, asked.describe())"
+_RELEASE = (
+    "released = self._inside(lambda: kind.release(asked.exact(self._source), price, self._bits))"
+)
 
 MUTANTS = (
     Mutant(
         "rows are read before the charge",
-        "Curator._measure",
-        "entry = self._charge(cost, what)\ntables = self._inside(measure)",
-        "tables = self._inside(measure)\nentry = self._charge(cost, what)",
+        "Curator.ask",
+        f"{_CHARGE}\n{_RELEASE}",
+        f"{_RELEASE}\n{_CHARGE}",
         "a crash between the two leaves an answer that nobody paid for",
         (
             f"{_EVERY}::test_is_charged_before_the_data_is_touched[count]",
             f"{_EVERY}::test_that_does_not_fit_never_touches_the_data[count]",
+            *(f"{_QUERY}[{example}-is charged before rows are touched]" for example in _EXAMPLES),
         ),
     ),
     Mutant(
         "selections are not charged",
-        "Curator._pick",
-        "entry = None if exactly else self._charge(cost, what)",
-        "entry = None",
+        "Curator.ask",
+        _CHARGE,
+        "entry = None if kind.__class__.__name__ == 'Selects' else self._charge(cost, 'x')",
         "quantiles can be asked for without end",
         ("curator/test_quantile.py::TestAccounting::test_is_charged_before_the_data_is_touched",),
     ),
     Mutant(
         "drawn trees are not charged",
-        "Curator.draw_tree",
-        "self._charge",
-        "(lambda cost, what: what)",
+        "Curator.ask",
+        _CHARGE,
+        "entry = None if kind.__class__.__name__ == 'Draws' else self._charge(cost, 'x')",
         "trees can be drawn without end",
         ("curator/test_draw_tree.py::TestMoney::test_is_charged_before_the_rows_are_touched",),
     ),
@@ -44,23 +52,17 @@ MUTANTS = (
     ),
     Mutant(
         "the noise of a sum forgets its bound",
-        "Curator.sums",
-        "[score.bound]",
-        "[1]",
+        "Sums.kind",
+        "(self.score.bound,)",
+        "(1,)",
         "a person with a large score stands out from the noise",
         ("curator/test_curator.py::TestSumsAndSize::test_sums_have_the_scale_of_the_scores_bound",),
     ),
     Mutant(
         "partitions are chosen with half the range",
-        "Curator.choose_partition",
-        (
-            "self._pick(lambda: distances(self._source.count(asked), public, less), 2, epsilon, "
-            "mechanism, what)"
-        ),
-        (
-            "self._pick(lambda: distances(self._source.count(asked), public, less), 1, epsilon, "
-            "mechanism, what)"
-        ),
+        "ChoosePartition.kind",
+        "Selects((len(self._question.partitions),), 2, self.mechanism)",
+        "Selects((len(self._question.partitions),), 1, self.mechanism)",
         "a choice tells twice what was paid for",
         ("exact/test_selection.py::test_partitions_of_all_tiny_tables[exponential]",),
     ),
@@ -74,16 +76,16 @@ MUTANTS = (
     ),
     Mutant(
         "a quantile is the exact one",
-        "Curator._pick",
-        "select(self._bits, scores, amount, score_range, mechanism)",
+        "Selects.release",
+        "select(bits, scores, price.amount, self.score_range, self.mechanism)",
         "scores.index(max(scores))",
         "one row decides which bin is told",
         ("exact/test_selection.py::test_quantiles_of_all_tiny_tables[1/2-exponential]",),
     ),
     Mutant(
         "anybody gets exact counts for an infinite epsilon",
-        "Curator._measure",
-        "self._public and is_infinite(epsilon)",
+        "Price.of",
+        "public and is_infinite(epsilon)",
         "is_infinite(epsilon)",
         "exact counts of a private table, free of charge",
         (f"{_EVERY}::test_refuses_infinite_epsilon[count]",),

@@ -135,8 +135,8 @@ MUTANTS = (
         "the number of rows is looked up, not asked for",
         "rows_of",
         (
-            'answer = curator.size(**{purse.unit: purse.take(SIZE_SHARE)})\npurse.paid("number of '
-            'rows", answer.row_cost)'
+            "answer = curator.size(**{spending.unit: spending.take(SIZE_SHARE)})\n"
+            'spending.paid("number of rows", answer.row_cost)'
         ),
         "return float(sum(len(block[1]) for block in curator._source.rows()))",
         "the shape of the trees tells how many people there are, unpaid",

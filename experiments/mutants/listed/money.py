@@ -33,9 +33,9 @@ MUTANTS = (
     ),
     Mutant(
         "a charge is compared with the cap, not with what is left of it",
-        "fitted",
-        "asked > left_over",
-        "asked > cap.amount",
+        "check_fit",
+        "amount > left_over",
+        "amount > cap.amount",
         "the budget never ends",
         ("ledger/test_ledger.py::test_the_last_exact_unit_can_be_spent_and_not_one_more",),
     ),
@@ -49,7 +49,7 @@ MUTANTS = (
     ),
     Mutant(
         "a negative cost gives money back",
-        "fitted",
+        "check_cost",
         "cost.rho < 0 or (cost.epsilon is not None and cost.epsilon < 0)",
         "False",
         "whoever can ask for a negative epsilon asks without end",
@@ -75,17 +75,20 @@ MUTANTS = (
     Mutant(
         "a request with a key never pays",
         "KeyedLedger.charge",
-        "self._ledger.charge(dataset, analyst, cost, what, key=self._key, request=self._request)",
+        (
+            "self._ledger.charge(dataset, analyst, cost, what, key=self.key, "
+            "request=self.request, **more)"
+        ),
         (
             "self._ledger.charge(dataset, analyst, Cost.pure(cost.epsilon / 2**40), what,\n    "
-            "key=self._key, request=self._request)"
+            "key=self.key, request=self.request, **more)"
         ),
         "all questions over HTTP are as good as free",
         (f"{_APP}::test_colluding_analysts_together_cannot_pass_the_data_sets_cap",),
     ),
     Mutant(
         "keys are everybody's",
-        "SQLiteLedger._charged",
+        "SQLiteLedger._keyed",
         "analyst = ? AND key = ?",
         "? IS NOT NULL AND key = ?",
         "an analyst is given an answer that another one paid for",
@@ -102,9 +105,9 @@ MUTANTS = (
     ),
     Mutant(
         "an answer leaves that is not the recorded one",
-        "_record",
-        "kept = book.record(keyed.entry.number, body)",
-        "kept = body",
+        "answered",
+        "kept = keyed.record(keyed.entry.number, answer)",
+        "kept = answer",
         (
             "a request that is sent again gets fresh noise for the same charge: the mean of many "
             "is exact"
@@ -114,7 +117,7 @@ MUTANTS = (
     Mutant(
         "the digest of a request leaves out what is asked",
         "Desk.request",
-        "parts = [str(dataset.id).encode(), dataset.name.encode(), operation.encode(), body]",
+        "parts = [str(dataset.id).encode(), dataset.name.encode(), operation.encode(), written]",
         "parts = [str(dataset.id).encode(), dataset.name.encode(), operation.encode()]",
         "a charge for one question is taken for that of another",
         (f"{_APP}::test_a_key_with_another_body_or_question_is_refused",),
@@ -137,9 +140,9 @@ MUTANTS = (
     ),
     Mutant(
         "an interrupted fit asks again with fresh noise",
-        "ResumableCurator._once",
-        "recorded = ledger.record(keyed.entry.number, packed(answer))",
-        "recorded = packed(answer)",
+        "ResumableCurator.ask",
+        "replayed(keyed) or answered(keyed, work)",
+        "answered(keyed, work)",
         "two answers with different noise for one charge: their mean is closer to the truth",
         ("resume/test_resume.py::test_no_two_answers_for_one_charge",),
     ),

@@ -84,7 +84,7 @@ MUTANTS = (
         "the selections of a synthetic table are not stated",
         "_count",
         (
-            'purse.paid(f"which pairs of attributes to measure, in {len(chosen)} selections", '
+            'spending.paid(f"which pairs of attributes to measure, in {len(chosen)} selections", '
             "sequential(chosen))"
         ),
         "pass",
@@ -99,7 +99,7 @@ MUTANTS = (
     Mutant(
         "the selections of a synthetic table are not taken off",
         "_count",
-        "purse.left = (purse.left or Fraction(0)) - each",
+        "spending.left = (spending.left or Fraction(0)) - each",
         "pass",
         "a table costs more than its epsilon",
         (
