@@ -2,8 +2,7 @@
 
 One trust boundary, the curator, answers questions about disjoint cells of a table's public domain:
 
-    schema -> question (cells, epsilon) -> curator -> charge the ledger -> exact counts -> noise ->
-    answer
+    schema -> query (cells, epsilon) -> curator -> charge -> exact counts -> noise -> answer
 
 An owner describes what is public (``Schema``), opens the rows where they are (``open_table``) and
 puts a ``Curator`` with a ``Budget`` in front of them. Whoever stands outside holds a curator and a
