@@ -39,8 +39,8 @@ from privet.queries import (
 from privet.queries.json_parts import cells_to
 from privet.question import Question
 from privet.resume import ResumableCurator, Unfinished
-from privet.resume.digest import digest_of, facts_of
-from privet.resume.packing import packed, unpacked
+from privet.curator.digest import digest_of, facts_of
+from privet.curator.packing import packed, unpacked
 from privet.schema import Categorical, Numeric, Schema
 from privet.space import TreeSpace, all_splits
 from privet.tree import Tree

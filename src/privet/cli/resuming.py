@@ -10,9 +10,8 @@ from pathlib import Path
 
 import typer
 
-from privet.cli.asking import working
 from privet.cli.bars import work_bars
-from privet.curator import AnyCurator, Curator
+from privet.curator import AnyCurator
 from privet.errors import PrivetError
 from privet.resume import ResumableCurator, Unfinished
 
@@ -24,13 +23,8 @@ def resumable(
     """Whom to ask, and what to call before the output is written: a release has one name, however
     often its file is written.
 
-    What was begun is kept beside the output until this block ends well. Work through a curator at
-    an address does not go on.
+    What was begun is kept beside the output until this block ends well.
     """
-    if not isinstance(curator, Curator):
-        with working(doing):
-            yield curator, lambda: None
-        return
     place = output.with_name(output.name + ".unfinished")
     if anew:
         give_up(place, curator)
@@ -68,7 +62,7 @@ def resumable(
     unfinished.finish()
 
 
-def give_up(place: Path, curator: Curator) -> None:
+def give_up(place: Path, curator: AnyCurator) -> None:
     """Forget work that was interrupted, and free what is still set aside for it."""
     with suppress(PrivetError):  # what cannot be read is removed all the same
         begun = Unfinished.read(place)

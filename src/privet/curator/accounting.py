@@ -7,14 +7,12 @@ from __future__ import annotations
 import copy
 import hashlib
 import secrets
-from collections.abc import Iterable, Iterator
-from contextlib import contextmanager, suppress
+from collections.abc import Iterable
 from fractions import Fraction
 from typing import Any, Self
 
 from privet.budget import Budget, Cost, Unit, sequential
-from privet.curator.base import require
-from privet.errors import LedgerError, PrivetError
+from privet.errors import LedgerError
 from privet.ledger import Entry, Ledger, account_digest, left
 from privet.ledger.base import amount_in
 from privet.mechanisms.randomness import Bits
@@ -145,32 +143,38 @@ class Accounting:
         )
         return within
 
+    def within(self, reservation: str) -> Self:
+        """The same curator, charging the reservation of this key; empty: none."""
+        other = copy.copy(self)
+        other._reservation = reservation
+        return other
+
     def close_reservation(self, why: str = "done") -> None:
         """End the reservation: what is left of it can be spent by others."""
         self.ledger.close_reservation(self.analyst, self._reservation, why=why, model=self._claimed)
 
-    @contextmanager
-    def reserving(self, cost: Cost | None, what: str) -> Iterator[Self]:
-        """Set a cost aside for the queries of this block, which are asked of the curator that it
-        gives. What was not spent is free again at its end.
+    def cancel_reservation(self, key: str) -> None:
+        """End the reservation of this key."""
+        self.ledger.close_reservation(self.analyst, key, why="cancelled")
 
-        None: nothing is set aside. Within a reservation, a part of it is.
+    def reservation_state(self, key: str) -> str:
+        """Whether the reservation of this key is open, and if not, how it ended."""
+        there = self.ledger.reservation(self.analyst, key)
+        return "" if there is None else there.state
+
+    def keyed_charges(self, prefix: str) -> list[tuple[Entry, bool]]:
+        """The charges under keys with this prefix, and whether each was answered."""
+        entries = self.ledger.entries(self.dataset, self.analyst)
+        mine = [entry for entry in entries if entry.key.startswith(prefix)]
+        return [(entry, self.ledger.answer(entry.number) is not None) for entry in mine]
+
+    @property
+    def identity(self) -> list[Any]:
+        """Everything that what is answered, charged and promised depends on, beside the rows: not
+        only the domain of the schema.
         """
-        if cost is None:
-            yield self
-            return
-        if self._reservation:
-            require(self.preview([cost]), self.unit, f"reservation of data set {self.dataset!r}")
-            yield self
-            return
-        within = self.reserve(cost, what)
-        try:
-            yield within
-        except BaseException:
-            with suppress(PrivetError):  # it expires by itself
-                within.close_reservation("cancelled")
-            raise
-        within.close_reservation()
+        schema = self.schema.to_json()
+        return [self.account, self.dataset, self.analyst, schema, self.private, self.unit]
 
     def claim(self, release: str) -> None:
         """Say which release the reservation paid for. It is the analyst's claim, and stands in the

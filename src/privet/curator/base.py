@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from contextlib import AbstractContextManager, contextmanager
+from contextlib import AbstractContextManager, contextmanager, suppress
 from fractions import Fraction
 from typing import Any, TypeVar
 
@@ -17,7 +17,8 @@ import numpy.typing as npt
 
 from privet.budget import Cost, Number, Unit
 from privet.cells import Cell, Cells, Split
-from privet.errors import BudgetExceeded, ParameterError
+from privet.errors import BudgetExceeded, ParameterError, PrivetError
+from privet.ledger import Entry
 from privet.mechanisms.randomness import Bits
 from privet.mechanisms.selection import Selection
 from privet.model import Model
@@ -128,20 +129,80 @@ class AnyCurator(ABC):
         """
         require(self.preview(plan), self.unit, f"data set {self.dataset!r}")
 
+    #: The key of the reservation that is charged; empty where none is.
+    _reservation: str = ""
+
     @contextmanager
-    def reserving(self, cost: Cost | None, what: str) -> Iterator[AnyCurator]:  # noqa: ARG002
+    def reserving(self, cost: Cost | None, what: str) -> Iterator[AnyCurator]:
         """Set a cost aside for the queries of this block, which are asked of the curator that it
-        gives. None: nothing is charged.
+        gives. What was not spent is free again at its end.
+
+        None: nothing is set aside. Within a reservation, a part of it is.
         """
-        if cost is not None:
-            self.require([cost])
-        yield self
+        if cost is None:
+            yield self
+            return
+        if self._reservation:
+            require(self.preview([cost]), self.unit, f"reservation of data set {self.dataset!r}")
+            yield self
+            return
+        within = self.reserve(cost, what)
+        try:
+            yield within
+        except BaseException:
+            with suppress(PrivetError):  # it expires by itself
+                within.close_reservation("cancelled")
+            raise
+        within.close_reservation()
+
+    @property
+    @abstractmethod
+    def identity(self) -> list[Any]:
+        """Everything that what is answered, charged and promised depends on, beside the rows."""
+
+    @abstractmethod
+    def ask_once(
+        self,
+        key: str,
+        query: Query[A],
+        epsilon: Number | None = None,
+        *,
+        rho: Number | None = None,
+    ) -> A:
+        """Answer a query under a key that pays once: asked again, it gets the recorded answer.
+
+        Raises :class:`~privet.errors.KeyReused` where the key paid for something else.
+        """
+
+    @abstractmethod
+    def keyed_charges(self, prefix: str) -> list[tuple[Entry, bool]]:
+        """The charges under keys with this prefix, and whether each was answered."""
+
+    @abstractmethod
+    def reserve(self, cost: Cost, what: str, key: str = "") -> AnyCurator:
+        """Set a cost aside, durably, and return a curator that charges it. With the key of a
+        reservation that is there, for the same work, go on with that one.
+        """
+
+    @abstractmethod
+    def close_reservation(self, why: str = "done") -> None:
+        """End the reservation: what is left of it can be spent by others."""
+
+    @abstractmethod
+    def cancel_reservation(self, key: str) -> None:
+        """End the reservation of this key, whoever in this process made it."""
+
+    @abstractmethod
+    def reservation_state(self, key: str) -> str:
+        """Whether the reservation of this key is ``open``, ``done``, ``cancelled`` or ``expired``;
+        empty where there is none.
+        """
 
     def claim(self, release: str) -> None:  # noqa: B027
         """Say which release was paid for, where a ledger can record it."""
 
     @abstractmethod
-    def split_people(self, n_parts: int, epsilon: Number) -> Sequence[AnyCurator]:
+    def split_people(self, n_parts: int, epsilon: Number, key: str = "") -> Sequence[AnyCurator]:
         """Divide the people at random into disjoint parts, each with a curator and a budget of
         ``epsilon`` of its own, charged here once (parallel composition over disjoint people).
         """

@@ -13,8 +13,12 @@ from privet.counts.base import CountSource, Table
 from privet.counts.open import open_table
 from privet.curator.accounting import Accounting
 from privet.curator.base import AnyCurator
+from privet.curator.digest import digest_of, facts_of
+from privet.curator.packing import packed, unpacked
+from privet.curator.recorded import answered, replayed
 from privet.errors import ParameterError, PrivetError, TableError
 from privet.ledger import Entry, Ledger, MemoryLedger
+from privet.ledger.keyed import KeyedLedger
 from privet.mechanisms.randomness import Bits, SystemBits
 from privet.queries import Answer, Price, Query, Share, ShareCounts, checked
 from privet.queries.count import Asked
@@ -128,6 +132,29 @@ class Curator(Accounting, AnyCurator):
         private = self.private and not price.exactly
         return asked.answer(released, Answer(cost.promised(self.schema), cost, private, entry))
 
+    def ask_once(
+        self,
+        key: str,
+        query: Query[A],
+        epsilon: Number | None = None,
+        *,
+        rho: Number | None = None,
+    ) -> A:
+        asked = checked(query, self.schema)
+        if not asked.for_analysts:  # before a charge whose answer could never be given again
+            raise ParameterError(f"{asked.name} is asked once, and never written down")
+        # A key pays for one query to one curator: about one table, under one schema, at one price.
+        digest = digest_of((self.identity, facts_of(asked, epsilon, rho)))
+        keyed = KeyedLedger(self.ledger, self.analyst, key, digest)
+        fresh: list[A] = []
+
+        def work() -> bytes:
+            fresh.append(self.charging(keyed).ask(asked, epsilon, rho=rho))
+            return packed(fresh[0])
+
+        kept = replayed(keyed) or answered(keyed, work)
+        return fresh[0] if kept is None else unpacked(kept.answer, asked)
+
     def share(self, question: Asked, epsilon: Number, *, parties: int) -> Share:
         """Return class counts with one of ``parties`` shares of the noise of :meth:`count`, to
         leave this process inside secure aggregation only: :class:`~privet.queries.ShareCounts`.
@@ -140,7 +167,7 @@ class Curator(Accounting, AnyCurator):
         with self._source.snapshot():
             yield
 
-    def split_people(self, n_parts: int, epsilon: Number) -> list[Curator]:
+    def split_people(self, n_parts: int, epsilon: Number, key: str = "") -> list[Curator]:
         """Curators of disjoint random parts of the people, each with a budget of ``epsilon`` of its
         own, charged here once.
 
@@ -154,7 +181,14 @@ class Curator(Accounting, AnyCurator):
         budget = Budget(Cost.pure(amount).promised(self.schema).epsilon)
         # divides when it is first asked
         sources = self._source.parts(n_parts, self._bits.words(4).tobytes())
-        self._charge(Cost.pure(amount), f"{n_parts} disjoint groups of people")
+        charged = self
+        if key:
+            said = ("split-people", n_parts, amount)
+            digest = digest_of((self.identity, said))
+            charged = self.charging(KeyedLedger(self.ledger, self.analyst, key, digest))
+        entry = charged._charge(Cost.pure(amount), f"{n_parts} disjoint groups of people")
+        if key:  # the answer is who is in which group, and stays in this process
+            self.ledger.record(entry.number, b"{}")
         names = [f"{self.dataset} (part {number + 1} of {n_parts})" for number in range(n_parts)]
         parts = [
             Curator.over(

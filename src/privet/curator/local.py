@@ -19,6 +19,7 @@ from privet.curator.corrected import counted
 from privet.curator.debiased import Debiased, Floats, Judged
 from privet.curator.gains import best_split
 from privet.errors import ParameterError
+from privet.ledger import Entry
 from privet.mechanisms.criteria import criterion_named
 from privet.mechanisms.randomness import Bits, SystemBits, uniform_below
 from privet.queries import (
@@ -130,6 +131,37 @@ class LocalCurator(AnyCurator):
     @contextmanager
     def snapshot(self) -> Iterator[None]:
         yield  # records never change
+
+    # -- nothing is charged, so nothing is set aside or recorded -----------------------------------
+
+    @property
+    def identity(self) -> list[Any]:
+        return [self.account, self.schema.to_json(), self.private]
+
+    def ask_once(
+        self,
+        key: str,  # noqa: ARG002
+        query: Query[A],
+        epsilon: Number | None = None,
+        *,
+        rho: Number | None = None,
+    ) -> A:
+        return self.ask(query, epsilon, rho=rho)
+
+    def keyed_charges(self, prefix: str) -> list[tuple[Entry, bool]]:  # noqa: ARG002
+        return []
+
+    def reserve(self, cost: Cost, what: str, key: str = "") -> LocalCurator:  # noqa: ARG002
+        return self
+
+    def close_reservation(self, why: str = "done") -> None:
+        """There is none."""
+
+    def cancel_reservation(self, key: str) -> None:
+        """There is none."""
+
+    def reservation_state(self, key: str) -> str:  # noqa: ARG002
+        return ""
 
     # -- queries -----------------------------------------------------------------------------------
 
@@ -259,7 +291,12 @@ class LocalCurator(AnyCurator):
         ]
         return ModelChoice(**self._terms, index=int(np.argmax(right)))
 
-    def split_people(self, n_parts: int, epsilon: Number | None = None) -> list[LocalCurator]:  # noqa: ARG002
+    def split_people(
+        self,
+        n_parts: int,
+        epsilon: Number | None = None,  # noqa: ARG002
+        key: str = "",  # noqa: ARG002
+    ) -> list[LocalCurator]:
         """Curators of disjoint random parts of the records."""
         if isinstance(n_parts, bool) or not isinstance(n_parts, int) or not 1 <= n_parts <= 10_000:
             raise ParameterError(f"n_parts must be a whole number from 1 to 10000, got {n_parts!r}")

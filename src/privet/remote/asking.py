@@ -4,13 +4,15 @@ before it is sent, in the same words.
 
 from __future__ import annotations
 
+import secrets
 from collections.abc import Iterable, Mapping
 from contextlib import AbstractContextManager
-from typing import Any, TypeVar
+from typing import Any, Self, TypeVar
 
 from privet.budget import Cost, Number, Unit
 from privet.curator import AnyCurator
 from privet.errors import ParameterError
+from privet.ledger import Entry
 from privet.mechanisms.randomness import Bits, SystemBits
 from privet.queries import Answer, Preview, Price, Query, checked
 from privet.queries.base import read_answer
@@ -28,9 +30,20 @@ class RemoteAsking(AnyCurator):
         self._session = session
         self._schema, self._dataset = session.schema, session.dataset
         self._bits: Bits = SystemBits()
+        self._claimed = ""
 
     def ask(
         self, query: Query[A], epsilon: Number | None = None, *, rho: Number | None = None
+    ) -> A:
+        return self.ask_once("", query, epsilon, rho=rho)
+
+    def ask_once(
+        self,
+        key: str,
+        query: Query[A],
+        epsilon: Number | None = None,
+        *,
+        rho: Number | None = None,
     ) -> A:
         asked = checked(query, self.schema)
         if not asked.for_analysts:
@@ -42,7 +55,43 @@ class RemoteAsking(AnyCurator):
         def read(told: Mapping[str, Any]) -> A:
             return read_answer(asked, told, cost)
 
-        return self._session.ask(asked.name, body, read)
+        return self._session.ask(asked.name, body, read, key)
+
+    # -- reservations ------------------------------------------------------------------------------
+
+    def reserve(self, cost: Cost, what: str, key: str = "") -> Self:
+        within = type(self).__new__(type(self))  # copies for others are refused: there is a token
+        vars(within).update(vars(self))
+        if not self._session.reserves:  # a service of 0.1: what does not fit is refused at least
+            self.require([cost])
+            return within
+        within._reservation = key or f"fit-{secrets.token_hex(16)}"
+        self._session.reserve({"key": within._reservation, "what": what, **_planned(cost)})
+        return within
+
+    def close_reservation(self, why: str = "done") -> None:
+        if self._reservation:
+            self._session.close_reservation(self._reservation, why, self._claimed)
+
+    def cancel_reservation(self, key: str) -> None:
+        self._session.close_reservation(key, "cancelled", "")
+
+    def reservation_state(self, key: str) -> str:
+        if not self._session.reserves:
+            return ""
+        return str(self._session.reservation(key).get("state", ""))
+
+    def claim(self, release: str) -> None:
+        self._claimed = release
+
+    def keyed_charges(self, prefix: str) -> list[tuple[Entry, bool]]:
+        listed = self._session.history()
+        return [(entry, entry.answered) for entry in listed if entry.key.startswith(prefix)]
+
+    @property
+    def identity(self) -> list[Any]:
+        schema = self.schema.to_json()
+        return [self.account, self.dataset, "", schema, self.private, self.unit]
 
     @property
     def account(self) -> str:
@@ -75,7 +124,10 @@ class RemoteAsking(AnyCurator):
 
     def _about(self) -> Json:
         """Which rows a query is about, where these are not all rows of the moment."""
-        return {} if self._session.snapshot_id is None else {"snapshot": self._session.snapshot_id}
+        about = {} if not self._reservation else {"reservation": self._reservation}
+        if self._session.snapshot_id is not None:
+            about["snapshot"] = self._session.snapshot_id
+        return about
 
 
 def _planned(cost: Cost) -> Json:

@@ -44,9 +44,9 @@ class RemoteCurator(RemoteAsking):
     @property
     def left(self) -> Fraction:
         """What can still be spent, in the unit of the data set's cap and for the declared
-        neighbours. Asks the curator each time.
+        neighbours: within a reservation, what is left of it. Asks the curator each time.
         """
-        return self._session.left
+        return self.preview([]).left if self._reservation else self._session.left
 
     @property
     def spent(self) -> Cost:
@@ -64,7 +64,7 @@ class RemoteCurator(RemoteAsking):
         """This analyst's charges with their receipts, oldest first."""
         return list(self._session.history())
 
-    def split_people(self, n_parts: int, epsilon: Number) -> list[RemotePart]:
+    def split_people(self, n_parts: int, epsilon: Number, key: str = "") -> list[RemotePart]:
         """Curators of disjoint random parts of the people, each with a budget of ``epsilon`` of its
         own, charged here once.
 
@@ -81,8 +81,9 @@ class RemoteCurator(RemoteAsking):
             )
         division = self._session.ask(
             "divide",
-            {**price, "n_parts": n_parts, "snapshot": snapshot},
+            {**price, "n_parts": n_parts, **self._about()},
             lambda told: divided_of(told, n_parts),
+            key,
         )
         return [
             RemotePart(self._session, snapshot, division, number, n_parts)

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from fractions import Fraction
-from typing import NoReturn
+from typing import NoReturn, Self
 
-from privet.budget import Number, Unit
+from privet.budget import Cost, Number, Unit
 from privet.errors import QuestionError
 from privet.queries.shapes import Json
 from privet.remote.asking import RemoteAsking
@@ -46,7 +46,7 @@ class RemotePart(RemoteAsking):
         """What is left of the part's own budget. Asks the curator each time."""
         return self.preview([]).left
 
-    def split_people(self, n_parts: int, epsilon: Number) -> NoReturn:  # noqa: ARG002
+    def split_people(self, n_parts: int, epsilon: Number, key: str = "") -> NoReturn:  # noqa: ARG002
         """Not over HTTP."""
         raise QuestionError(
             "a part of the people cannot be divided again over HTTP; divide them into more parts "
@@ -62,3 +62,11 @@ class RemotePart(RemoteAsking):
             "snapshot": self._snapshot,
             "part": {"division": self._division, "number": self._number},
         }
+
+    def reserve(self, cost: Cost, what: str, key: str = "") -> Self:  # noqa: ARG002
+        """The budget of a part is its own: nobody else spends from it."""
+        self.require([cost])
+        return self
+
+    def close_reservation(self, why: str = "done") -> None:
+        """There is none."""

@@ -19,7 +19,9 @@ from privet.errors import (
     PrivacyError,
     PrivetError,
     QuestionError,
+    ReservationClosed,
     SchemaError,
+    TooManyReservations,
     Unavailable,
 )
 from privet.text import shortened, visible
@@ -31,6 +33,8 @@ _ERRORS: dict[str, type[PrivetError]] = {
     "schema": SchemaError,
     "privacy": PrivacyError,
     "key-reused": KeyReused,
+    "reservation-closed": ReservationClosed,
+    "too-many-reservations": TooManyReservations,
     "access": AccessError,
     "not-granted": AccessError,
     "too-large": QuestionError,

@@ -39,6 +39,7 @@ class Session:
             self.unit: Unit = facts["unit"]
             self.private, self.reason = facts["private"] is True, str(facts["reason"])
             self.account = str(facts["account"])
+            self.reserves = facts.get("reservations") is True  # a service of 0.1 does not
             if self.schema.fingerprint != facts["fingerprint"] or self.unit not in get_args(Unit):
                 raise ValueError
 
@@ -93,18 +94,35 @@ class Session:
         with understood("snapshot"):
             return str(begun["snapshot"])
 
+    def reserve(self, body: Json) -> Json:
+        """Set an amount aside."""
+        return self.link.post(f"{self._path}/reservations", _written(body))
+
+    def close_reservation(self, key: str, why: str, model: str) -> None:
+        """End a reservation."""
+        body = {"why": why, "model": model}
+        self.link.post(f"{self._path}/reservations/{quote(key, safe='')}/close", _written(body))
+
+    def reservation(self, key: str) -> Json:
+        """A reservation; empty where there is none."""
+        told = self.link.get(f"{self._path}/reservations")
+        with understood("list of reservations"):
+            return next((one for one in told["reservations"] if one["key"] == key), {})
+
     def preview(self, body: Json) -> Json:
         """What would be charged."""
         return self.link.post(f"{self._path}/preview", _written(body))
 
-    def ask(self, kind: str, body: Json, read: Callable[[Json], Answered]) -> Answered:
+    def ask(
+        self, kind: str, body: Json, read: Callable[[Json], Answered], key: str = ""
+    ) -> Answered:
         """The answer to a question that is paid for.
 
         A question that got no answer keeps its key: asked again, it is the same request to the
         curator, and not charged again.
         """
         written = _written(body)
-        key = self._unanswered.pop((kind, written), None) or secrets.token_urlsafe(24)
+        key = key or self._unanswered.pop((kind, written), "") or secrets.token_urlsafe(24)
         try:
             reply = self.link.post(
                 f"{self._path}/{kind}",

@@ -1,5 +1,6 @@
-"""A curator for work that may be interrupted: every answer is recorded in the ledger with its
-charge, and given again for the same key (:mod:`privet.curator.recorded`).
+"""A curator for work that may be interrupted: every query has a key, which pays once. Asked again,
+it gets the answer that was recorded (:mod:`privet.curator.recorded`), in this process or at a
+curator's service.
 """
 
 from __future__ import annotations
@@ -7,33 +8,28 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import AbstractContextManager, contextmanager
 from fractions import Fraction
-from typing import TypeVar
+from typing import Any, TypeVar
 
 from privet.budget import Cost, Number, Unit
-from privet.curator import AnyCurator, Curator
-from privet.curator.recorded import answered, replayed
-from privet.errors import BudgetExceeded, KeyReused, ParameterError
+from privet.curator import AnyCurator
+from privet.errors import BudgetExceeded, KeyReused, ParameterError, ReservationClosed
 from privet.ledger import Entry
-from privet.ledger.keyed import KeyedLedger
-from privet.ledger.reservations import Reservation
 from privet.mechanisms.randomness import Bits
-from privet.queries import Answer, Preview, Query, checked
-from privet.resume.digest import digest_of, facts_of
-from privet.resume.packing import packed, unpacked
-from privet.resume.unfinished import KeptBits, Unfinished, identity_of
+from privet.queries import Answer, Preview, Query
+from privet.resume.unfinished import KeptBits, Unfinished
 
 A = TypeVar("A", bound=Answer)
 
 
 class ResumableCurator(AnyCurator):
-    """Asks a curator of this process, each query under the next key of the work.
+    """Asks a curator, each query under the next key of the work.
 
     ``paid`` is told, after each answer, which share of what was required has been paid for.
     """
 
     def __init__(
         self,
-        curator: Curator,
+        curator: AnyCurator,
         unfinished: Unfinished,
         paid: Callable[[float], None] = lambda _: None,
     ) -> None:
@@ -41,7 +37,6 @@ class ResumableCurator(AnyCurator):
         self._schema, self._dataset = curator.schema, curator.dataset
         self._bits = KeptBits(curator.bits, unfinished)
         self._asked, self._spent, self._required = 0, Fraction(0), Fraction(0)
-        self._within = False
 
     def ask(
         self, query: Query[A], epsilon: Number | None = None, *, rho: Number | None = None
@@ -49,37 +44,39 @@ class ResumableCurator(AnyCurator):
         """The answer to the next query of the work: the recorded one, or a new one that is
         recorded before anybody sees it.
         """
-        asked = checked(query, self.schema)
-        if not asked.for_analysts:  # what must not leave the owner's process is never recorded
-            raise ParameterError(f"{asked.name} cannot be recorded; ask the curator itself")
-        # before the charge: what was drawn for this query must not be drawn again
-        self._unfinished.save()
-        self._asked += 1
-        key = f"{self._unfinished.key}.{self._asked}"
-        # A key pays for one query to one curator: about one table, under one schema, at one price.
-        digest = digest_of((identity_of(self._curator), facts_of(asked, epsilon, rho)))
-        keyed = KeyedLedger(self._curator.ledger, self._curator.analyst, key, digest)
-        fresh: list[A] = []
+        return self.ask_once(self._next_key(), query, epsilon, rho=rho)
 
-        def work() -> bytes:
-            fresh.append(self._curator.charging(keyed).ask(asked, epsilon, rho=rho))
-            return packed(fresh[0])
-
+    def ask_once(
+        self,
+        key: str,
+        query: Query[A],
+        epsilon: Number | None = None,
+        *,
+        rho: Number | None = None,
+    ) -> A:
         try:
-            kept = replayed(keyed) or answered(keyed, work)
+            told = self._curator.ask_once(key, query, epsilon, rho=rho)
         except KeyReused:
             raise ParameterError(
                 f"the fit in {self._unfinished.path} does not ask what it asked before it was "
                 "interrupted (was Privet or the schema changed since?); give it up with --anew "
                 "(what it has cost is spent)"
             ) from None
-        if kept is None:  # nothing was charged, so there was nothing to keep
-            return fresh[0]
-        told = unpacked(kept.answer, asked)
+        except ReservationClosed as closed:
+            raise ReservationClosed(
+                f"{closed}. The answers that the fit has paid for are kept, but it cannot go on: "
+                "begin again with --anew"
+            ) from None
         if self._required:
             self._spent += told.cost.amount(self.unit) or Fraction(0)
             self._paid(float(self._spent / self._required))
         return told
+
+    def _next_key(self) -> str:
+        # before the charge: what was drawn for this query must not be drawn again
+        self._unfinished.save()
+        self._asked += 1
+        return f"{self._unfinished.key}.{self._asked}"
 
     # -- what is public ----------------------------------------------------------------------------
 
@@ -104,6 +101,10 @@ class ResumableCurator(AnyCurator):
         return self._curator.reason
 
     @property
+    def identity(self) -> list[Any]:
+        return self._curator.identity
+
+    @property
     def bits(self) -> Bits:
         """Randomness for structure that is drawn and released; it is drawn once for the work."""
         return self._bits
@@ -116,49 +117,21 @@ class ResumableCurator(AnyCurator):
     @property
     def answered(self) -> int:
         """How many answers were paid for before the work was interrupted."""
-        ledger = self._curator.ledger
-        return sum(1 for entry in self._charges() if ledger.answer(entry.number) is not None)
+        return sum(1 for _, answered in self._charges() if answered)
 
     @property
     def charged(self) -> bool:
         """Whether the work has cost anything yet."""
         return bool(self._charges())
 
-    def _charges(self) -> list[Entry]:
-        entries = self._curator.ledger.entries(self.dataset, self._curator.analyst)
-        return [entry for entry in entries if entry.key.startswith(f"{self._unfinished.key}.")]
+    def _charges(self) -> list[tuple[Entry, bool]]:
+        return self._curator.keyed_charges(f"{self._unfinished.key}.")
+
+    def keyed_charges(self, prefix: str) -> list[tuple[Entry, bool]]:
+        return self._curator.keyed_charges(prefix)
 
     def preview(self, plan: Iterable[Cost]) -> Preview:
         return self._curator.preview(plan)
-
-    @contextmanager
-    def reserving(self, cost: Cost | None, what: str) -> Iterator[ResumableCurator]:
-        """Set a cost aside under the key of the work, or go on with what was. It stays set aside
-        when the work is interrupted, so that it can go on.
-        """
-        if cost is None or self._within or (self.charged and not self._reserved):
-            if cost is not None and not self._within:  # a fit that 0.1 began did not reserve
-                self.require([cost])
-            yield self
-            return
-        self._unfinished.save()  # a reservation whose key is forgotten would be lost
-        self._curator, self._within = self._curator.reserve(cost, what, self._unfinished.key), True
-        self._required = self.preview([cost]).cost.amount(self.unit) or Fraction(0)
-        yield self
-        self._curator.close_reservation()
-
-    def claim(self, release: str) -> None:
-        self._curator.claim(release)
-
-    def give_up(self) -> None:
-        """Free what is set aside. What was charged stays charged."""
-        there = self._reserved
-        if there is not None and there.is_open:
-            self._curator.ledger.close_reservation(there.analyst, there.key, why="cancelled")
-
-    @property
-    def _reserved(self) -> Reservation | None:
-        return self._curator.ledger.reservation(self._curator.analyst, self._unfinished.key)
 
     def require(self, plan: Iterable[Cost]) -> None:
         """Raise unless what is still to be paid of a plan fits. Charges nothing."""
@@ -167,14 +140,60 @@ class ResumableCurator(AnyCurator):
         if asked is None:
             return
         self._required = asked
-        to_pay = asked - sum(
-            (entry.cost.amount(self.unit) or Fraction(0) for entry in self._charges()), Fraction(0)
-        )
+        spent = (entry.cost.amount(self.unit) or Fraction(0) for entry, _ in self._charges())
+        to_pay = asked - sum(spent, Fraction(0))
         if to_pay > preview.left:
             raise BudgetExceeded(to_pay, preview.left, self.unit, f"data set {self.dataset!r}")
 
-    def split_people(self, n_parts: int, epsilon: Number) -> Sequence[Curator]:
-        """As the curator does. Who is in which group is forgotten with the process, so groups are
-        divided, and paid for, anew.
+    @contextmanager
+    def reserving(self, cost: Cost | None, what: str) -> Iterator[ResumableCurator]:
+        """Set a cost aside under the key of the work, or go on with what was. It stays set aside
+        when the work is interrupted, so that it can go on.
         """
-        return self._curator.split_people(n_parts, epsilon)
+        if cost is None or self._reservation:
+            yield self
+            return
+        if self.charged and not self.reservation_state(self._unfinished.key):
+            self.require([cost])  # a fit that 0.1 began did not reserve
+            yield self
+            return
+        self._unfinished.save()  # a reservation whose key is forgotten would be lost
+        self._required = self.preview([cost]).cost.amount(self.unit) or Fraction(0)
+        self._curator = self._curator.reserve(cost, what, self._unfinished.key)
+        self._reservation = self._unfinished.key
+        yield self
+        self.close_reservation()
+
+    def reserve(self, cost: Cost, what: str, key: str = "") -> AnyCurator:
+        return self._curator.reserve(cost, what, key)
+
+    def close_reservation(self, why: str = "done") -> None:
+        self._curator.close_reservation(why)
+
+    def reservation_state(self, key: str) -> str:
+        return self._curator.reservation_state(key)
+
+    def give_up(self) -> None:
+        """Free what is set aside. What was charged stays charged."""
+        if self.reservation_state(self._unfinished.key) == "open":
+            self._curator.cancel_reservation(self._unfinished.key)
+
+    def cancel_reservation(self, key: str) -> None:
+        self._curator.cancel_reservation(key)
+
+    def claim(self, release: str) -> None:
+        self._curator.claim(release)
+
+    def split_people(self, n_parts: int, epsilon: Number, key: str = "") -> Sequence[AnyCurator]:
+        """As the curator does. Who is in which group is forgotten with the process, so work that
+        divided its people cannot go on after an interruption, and says so.
+        """
+        if not self._reservation:
+            return self._curator.split_people(n_parts, epsilon, key)
+        mine = key or self._next_key()
+        if any(entry.key == mine for entry, _ in self._charges()):
+            raise ParameterError(
+                f"the fit in {self._unfinished.path} had divided its people into groups, and who "
+                "was in which is forgotten; begin again with --anew (what it has cost is spent)"
+            )
+        return self._curator.split_people(n_parts, epsilon, mine)

@@ -11,11 +11,10 @@ import hashlib
 import secrets
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 
-from privet.curator import Curator
+from privet.curator import AnyCurator
 from privet.errors import ParameterError
 from privet.mechanisms.randomness import Bits, Words
 from privet.model.document import canonical
@@ -38,12 +37,12 @@ class Unfinished:
     saved: int = field(default=-1, compare=False)
 
     @classmethod
-    def begin(cls, path: Path, curator: Curator, *facts: str) -> Unfinished:
+    def begin(cls, path: Path, curator: AnyCurator, *facts: str) -> Unfinished:
         """Go on with the work in this file, if there is one; it must be the same work, as the
         curator and these facts tell.
         """
         work = hashlib.sha256(
-            canonical({"who": identity_of(curator), "facts": list(facts)})
+            canonical({"who": curator.identity, "facts": list(facts)})
         ).hexdigest()
         if not path.exists():
             return cls(path, f"fit-{secrets.token_hex(16)}", work)
@@ -100,20 +99,6 @@ class Unfinished:
     def finish(self) -> None:
         """The work is done."""
         self.path.unlink(missing_ok=True)
-
-
-def identity_of(curator: Curator) -> list[Any]:
-    """Everything about a curator that what it answers, charges and promises depends on: not only
-    the domain of its schema.
-    """
-    return [
-        curator.account,
-        curator.dataset,
-        curator.analyst,
-        curator.schema.to_json(),
-        curator.private,
-        curator.unit,
-    ]
 
 
 class KeptBits:

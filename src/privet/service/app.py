@@ -170,6 +170,35 @@ def _routes(desk: Desk) -> APIRouter:
         requests.PLAN.check(plan, "body")
         return JSONResponse(await run_in_threadpool(desk.preview, analyst, dataset, plan))
 
+    @router.get("/datasets/{name}/reservations", summary="What you have set aside")
+    async def list_reservations(analyst: Analyst, dataset: Granted) -> JSONResponse:
+        return JSONResponse(await run_in_threadpool(desk.list_reservations, analyst, dataset))
+
+    @router.post(
+        "/datasets/{name}/reservations",
+        status_code=201,
+        summary=requests.RESERVE.description,
+        openapi_extra=_body(requests.RESERVE),
+    )
+    async def reserve(request: Request, analyst: Analyst, dataset: Granted) -> JSONResponse:
+        body = await _json(request)
+        requests.RESERVE.check(body, "body")
+        return JSONResponse(await run_in_threadpool(desk.reserve, analyst, dataset, body), 201)
+
+    @router.post(
+        "/datasets/{name}/reservations/{key}/close",
+        summary=requests.CLOSE.description,
+        openapi_extra=_body(requests.CLOSE),
+    )
+    async def close_reservation(
+        request: Request, analyst: Analyst, dataset: Granted, key: str
+    ) -> JSONResponse:
+        body = await _json(request)
+        requests.CLOSE.check(body, "body")
+        return JSONResponse(
+            await run_in_threadpool(desk.close_reservation, analyst, dataset, key, body)
+        )
+
     @router.post(
         "/datasets/{name}/snapshots",
         status_code=201,

@@ -29,12 +29,14 @@ from privet.errors import (
     ParameterError,
     PrivetError,
     QuestionError,
+    ReservationClosed,
     SchemaError,
     TableError,
 )
 from privet.ledger import Entry, Ledger, Receipt, account_digest, left
 from privet.ledger.as_json import cost_to, entry_to
 from privet.ledger.keyed import KeyedLedger
+from privet.ledger.reservations import Reservation
 from privet.queries import Answer, checked
 from privet.queries.shapes import Json
 from privet.service import requests
@@ -135,6 +137,7 @@ class Desk:
             "spent": cost_to(self.home.ledger.spent(dataset.name, analyst)),
             "private": not schema.from_data,
             "reason": "the schema was read off the data" if schema.from_data else "",
+            "reservations": True,
             "version": privet.__version__,
         }
 
@@ -174,11 +177,41 @@ class Desk:
         cost, rows = requests.planned(plan), requests.rows_of(plan)
         if rows.part is None:
             promised = cost.promised(dataset.schema)
+            if rows.reservation:
+                there = self._reservation(analyst, dataset, rows.reservation)
+                return previewed(there.left, there.unit, promised).to_json()
             cap = self.home.ledger.cap(dataset.name) or Budget(0)
             remaining = self.left(dataset.name, analyst)
             return previewed(remaining, cap.unit, promised).to_json()
         snapshot = self._snapshot_of(analyst, dataset, rows.snapshot)
         return snapshot.part(*rows.part).preview([cost]).to_json()
+
+    def reserve(self, analyst: str, dataset: Dataset, body: Json) -> Json:
+        """Set an amount aside for several queries."""
+        cost = requests.reserved(body)
+        if not cost.rho:
+            raise ParameterError("a reservation must be above zero")
+        what = "".join(char if char.isprintable() else "?" for char in body["what"])
+        _, source = self._opened(dataset)
+        self._curator(analyst, dataset, source).reserve(cost, what, body["key"])
+        return _told(self._reservation(analyst, dataset, body["key"]))
+
+    def close_reservation(self, analyst: str, dataset: Dataset, key: str, body: Json) -> Json:
+        """End a reservation of the analyst."""
+        self._reservation(analyst, dataset, key)
+        model = body.get("model") or ""
+        return _told(self.home.ledger.close_reservation(analyst, key, why=body["why"], model=model))
+
+    def list_reservations(self, analyst: str, dataset: Dataset) -> Json:
+        """The reservations of the analyst, newest last."""
+        listed = self.home.ledger.reservations(dataset.name, analyst)
+        return {"reservations": [_told(one) for one in listed[-1000:]]}
+
+    def _reservation(self, analyst: str, dataset: Dataset, key: str) -> Reservation:
+        there = self.home.ledger.reservation(analyst, key)
+        if there is None or there.dataset != dataset.name:
+            raise ReservationClosed(f"you have no reservation {key!r} on this data set")
+        return there
 
     def begin_snapshot(self, analyst: str, dataset: Dataset) -> Json:
         """A snapshot for several questions."""
@@ -206,6 +239,10 @@ class Desk:
         """
         if schema is not None and schema != dataset.schema.fingerprint:
             raise OtherSchema(f"data set {dataset.name!r} has another schema by now; connect again")
+        if body.get("reservation"):
+            # A fit that goes on asks the same in another snapshot.
+            same = {name: value for name, value in body.items() if name != "snapshot"}
+            written = json.dumps(same, sort_keys=True).encode()
         parts = [str(dataset.id).encode(), dataset.name.encode(), operation.encode(), written]
         digest = hashlib.sha256(
             b"".join(b"%d:%b," % (len(part), part) for part in parts)
@@ -307,6 +344,8 @@ class Desk:
         rows = source if snapshot is None else snapshot.source
         curator = part or self._curator(request.analyst, dataset, rows)
         curator = curator.charging(keyed)
+        if part is None:
+            curator = curator.within(requests.rows_of(request.body).reservation)
         if request.operation == "divide":
             assert snapshot is not None
             told = self._divide(snapshot, curator, keyed, request.body)
@@ -429,6 +468,13 @@ def _unreachable(dataset: Dataset, error: PrivetError) -> TableError:
 
 def _unseen(_: Entry) -> None:
     """Nobody needs to know."""
+
+
+def _told(there: Reservation) -> Json:
+    """A reservation, as its analyst may see it."""
+    names = ("number", "time", "key", "what", "unit", "state", "touched")
+    amounts = {name: str(getattr(there, name)) for name in ("reserved", "charged", "left")}
+    return {**{name: getattr(there, name) for name in names}, **amounts}
 
 
 def _written(answer: Json) -> bytes:

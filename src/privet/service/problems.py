@@ -22,8 +22,10 @@ from privet.errors import (
     PrivacyError,
     PrivetError,
     QuestionError,
+    ReservationClosed,
     SchemaError,
     TableError,
+    TooManyReservations,
 )
 from privet.queries.shapes import ShapeError
 from privet.service.limits import TooMany
@@ -56,6 +58,8 @@ class Unanswered(PrivetError):
 _KINDS: list[tuple[type[Exception], str, str, int]] = [
     (Unauthorised, "access", "The token is not known", 401),
     (AccessError, "not-granted", "Not granted", 404),
+    (ReservationClosed, "reservation-closed", "There is no such open reservation", 409),
+    (TooManyReservations, "too-many-reservations", "Too many open reservations", 409),
     (KeyReused, "key-reused", "The key belongs to another request", 409),
     (OtherSchema, "schema", "Another schema", 409),
     (BudgetExceeded, "budget-exceeded", "The budget does not allow this", 403),

@@ -13,7 +13,7 @@ from privet.errors import ParameterError, QuestionError
 from privet.ledger.base import add
 from privet.queries import Load, Query, queries
 from privet.queries.json_shapes import MAX_NODES, MAX_NUMBERS, MAX_TREES, NUMBER, Amount
-from privet.queries.shapes import Field, Fields, Integer, Items, Json, ShapeError, Text
+from privet.queries.shapes import Field, Fields, Integer, Items, Json, OneOf, ShapeError, Text
 from privet.schema import Schema
 
 #: Most exact counts that one request may keep meanwhile.
@@ -38,6 +38,8 @@ _ROWS = {
         description="Ask about one group of people only, from the budget of the division.",
     ),
 }
+_KEY = Text(200, 1)
+_ROWS["reservation"] = Field(_KEY, description="Pay from this reservation, which is still open.")
 _EPSILON = Field(Amount(), True, 'A number above zero, or text such as "1/3", which is exact.')
 _EITHER = Field(Amount(), False, "Give either epsilon or rho; texts such as 1/3 are exact.")
 
@@ -67,6 +69,26 @@ PLAN = Fields(
 )
 
 
+RESERVE = Fields(
+    {
+        "key": Field(_KEY, True, "Names the reservation among your requests."),
+        "what": Field(Text(500, 1), True, "What it is for, in a line."),
+        "epsilon": _EITHER,
+        "rho": _EITHER,
+    },
+    "Set an amount aside, for one row added or removed, to be spent query by query.",
+    ({"key": "fit-1", "what": "fit of privet", "epsilon": "1"},),
+)
+CLOSE = Fields(
+    {
+        "why": Field(OneOf(("done", "cancelled")), True),
+        "model": Field(Text(500), description="The release that it paid for, as you say."),
+    },
+    "End a reservation: what is left of it can be spent again. What was charged stays charged.",
+    ({"why": "done"},),
+)
+
+
 def _shape(query: type[Query[Any]]) -> Fields:
     price = {"epsilon": _EITHER, "rho": _EITHER} if query.in_rho else {"epsilon": _EPSILON}
     return query.shape({**price, **_ROWS})
@@ -81,11 +103,12 @@ BODIES = {name: _shape(query) for name, query in OFFERED.items()} | {"divide": D
 @dataclass(frozen=True)
 class Rows:
     """Which rows a request is about: those of the moment, of a snapshot, or of a group of people
-    in it.
+    in it; and the reservation that it is paid from.
     """
 
     snapshot: str | None = None
     part: tuple[int, int] | None = None
+    reservation: str = ""
 
 
 def check_body(operation: str, body: Any) -> Json:
@@ -101,7 +124,11 @@ def check_body(operation: str, body: Any) -> Json:
 def rows_of(body: Json) -> Rows:
     """Which rows a request is about."""
     part = body.get("part")
-    return Rows(body.get("snapshot"), None if part is None else (part["division"], part["number"]))
+    return Rows(
+        body.get("snapshot"),
+        None if part is None else (part["division"], part["number"]),
+        body.get("reservation") or "",
+    )
 
 
 def query_of(operation: str, schema: Schema, body: Json) -> Query[Any]:
@@ -128,6 +155,11 @@ def check_load(load: Load, n_attributes: int) -> None:
     deepest = max(MAX_DEPTH, n_attributes)
     if load.depth > deepest:
         raise QuestionError(f"a tree may have {deepest} tests on a path, this one has {load.depth}")
+
+
+def reserved(body: Json) -> Cost:
+    """The cost that a reservation sets aside, for one row added or removed."""
+    return planned({"plan": [{name: body.get(name) for name in ("epsilon", "rho")}]})
 
 
 def planned(body: Json) -> Cost:
