@@ -18,11 +18,11 @@ import pytest
 import privet as pv
 from privet.audit import World, audit, audit_subject, pairs_of
 from privet.audit.releases import guarded, updated
-from privet.curator import curator as asked
 from privet.mechanisms import laplace, response
 from privet.mechanisms.gibbs import slack
 from privet.mechanisms.randomness import Bits
 from privet.publish.local import randomizer
+from privet.queries import kinds
 
 
 @pytest.fixture
@@ -76,7 +76,7 @@ def the_same_noise_again(
 def test_wrong_noise_is_caught(
     subject: str, mutant: Callable[..., Any], runs: int, bits: Bits, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(asked, "add_laplace", mutant)
+    monkeypatch.setattr(kinds, "add_laplace", mutant)
     found = audited(subject, runs, bits)
     assert found.verdict == "violated", found
     assert found.bound > 1 == found.claimed
@@ -86,7 +86,7 @@ def test_wrong_noise_is_caught(
 def test_the_best_split_picked_exactly_is_caught(
     bits: Bits, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(asked, "select", lambda bits, scores, *_: scores.index(max(scores)))
+    monkeypatch.setattr(kinds, "select", lambda bits, scores, *_: scores.index(max(scores)))
     found = audited("greedy-tree", 400, bits)
     assert found.verdict == "violated", found
     assert found.pair == "a tie that one row breaks"

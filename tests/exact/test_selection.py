@@ -13,9 +13,9 @@ import pytest
 from privet.budget import Budget
 from privet.cells import Cells, Split
 from privet.curator import Curator
-from privet.curator import curator as asked
 from privet.mechanisms.criteria import criterion_named
 from privet.mechanisms.selection import exponential, permute_and_flip, select
+from privet.queries import kinds
 from privet.question import Partition, Question
 from privet.schema import Categorical, Numeric, Schema
 from tests.exact.bounds import check, exp_bounds
@@ -45,7 +45,7 @@ class Asked:
 
     def __init__(self, ask, schema, monkeypatch):
         self._ask, self._schema, self._seen, self._calls = ask, schema, {}, []
-        monkeypatch.setattr(asked, "select", lambda bits, *given: self._calls.append(given) or 0)
+        monkeypatch.setattr(kinds, "select", lambda bits, *given: self._calls.append(given) or 0)
 
     def __call__(self, table):
         if table not in self._seen:

@@ -17,6 +17,8 @@ import privet as pv
 from privet.budget import Budget
 from privet.cells import Cell, Cells, Condition, Split
 from privet.counts.duckdb_source import DuckDBSource
+from privet.curator.digest import digest_of, facts_of
+from privet.curator.packing import packed, unpacked
 from privet.errors import BudgetExceeded, LedgerError, ModelError, ParameterError
 from privet.ledger import SQLiteLedger
 from privet.model.document import to_document
@@ -39,8 +41,6 @@ from privet.queries import (
 from privet.queries.json_parts import cells_to
 from privet.question import Question
 from privet.resume import ResumableCurator, Unfinished
-from privet.curator.digest import digest_of, facts_of
-from privet.curator.packing import packed, unpacked
 from privet.schema import Categorical, Numeric, Schema
 from privet.space import TreeSpace, all_splits
 from privet.tree import Tree

@@ -24,6 +24,7 @@ from privet.counts.memory import MemorySource
 from privet.errors import LedgerError
 from privet.ledger import Receipt, verify
 from privet.question import Question
+from privet.service import requests
 from privet.service.app import create_app
 from privet.service.limits import Limits
 from tests.service.conftest import FAST, Analyst
@@ -406,6 +407,8 @@ def test_the_history_is_ones_own_in_pages(ada, bob):
     assert rest["next"] is None
     receipts = [Receipt.read(entry["receipt"]) for entry in first["entries"] + rest["entries"]]
     assert all(receipt.answer for receipt in receipts)
+    for wrong in ({"limit": 0}, {"limit": 1001}, {"after": -1}, {"from": 2}):
+        assert ada.get("datasets/people/history", **wrong).status_code == 422
 
 
 def test_another_schema_is_noticed(ada, home, schema):
@@ -574,10 +577,19 @@ def test_the_openapi_description_has_examples_that_work(ada, home):
     described = ada.client.get("/v1/openapi.json").json()
     questions = [path for path in described["paths"] if path.count("/") == 4]
     assert len(questions) == 14
-    for schema in described["components"]["schemas"].values():
-        for example in schema.get("examples", []):
-            assert isinstance(example, dict)
-    count = described["components"]["schemas"]["Count"]["examples"][0]
+    bodies = {
+        path.rpartition("/")[2]: operation["post"]["requestBody"]["content"]
+        for path, operation in described["paths"].items()
+        if "requestBody" in operation.get("post", {})
+    }
+    assert bodies.keys() == {*requests.BODIES, "preview"}
+    for question, content in bodies.items():
+        shape = requests.PLAN if question == "preview" else requests.BODIES[question]
+        examples = content["application/json"]["schema"].get("examples", [])
+        assert examples or question in ("confusion", "choose-model")
+        for example in examples:
+            shape.check(example, "body")
+    (count, *_) = bodies["count"]["application/json"]["schema"]["examples"]
     assert ada.post("count", count).status_code == 200
 
 

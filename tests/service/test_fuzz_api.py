@@ -10,9 +10,9 @@ from urllib.request import urlopen
 
 import pytest
 from hypothesis import HealthCheck, given, settings
-from privet.service.asking import QUESTIONS
 
 from privet.ledger import verify
+from privet.service import requests
 from tests.service.running import PATIENCE, house, serving
 
 schemathesis = pytest.importorskip("schemathesis", reason="needs pip install schemathesis")
@@ -73,16 +73,37 @@ FERTILE = {
         "maxItems": 2,
         "items": {"type": "integer", "minimum": -3, "maximum": 3},
     },
-    "Quantile.attribute": {"enum": ["colour", "age"]},
+    "quantile.attribute": {"enum": ["colour", "age"]},
     "q": {"enum": ["1/2", 0.9, 0, 1, 2, "x"]},
     "expected": {"enum": [[[0, 0]], [[9, 9], [1, 1]], [[1, 2, 3, 4, 5, 6, 7, 8]]]},
     "handicaps": {"enum": [None, [0], [3, -3]]},
-    "ChoosePartition.cells": {"enum": [[[{}]], [[{"colour": ["red"]}], [{}]]]},
-    "ChoosePartition.partitions": {"enum": [None, [{"cells": 0, "by": "age"}]]},
+    "choose-partition.cells": {"enum": [[[{}]], [[{"colour": ["red"]}], [{}]]]},
+    "choose-partition.partitions": {"enum": [None, [{"cells": 0, "by": "age"}]]},
     "n_cells": {"enum": [1, 2, 3]},
-    "Sums.by": {"type": "null"},
-    "Sums.cells": {"enum": [[{}], [{"colour": ["red"]}], [{"colour": [0]}, {"colour": [0, 1]}]]},
+    "sums.by": {"type": "null"},
+    "sums.cells": {"enum": [[{}], [{"colour": ["red"]}], [{"colour": [0]}, {"colour": [0, 1]}]]},
 }
+
+
+def make_fertile(described, question: str = "") -> None:
+    """Put values that mean something into an object of the description, and into its parts."""
+    if isinstance(described, list):
+        for one in described:
+            make_fertile(one)
+    if not isinstance(described, dict):
+        return
+    fields = described.get("properties", {})
+    if fields:
+        described["required"] = sorted(
+            {*described.get("required", []), *(fields.keys() & {"epsilon"})}
+        )
+        fields |= {
+            name: FERTILE.get(f"{question}{name}", FERTILE.get(name, usual))
+            for name, usual in fields.items()
+        }
+    for name, part in (fields or described).items():
+        if name not in ("examples", "enum"):
+            make_fertile(part)
 
 
 @pytest.fixture(scope="module")
@@ -99,26 +120,19 @@ def apis(there):
     for fertile in (False, True):
         with urlopen(f"{base}/v1/openapi.json", timeout=60) as response:
             described = json.load(response)
-        for operation in (
-            operation for path in described["paths"].values() for operation in path.values()
-        ):
-            operation.pop("security")  # the token is sent with all of them
-            for parameter in operation.get("parameters", []):
-                if (parameter["in"], parameter["name"]) == ("path", "name"):
-                    parameter["schema"] = {"type": "string", "enum": ["people"]}
-            if fertile:
-                operation["parameters"] = [
-                    one for one in operation.get("parameters", []) if one["in"] == "path"
-                ]
-        for kind, described_kind in described["components"]["schemas"].items() if fertile else ():
-            fields = described_kind["properties"]
-            described_kind["required"] = sorted(
-                {*described_kind.get("required", []), *(fields.keys() & {"epsilon"})}
-            )
-            fields |= {
-                name: FERTILE.get(f"{kind}.{name}", FERTILE.get(name, usual))
-                for name, usual in fields.items()
-            }
+        for path, operations in described["paths"].items():
+            for operation in operations.values():
+                operation.pop("security")  # the token is sent with all of them
+                for parameter in operation.get("parameters", []):
+                    if (parameter["in"], parameter["name"]) == ("path", "name"):
+                        parameter["schema"] = {"type": "string", "enum": ["people"]}
+                if fertile:
+                    operation["parameters"] = [
+                        one for one in operation.get("parameters", []) if one["in"] == "path"
+                    ]
+                    body = operation.get("requestBody", {"content": {}})["content"]
+                    for one in body.values():
+                        make_fertile(one["schema"], f"{path.rpartition('/')[2]}.")
         made.append(
             schemathesis.openapi.from_dict(described, config=schemathesis.Config.from_dict(config))
         )
@@ -132,7 +146,7 @@ OPERATIONS = [
     ("POST", "/v1/datasets/{name}/preview"),
     ("POST", "/v1/datasets/{name}/snapshots"),
     ("DELETE", "/v1/datasets/{name}/snapshots/{snapshot}"),
-    *(("POST", f"/v1/datasets/{{name}}/{question}") for question in (*QUESTIONS, "divide")),
+    *(("POST", f"/v1/datasets/{{name}}/{question}") for question in requests.BODIES),
 ]
 
 

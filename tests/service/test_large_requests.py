@@ -6,16 +6,18 @@ import json
 
 import numpy as np
 import pytest
-from privet.service.asking import QUESTIONS
-from pydantic import ValidationError
 
 from privet.budget import Budget
 from privet.cells import Cells, Split
 from privet.curator import Curator
 from privet.errors import QuestionError
+from privet.queries import checked
+from privet.queries.json_shapes import TREES
+from privet.queries.shapes import ShapeError
 from privet.question import MAX_ENTRIES, Partition, Question
 from privet.schema import Categorical, Numeric, Schema
 from privet.service import requests
+from privet.service.problems import problem_of
 
 WIDE = Schema({"a": Numeric(0, 1, bins=30_000)}, "y", [str(i) for i in range(10)])
 NO_CELL = {"attribute": [-1], "branch": [], "cell": [-1], "n_cells": 0}
@@ -25,14 +27,18 @@ def test_cells_that_cover_nothing_are_counted_in_the_size_of_a_request():
     """Rows in no cell have counts as well: of every value and class, for every partition."""
     curator = Curator({"a": [0.5], "y": ["1"]}, WIDE, budget=Budget(1))
     for n, fine in ((2, True), (100, False)):
-        asked = requests.Count.model_validate(
-            {"epsilon": "1/100", "cells": [NO_CELL], "partitions": [{"cells": 0, "by": "a"}] * n}
+        body = requests.check_body(
+            "count",
+            {"epsilon": "1/100", "cells": [NO_CELL], "partitions": [{"cells": 0, "by": "a"}] * n},
         )
+        asked = checked(requests.query_of("count", WIDE, body), WIDE)
         if fine:
-            assert QUESTIONS["count"][1](curator, asked)["tables"][0]["numbers"] == []
+            requests.check_load(asked.load, len(WIDE.names))
+            told = curator.ask(asked, body["epsilon"]).to_json()
+            assert told["tables"][0]["numbers"] == []
         else:
             with pytest.raises(QuestionError, match="one request may ask for"):
-                QUESTIONS["count"][1](curator, asked)
+                requests.check_load(asked.load, len(WIDE.names))
 
 
 def test_a_question_is_as_large_as_what_it_counts():
@@ -48,14 +54,14 @@ def test_a_question_is_as_large_as_what_it_counts():
 @pytest.mark.parametrize(
     ("kind", "body"),
     [
-        (requests.Tree, {"attribute": [-1], "branch": [], "counts": [[[]] * 500] * 500}),
+        (TREES, [{"attribute": [-1], "branch": [], "counts": [[[]] * 500] * 500}]),
         (
-            requests.Tree,
-            {"attribute": [None] * 5000, "branch": ["x"] * 5000, "counts": [None] * 5000},
+            TREES,
+            [{"attribute": [None] * 5000, "branch": ["x"] * 5000, "counts": [None] * 5000}],
         ),
-        (requests.Sums, {"epsilon": 1, "score": [[None] * 100] * 1000}),
+        (requests.BODIES["sums"], {"epsilon": 1, "score": [[None] * 100] * 1000}),
         (
-            requests.Choose,
+            requests.BODIES["choose"],
             {
                 "epsilon": 1,
                 "splits": [{"attribute": 1, "branch": [[]] * 100}] * 1000,
@@ -63,17 +69,19 @@ def test_a_question_is_as_large_as_what_it_counts():
             },
         ),
         (
-            requests.Choose,
+            requests.BODIES["choose"],
             {"epsilon": 1, "splits": [], "candidates": [[None] * 100] * 1000, "criterion": "gini"},
         ),
-        (requests.Count, {"epsilon": 1, "cells": [[{"a": [None] * 1000}] * 1000] * 10}),
-        (requests.Count, {"epsilon": 1, "partitions": [{"cells": None}] * 5000}),
+        (requests.BODIES["count"], {"epsilon": 1, "cells": [[{"a": [None] * 1000}] * 1000] * 10}),
+        (requests.BODIES["count"], {"epsilon": 1, "partitions": [{"cells": None}] * 5000}),
     ],
 )
 def test_what_is_wrong_is_told_once_and_not_a_million_times(kind, body):
-    with pytest.raises(ValidationError) as refused:
-        kind.model_validate_json(json.dumps(body))
-    assert refused.value.error_count() < 20
+    with pytest.raises(ShapeError) as refused:
+        kind.check(body, "body")
+    told = json.loads(problem_of(refused.value).body)
+    assert (told["status"], len(told["errors"])) == (422, 1)
+    assert len(told["detail"]) < 1000
 
 
 def test_splits_keep_nothing_behind():

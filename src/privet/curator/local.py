@@ -43,7 +43,7 @@ from privet.queries import (
 )
 from privet.queries.bins import bin_scores, numeric_attribute
 from privet.queries.choose_model import ModelChoice
-from privet.queries.plain import candidate_lists, plain_cells, plain_question
+from privet.queries.plain import plain_cells, plain_question
 from privet.question import Partition, Question
 from privet.schema import Schema
 
@@ -218,7 +218,7 @@ class LocalCurator(AnyCurator):
         tell about are passed over.
         """
         cells = plain_cells(self.schema, query.cells)
-        lists = candidate_lists(self.schema, query.candidates, len(cells))
+        lists = query.lists
         quality = criterion_named(query.criterion, self.schema.n_rows)
         judged = None if query.criterion == "gini" else quality
         found = [

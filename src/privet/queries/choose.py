@@ -24,7 +24,7 @@ from privet.queries.json_parts import (
 )
 from privet.queries.json_shapes import CELLS, MAX_NODES, NUMBER, SPLIT
 from privet.queries.kinds import Selects, Table
-from privet.queries.plain import candidate_lists, load_of, plain_cells
+from privet.queries.plain import load_of, plain_candidates, plain_cells
 from privet.queries.shapes import Field, Items, Json, Text
 from privet.question import Question
 from privet.schema import Schema
@@ -56,6 +56,7 @@ class ChooseSplits(Query[Choices]):
                 "For each cell, the numbers of its candidates among the splits; by default all of "
                 "them."
             ),
+            nullable=True,
         ),
         "criterion": Field(Text(100), description="What makes a split good; by default gini."),
         "mechanism": MECHANISM,
@@ -72,28 +73,32 @@ class ChooseSplits(Query[Choices]):
 
     def plain(self, schema: Schema) -> Self:
         cells = plain_cells(schema, self.cells)
-        candidate_lists(schema, self.candidates, len(cells))
+        candidates = plain_candidates(schema, self.candidates, len(cells))
         mechanism = checked_mechanism(self.mechanism)
         criterion_named(self.criterion, schema.n_rows)
-        # as they were given: lists of their own for each cell, or one for all
-        shared = all(type(one) is Split for one in self.candidates)
-        listed: Any = (
-            tuple(self.candidates) if shared else tuple(tuple(one) for one in self.candidates)  # type: ignore[arg-type]
-        )
-        return type(self)(cells, listed, self.criterion, mechanism)
+        return type(self)(cells, candidates, self.criterion, mechanism)
 
     @property
     def _cells(self) -> Cells:
         assert isinstance(self.cells, Cells)
         return self.cells
 
+    @property
+    def _shared(self) -> tuple[Split, ...]:
+        """The candidates that all cells share; empty where each cell has its own."""
+        return tuple(split for split in self.candidates if isinstance(split, Split))
+
     @cached_property
-    def _lists(self) -> list[Sequence[Split]]:
-        return candidate_lists(self.schema, self.candidates, len(self._cells))
+    def lists(self) -> list[Sequence[Split]]:
+        """The candidates of each cell. As long as there are cells: look at the load first."""
+        if self._shared:
+            return [self._shared] * len(self._cells)
+        return list(self.candidates)  # type: ignore[arg-type]
 
     @cached_property
     def _distinct(self) -> list[Split]:
-        return list(dict.fromkeys(split for splits in self._lists for split in splits))
+        lists = [self._shared] if self._shared else self.lists
+        return list(dict.fromkeys(split for splits in lists for split in splits))
 
     @cached_property
     def _question(self) -> Question:
@@ -107,13 +112,15 @@ class ChooseSplits(Query[Choices]):
 
     @property
     def kind(self) -> Selects:
-        offered = tuple(map(len, self._lists))
+        offered = tuple(map(len, self.lists))
         return Selects(offered, self._quality.score_range, self.mechanism)
 
     @property
     def load(self) -> Load:
         working = load_of(self._question)
-        return Load(sum(map(len, self._lists)), working.counts, working.nodes, working.depth)
+        shared = len(self._shared)
+        scored = shared * len(self._cells) if shared else sum(map(len, self.lists))
+        return Load(scored, working.counts, working.nodes, working.depth)
 
     def describe(self) -> str:
         return f"private selection: {len(self._cells)} cells, {len(self._distinct)} candidates"
@@ -127,19 +134,17 @@ class ChooseSplits(Query[Choices]):
             split: quality.scores(_children(tables[split.attribute], split)).tolist()
             for split in self._distinct
         }
-        return [
-            [scores[split][cell] for split in splits] for cell, splits in enumerate(self._lists)
-        ]
+        return [[scores[split][cell] for split in splits] for cell, splits in enumerate(self.lists)]
 
     def answer(self, released: list[int], terms: Answer) -> Choices:
-        chosen = tuple(splits[index] for splits, index in zip(self._lists, released, strict=True))
+        chosen = tuple(splits[index] for splits, index in zip(self.lists, released, strict=True))
         return Choices(**terms.terms, splits=chosen)
 
     def read_answer(self, data: Mapping[str, Any], terms: Answer) -> Choices:
         splits = tuple(split_from(split) for split in data["splits"])
-        expect(len(splits) == len(self._lists), "its choices are for other cells")
+        expect(len(splits) == len(self.lists), "its choices are for other cells")
         expect(
-            all(split in offered for split, offered in zip(splits, self._lists, strict=True)),
+            all(split in offered for split, offered in zip(splits, self.lists, strict=True)),
             "it chose what was not offered",
         )
         return Choices(**terms.terms, splits=splits)

@@ -61,6 +61,7 @@ class ChoosePartition(Query[Choice]):
             description=(
                 "For each partition, what is subtracted from its distance; by default nothing."
             ),
+            nullable=True,
         ),
         "mechanism": MECHANISM,
     }

@@ -31,8 +31,12 @@ if TYPE_CHECKING:
 _SPACE = Fields(
     {
         "depth": Field(NUMBER, True),
-        "inner": Field(SPLITS, description="The splits above the last level; by default all."),
-        "last": Field(SPLITS, description="The splits at the last level; by default all."),
+        "inner": Field(
+            SPLITS, description="The splits above the last level; by default all.", nullable=True
+        ),
+        "last": Field(
+            SPLITS, description="The splits at the last level; by default all.", nullable=True
+        ),
         "split": Field(Real()),
         "keep": Field(Real()),
     },

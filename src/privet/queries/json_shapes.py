@@ -114,12 +114,13 @@ PARTITIONS = {
                     "cells": Field(
                         NUMBER, description="Which of the listed cells; the first are 0."
                     ),
-                    "by": Field(NAME),
+                    "by": Field(NAME, nullable=True),
                 },
                 "Cells, split further by all values of an attribute.",
             ),
             1,
             10_000,
-        )
+        ),
+        nullable=True,
     ),
 }

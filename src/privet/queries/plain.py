@@ -154,24 +154,34 @@ def checked_model(schema: Schema, model: Model) -> None:
         raise QuestionError("the model is for another schema")
 
 
-def candidate_lists(
+def plain_candidates(
     schema: Schema, candidates: Sequence[Split] | Sequence[Sequence[Split]], n_cells: int
-) -> list[Sequence[Split]]:
-    shared = [split for split in candidates if isinstance(split, Split)]
-    if shared and len(shared) != len(candidates):
+) -> tuple[Split, ...] | tuple[tuple[Split, ...], ...]:
+    """Splits that all cells share, or those of each cell, of plain types.
+
+    What all cells share is checked once: there may be billions of cells that nobody will count.
+    """
+    listed: tuple[Any, ...] = tuple(candidates)
+    if listed and all(isinstance(split, Split) for split in listed):
+        return _plain_splits(schema, listed)
+    if any(isinstance(split, Split) for split in listed):
         raise QuestionError("candidates must be splits, or one list of splits per cell")
-    lists: list[Sequence[Split]] = [shared] * n_cells if shared else list(candidates)  # type: ignore[arg-type]
-    if len(lists) != n_cells:
-        raise QuestionError(f"give one list of candidates per cell ({n_cells}), got {len(lists)}")
-    for c, splits in enumerate(lists):
+    if len(listed) != n_cells:
+        raise QuestionError(f"give one list of candidates per cell ({n_cells}), got {len(listed)}")
+    lists = tuple(tuple(splits) for splits in listed)
+    for cell, splits in enumerate(lists):
         if not splits:
-            raise QuestionError(f"cell {c} has no candidate")
-        for split in splits:
-            # A subclass could look at the counts that it is asked about.
-            if type(split) is not Split:
-                raise ParameterError(f"a candidate must be a Split, got {type(split).__name__}")
-            check_split(schema, split)
+            raise QuestionError(f"cell {cell} has no candidate")
+        _plain_splits(schema, splits)
     return lists
+
+
+def _plain_splits(schema: Schema, splits: tuple[Any, ...]) -> tuple[Split, ...]:
+    for split in splits:
+        if type(split) is not Split:
+            raise QuestionError("candidates must be splits, or one list of splits per cell")
+        check_split(schema, split)
+    return splits
 
 
 def _plain_statement(statement: object) -> bool:

@@ -75,7 +75,8 @@ class FindQuantile(Query[Quantile]):
 
     @property
     def load(self) -> Load:
-        return load_of(self._question)
+        working = load_of(self._question)
+        return Load(self._numeric.bins, working.counts, working.nodes, working.depth)
 
     def describe(self) -> str:
         what = f"{self.attribute}, q {float(self._share):.6g}, {self._numeric.bins} bins"

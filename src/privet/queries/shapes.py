@@ -193,16 +193,19 @@ class Either:
 
 @dataclass(frozen=True)
 class Field:
-    """A named part of an object. One that is not required may be null or left out."""
+    """A named part of an object. One that is not required may be left out, or be null where that
+    says something: none, or all.
+    """
 
     shape: Shape
     required: bool = False
     description: str = ""
+    nullable: bool = False
 
     @property
     def schema(self) -> Json:
         told = self.shape.schema
-        if not self.required:
+        if self.nullable:
             told = {"anyOf": [told, {"type": "null"}]}
         return {**told, "description": self.description} if self.description else told
 
@@ -238,8 +241,8 @@ class Fields:
                 meant = f"; did you mean {close[0]!r}?" if close else ""
                 _refuse(f"{where}.{name[:100]}", f"is not known here{meant}")
         for name, one in self.of.items():
-            if value.get(name) is None:
+            if name not in value:
                 if one.required:
                     _refuse(f"{where}.{name}", "is required")
-            else:
+            elif value[name] is not None or not one.nullable:
                 one.shape.check(value[name], f"{where}.{name}")

@@ -44,7 +44,7 @@ class Sums(Measurement):
         "score": Field(
             Either((_SCORES, Items(_SCORES, 0, 100_000))), True, "By class, or by value and class."
         ),
-        "by": Field(NAME),
+        "by": Field(NAME, nullable=True),
     }
     examples = ({"epsilon": "0.1", "score": [0, 1, 2, 3, 4]},)
 

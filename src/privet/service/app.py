@@ -17,6 +17,7 @@ from typing import Annotated, Any
 from fastapi import APIRouter, Depends, FastAPI, Header, Query, Request, Security
 from fastapi.responses import JSONResponse, Response
 from fastapi.security import HTTPBearer
+from pydantic import BaseModel, ConfigDict, Field
 from starlette.concurrency import run_in_threadpool
 
 import privet
@@ -120,6 +121,15 @@ def create_app(home: Home, limits: Limits | None = None) -> FastAPI:
     return app
 
 
+class _Page(BaseModel):
+    """Which entries of a history; a parameter that is not known is refused."""
+
+    model_config = ConfigDict(extra="forbid")
+
+    after: int = Field(0, ge=0, lt=1 << 60, description="Those with higher numbers only.")
+    limit: int = Field(100, ge=1, le=1000)
+
+
 async def _tidy(desk: Desk) -> None:
     while True:
         await asyncio.sleep(10)
@@ -153,12 +163,10 @@ def _routes(desk: Desk) -> APIRouter:
     async def history(
         analyst: Analyst,
         dataset: Granted,
-        after: Annotated[
-            int, Query(ge=0, lt=1 << 60, description="Those with higher numbers only.")
-        ] = 0,
-        limit: Annotated[int, Query(ge=1, le=1000)] = 100,
+        wanted: Annotated[_Page, Query()],
     ) -> JSONResponse:
-        return JSONResponse(await run_in_threadpool(desk.history, analyst, dataset, after, limit))
+        told = await run_in_threadpool(desk.history, analyst, dataset, wanted.after, wanted.limit)
+        return JSONResponse(told)
 
     @router.post(
         "/datasets/{name}/preview",
@@ -231,7 +239,7 @@ def _routes(desk: Desk) -> APIRouter:
 async def _json(request: Request) -> Any:
     """The body of a request, if it is JSON and says so."""
     kind = request.headers.get("content-type", "").partition(";")[0].strip().lower()
-    if kind != "application/json" and not kind.endswith("+json"):
+    if not re.fullmatch(r"application/(.+\+)?json", kind):
         raise ShapeError("body", "must be JSON, with the content type application/json")
     try:
         return await request.json()

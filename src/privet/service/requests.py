@@ -32,16 +32,20 @@ _ROWS = {
     "snapshot": Field(
         Text(64),
         description="Ask about the rows of this snapshot, rather than those of the moment.",
+        nullable=True,
     ),
     "part": Field(
         _PART,
         description="Ask about one group of people only, from the budget of the division.",
+        nullable=True,
     ),
 }
 _KEY = Text(200, 1)
 _ROWS["reservation"] = Field(_KEY, description="Pay from this reservation, which is still open.")
 _EPSILON = Field(Amount(), True, 'A number above zero, or text such as "1/3", which is exact.')
-_EITHER = Field(Amount(), False, "Give either epsilon or rho; texts such as 1/3 are exact.")
+_EITHER = Field(
+    Amount(), False, "Give either epsilon or rho; texts such as 1/3 are exact.", nullable=True
+)
 
 DIVIDE = Fields(
     {"epsilon": _EPSILON, "n_parts": Field(Integer(1, 10_000), True), **_ROWS},
@@ -53,7 +57,7 @@ PLAN = Fields(
         "plan": Field(
             Items(
                 Fields(
-                    {"epsilon": Field(Amount()), "rho": Field(Amount())},
+                    {unit: Field(Amount(), nullable=True) for unit in ("epsilon", "rho")},
                     "The cost of one planned query, for one row added or removed: an epsilon, a "
                     "rho, or a pair of both.",
                 ),
