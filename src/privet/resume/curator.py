@@ -182,6 +182,7 @@ class ResumableCurator(AnyCurator):
         self._curator.cancel_reservation(key)
 
     def claim(self, release: str) -> None:
+        self._unfinished.save()  # a release has one name, however often the work goes on
         self._curator.claim(release)
 
     def split_people(self, n_parts: int, epsilon: Number, key: str = "") -> Sequence[AnyCurator]:
