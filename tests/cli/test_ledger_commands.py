@@ -123,3 +123,32 @@ def test_names_that_no_file_has_are_one_message(monkeypatch, name, told):
     assert said.startswith("privet: ")
     assert told in said
     assert said.count("\n") == 1
+
+
+def test_what_is_set_aside_is_shown_and_can_be_freed(privet: Run, tmp_path: Path) -> None:
+    path = tmp_path / "book.sqlite"
+    book = SQLiteLedger(path)
+    book.set_cap("people", Budget(2))
+    book.reserve(
+        "people",
+        "owner",
+        Budget("3/2"),
+        "fit of privet",
+        key="fit-1",
+        request="r",
+        schema="s",
+        neighbours="add-remove",
+        rows_per_person=1,
+    )
+    shown = privet("ledger", "show", str(path)).out
+    assert "fit of privet" in shown
+    assert "fit-1" in shown
+    assert " 0.5" in shown  # what is left for others
+    freed = privet("ledger", "cancel", str(path), "fit-1")
+    assert (freed.code, freed.out) == (
+        0,
+        "cancelled 'fit of privet': epsilon 1.5 can be spent again\n",
+    )
+    assert "Set aside" not in privet("ledger", "show", str(path)).out
+    again = privet("ledger", "cancel", str(path), "fit-2")
+    assert (again.code, again.err) == (2, "privet: analyst 'owner' has no reservation 'fit-2'\n")

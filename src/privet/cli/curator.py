@@ -268,7 +268,12 @@ def ledger(
 
     Example: [bold]privet curator ledger --analyst ada[/bold]
     """
-    from privet.cli.tables import budget_table, grants_table, ledger_table
+    from privet.cli.tables import (
+        budget_table,
+        grants_table,
+        ledger_table,
+        reservations_table,
+    )
     from privet.ledger.as_json import entry_to
 
     there = _open(home)
@@ -282,12 +287,35 @@ def ledger(
 
     console = Console()
     console.print(ledger_table(entries, unanswered))
+    open_ones = there.ledger.reservations(dataset, analyst, open_only=True)
+    if open_ones:
+        console.print(reservations_table(open_ones))
     console.print(
         budget_table(
             there.ledger, [name for name in there.ledger.datasets() if dataset in (None, name)]
         )
     )
     console.print(grants_table(there.ledger, there.accounts.analysts(), there.accounts.grants()))
+
+
+@app.command("cancel")
+def cancel(
+    analyst: str = typer.Argument(help="Whose reservation it is."),
+    key: str = typer.Argument(help="Its key, as 'privet curator ledger' has it."),
+    home: Path = HOME,
+) -> None:
+    """Free what an analyst has set aside for a fit. What was charged stays charged, and the fit
+    cannot go on.
+
+    Example: [bold]privet curator cancel ada fit-5a3f...[/bold]
+    """
+    from privet.cli.tables import number
+
+    ledger = _open(home).ledger
+    there = ledger.reservation(analyst, key)
+    ended = ledger.close_reservation(analyst, key, why="cancelled")
+    freed = number(there.left) if there is not None else "0"
+    typer.echo(f"cancelled {ended.what!r}: {ended.unit} {freed} can be spent again")
 
 
 @app.command("verify")

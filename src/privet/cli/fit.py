@@ -41,8 +41,8 @@ def fit(
     """Train a private classifier on a table and write it to a file. The charge is recorded in a
     ledger first.
 
-    A fit of a table that was interrupted goes on when the same command is given again: what it has
-    paid for is not paid again (but for the groups of people of a forest).
+    A fit that was interrupted goes on when the same command is given again, and pays for nothing
+    twice. Its whole cost is set aside until then; --anew frees what was not spent.
 
     Example: [bold]privet fit people.csv --schema people.schema.json --epsilon 1 -o m.json[/bold],
     or through a curator: [bold]privet fit https://curator.example --dataset people --epsilon 1 -o

@@ -27,7 +27,7 @@ def show(
     """
     import json
 
-    from privet.cli.tables import budget_table, ledger_table
+    from privet.cli.tables import budget_table, ledger_table, reservations_table
 
     book = _existing(ledger)
     entries = book.entries(analyst=analyst)
@@ -49,6 +49,9 @@ def show(
 
     console = Console()
     console.print(ledger_table(entries))
+    open_ones = book.reservations(analyst=analyst, open_only=True)
+    if open_ones:
+        console.print(reservations_table(open_ones))
     console.print(budget_table(book, book.datasets()))
 
 
@@ -74,6 +77,26 @@ def cap(
         else f"analyst {analyst!r} on data set {dataset!r}"
     )
     typer.echo(f"cap of {who}: {book.cap(dataset, analyst)}")
+
+
+@app.command("cancel")
+def cancel(
+    ledger: Path = typer.Argument(help="The ledger file."),
+    key: str = typer.Argument(help="The key of the reservation, as 'privet ledger show' has it."),
+    analyst: str = typer.Option("owner", help="Whose it is."),
+) -> None:
+    """Free what is set aside for a fit that was interrupted. What was charged stays charged, and
+    the fit cannot go on.
+
+    Example: [bold]privet ledger cancel people.csv.ledger.sqlite fit-5a3f...[/bold]
+    """
+    from privet.cli.tables import number
+
+    book = _existing(ledger)
+    there = book.reservation(analyst, key)
+    ended = book.close_reservation(analyst, key, why="cancelled")
+    freed = number(there.left) if there is not None else "0"
+    typer.echo(f"cancelled {ended.what!r}: {ended.unit} {freed} can be spent again")
 
 
 def _existing(path: Path) -> SQLiteLedger:

@@ -13,6 +13,7 @@ from rich import box
 from rich.table import Table
 
 from privet.ledger import Entry, Ledger, left
+from privet.ledger.reservations import Reservation
 from privet.queries import LabelledCounts
 
 if TYPE_CHECKING:
@@ -80,7 +81,26 @@ def budget_table(ledger: Ledger, datasets: list[str]) -> Table:
         if cap is not None:
             spent = ledger.spent(dataset).amount(cap.unit)
             if spent is not None:
-                table.add_row(dataset, str(cap), number(spent), at_most(cap.amount - spent))
+                left_over = max(cap.amount - ledger.committed(dataset), Fraction(0))
+                table.add_row(dataset, str(cap), number(spent), at_most(left_over))
+    return table
+
+
+def reservations_table(open_ones: Sequence[Reservation]) -> Table:
+    """What is set aside for fits that are under way, or were interrupted."""
+    table = Table(
+        title="Set aside for fits that are under way or were interrupted",
+        title_justify="left",
+        box=box.SIMPLE_HEAD,
+        pad_edge=False,
+    )
+    for column in ("analyst", "data set", "for", "key", "last used (UTC)"):
+        table.add_column(column)
+    table.add_column("left", justify="right")
+    for one in open_ones:
+        when = one.touched[5:16].replace("T", " ")
+        left_over = f"{one.unit} {at_most(one.left)}"
+        table.add_row(one.analyst, one.dataset, one.what, one.key, when, left_over)
     return table
 
 
