@@ -117,8 +117,8 @@ MUTANTS = (
     Mutant(
         "groups of people are not charged",
         "Curator.split_people",
-        'self._charge(Cost.pure(amount), f"{n_parts} disjoint groups of people")',
-        "",
+        'charged._charge(Cost.pure(amount), f"{n_parts} disjoint groups of people")',
+        'charged._charge(Cost.pure(amount / 2**40), f"{n_parts} disjoint groups of people")',
         "a forest of groups costs nothing",
         (
             "curator/test_curator.py::TestModelsAndParts::test_disjoint_groups_cost_epsilon_once[memory]",

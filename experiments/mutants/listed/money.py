@@ -140,7 +140,7 @@ MUTANTS = (
     ),
     Mutant(
         "an interrupted fit asks again with fresh noise",
-        "ResumableCurator.ask",
+        "Curator.ask_once",
         "replayed(keyed) or answered(keyed, work)",
         "answered(keyed, work)",
         "two answers with different noise for one charge: their mean is closer to the truth",
