@@ -288,7 +288,7 @@ def test_another_schema_is_refused_before_it_is_sent(service, curator, model):
         lambda: curator.confusion(other, 1),
         lambda: curator.choose_model([model, other], 1),
     ):
-        with pytest.raises(QuestionError, match="(about|for) another schema"):
+        with pytest.raises(QuestionError, match=r"(about|for) another schema"):
             ask()
     assert len(service.seen) == sent
 
