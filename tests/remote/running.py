@@ -60,7 +60,8 @@ class Tap:
             for one in self.asked
             if one.startswith("POST ")
         ]
-        return [path for path in paths if path not in ("preview", "snapshots")]
+        free = ("preview", "snapshots", "reservations")
+        return [path for path in paths if path.split("/")[0] not in free]
 
 
 class Running:

@@ -1,4 +1,4 @@
-"""A fit through the service sets its cost aside, is interrupted anywhere, goes on, and pays once."""
+"""A fit through the service sets its cost aside, is interrupted anywhere, goes on, pays once."""
 
 from __future__ import annotations
 

@@ -54,8 +54,18 @@ class ResumableCurator(AnyCurator):
         *,
         rho: Number | None = None,
     ) -> A:
-        try:
+        with self._same_work():
             told = self._curator.ask_once(key, query, epsilon, rho=rho)
+        if self._required:
+            self._spent += told.cost.amount(self.unit) or Fraction(0)
+            self._paid(float(self._spent / self._required))
+        return told
+
+    @contextmanager
+    def _same_work(self) -> Iterator[None]:
+        """Say what to do where the work cannot go on."""
+        try:
+            yield
         except KeyReused:
             raise ParameterError(
                 f"the fit in {self._unfinished.path} does not ask what it asked before it was "
@@ -67,10 +77,6 @@ class ResumableCurator(AnyCurator):
                 f"{closed}. The answers that the fit has paid for are kept, but it cannot go on: "
                 "begin again with --anew"
             ) from None
-        if self._required:
-            self._spent += told.cost.amount(self.unit) or Fraction(0)
-            self._paid(float(self._spent / self._required))
-        return told
 
     def _next_key(self) -> str:
         # before the charge: what was drawn for this query must not be drawn again
@@ -159,7 +165,8 @@ class ResumableCurator(AnyCurator):
             return
         self._unfinished.save()  # a reservation whose key is forgotten would be lost
         self._required = self.preview([cost]).cost.amount(self.unit) or Fraction(0)
-        self._curator = self._curator.reserve(cost, what, self._unfinished.key)
+        with self._same_work():
+            self._curator = self._curator.reserve(cost, what, self._unfinished.key)
         self._reservation = self._unfinished.key
         yield self
         self.close_reservation()
