@@ -402,6 +402,17 @@ def test_a_clock_that_goes_back_expires_nothing_early_and_revives_nothing(clocke
     assert verify(ledger) == []
 
 
+def test_time_that_the_ledger_has_seen_has_passed(clocked, ledger):
+    """A clock that was set back does not keep a reservation open."""
+    reserve(ledger)
+    clocked.pass_time(days=7)
+    ledger.set_cap("people", Budget(2))  # a line, but nothing that expires
+    assert ledger.reservation("ada", "fit").is_open
+    clocked.set_clock(START)
+    assert [one.key for one in ledger.expire()] == ["fit"]
+    assert verify(ledger) == []
+
+
 def test_a_clock_that_jumps_ahead_and_back_expires_once(clocked, ledger):
     reserve(ledger, "1/9", "before")
     clocked.pass_time(days=1000)
