@@ -219,6 +219,7 @@ def test_a_service_offers_what_analysts_may_ask_and_nothing_else(service):
         path.rpartition("/")[2] for path in paths if path.startswith("/v1/datasets/{name}/")
     }
     assert described & set(queries()) == offered_to_analysts()
+    about = {"snapshot", "part", "reservation"}
     others = {"divide", "preview", "snapshots", "history", "{snapshot}", "reservations", "close"}
     assert described - set(queries()) == others
     for name, query in queries().items():
@@ -226,7 +227,7 @@ def test_a_service_offers_what_analysts_may_ask_and_nothing_else(service):
             asked = paths[f"/v1/datasets/{{name}}/{name}"]["post"]["requestBody"]["content"]
             told = asked["application/json"]["schema"]
             price = {"epsilon", "rho"} if query.in_rho else {"epsilon"}
-            assert set(told["properties"]) == {*query.fields, *price, "snapshot", "part"}
+            assert set(told["properties"]) == {*query.fields, *price, *about}
             assert told["additionalProperties"] is False
 
 

@@ -298,9 +298,9 @@ def test_what_is_expected_cannot_change_after_it_was_checked(spied, monkeypatch)
     given = [table.copy() for table in EXPECTED]
     charge = MemoryLedger.charge
 
-    def change_then_charge(self, *arguments):
+    def change_then_charge(self, *arguments, **more):
         given[0][:] = 1 << 62
-        return charge(self, *arguments)
+        return charge(self, *arguments, **more)
 
     monkeypatch.setattr(MemoryLedger, "charge", change_then_charge)
     seen = []

@@ -222,12 +222,13 @@ NO_RELEASE: dict[str, str] = {
     "outsource": _NOT_PRIVATE,
     "curator serve": "its answers are looked at in test_answers.py",
     "ledger cap": _ACCOUNTS,
+    "ledger cancel": _ACCOUNTS,
     "curator ledger": "what `ledger show` prints",
     **{
         f"curator {name}": _ACCOUNTS
         for name in (
             *("init", "grant", "revoke", "verify", "dataset add", "dataset list", "dataset remove"),
-            *("analyst add", "analyst token", "analyst role", "analyst list"),
+            *("analyst add", "analyst token", "analyst role", "analyst list", "cancel"),
         )
     },
 }

@@ -72,6 +72,7 @@ def ask_everything(curator: RemoteCurator) -> None:
     model.score_from(curator, TINY)
     everyone = pv.Cells.everything(curator.schema)
     curator.count(everyone, TINY)
+    curator.count(by="colour", epsilon=TINY)
     curator.size(TINY)
     curator.sums(everyone, pv.RowScore(curator.schema, np.array([0, 3])), TINY)
     curator.quantile("age", "1/2", TINY)

@@ -576,15 +576,20 @@ def test_the_openapi_description_has_examples_that_work(ada, home):
     home.ledger.set_cap("people", Budget(10_000), "ada")
     described = ada.client.get("/v1/openapi.json").json()
     questions = [path for path in described["paths"] if path.count("/") == 4]
-    assert len(questions) == 14
+    assert len(questions) == 16
     bodies = {
         path.rpartition("/")[2]: operation["post"]["requestBody"]["content"]
         for path, operation in described["paths"].items()
         if "requestBody" in operation.get("post", {})
     }
-    assert bodies.keys() == {*requests.BODIES, "preview"}
+    free = {
+        "preview": requests.PLAN,
+        "reservations": requests.RESERVE,
+        "close": requests.CLOSE,
+    }
+    assert bodies.keys() == {*requests.BODIES, *free}
     for question, content in bodies.items():
-        shape = requests.PLAN if question == "preview" else requests.BODIES[question]
+        shape = {**requests.BODIES, **free}[question]
         examples = content["application/json"]["schema"].get("examples", [])
         assert examples or question in ("confusion", "choose-model")
         for example in examples:

@@ -19,7 +19,7 @@ TREE = {"attribute": [0, -1, -1], "branch": [1, 2], "cell": [0, 1, -1], "n_cells
 SCORED = {"attribute": [0, -1, -1], "branch": [1, 2], "counts": [[0.5, 1], [2, 3], [-1, 0]]}
 SPLIT = {"attribute": "form", "branch": [0, 1, 1]}
 LISTED = [{"form": ["complete", 1], "age": [0]}, {}]
-ROWS = {"snapshot": "s", "part": {"division": 3, "number": 0}}
+ROWS = {"snapshot": "s", "part": {"division": 3, "number": 0}, "reservation": "fit-1"}
 #: A body that uses each field of each request.
 FULL: dict[str, dict[str, Any]] = {
     "choose": {
@@ -39,6 +39,7 @@ FULL: dict[str, dict[str, Any]] = {
     },
     "confusion": {"rho": "1/3", "model": {"trees": []}},
     "count": {"rho": None, "cells": [TREE, LISTED], "partitions": [{"cells": 0, "by": "form"}]},
+    "count-by": {"rho": None, "by": ["form", "age"], "where": {"form": ["complete", 1]}},
     "divide": {"n_parts": 10_000},
     "draw-tree": {
         "space": {"depth": 2, "inner": [SPLIT], "last": None, "split": 0.5, "keep": 1},

@@ -58,6 +58,7 @@ FERTILE = {
     "epsilon": {"enum": ["0.1", "1/3", 0.5, 1]},
     "rho": {"type": "null"},
     "snapshot": {"type": "null"},
+    "reservation": {"type": "null"},
     "part": {"type": "null"},
     "by": {"enum": [None, "colour", "age", "smokes"]},
     "criterion": {"enum": ["gini", "max", "entropy", "nothing"]},
@@ -146,6 +147,9 @@ OPERATIONS = [
     ("POST", "/v1/datasets/{name}/preview"),
     ("POST", "/v1/datasets/{name}/snapshots"),
     ("DELETE", "/v1/datasets/{name}/snapshots/{snapshot}"),
+    ("GET", "/v1/datasets/{name}/reservations"),
+    ("POST", "/v1/datasets/{name}/reservations"),
+    ("POST", "/v1/datasets/{name}/reservations/{key}/close"),
     *(("POST", f"/v1/datasets/{{name}}/{question}") for question in requests.BODIES),
 ]
 

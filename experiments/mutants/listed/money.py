@@ -170,4 +170,20 @@ MUTANTS = (
         "a model from a seeded curator is released as private",
         ("remote/test_remote_curator.py::test_only_true_is_private[False]",),
     ),
+    Mutant(
+        "an interrupted fit pays again",
+        "ResumableCurator.ask",
+        "self._next_key()",
+        "self._next_key() + __import__('secrets').token_hex(4)",
+        "the answers that were paid for are lost, and the budget with them",
+        ("remote/test_reserved_fits.py::test_a_killed_fit_goes_on_and_pays_what_a_whole_one_pays",),
+    ),
+    Mutant(
+        "what is set aside binds nobody",
+        "held_by",
+        "total = tidy(total + one.left)",
+        "total = total",
+        "somebody else spends what a fit has set aside, and the cap is passed",
+        ("remote/test_reserved_fits.py::test_somebody_else_cannot_starve_a_fit",),
+    ),
 )
