@@ -97,7 +97,7 @@ MUTANTS = (
         "an update without noise",
         "counted_leaves",
         "answer.tables",
-        "tuple(curator._exact(Question.forest(forest)))",
+        "tuple(curator._source.count(Question.forest(forest)))",
         "the counts of whoever came later are exact",
         ("federation/test_update.py::test_each_batch_has_fresh_noise_of_its_own_scale",),
         (Audited("update-disjoint", 150),),
@@ -126,8 +126,8 @@ MUTANTS = (
     Mutant(
         "tuning states the cost of the winner alone",
         "tune",
-        "enumerate(fitted, start=1)",
-        "[(index + 1, fitted[index])]",
+        "best._adopt(replace(models[index], privacy=statement))",
+        "pass",
         "all candidates have looked at the rows, and one of them is stated",
         ("learners/test_sklearn.py::test_tuning_is_paid_for_in_full_and_stated",),
     ),
@@ -152,7 +152,7 @@ MUTANTS = (
         "grow_greedy",
         "noisy = curator.count(cells, shares.counts[depth])",
         "noisy = curator.count(cells, shares.counts[depth])\n"
-        "noisy.tables[0][:] = curator._exact(__import__('privet').Question.of(cells))[0]",
+        "noisy.tables[0][:] = curator._source.count(__import__('privet').Question.of(cells))[0]",
         "that a leaf was split tells that enough people are in it",
         ("trees/test_growers.py::test_stopping_rules_look_at_nothing_else",),
     ),
@@ -177,7 +177,7 @@ MUTANTS = (
         "leaves that nobody is in are left out",
         "RandomTreesClassifier._grow",
         "evidence = weighed([batch], self.shrink)",
-        "exact = curator._exact(__import__('privet').Question.forest(forest))\n"
+        "exact = curator._source.count(__import__('privet').Question.forest(forest))\n"
         "tables = tuple(a * (b > 0) for a, b in zip(batch.tables, exact))\n"
         "batch = type(batch)(tables, batch.deviation)\n"
         "evidence = weighed([batch], self.shrink)",
@@ -208,5 +208,13 @@ MUTANTS = (
         "public_size = False",
         "that presence costs twice epsilon then is told to nobody",
         ("release/test_card.py::test_where_the_number_of_rows_is_public_presence_costs_twice",),
+    ),
+    Mutant(
+        "a model states what it happened to spend",
+        "Spending.statement",
+        "[*self.charges, *self._unused()]",
+        "self.charges",
+        "that a learner stopped early tells of the rows, and the statement promises more privacy",
+        ("conformance/test_learners.py::test_learner[greedy tree, thesis-charges what it states]",),
     ),
 )

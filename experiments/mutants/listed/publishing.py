@@ -81,22 +81,6 @@ MUTANTS = (
         ),
     ),
     Mutant(
-        "the selections of a synthetic table are not stated",
-        "_count",
-        (
-            'spending.paid(f"which pairs of attributes to measure, in {len(chosen)} selections", '
-            "sequential(chosen))"
-        ),
-        "pass",
-        "the statement promises more privacy than the ledger has paid for",
-        (
-            (
-                "publish/synthetic/test_synthesize.py::TestAccounting::test_all_of_epsilon_is_charged_and_no_more[all "  # noqa: E501
-                "pairs-facts0-1]"
-            ),
-        ),
-    ),
-    Mutant(
         "the selections of a synthetic table are not taken off",
         "_count",
         "spending.left = (spending.left or Fraction(0)) - each",
