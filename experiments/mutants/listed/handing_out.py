@@ -215,6 +215,6 @@ MUTANTS = (
         "[*self.charges, *self._unused()]",
         "self.charges",
         "that a learner stopped early tells of the rows, and the statement promises more privacy",
-        ("conformance/test_learners.py::test_learner[greedy tree, thesis-charges what it states]",),
+        ("conformance/test_learners.py::test_learner[noisy ID3-charges what it states]",),
     ),
 )
