@@ -15,8 +15,14 @@ from starlette.testclient import TestClient
 
 from privet.budget import Budget
 from privet.curator import Curator
-from privet.errors import BudgetExceeded, ParameterError, PrivacyError, PrivetError
-from privet.queries import queries
+from privet.errors import (
+    BudgetExceeded,
+    ParameterError,
+    PrivacyError,
+    PrivetError,
+    QuestionError,
+)
+from privet.queries import Count, CountBy, checked, queries
 from privet.queries.kinds import Draws, Measures, Selects, SharesNoise
 from privet.remote.curator import RemoteCurator
 from privet.remote.session import Session
@@ -305,3 +311,42 @@ def test_all_refusals_are_errors_of_ours():
         for _, _, _, error in refusals(Case(EXAMPLES[name][example])):
             kinds = error if isinstance(error, tuple) else (error,)
             assert all(issubclass(one, PrivetError) for one in kinds)
+
+
+class Elusive(int):
+    """A number that is never the same as another, whatever it says."""
+
+    __hash__ = object.__hash__
+
+    def __eq__(self, other: object) -> bool:
+        return self is other
+
+
+@pytest.mark.parametrize(
+    ("by", "where", "message"),
+    [
+        ("hue", {}, "no attribute 'hue'"),
+        (3, {}, "by must be"),
+        ("colour", ["red"], "where must say"),
+        ("colour", {"colour": [1.5]}, "labels .texts. or codes"),
+        ("colour", {"colour": ["rde"]}, "has the values"),
+        ("colour", {"colour": [-1]}, "codes from 0 to 2"),
+        ("colour", {"colour": []}, "codes from 0 to 2"),
+        (["colour", "colour"], {}, "twice"),
+        ("ill", {}, "always counted"),
+    ],
+)
+def test_what_cannot_be_counted_by_is_refused_in_words(by, where, message):
+    with pytest.raises(QuestionError, match=message):
+        checked(CountBy(by, where), SCHEMA)
+
+
+def test_a_number_that_pretends_to_be_two_is_counted_once():
+    query = checked(CountBy("colour", {"colour": [Elusive(1), Elusive(1)]}), SCHEMA)
+    assert query.kind.shapes == ((1, 3),)
+
+
+@pytest.mark.parametrize("cells", ["x", [3], [["colour"]], 7])
+def test_cells_that_are_none_are_refused_in_words(cells):
+    with pytest.raises(PrivetError):
+        checked(Count(cells), SCHEMA)

@@ -152,3 +152,11 @@ def test_a_key_pays_for_one_query_at_one_price(service):
         for query, epsilon in ((Size(), F(1, 9)), (Count([{}]), F(1, 10))):
             with pytest.raises(pv.PrivetError, match="belongs to another request"):
                 curator.ask_once("key.1", query, epsilon)
+
+
+def test_a_reservation_that_the_owner_ends_after_the_last_query_costs_no_model(service, tmp_path):
+    with service.connect("closed") as curator:
+        with curator.reserving(Cost.pure("1/100"), "a fit") as within:
+            within.size(F(1, 200))
+            service.home.ledger.close_reservation("ada", within._reservation, why="cancelled")
+        assert curator.reservation_state(within._reservation) == "cancelled"

@@ -10,6 +10,7 @@ from fractions import Fraction
 from typing import TYPE_CHECKING, Any
 
 from rich import box
+from rich.markup import escape
 from rich.table import Table
 
 from privet.ledger import Entry, Ledger, left
@@ -63,7 +64,7 @@ def ledger_table(entries: list[Entry], unanswered: Collection[int] = ()) -> Tabl
             when,
             entry.dataset,
             entry.analyst,
-            what,
+            escape(what),
             epsilon,
             number(entry.cost.rho),
         )
@@ -100,7 +101,8 @@ def reservations_table(open_ones: Sequence[Reservation]) -> Table:
     for one in open_ones:
         when = one.touched[5:16].replace("T", " ")
         left_over = f"{one.unit} {at_most(one.left)}"
-        table.add_row(one.analyst, one.dataset, one.what, one.key, when, left_over)
+        told = (one.analyst, one.dataset, one.what, one.key, when, left_over)
+        table.add_row(*map(escape, told))  # an analyst wrote some of it
     return table
 
 

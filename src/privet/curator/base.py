@@ -17,7 +17,7 @@ import numpy.typing as npt
 
 from privet.budget import Cost, Number, Unit
 from privet.cells import Cell, Cells, Split
-from privet.errors import BudgetExceeded, ParameterError, PrivetError
+from privet.errors import BudgetExceeded, ParameterError, PrivetError, ReservationClosed
 from privet.ledger import Entry
 from privet.mechanisms.randomness import Bits
 from privet.mechanisms.selection import Selection
@@ -153,7 +153,8 @@ class AnyCurator(ABC):
             with suppress(PrivetError):  # it expires by itself
                 within.close_reservation("cancelled")
             raise
-        within.close_reservation()
+        with suppress(ReservationClosed):  # the owner may have ended it after the last query
+            within.close_reservation()
 
     @property
     @abstractmethod

@@ -199,9 +199,9 @@ class Wanted:
         if len(own) >= MOST_OPEN:
             raise TooManyReservations(
                 f"analyst {self.analyst!r} has {len(own)} open reservations on data set "
-                f"{self.dataset!r}, which is the limit; list them with "
-                "reservations(dataset, analyst, open_only=True), and close or cancel one with "
-                "close_reservation(analyst, key, why='cancelled')"
+                f"{self.dataset!r}, which is the limit; finish an interrupted fit with the command "
+                "that began it, or let the owner free one (privet ledger cancel, privet curator "
+                "cancel)"
             )
         for who in (None, self.analyst):
             limit = caps[who]

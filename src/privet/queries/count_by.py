@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import itertools
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, Self
@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     import pandas as pd
 
 #: Most cells that the attributes before the last may make.
-MAX_CELLS = 100_000
+MAX_CELLS = 10_000
 
 
 @dataclass(frozen=True, eq=False)
@@ -53,6 +53,7 @@ class LabelledCounts(Numbers):
 
 def _codes(schema: Schema, name: str, values: Any) -> tuple[int, ...]:
     """The codes of some values, each once: a row must not be counted twice."""
+    domain_size(schema, name)
     codes = tuple(dict.fromkeys(codes_of(schema, name, values)))
     size = domain_size(schema, name)
     if not codes or not all(0 <= code < size for code in codes):
@@ -88,7 +89,14 @@ class CountBy(Query[LabelledCounts]):
     in_rho = True
 
     def plain(self, schema: Schema) -> Self:
-        by = (self.by,) if isinstance(self.by, str) else tuple(self.by)
+        given: Any = self.by
+        listed = isinstance(given, Iterable) and not isinstance(given, str)
+        by: tuple[str, ...] = tuple(given) if listed else (given,)
+        if not all(type(name) is str for name in by) or not isinstance(self.where, Mapping):
+            raise QuestionError(
+                "by must be names of attributes, and where must say for some of them which values "
+                'count, such as where={"form": ["complete"]}'
+            )
         if len(set(by)) != len(by):
             raise QuestionError("by names an attribute twice")
         for name in by:

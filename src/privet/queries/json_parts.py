@@ -11,7 +11,8 @@ Reading checks values; kinds and sizes were checked by whoever took the JSON in.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
+from numbers import Integral
 from typing import Any
 
 import numpy as np
@@ -59,6 +60,10 @@ def cells_from(
     if data is None:
         return Cells.everything(schema)
     if not isinstance(data, Mapping):
+        if not isinstance(data, Iterable):
+            raise QuestionError(
+                f"cells must be Cells or a list of cells, got {type(data).__name__}"
+            )
         listed = [cell if isinstance(cell, Cell) else _cell(schema, cell) for cell in data]
         return Cells.of(schema, listed, max_nodes=max_nodes)
     attribute, branch, cell = (_whole(data[name]) for name in ("attribute", "branch", "cell"))
@@ -85,6 +90,11 @@ def _whole(numbers: npt.ArrayLike) -> npt.NDArray[np.int32]:
 
 
 def _cell(schema: Schema, data: Mapping[str, Sequence[int | str]]) -> Cell:
+    if not isinstance(data, Mapping):
+        raise QuestionError(
+            'a cell says for some attributes which values are in it, such as {"form": '
+            f'["complete"]}}; got {type(data).__name__}'
+        )
     return Cell(
         tuple(Condition(name, codes_of(schema, name, values)) for name, values in data.items())
     )
@@ -94,16 +104,23 @@ def codes_of(
     schema: Schema, attribute: str, values: int | str | Sequence[int | str]
 ) -> tuple[int, ...]:
     """The codes of some values of an attribute: integers are codes, texts are labels."""
-    listed = [values] if isinstance(values, int | str) else list(values)
+    listed = (
+        list(values) if isinstance(values, Iterable) and not isinstance(values, str) else [values]
+    )
     return tuple(_code(schema, attribute, value) for value in listed)
 
 
-def _code(schema: Schema, attribute: str, value: int | str) -> int:
+def _code(schema: Schema, attribute: str, value: object) -> int:
     """A code as it is, or the code of a label."""
     domain_size(schema, attribute)
-    if isinstance(value, int):
-        return value
+    if type(value) is not bool and isinstance(value, Integral):
+        return int(value)  # plain: a class of its own could pass for another number later
     labels = schema.attributes[attribute].labels
+    if not isinstance(value, str):
+        raise QuestionError(
+            f"values of {attribute!r} must be labels (texts) or codes (integers), got "
+            f"{type(value).__name__}"
+        )
     if value not in labels:
         shown = ", ".join(map(repr, labels[:10])) + (", ..." if len(labels) > 10 else "")
         raise QuestionError(f"{attribute!r} has the values {shown}, got {value[:100]!r}")

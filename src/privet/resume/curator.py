@@ -6,7 +6,7 @@ curator's service.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from contextlib import AbstractContextManager, contextmanager
+from contextlib import AbstractContextManager, contextmanager, suppress
 from fractions import Fraction
 from typing import Any, TypeVar
 
@@ -169,7 +169,8 @@ class ResumableCurator(AnyCurator):
             self._curator = self._curator.reserve(cost, what, self._unfinished.key)
         self._reservation = self._unfinished.key
         yield self
-        self.close_reservation()
+        with suppress(ReservationClosed):  # it may have expired since the last query was answered
+            self.close_reservation()
 
     def reserve(self, cost: Cost, what: str, key: str = "") -> AnyCurator:
         return self._curator.reserve(cost, what, key)
