@@ -33,7 +33,7 @@ def demo(
     write model, card and pictures.
 
     The data is generated on the spot (12 960 rows); nothing is downloaded. A fifth of the rows is
-    kept apart to test on.
+    held out for testing.
     """
     import json
 
@@ -70,7 +70,7 @@ def demo(
     figure = accuracy_over_epsilon(
         table,
         majority=majority,
-        title="Nursery: accuracy on rows kept apart, by what people give away",
+        title="Nursery: accuracy on held-out rows over epsilon",
     )
     save_figure(figure, output / "accuracy.svg")
     accuracy = float((learner.predict(test) == test[schema.target]).mean())
@@ -98,7 +98,7 @@ def demo(
     exact = table["accuracy"][table["learner"] != "privet"].mean()
     listed = ", ".join(f"{value:.3f} at {at:g}" for at, value in by_epsilon.items())
     console.print(
-        f"\nAccuracy on rows kept apart: {accuracy:.3f}. Over epsilon: {listed}; a tree without "
+        f"\nAccuracy on held-out rows: {accuracy:.3f}. Over epsilon: {listed}; a tree without "
         f"privacy: {exact:.3f}; "
         f"always the majority class: {majority:.3f}.",
         soft_wrap=True,

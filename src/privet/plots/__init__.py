@@ -6,7 +6,7 @@
 - :mod:`~privet.plots.chips`: its leaves as the class that they say, for drawn trees
 - :mod:`~privet.plots.layout`: where each node of such a picture stands
 - :mod:`~privet.plots.terms`: ``draw_terms``, the scores for each value of the attributes
-- :mod:`~privet.plots.accuracy`: ``accuracy_over_epsilon``, box plots per learner and epsilon
+- :mod:`~privet.plots.accuracy`: ``accuracy_over_epsilon``, dots with whiskers per learner
 - :mod:`~privet.plots.boxes`: ``draw_boxes``, box plots of a measure by experiment and learner
 - :mod:`~privet.plots.box_panels`: ``draw_box_panels``, box plots of several methods side by side,
   with lines over them

@@ -30,6 +30,7 @@ LINES: tuple[tuple[str, str, Any], ...] = (
     (INK, "v", (0, (8, 2, 1, 2, 1, 2))),
     (QUIET, "X", (0, (3, 3))),
     ("#5b8fd6", "P", (0, (2, 1))),
+    ("#b5541c", "<", (0, (5, 1, 1, 1))),
 )
 _PANEL = (4.6, 3.5)
 #: Sizes of letters, the width of what stands beside a word of the key in inches, and how far series
