@@ -1,5 +1,5 @@
 """Every example in the documentation runs: Python blocks, console walk-throughs and the schema
-file.
+file. The README has tests of its own.
 """
 
 from __future__ import annotations
@@ -16,13 +16,14 @@ from privet.schema import Schema
 from tests.commands import run
 
 ROOT = Path(__file__).parent.parent.parent
-PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").rglob("*.md"))]
+DOCS = sorted((ROOT / "docs").rglob("*.md"))
+PAGES = [*sorted(ROOT.glob("*.md")), *DOCS]
 
 
 def blocks(language: str) -> list:
     """All blocks of one language, page by page."""
     found = []
-    for page in PAGES:
+    for page in DOCS:
         texts = re.findall(
             rf"^```{language}\n(.*?)^```",
             page.read_text(encoding="utf-8"),
