@@ -5,9 +5,9 @@ mechanism and no data.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cached_property
-from typing import Any
+from typing import Any, Literal, get_args
 
 import numpy as np
 import numpy.typing as npt
@@ -17,6 +17,14 @@ from privet.errors import QuestionError
 from privet.schema import Schema
 
 Floats = npt.NDArray[np.float64]
+
+#: What a tree is, as whoever made it states. ``"counts"``: a decision tree of class counts. All
+#: others are parts of a model that adds up scores: ``"drawn"``, a decision tree whose every node
+#: adds the same public amount to one class; ``"calibrated"``, a decision tree whose every node says
+#: one class, with the same scores wherever it says the same; ``"term"``, scores for each value of
+#: one attribute; ``"constant"``, scores that every row gets; ``"scores"``, any other decision tree.
+TreeKind = Literal["counts", "drawn", "calibrated", "term", "constant", "scores"]
+TREE_KINDS: tuple[TreeKind, ...] = get_args(TreeKind)
 
 #: Counts are added up level by level.
 MAX_HEIGHT = 1000
@@ -29,14 +37,19 @@ class Tree:
 
     Counts are what was released: noisy, perhaps smoothed, never exact unless the model says
     ``private: false``. In a model that adds up scores they are class scores, on a log scale, and no
-    counts. A row whose code is unknown at a node stays there, and is answered by that node's
-    counts.
+    counts; ``kind`` says so, and :class:`~privet.model.Model` checks it. A row whose code is
+    unknown at a node stays there, and is answered by that node's counts.
     """
 
     cells: Cells
     counts: Floats
+    # Not compared: it changes no answer, so the digest of a query must not depend on it.
+    kind: TreeKind = field(default="counts", compare=False)
 
     def __post_init__(self) -> None:
+        if self.kind not in TREE_KINDS:
+            known = ", ".join(map(repr, TREE_KINDS))
+            raise QuestionError(f"the kind of a tree must be one of {known}, got {self.kind!r}")
         counts = np.array(self.counts, dtype=np.float64, copy=True)
         if counts.shape != (self.n_nodes, self.schema.n_classes) or not np.isfinite(counts).all():
             raise QuestionError(

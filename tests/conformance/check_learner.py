@@ -183,6 +183,10 @@ def survives_its_file(make: Make, folder: Any) -> None:
     np.testing.assert_array_equal(again.probabilities(codes), learner.model_.probabilities(codes))
     assert again.privacy == learner.privacy_
     assert again.schema == learner.model_.schema
+    kinds = [tree.kind for tree in learner.model_.trees]
+    assert [tree.kind for tree in again.trees] == kinds
+    # "scores" says nothing about a tree: a learner knows what it has made
+    assert "scores" not in kinds
 
 
 def labels_of_any_kind(make: Make) -> None:

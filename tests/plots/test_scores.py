@@ -207,7 +207,7 @@ def test_more_classes_have_a_bar_each_and_a_constant_has_a_panel():
 def test_a_constant_on_all_classes_moves_no_bar():
     model = scored_model()
     lifted = tuple(
-        Tree(tree.cells, tree.counts + (tree.cells.attribute < 0)[:, None])
+        Tree(tree.cells, tree.counts + (tree.cells.attribute < 0)[:, None], tree.kind)
         for tree in model.trees[1:]
     )
     assert bars_of(draw_terms(scored_model(trees=lifted)), 3) == bars_of(draw_terms(model), 3)

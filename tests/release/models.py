@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from fractions import Fraction
 
 import numpy as np
@@ -61,6 +62,10 @@ def small_model(schema: Schema = SCHEMA, **changes) -> Model:
     }
     if changes.get("combine") == "scores":
         facts["noise"] = 0.0
+        changes["trees"] = tuple(
+            replace(tree, kind="scores") if tree.kind == "counts" else tree
+            for tree in changes["trees"]
+        )
     return Model(**{**facts, **changes})
 
 

@@ -13,7 +13,7 @@ from tests.release.models import SCHEMA, small_model, statement
 
 def labelled(cells: Cells, labels, amount: float = 0.7) -> Tree:
     """A tree whose every node says one class."""
-    return Tree(cells, amount * np.eye(cells.schema.n_classes)[labels])
+    return Tree(cells, amount * np.eye(cells.schema.n_classes)[labels], "drawn")
 
 
 def drawn_tree(
@@ -51,7 +51,7 @@ def drawn_tree(
 def term(schema: Schema, name: str, scores) -> Tree:
     """One split with a child per value."""
     cells = Cells.everything(schema).refine({0: Split.multiway(schema, name)})
-    return Tree(cells, np.vstack([np.zeros(schema.n_classes), scores]))
+    return Tree(cells, np.vstack([np.zeros(schema.n_classes), scores]), "term")
 
 
 def small_drawn() -> Tree:
@@ -70,7 +70,7 @@ def scored_model(schema: Schema = SCHEMA, **changes) -> Model:
     """A drawn tree, a term and a constant."""
     if "trees" not in changes:
         scores = [[0.5, -0.25, -0.25], [0, 0, 0], [0.1, 0.2, -0.3], [-1.5, 0.5, 1]]
-        constant = Tree(Cells.everything(schema), np.array([[0.2, -0.1, -0.1]]))
+        constant = Tree(Cells.everything(schema), np.array([[0.2, -0.1, -0.1]]), "constant")
         changes["trees"] = (small_drawn(), term(schema, "age", scores), constant)
     return small_model(
         schema, **{"learner": "gibbs", "combine": "scores", "privacy": statement(schema), **changes}

@@ -78,11 +78,11 @@ def test_a_file_that_was_formatted_anew(tmp_path):
 
 @pytest.mark.parametrize(
     ("version", "shown"),
-    [(2, "2"), (0, "0"), (None, "None"), ("1", "'1'"), (True, "True"), (1.0, "1.0")],
+    [(3, "3"), (0, "0"), (None, "None"), ("1", "'1'"), (True, "True"), (1.0, "1.0")],
 )
 def test_unknown_versions_are_named_whatever_else_they_hold(version, shown, tmp_path):
     document = {**DOCUMENT, "version": version, "new": []}
-    assert f"its version is {shown}, this Privet reads version 1" in reason_of(
+    assert f"its version is {shown}, this Privet reads versions 1 and 2" in reason_of(
         seal(document), tmp_path
     )
 
@@ -233,10 +233,27 @@ def test_sealed_but_wrong(path, value, reason, tmp_path):
         (("combine",), "score", "combine must be 'counts', 'probabilities', 'vote' or 'scores'"),
         (("trees", 0, "counts", 0, 0), 10_001, "counts must lie between -10000 and 10000"),
         (("trees", 0, "counts", 0, 0), -1e300, "counts must lie"),
+        (("kinds",), ["drawn", "term"], "kinds must be a list of 3 out of 'counts', 'drawn'"),
+        (("kinds",), "drawn", "kinds must be a list of 3"),
+        (("kinds", 0), "tree", "kinds must be a list of 3"),
+        (("kinds", 0), ["drawn"], "kinds must be a list of 3"),
+        (("kinds", 0), "counts", "tree 1 holds counts, but the model adds up scores"),
+        (("kinds", 0), "term", "tree 1 is no 'term' tree: a term has one split with a child for"),
+        (("kinds", 0), "constant", "tree 1 is no 'constant' tree: a constant has a single node"),
+        (("kinds", 1), "drawn", "tree 2 is no 'drawn' tree: each of its nodes must add the same"),
+        (("kinds", 1), "calibrated", "tree 2 is no 'calibrated' tree: each of its nodes must say"),
+        (("version",), 1, "kinds must not stand in a file of version 1"),
+        (("combine",), "counts", "version 2 is for models that add up scores"),
     ],
 )
 def test_sealed_scores_but_wrong(path, value, reason, tmp_path):
     assert reason in reason_of(seal(changed(path, value, to_document(scored_model()))), tmp_path)
+
+
+def test_kinds_must_stand_in_version_2(tmp_path):
+    document = to_document(scored_model())
+    del document["kinds"]
+    assert "'kinds' is missing" in reason_of(seal(document), tmp_path)
 
 
 MERGED = to_document(merged_model())

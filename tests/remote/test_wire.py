@@ -52,6 +52,7 @@ from privet.space import TreeSpace
 from privet.tree import Tree
 from tests.cells.domains import cell_lists, domain, partitions, schemas, splits
 from tests.release.models import small_model
+from tests.release.scored import scored_model
 
 amounts = st.fractions(min_value=Fraction(1, 10**9), max_value=10**6)
 costs = st.builds(Cost, st.none() | amounts, amounts)
@@ -307,13 +308,21 @@ def test_shares_of_quantiles_are_exact(q, mechanism):
 
 
 def test_models_are_the_same_documents():
+    for model in (small_model(), scored_model()):
+        assert to_document(sent(Confusion(model), model.schema)[1].model) == to_document(model)
     model = small_model()
-    assert to_document(sent(Confusion(model), model.schema)[1].model) == to_document(model)
     _, back = sent(ChooseModel([model, one_leaf(model.schema)]), model.schema)
     assert list(map(to_document, back.models)) == [
         to_document(model),
         to_document(one_leaf(model.schema)),
     ]
+
+
+def test_a_service_of_0_1_can_read_a_model_of_scores():
+    """It refuses keys and versions that it does not know."""
+    told = Confusion(scored_model()).to_json()["model"]
+    assert told["version"] == 1
+    assert "kinds" not in told
 
 
 @given(costs)

@@ -134,7 +134,7 @@ def own_cells(schema: Schema, cells: Cells) -> Cells:
 def _own(schema: Schema, tree: Tree) -> Tree:
     if type(tree) is not Tree:
         raise ParameterError(f"rows are weighed by released plain trees, got {type(tree).__name__}")
-    own = Tree(own_cells(schema, tree.cells), tree.counts)
+    own = Tree(own_cells(schema, tree.cells), tree.counts, "scores")
     if not np.abs(own.counts).max() <= MAX_SCORE:  # nor NaN
         raise ParameterError(f"scores must be at most {MAX_SCORE:g} in size")
     return own

@@ -53,7 +53,7 @@ def _feed(update: Callable[[bytes], None], thing: Any) -> None:
         update(thing.fingerprint.encode())
     elif is_dataclass(thing) and not isinstance(thing, type):
         update(f"{type(thing).__name__}(".encode())
-        _feed(update, [getattr(thing, field.name) for field in fields(thing)])
+        _feed(update, [getattr(thing, field.name) for field in fields(thing) if field.compare])
     elif isinstance(thing, Mapping):
         _feed(update, sorted(thing.items()))
     elif isinstance(thing, list | tuple):

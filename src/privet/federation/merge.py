@@ -86,7 +86,7 @@ def together(
         [one / sum(voices) for one in voices] if combines == {"scores"} else [1.0] * len(models)
     )
     trees = tuple(
-        Tree(cells, tree.counts * share)
+        Tree(cells, tree.counts * share, tree.kind)
         for model, forest, share in zip(models, forests, shares, strict=True)
         for cells, tree in zip(forest, model.trees, strict=True)
     )

@@ -6,6 +6,7 @@
 - :mod:`~privet.model.document`: what stands in that object, and every check that it must pass;
   :mod:`~privet.model.structure`, :mod:`~privet.model.evidence` and :mod:`~privet.model.statement`
   have its parts
+- :mod:`~privet.model.kinds`: what the kinds of trees promise, and the kinds of files of 0.1
 - :mod:`~privet.model.from_leaves`, :mod:`~privet.model.shrink`: from released leaf counts to trees
 """
 

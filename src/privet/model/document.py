@@ -10,6 +10,7 @@ from __future__ import annotations
 import json
 import math
 from collections.abc import Mapping
+from dataclasses import replace
 from fractions import Fraction
 from typing import Any, get_args
 
@@ -19,6 +20,7 @@ from privet.errors import PrivetError, QuestionError
 from privet.model import COMBINES, Combine, Model
 from privet.model.evidence import evidence_from, evidence_to
 from privet.model.from_leaves import trees_from
+from privet.model.kinds import infer_kinds_of_0_1
 from privet.model.problem import Damaged, require
 from privet.model.statement import privacy_from
 from privet.model.structure import (
@@ -31,8 +33,11 @@ from privet.model.structure import (
     tree_to,
 )
 from privet.schema import Schema
+from privet.tree import TREE_KINDS
 
-VERSION = 1
+#: Version 2 states the kinds of trees. A model of counts has only one kind: its file is of version
+#: 1, which 0.1 reads, too.
+VERSIONS = (1, 2)
 #: A schema of more attributes, or of more values and bins in all, is not built from a file.
 MAX_ATTRIBUTES = 10_000
 MAX_DOMAIN = 1 << 22
@@ -50,7 +55,7 @@ _KEYS = (
     "privacy",
     "trees",
 )
-_OPTIONAL = ("leaves",)
+_OPTIONAL = ("leaves", "kinds")
 
 
 def canonical(value: Any) -> bytes:
@@ -68,7 +73,17 @@ def canonical(value: Any) -> bytes:
 
 
 def to_document(model: Model) -> dict[str, Any]:
-    """The document of a model, without its checksum."""
+    """The document of a model, without its checksum, in the first version that can say it."""
+    document = to_document_of_0_1(model)
+    if model.combine != "scores":
+        return document
+    return {**document, "version": 2, "kinds": [tree.kind for tree in model.trees]}
+
+
+def to_document_of_0_1(model: Model) -> dict[str, Any]:
+    """The document of a model in version 1, which every Privet reads and which does not state the
+    kinds of trees.
+    """
     fits = all(tree.schema.fingerprint == model.schema.fingerprint for tree in model.trees)
     require(fits, "its trees are about another schema")
     of_trees: dict[str, Any] = (
@@ -81,7 +96,7 @@ def to_document(model: Model) -> dict[str, Any]:
     )
     return {
         "privet": "model",
-        "version": VERSION,
+        "version": 1,
         "learner": model.learner,
         "schema": model.schema.to_json(),
         "fingerprint": model.schema.fingerprint,
@@ -99,8 +114,12 @@ def from_document(document: Mapping[str, Any]) -> Model:
         require(key in document, f"{key!r} is missing")
     for key in document:
         require(key in _KEYS + _OPTIONAL, f"unknown key {key!r}")
-    learner, combine, noise, trees = (
-        document[key] for key in ("learner", "combine", "noise", "trees")
+    learner, combine, noise, trees, version = (
+        document[key] for key in ("learner", "combine", "noise", "trees", "version")
+    )
+    require(
+        type(version) is int and version in VERSIONS,
+        f"version must be {' or '.join(map(str, VERSIONS))}",
     )
     require(
         isinstance(learner, str) and 1 <= len(learner) <= 200,
@@ -127,6 +146,12 @@ def from_document(document: Mapping[str, Any]) -> Model:
         f"trees must be a list of 1 to {MAX_TREES}",
     )
     canonical(learner)
+    if version == 1:
+        require("kinds" not in document, "kinds must not stand in a file of version 1")
+    else:
+        require(scores, "version 2 is for models that add up scores")
+        require("kinds" in document, "'kinds' is missing")
+        _check_kinds(document["kinds"], len(trees))
     evidence = None
     if "leaves" in document:
         require(not scores, "scores are no counts, and have no leaf vectors")
@@ -142,6 +167,9 @@ def from_document(document: Mapping[str, Any]) -> Model:
             tree_from(schema, tree, number, LARGEST_SCORE if scores else LARGEST)
             for number, tree in enumerate(trees)
         )
+    if scores:
+        kinds = document["kinds"] if version == 2 else infer_kinds_of_0_1(grown)
+        grown = tuple(replace(tree, kind=kind) for tree, kind in zip(grown, kinds, strict=True))
     try:
         return Model(
             learner,
@@ -155,6 +183,16 @@ def from_document(document: Mapping[str, Any]) -> Model:
         )
     except QuestionError as error:
         raise Damaged(str(error)) from None
+
+
+def _check_kinds(kinds: Any, n_trees: int) -> None:
+    known = ", ".join(map(repr, TREE_KINDS))
+    require(
+        isinstance(kinds, list)
+        and len(kinds) == n_trees
+        and all(type(kind) is str and kind in TREE_KINDS for kind in kinds),
+        f"kinds must be a list of {n_trees} out of {known}",
+    )
 
 
 def schema_from(data: Any) -> Schema:

@@ -17,7 +17,7 @@ from typing import Any, NoReturn, TypeVar
 
 from privet.errors import ModelError
 from privet.model import Model
-from privet.model.document import VERSION, canonical, from_document, to_document
+from privet.model.document import VERSIONS, canonical, from_document, to_document
 from privet.model.problem import Damaged, require
 from privet.text import visible
 from privet.whole_file import write_whole
@@ -54,7 +54,7 @@ def read_model(path: str | PathLike[str]) -> Model:
 def parse(data: bytes) -> Model:
     """The model in these bytes, or :class:`Damaged`."""
     try:
-        return from_document(unseal(data, "model", VERSION))
+        return from_document(unseal(data, "model", *VERSIONS))
     except RecursionError:
         raise Damaged("it is nested too deeply") from None
 
@@ -88,7 +88,7 @@ def seal(document: dict[str, Any]) -> bytes:
     return body[:-1] + _SEAL + hashlib.sha256(body).hexdigest().encode() + b'"}'
 
 
-def unseal(data: bytes, kind: str, version: int) -> dict[str, Any]:
+def unseal(data: bytes, kind: str, *versions: int) -> dict[str, Any]:
     """The document in these bytes, without its checksum; or :class:`Damaged`."""
     require(len(data) <= MAX_BYTES, f"it has more than {MAX_BYTES} bytes")
     document = _loads(data)
@@ -97,10 +97,10 @@ def unseal(data: bytes, kind: str, version: int) -> dict[str, Any]:
         f'it is no Privet {kind} ("privet": "{kind}" is missing)',
     )
     found = document.get("version")
-    if type(found) is not int or found != version:
+    if type(found) is not int or found not in versions:
+        read = f"version{'s' if len(versions) > 1 else ''} {' and '.join(map(str, versions))}"
         raise Damaged(
-            f"its version is {found!r}, this Privet reads version {version}; a newer Privet may "
-            "read it"
+            f"its version is {found!r}, this Privet reads {read}; a newer Privet may read it"
         )
     whole = hashlib.sha256(data[:-_SEALED] + b"}").hexdigest()
     sealed = data[-_SEALED:] == _SEAL + whole.encode() + b'"}'

@@ -16,6 +16,7 @@ import numpy.typing as npt
 
 from privet.errors import ParameterError, QuestionError
 from privet.leaves import Evidence
+from privet.model.kinds import check_kinds
 from privet.privacy import PrivacyStatement
 from privet.schema import Schema
 from privet.tree import Floats, Tree, domain_shares, summed_upwards
@@ -37,7 +38,8 @@ class Model:
     Args:
         learner: the name of the learner, such as ``"random-trees"``.
         schema: the public schema.
-        trees: at least one.
+        trees: at least one. Each states its kind, which must be ``"counts"`` unless scores are
+            added up.
         combine: ``"counts"`` adds the counts of the nodes that a row reaches, ``"probabilities"``
             their class shares; ``"vote"`` gives each tree one vote; ``"scores"`` adds class scores,
             and probabilities are the softmax of the sum.
@@ -71,7 +73,7 @@ class Model:
                 "noise must be 0 where scores are added up, for there are no counts; got "
                 f"{self.noise!r}"
             )
-
+        check_kinds(self.trees, scores=self.combine == "scores")
         if self.evidence is not None and not self._fits(self.evidence):
             raise QuestionError(
                 "the leaf vectors of a model must fit its trees, one batch for each release of its "

@@ -20,7 +20,7 @@ from privet.cells import MAX_NODES, Cells
 from privet.errors import QuestionError
 from privet.model.problem import Damaged, require
 from privet.schema import Schema
-from privet.tree import MAX_HEIGHT, Tree
+from privet.tree import MAX_HEIGHT, Tree, TreeKind
 
 #: Counts and noise are at most this: whole numbers up to here are exact in floating point.
 LARGEST = 2**53
@@ -62,12 +62,14 @@ def _structure_to(cells: Cells, kept: npt.NDArray[np.bool_]) -> dict[str, Any]:
     return {"attribute": cells.attribute[kept].tolist(), "branch": branch.tolist()}
 
 
-def tree_from(schema: Schema, data: Any, number: int, largest: int = LARGEST) -> Tree:
+def tree_from(
+    schema: Schema, data: Any, number: int, largest: int = LARGEST, kind: TreeKind = "counts"
+) -> Tree:
     """The tree of an entry, or :class:`Damaged`. No count, or score, may be larger than
     ``largest``.
     """
     try:
-        return _tree_from(schema, data, largest)
+        return _tree_from(schema, data, largest, kind)
     except (Damaged, QuestionError) as problem:
         raise Damaged(f"tree {number}: {problem}") from None
 
@@ -106,13 +108,14 @@ def short_number(value: float) -> int | float:
     return int(value) if value.is_integer() else value
 
 
-def _tree_from(schema: Schema, data: Any, largest: int) -> Tree:
+def _tree_from(schema: Schema, data: Any, largest: int, kind: TreeKind) -> Tree:
     require(
         isinstance(data, dict) and set(data) == _KEYS,
         f"a tree must have exactly {', '.join(sorted(_KEYS))}",
     )
     cells = _cells_from(schema, data)
-    return Tree(cells, _counts(data["counts"], len(cells.attribute), schema.n_classes, largest))
+    counts = _counts(data["counts"], len(cells.attribute), schema.n_classes, largest)
+    return Tree(cells, counts, kind)
 
 
 def _cells_from(schema: Schema, data: dict[str, Any]) -> Cells:

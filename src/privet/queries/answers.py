@@ -158,7 +158,8 @@ class Drawn(Answer):
         """As a tree of scores: each node has this much for its class, and nothing for the
         others.
         """
-        return Tree(self.cells, strength * np.eye(self.cells.schema.n_classes)[self.labels])
+        scores = strength * np.eye(self.cells.schema.n_classes)[self.labels]
+        return Tree(self.cells, scores, "drawn")
 
     def to_json(self) -> Json:
         tree = {"cells": cells_to(self.cells), "labels": self.labels.tolist()}

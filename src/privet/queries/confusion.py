@@ -11,7 +11,7 @@ import numpy as np
 from privet.counts.base import CountSource, Rows, Tables
 from privet.errors import QuestionError
 from privet.model import Model
-from privet.model.document import from_document, to_document
+from privet.model.document import from_document, to_document_of_0_1
 from privet.model.problem import Damaged
 from privet.queries.base import Load, register
 from privet.queries.kinds import Measures, Table
@@ -81,9 +81,11 @@ def load_of_models(models: Sequence[Model]) -> Load:
 
 
 def model_to(model: Model) -> Json:
-    """A model as its file has it."""
+    """A model as a file of version 1 has it: a service of 0.1 reads it, too, and predictions do not
+    depend on the kinds of trees, which it leaves out.
+    """
     try:
-        return to_document(model)
+        return to_document_of_0_1(model)
     except Damaged as damage:
         raise QuestionError(f"the model: {damage}") from None
 

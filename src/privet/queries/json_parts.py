@@ -277,7 +277,8 @@ def trees_from(schema: Schema, data: Sequence[Mapping[str, Any]]) -> list[Tree]:
     """Released trees of scores."""
     try:
         return [
-            tree_from(schema, dict(tree), number, LARGEST_SCORE) for number, tree in enumerate(data)
+            tree_from(schema, dict(tree), number, LARGEST_SCORE, "scores")
+            for number, tree in enumerate(data)
         ]
     except Damaged as problem:
         raise QuestionError(str(problem)) from None

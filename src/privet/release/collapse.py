@@ -51,6 +51,7 @@ def collapsed(tree: Tree) -> Tree:
             tree.schema, attribute[kept], np.array(offset), np.array(branch), cell, int(leaf.sum())
         ),
         tree.counts[kept],
+        tree.kind,
     )
 
 

@@ -51,7 +51,7 @@ def add_terms(
         values = newton_step(attribute, answer)
         if schema.n_classes == 2:
             values = np.concatenate([-values / 2, values / 2], axis=1)
-        terms.append(Tree(cells, np.vstack([np.zeros(schema.n_classes), values])))
+        terms.append(Tree(cells, np.vstack([np.zeros(schema.n_classes), values]), "term"))
     return terms, charges
 
 

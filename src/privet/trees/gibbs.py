@@ -73,6 +73,6 @@ def calibrated(
     scores = np.log(counts / counts.sum(axis=1, keepdims=True))
     own = np.eye(n_classes, dtype=bool)
     scores[own] = np.maximum(scores[own], np.where(own, -np.inf, scores).max(axis=1) + MARGIN)
-    return Tree(cells, scores[labels]), Charge(
+    return Tree(cells, scores[labels], "calibrated"), Charge(
         "class counts for each label of the tree", answer.row_cost
     )

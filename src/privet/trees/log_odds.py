@@ -34,14 +34,14 @@ def log_odds_trees(schema: Schema, answer: Numbers, damping: float) -> list[Tree
     attributes say the same.
     """
     shares = _class_shares(answer.tables)
-    trees = [Tree(Cells.everything(schema), np.log(shares)[None])]
+    trees = [Tree(Cells.everything(schema), np.log(shares)[None], "constant")]
     for name, counts, deviations in zip(
         schema.names, answer.tables, _deviations(answer), strict=True
     ):
         drawn = shrunk_shares(counts[0].astype(np.float64), deviations[0], shares)
         scores = np.clip(damping * np.log(drawn / shares), -FARTHEST, FARTHEST)
         cells = Cells.everything(schema).refine({0: Split.multiway(schema, name)})
-        trees.append(Tree(cells, np.vstack([np.zeros(schema.n_classes), scores])))
+        trees.append(Tree(cells, np.vstack([np.zeros(schema.n_classes), scores]), "term"))
     return trees
 
 
