@@ -193,7 +193,7 @@ def test_counts_of_children_add_up_to_those_of_their_parents_where_values_were_s
     np.testing.assert_allclose(by_a.sum(axis=0), whole[0])
     np.testing.assert_allclose(by_a_and_b.sum(axis=1), by_a)
     np.testing.assert_allclose(two[:2].sum(axis=0), by_a[0])
-    nodes = answer.of_nodes[3]
+    nodes = answer.node_deviations[3]
     assert nodes.shape == (len(TWO.attribute),)
     assert nodes[0] == pytest.approx(np.sqrt((answer.deviations[0] ** 2).mean()))
     leaves = nodes[TWO.attribute < 0]

@@ -4,12 +4,16 @@ paid.
 
 from __future__ import annotations
 
+from dataclasses import replace
 from fractions import Fraction as F
 
 import numpy as np
 import pytest
+from sklearn.base import clone
 
 from privet import datasets
+from privet.budget import Budget
+from privet.curator import Curator
 from privet.errors import ParameterError, PrivetError
 from privet.federation import draw_plan, merge
 from privet.learners import (
@@ -24,7 +28,10 @@ from privet.mechanisms.randomness import unlock_test_seeds
 from privet.model.file import read_model, write_model
 from privet.privacy import PrivacyStatement
 from privet.publish import LeafRandomizer, Randomizer, collect_leaves, local_curator
+from privet.queries import Choices
 from privet.release.card import card_markdown
+from privet.resume.curator import ResumableCurator
+from privet.resume.unfinished import Unfinished
 from privet.trees.batches import contribution
 from tests.publish.local.small import seeded
 
@@ -96,12 +103,47 @@ def test_a_greedy_tree_grows_as_far_as_the_records_tell():
     assert (trees[60].predict(CAR.X) == CAR.y).mean() > 0.8
 
 
+@pytest.mark.parametrize("learner", [GreedyTreeClassifier(), ForestClassifier(n_trees=2)], ids=str)
+def test_depth_is_not_rationed_where_queries_cost_nothing(learner):
+    randomizer = Randomizer(CAR.schema, F(1, 10), "split")
+    records = local_curator(randomizer.many(CAR.table), randomizer)
+    assert learner.fit_from(records).model_.settings["max_depth"] == 6
+    charged = Curator(CAR.table, CAR.schema.declare(n_rows=len(CAR.table)), Budget(1))
+    assert charged.prepaid is None
+    rationed = clone(learner).set_params(epsilon=F(1, 10)).fit_from(charged)
+    assert rationed.model_.settings["max_depth"] == 2
+
+
+def test_a_greedy_tree_leaves_declined_cells_whole():
+    class Declining(Curator):
+        def ask(self, query, epsilon=None, *, rho=None):
+            answer = super().ask(query, epsilon, rho=rho)
+            return replace(answer, declined=declined) if isinstance(answer, Choices) else answer
+
+    sizes = {}
+    for declined in (frozenset(), frozenset({0})):
+        curator = Declining(CAR.table, CAR.schema, Budget(100))
+        learner = GreedyTreeClassifier(50, max_depth=1).fit_from(curator)
+        sizes[declined] = learner.model_.trees[0].n_nodes
+    assert sizes == {frozenset(): 3, frozenset({0}): 1}
+
+
+def test_a_fit_that_can_be_resumed_states_what_the_records_paid(tmp_path):
+    randomizer = Randomizer(CAR.schema, "1/2")
+    records = local_curator(randomizer.many(CAR.table), randomizer)
+    curator = ResumableCurator(records, Unfinished.begin(tmp_path / "fit", records, "additive"))
+    statement = AdditiveClassifier(3).fit_from(curator).privacy_
+    assert statement.local
+    assert statement.promised.epsilon == F(1, 2)
+
+
 def test_tuning_is_free_and_says_what_was_paid_once():
     randomizer = Randomizer(CAR.schema, 4, "split")
     curator = local_curator(randomizer.many(CAR.table), randomizer)
     best = tune([GreedyTreeClassifier(max_depth=depth) for depth in (0, 1)], curator, 1)
     assert best.privacy_.local
     assert best.privacy_.promised.epsilon == 4
+    assert [charge.cost.epsilon for charge in best.privacy_.charges] == [4]
 
 
 def test_leaves_of_a_plan_are_a_contribution_like_any_other(tmp_path):

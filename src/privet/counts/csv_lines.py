@@ -18,7 +18,8 @@ from pathlib import Path
 from typing import Any
 
 from privet.counts.sql import quoted
-from privet.errors import TableError
+from privet.errors import ParameterError, TableError
+from privet.schema import Schema
 
 # A quoted field, or one that does not begin with a quote, or nothing.
 _FIELD = '"(?:[^"]|"")*"|[^"{d}][^{d}]*|'
@@ -118,6 +119,17 @@ def fields_of(line: str, delim: str) -> list[str | None]:
         None if not text else text[1:-1].replace('""', '"') if text.startswith('"') else text
         for text in cut
     ]
+
+
+def check_lines(schema: Schema) -> None:
+    """Raise where a name or value of the schema cannot stand in one line of a CSV file."""
+    texts = [*schema.names, schema.target, *schema.label.labels]
+    texts += [label for attribute in schema.attributes.values() for label in attribute.labels]
+    if any(char in text for text in texts for char in "\r\n"):
+        raise ParameterError(
+            "a name or value of the schema holds a line break, which a line of CSV cannot; rename "
+            "it"
+        )
 
 
 def _no_header(path: str) -> TableError:

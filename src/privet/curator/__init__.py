@@ -6,7 +6,7 @@
 - :mod:`~privet.curator.accounting`: its account in the ledger
 - :mod:`~privet.curator.recorded`: charge once, keep the answer, give it again
 - :mod:`~privet.curator.local`: a curator of randomised records, which charges nothing (with
-  ``corrected``, ``debiased``, ``gains``)
+  ``corrected``, ``gains``)
 """
 
 from privet.curator.base import AnyCurator

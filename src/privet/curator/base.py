@@ -115,6 +115,15 @@ class AnyCurator(ABC):
     def bits(self) -> Bits:
         """The source of randomness, for structure that is drawn and released."""
 
+    @property
+    def prepaid(self) -> Cost | None:
+        """What each record had paid before anybody asked about it, for one row replaced by another;
+        None where queries are charged.
+
+        Work on prepaid records states this cost, whatever it asks.
+        """
+        return None
+
     @abstractmethod
     def snapshot(self) -> AbstractContextManager[None]:
         """Inside this block all queries see the same rows, where the engine can."""

@@ -13,10 +13,9 @@ import numpy as np
 
 from privet.budget import NOTHING, Cost, Number, Unit
 from privet.cells import Cells
-from privet.counts.local import Estimate, LocalCounts, boxes_of_cells, whole_counts
+from privet.counts.local import Estimate, Floats, LocalCounts, boxes_of_cells, whole_counts
 from privet.curator.base import AnyCurator
 from privet.curator.corrected import counted
-from privet.curator.debiased import Debiased, Floats, Judged
 from privet.curator.gains import best_split
 from privet.errors import ParameterError
 from privet.ledger import Entry
@@ -25,6 +24,7 @@ from privet.mechanisms.randomness import Bits, SystemBits, uniform_below
 from privet.queries import (
     Answer,
     Choice,
+    Choices,
     ChooseModel,
     ChoosePartition,
     ChooseSplits,
@@ -81,7 +81,7 @@ class LocalCurator(AnyCurator):
         bits: Bits | None = None,
         reason: str = "",
     ) -> None:
-        self._source, self.prepaid, self._bits = source, prepaid, bits or SystemBits()
+        self._source, self._prepaid, self._bits = source, prepaid, bits or SystemBits()
         self._schema = schema.declare(n_rows=source.n_reports, neighbours="replace")
         self._dataset = "randomised records"
         reasons = [reason] if reason else []
@@ -118,6 +118,11 @@ class LocalCurator(AnyCurator):
     @property
     def bits(self) -> Bits:
         return self._bits
+
+    @property
+    def prepaid(self) -> Cost:
+        """What each record paid when it was randomised, for one row replaced by another."""
+        return self._prepaid
 
     @property
     def left(self) -> Fraction:
@@ -180,11 +185,11 @@ class LocalCurator(AnyCurator):
             raise ParameterError(f"{cannot} from randomised records; {_LEARNERS}")
         return estimate(self, asked)  # type: ignore[no-any-return]
 
-    def _count(self, query: Count) -> Debiased:
+    def _count(self, query: Count) -> Numbers:
         """Unbiased class counts of every cell of every partition."""
         partitions = plain_question(self.schema, query.question).partitions
         found = [counted(self._source, partition) for partition in partitions]
-        return self._debiased(
+        return self._estimates(
             [estimate for estimate, _ in found], tuple(nodes for _, nodes in found)
         )
 
@@ -193,14 +198,14 @@ class LocalCurator(AnyCurator):
         table = np.array([self._source.n_reports], dtype=np.int64)
         return Numbers(**self._terms, tables=(table,), noise="none", spread=Fraction(0))
 
-    def _sums(self, query: Sums) -> Debiased:
+    def _sums(self, query: Sums) -> Numbers:
         """Unbiased sums of a score over each cell. Deviations are those of independent counts,
         which is about right.
         """
         cells, score = plain_cells(self.schema, query.cells), query.score
         counts, variances = counted(self._source, Partition(cells, by=score.by))[0]
         axes = tuple(range(1, counts.ndim))
-        return self._debiased(
+        return self._estimates(
             [
                 Estimate(
                     (counts * score.table).sum(axis=axes),
@@ -209,7 +214,7 @@ class LocalCurator(AnyCurator):
             ]
         )
 
-    def _choose(self, query: ChooseSplits) -> Judged:
+    def _choose(self, query: ChooseSplits) -> Choices:
         """The best split for each cell among those that are above the noise; a cell that has none
         is declined.
 
@@ -229,7 +234,7 @@ class LocalCurator(AnyCurator):
             splits[0] if best is None else best for best, splits in zip(found, lists, strict=True)
         )
         declined = frozenset(cell for cell, best in enumerate(found) if best is None)
-        return Judged(**self._terms, splits=chosen, declined=declined)
+        return Choices(**self._terms, splits=chosen, declined=declined)
 
     def _choose_partition(self, query: ChoosePartition) -> Choice:
         """The partition whose counts are farthest from what is expected, beyond what noise alone
@@ -259,7 +264,7 @@ class LocalCurator(AnyCurator):
         index = scores.index(max(scores))
         return Quantile.of(Answer(**self._terms), index, query.attribute, query.q, numeric.cuts)
 
-    def _confusion(self, query: Confusion) -> Debiased:
+    def _confusion(self, query: Confusion) -> Numbers:
         """The unbiased confusion matrix of a model of one tree: true classes in rows, predicted
         ones in columns.
         """
@@ -280,7 +285,7 @@ class LocalCurator(AnyCurator):
             n_classes,
         )
         counts, variances = counted(self._source, Partition(predicted))[0]
-        return self._debiased([Estimate(counts.T, variances.T)])
+        return self._estimates([Estimate(counts.T, variances.T)])
 
     def _choose_model(self, query: ChooseModel) -> ModelChoice:
         """The number of the model of one tree that gets most rows right, as far as the records
@@ -313,16 +318,16 @@ class LocalCurator(AnyCurator):
     def _terms(self) -> dict[str, Any]:
         return Answer(NOTHING, NOTHING, self.private, None).terms
 
-    def _debiased(
-        self, estimates: Sequence[Estimate], of_nodes: tuple[Floats | None, ...] = ()
-    ) -> Debiased:
-        return Debiased(
+    def _estimates(
+        self, estimates: Sequence[Estimate], node_deviations: tuple[Floats | None, ...] = ()
+    ) -> Numbers:
+        return Numbers(
             **self._terms,
             tables=tuple(estimate.counts for estimate in estimates),  # type: ignore[misc]
             noise="randomized-response",
             spread=Fraction(0),
-            deviations=tuple(np.sqrt(estimate.variances) for estimate in estimates),
-            of_nodes=of_nodes,
+            own_deviations=tuple(np.sqrt(estimate.variances) for estimate in estimates),
+            node_deviations=node_deviations,
         )
 
 
@@ -342,10 +347,3 @@ _CANNOT: dict[type[Query[Any]], str] = {
     DrawTree: "a whole tree cannot be drawn",
     Gradients: "derivatives of a likelihood cannot be summed",
 }
-
-
-def prepaid(curator: object) -> Cost | None:
-    """What the people behind a curator have paid before it was asked anything, for one row
-    replaced; None where questions are charged.
-    """
-    return curator.prepaid if isinstance(curator, LocalCurator) else None

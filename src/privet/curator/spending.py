@@ -16,7 +16,6 @@ from fractions import Fraction
 
 from privet.budget import Cost, Number, Unit, exact, is_infinite, rho_for
 from privet.curator.base import AnyCurator
-from privet.curator.local import prepaid
 from privet.errors import ParameterError
 from privet.mechanisms.randomness import Bits
 from privet.privacy import Charge, PrivacyStatement
@@ -62,7 +61,7 @@ class Spending:
             epsilon, delta: what the work may cost; ``math.inf`` is for public tables.
             what: one line for the ledger.
         """
-        paid = prepaid(curator)
+        paid = curator.prepaid
         if paid is not None:
             with curator.snapshot():
                 yield cls(curator, paid, left=paid.epsilon)
@@ -81,6 +80,13 @@ class Spending:
         aside = cost if curator.unit == unit else None
         with curator.reserving(aside, what) as reserved, reserved.snapshot():
             yield cls(reserved, cost, unit, small, left)
+
+    @property
+    def to_share(self) -> Fraction | None:
+        """What all further queries have to share; None where each is as good as if it were the only
+        one: without noise, and on records that have paid already.
+        """
+        return self.left if self.curator.prepaid is None else None
 
     def take(self, share: Fraction) -> Number:
         """This share of what is left, to be spent."""
@@ -116,7 +122,7 @@ class Spending:
     ) -> PrivacyStatement:
         """What the work gives away: what its plan could have spent."""
         curator = self.curator
-        paid = prepaid(curator)
+        paid = curator.prepaid
         release = release_id(curator.bits) if id is None else id
         curator.claim(release)
         if paid is not None:

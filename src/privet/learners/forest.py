@@ -8,7 +8,6 @@ from typing import ClassVar, Literal
 from privet.budget import Cost, Number
 from privet.checks import checked_whole
 from privet.curator import AnyCurator
-from privet.curator.local import prepaid
 from privet.curator.spending import Spending
 from privet.errors import ParameterError
 from privet.learners.base import Growth, PrivateClassifier, rows_of
@@ -91,10 +90,7 @@ class ForestClassifier(PrivateClassifier):
         n_rows = rows_of(curator, spending) if self.max_depth == "auto" else 0.0
         # Either way a tree has a fraction of n epsilon to work with.
         depth = chosen_depth(
-            self.max_depth,
-            curator.schema,
-            n_rows / self.n_trees,
-            None if prepaid(curator) else spending.left,
+            self.max_depth, curator.schema, n_rows / self.n_trees, spending.to_share
         )
         grown = (
             self._by_people(curator, spending, depth)

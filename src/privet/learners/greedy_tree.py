@@ -8,7 +8,6 @@ from typing import Any, ClassVar, Literal
 
 from privet.budget import Number
 from privet.curator import AnyCurator
-from privet.curator.local import prepaid
 from privet.curator.spending import Spending
 from privet.errors import ParameterError
 from privet.learners.base import Growth, PrivateClassifier, rows_of
@@ -112,9 +111,7 @@ class GreedyTreeClassifier(PrivateClassifier):
     def _grow(self, curator: AnyCurator, spending: Spending) -> Growth:
         check_greedy(curator.schema, self)
         n_rows = rows_of(curator, spending) if self.max_depth == "auto" else 0.0
-        depth = chosen_depth(
-            self.max_depth, curator.schema, n_rows, None if prepaid(curator) else spending.left
-        )
+        depth = chosen_depth(self.max_depth, curator.schema, n_rows, spending.to_share)
         plan = shares(self.schedule, spending.left, depth)
         grown = grow_greedy(
             curator, self.criterion, plan, splits=self.splits, min_rows=self.min_rows

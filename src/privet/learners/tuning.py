@@ -11,7 +11,6 @@ from sklearn.base import clone
 
 from privet.budget import Number, exact_epsilon
 from privet.curator import AnyCurator
-from privet.curator.local import prepaid
 from privet.curator.spending import Spending
 from privet.errors import ParameterError
 from privet.learners.base import PrivateClassifier
@@ -51,7 +50,6 @@ def tune(candidates: Sequence[PrivateClassifier], curator: AnyCurator, epsilon: 
                 spending.paid(f"candidate {number}: {charge.what}", charge.cost)
         spending.paid(f"choice among {len(fitted)} candidates", choice.row_cost)
         best = fitted[index]
-        if prepaid(curator) is None:  # records have paid once, for all that is made of them
-            statement = spending.statement(id=models[index].privacy.id)
-            best._adopt(replace(models[index], privacy=statement))
+        statement = spending.statement(id=models[index].privacy.id)
+        best._adopt(replace(models[index], privacy=statement))
     return best

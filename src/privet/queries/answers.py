@@ -18,6 +18,7 @@ from privet.ledger.as_json import cost_from, cost_to, entry_from, entry_to
 from privet.queries.json_parts import Json, cells_to, split_to
 from privet.tree import Tree
 
+Floats = npt.NDArray[np.float64]
 Noise = Literal["discrete-laplace", "discrete-gaussian", "randomized-response", "none"]
 
 
@@ -59,15 +60,37 @@ class Answer:
 
 @dataclass(frozen=True, eq=False)
 class Numbers(Answer):
-    """Noisy tables, one per partition. ``spread`` is the Laplace scale or the Gaussian variance."""
+    """Noisy tables, one per partition. ``spread`` is the Laplace scale or the Gaussian variance.
+
+    Most mechanisms give every number the same noise. Where it differs from number to number (as in
+    estimates from randomised records, which need not be integers), ``own_deviations`` holds the
+    standard deviation of each number. ``node_deviations`` then holds, for each partition that is
+    not split further, the standard deviation of the class counts of every node of its structure (a
+    root mean square over the classes): errors of the leaves of one tree may be correlated, so it
+    does not follow from theirs.
+    """
 
     tables: tuple[npt.NDArray[np.int64], ...]
     noise: Noise
     spread: Fraction
+    own_deviations: tuple[Floats, ...] | None = field(default=None, kw_only=True)
+    node_deviations: tuple[Floats | None, ...] = field(default=(), kw_only=True)
+
+    @property
+    def deviations(self) -> tuple[Floats, ...]:
+        """The standard deviation of each number's noise, in tables of the same shapes."""
+        if self.own_deviations is not None:
+            return self.own_deviations
+        return tuple(np.full(table.shape, self.deviation) for table in self.tables)
 
     @property
     def deviation(self) -> float:
-        """The standard deviation of each number's noise."""
+        """The standard deviation of each number's noise; where it differs from number to number,
+        the root mean square.
+        """
+        if self.own_deviations is not None:
+            squares = np.concatenate([table.reshape(-1) ** 2 for table in self.own_deviations])
+            return math.sqrt(float(squares.mean())) if len(squares) else 0.0
         if self.noise == "discrete-laplace":
             # The variance is 2 p / (1 - p)**2 with p = exp(-1/scale).
             p = math.exp(-1 / float(self.spread))
@@ -79,7 +102,9 @@ class Numbers(Answer):
             {"shape": list(table.shape), "numbers": table.reshape(-1).tolist()}
             for table in self.tables
         ]
-        noise = {"noise": self.noise, "spread": str(self.spread), "deviation": self.deviation}
+        noise: Json = {"noise": self.noise, "spread": str(self.spread), "deviation": self.deviation}
+        if self.own_deviations is not None:
+            noise["deviations"] = [table.reshape(-1).tolist() for table in self.own_deviations]
         return {**super().to_json(), "tables": tables, **noise}
 
 
@@ -100,12 +125,17 @@ class Share(Answer):
 
 @dataclass(frozen=True, eq=False)
 class Choices(Answer):
-    """The chosen split of each cell."""
+    """The chosen split of each cell. ``declined`` holds the cells, by number, that are better left
+    whole: no split of theirs is above the noise.
+    """
 
     splits: tuple[Split, ...]
+    declined: frozenset[int] = field(default=frozenset(), kw_only=True)
 
     def to_json(self) -> Json:
-        return {**super().to_json(), "splits": [split_to(split) for split in self.splits]}
+        declined = {"declined": sorted(self.declined)} if self.declined else {}
+        splits = [split_to(split) for split in self.splits]
+        return {**super().to_json(), "splits": splits, **declined}
 
 
 @dataclass(frozen=True, eq=False)

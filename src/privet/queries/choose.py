@@ -147,7 +147,13 @@ class ChooseSplits(Query[Choices]):
             all(split in offered for split, offered in zip(splits, self.lists, strict=True)),
             "it chose what was not offered",
         )
-        return Choices(**terms.terms, splits=splits)
+        declined = data.get("declined", [])
+        expect(
+            isinstance(declined, list)
+            and all(type(cell) is int and 0 <= cell < len(splits) for cell in declined),
+            "it declined cells that were not asked about",
+        )
+        return Choices(**terms.terms, splits=splits, declined=frozenset(declined))
 
     def to_json(self) -> Json:
         settings = {"criterion": self.criterion, "mechanism": self.mechanism}

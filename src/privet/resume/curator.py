@@ -107,6 +107,10 @@ class ResumableCurator(AnyCurator):
         return self._curator.reason
 
     @property
+    def prepaid(self) -> Cost | None:
+        return self._curator.prepaid
+
+    @property
     def identity(self) -> list[Any]:
         return self._curator.identity
 

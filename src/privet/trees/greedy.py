@@ -2,9 +2,8 @@
 and Schuster 2010; Novakovic).
 
 The tree grows a level at a time, for all cells of the level at once: one private selection, and one
-noisy count where the schedule has it. Stopping rules look at noisy counts only. Where answers are
-free (randomised records), the curator says itself which cells no split is above the noise in, and
-they stay as they are.
+noisy count where the schedule has it. Stopping rules look at noisy counts only. An answer may
+decline cells in which no split is above the noise: they stay as they are.
 """
 
 from __future__ import annotations
@@ -18,7 +17,6 @@ import numpy.typing as npt
 
 from privet.cells import Cells, Split
 from privet.curator import AnyCurator
-from privet.curator.debiased import Debiased, Judged
 from privet.model.shrink import shrunk
 from privet.privacy import Charge
 from privet.schema import Numeric, Schema
@@ -88,18 +86,17 @@ def grow_greedy(
         asked = cells if len(open_cells) == len(cells) else _only(cells, open_cells)
         choice = curator.choose(asked, [candidates[c] for c in open_cells], criterion, share)
         charges.append(Charge(f"splits of level {depth}", choice.row_cost))
-        declined = choice.declined if isinstance(choice, Judged) else frozenset()
         chosen = {
             c: split
             for i, (c, split) in enumerate(zip(open_cells, choice.splits, strict=True))
-            if i not in declined
+            if i not in choice.declined
         }
         if not chosen:
             break
         cells, possible, closed = _refined(schema, cells, possible, chosen)
     leaves = curator.count(cells, shares.counts[-1])
     charges.append(Charge("class counts of the leaves", leaves.row_cost))
-    of_nodes = leaves.of_nodes[0] if isinstance(leaves, Debiased) else None
+    of_nodes = leaves.node_deviations[0] if leaves.node_deviations else None
     return Grown(cells, leaves.tables[0], leaves.deviation, tuple(charges), of_nodes)
 
 

@@ -11,7 +11,6 @@ import numpy as np
 import numpy.typing as npt
 
 from privet.cells import Cells, Split
-from privet.curator.debiased import Debiased
 from privet.queries import Numbers
 from privet.schema import Schema
 from privet.tree import Tree
@@ -36,7 +35,7 @@ def log_odds_trees(schema: Schema, answer: Numbers, damping: float) -> list[Tree
     shares = _class_shares(answer.tables)
     trees = [Tree(Cells.everything(schema), np.log(shares)[None], "constant")]
     for name, counts, deviations in zip(
-        schema.names, answer.tables, _deviations(answer), strict=True
+        schema.names, answer.tables, answer.deviations, strict=True
     ):
         drawn = shrunk_shares(counts[0].astype(np.float64), deviations[0], shares)
         scores = np.clip(damping * np.log(drawn / shares), -FARTHEST, FARTHEST)
@@ -73,9 +72,3 @@ def _class_shares(tables: Sequence[npt.NDArray[np.int64]]) -> Floats:
     totals = np.mean([table.sum(axis=(0, 1), dtype=np.float64) for table in tables], axis=0)
     positive = np.maximum(totals, 0.0) + 1.0
     return np.asarray(positive / positive.sum())
-
-
-def _deviations(answer: Numbers) -> Sequence[Floats]:
-    if isinstance(answer, Debiased):
-        return answer.deviations
-    return [np.full(table.shape, answer.deviation) for table in answer.tables]

@@ -137,10 +137,10 @@ def randomize(
     from privet.cli.asking import check_writable
     from privet.cli.places import check_apart
     from privet.cli.publish.reports import of_stream, of_table, whole, written
+    from privet.counts.csv_lines import check_lines
     from privet.errors import ParameterError
     from privet.privacy import rounded_up
     from privet.publish.local import read_randomizer, write_randomizer
-    from privet.publish.local.csv_stream import check_lines
 
     given = [schema, epsilon, spread, together, class_share, plan]
     if randomizer is not None and any(option is not None for option in given):

@@ -16,7 +16,6 @@ from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
 from privet.counts.csv_lines import fields_of, header_of
-from privet.errors import ParameterError
 from privet.publish.local.csv_joined import joined
 from privet.schema import Schema, text_of
 from privet.schema.entries import NO_VALUE
@@ -71,17 +70,6 @@ def report_line(report: Mapping[str, Any]) -> str:
         )
         + "\n"
     )
-
-
-def check_lines(schema: Schema) -> None:
-    """Raise where a report could not be one line."""
-    texts = [*schema.names, schema.target, *schema.label.labels]
-    texts += [label for attribute in schema.attributes.values() for label in attribute.labels]
-    if any(char in text for text in texts for char in "\r\n"):
-        raise ParameterError(
-            "a name or value of the schema holds a line break, which a line of CSV cannot; rename "
-            "it"
-        )
 
 
 def _field(text: str) -> str:

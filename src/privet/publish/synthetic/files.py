@@ -10,9 +10,9 @@ import secrets
 from contextlib import suppress
 from pathlib import Path
 
+from privet.counts.csv_lines import check_lines
 from privet.counts.sql import quoted
 from privet.errors import ParameterError, TableError
-from privet.publish.local.csv_stream import check_lines
 from privet.publish.synthetic.card import table_card
 from privet.publish.synthetic.synthesize import SyntheticTable
 from privet.schema import Schema, text_of

@@ -14,7 +14,6 @@ from privet.budget import Cost, Number, sequential
 from privet.cells import Cells
 from privet.checks import checked_whole
 from privet.curator import AnyCurator
-from privet.curator.local import prepaid
 from privet.curator.spending import Spending, root_below
 from privet.errors import ParameterError
 from privet.mechanisms.randomness import SystemBits
@@ -99,7 +98,7 @@ def synthesize(
         rows: how many rows to draw; by default as many as the table has, declared or about.
     """
     checked_rows(rows)
-    if prepaid(curator) is not None:
+    if curator.prepaid is not None:
         raise ParameterError(
             "a synthetic table is drawn from a private table, not from records that people "
             "randomised"
