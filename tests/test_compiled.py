@@ -43,10 +43,10 @@ def test_a_change_in_another_file_is_noticed(tmp_path):
     run = [sys.executable, "-c", PROGRAM, str(tmp_path)]
     first = subprocess.run(run, capture_output=True, text=True, check=True).stdout
     assert first == "[[1, 0], [0, 1], [1, 0], [0, 1]]\n"
-    walks = tmp_path / "privet" / "counts" / "walks.py"
-    text = walks.read_text()
+    routing = tmp_path / "privet" / "routing.py"
+    text = routing.read_text()
     assert "np.uint64(33)" in text
-    walks.write_text(text.replace("np.uint64(33)", "np.uint64(34)"))
+    routing.write_text(text.replace("np.uint64(33)", "np.uint64(34)"))
     assert subprocess.run(run, capture_output=True, text=True, check=True).stdout == first
 
 

@@ -12,7 +12,6 @@ from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
-from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -331,22 +330,6 @@ class Cells:
             found.setdefault(int(self.cell[leaf]), Cell(tuple(reversed(path))))
         nothing = Cell((Condition(self.schema.names[0], ()),))  # a cell that no value reaches
         return tuple(found.get(i, nothing) for i in range(self.n_cells))
-
-    def route(self, codes: Sequence[npt.NDArray[Any]]) -> npt.NDArray[np.int32]:
-        """The cell of each row (-1: none), in plain NumPy: the reference that fast kernels are
-        tested against.
-        """
-        node = np.zeros(len(codes[0]), dtype=np.int64)
-        while True:
-            attribute = self.attribute[node]
-            moving = np.flatnonzero(attribute >= 0)
-            if not len(moving):
-                return self.cell[node]
-            value = np.empty(len(moving), dtype=np.int64)
-            for a in np.unique(attribute[moving]):
-                here = attribute[moving] == a
-                value[here] = codes[a][moving[here]]
-            node[moving] = self.branch[self.offset[node[moving]] + value]
 
 
 def _labels(schema: Schema, condition: Condition) -> list[str]:

@@ -14,6 +14,7 @@ import numpy.typing as npt
 
 from privet.cells import Cells
 from privet.errors import QuestionError
+from privet.routing import Routes
 from privet.schema import Schema
 
 Floats = npt.NDArray[np.float64]
@@ -128,21 +129,15 @@ class Tree:
         return possible
 
     def reach(self, codes: Sequence[npt.NDArray[Any]]) -> npt.NDArray[np.int64]:
-        """The node that each row ends in: a leaf, or where its code is unknown."""
-        cells, sizes = self.cells, np.asarray(self.schema.sizes)
-        node = np.zeros(len(codes[0]), dtype=np.int64)
-        moving = np.arange(len(node))
-        while len(moving):
-            attribute = cells.attribute[node[moving]]
-            moving, attribute = moving[attribute >= 0], attribute[attribute >= 0]
-            value = np.empty(len(moving), dtype=np.int64)
-            for a in np.unique(attribute):
-                here = attribute == a
-                value[here] = codes[a][moving[here]]
-            known = value < sizes[attribute]
-            moving, value = moving[known], value[known]
-            node[moving] = cells.branch[cells.offset[node[moving]] + value]
-        return node
+        """Return the node that each row ends in: a leaf, or where its code is unknown.
+
+        The work depends on the tree and the number of rows only (:mod:`privet.routing`).
+        """
+        return self._routes.find_nodes(self._routes.pack(codes))
+
+    @cached_property
+    def _routes(self) -> Routes:
+        return Routes.through([self.cells])
 
 
 def node_counts(cells: Cells, leaf_counts: npt.NDArray[Any]) -> Floats:

@@ -13,6 +13,7 @@ from privet.cells import Cell, Cells, Condition
 from privet.errors import OverlapError, QuestionError
 from privet.schema import Categorical, Schema
 from tests.cells.domains import cell_lists, domain, members, partitions, schemas
+from tests.routes import route
 
 SCHEMA = Schema(
     {"a": Categorical(["x", "y", "z"]), "b": Categorical(["u", "v"])}, "class", ["no", "yes"]
@@ -32,17 +33,17 @@ def test_a_list_is_refused_exactly_if_two_cells_share_a_point(
         assert members(schema, [caught.value.first, caught.value.second]).all(axis=0).any()
     else:
         expected = np.where(inside.any(axis=0), inside.argmax(axis=0), -1)
-        assert (Cells.of(schema, listed).route(domain(schema)) == expected).all()
+        assert (route(Cells.of(schema, listed), domain(schema)) == expected).all()
 
 
 @given(partitions(), st.randoms(use_true_random=False))
 def test_the_cells_of_a_partition_compile_to_the_same_routes(cells: Cells, random: object) -> None:
     points = domain(cells.schema)
-    assert (Cells.of(cells.schema, cells).route(points) == cells.route(points)).all()
+    assert (route(Cells.of(cells.schema, cells), points) == route(cells, points)).all()
     order = list(range(len(cells)))
     random.shuffle(order)
     shuffled = Cells.of(cells.schema, [cells.listed[i] for i in order])
-    assert (np.array(order)[shuffled.route(points)] == cells.route(points)).all()
+    assert (np.array(order)[route(shuffled, points)] == route(cells, points)).all()
 
 
 def test_an_overlap_carries_and_names_both_cells() -> None:

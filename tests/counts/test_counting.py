@@ -11,13 +11,14 @@ from privet.cells import Cell, Cells, Condition, Split
 from privet.counts import counting as ways
 from privet.counts import histograms, leaf_bits
 from privet.counts.counting import NO_WEIGHTS, Counting
-from privet.counts.walks import BLOCK
 from privet.errors import TableError
 from privet.mechanisms.randomness import SystemBits
 from privet.question import Partition, Question
+from privet.routing import BLOCK
 from privet.schema import Categorical, Numeric, Schema
 from privet.schema.attributes import MAX_VALUES
 from privet.trees.random import draw_tree
+from tests.routes import route
 
 
 @pytest.fixture(autouse=True)
@@ -62,7 +63,7 @@ def by_reference(question, codes, classes, weights=NO_WEIGHTS):
     tables = []
     for partition in question.partitions:
         table = np.zeros(partition.shape, dtype=np.int64)
-        cell = partition.cells.route(codes)
+        cell = route(partition.cells, codes)
         inside = cell >= 0
         place = [cell[inside], classes[inside]]
         if partition.by is not None:

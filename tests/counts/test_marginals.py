@@ -5,7 +5,6 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from privet.counts import marginals
 from privet.counts.marginals import BLOCK, Marginals
 
 SIZES, CLASSES = (3, 1, 5, 2), 3
@@ -58,7 +57,7 @@ def test_parts_add_up():
 
 @pytest.mark.parametrize("cores", [1, 3, 64])
 def test_any_number_of_threads(monkeypatch, cores):
-    monkeypatch.setattr(marginals.os, "cpu_count", lambda: cores)
+    monkeypatch.setattr("os.cpu_count", lambda: cores)
     found = Marginals(SETS, SIZES, CLASSES)
     rows = table(150_000, np.uint8)  # enough for several threads
     found.add(*rows)

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from privet.cells import Cells, Split
 from privet.counts.counting import NO_WEIGHTS
-from privet.counts.scoring import MAX_SCORE, UNIT, Scoring, cells_of, clip_of, own_cells
+from privet.counts.scoring import MAX_SCORE, UNIT, Scoring, clip_of, own_cells
 from privet.errors import ParameterError, QuestionError
 from privet.schema import Categorical, Schema
 from privet.tree import Tree
@@ -125,13 +125,6 @@ def test_rows_outside_of_all_cells_add_nothing():
         codes, classes, NO_WEIGHTS, np.full(10, -1, dtype=np.int32), table
     )
     assert not table.any()
-
-
-def test_cells_are_those_of_the_reference():
-    schema = schema_of(2, 3, 4)
-    codes, _ = random_rows(schema, 200)
-    for tree in random_trees(schema, 10):
-        np.testing.assert_array_equal(cells_of(tree.cells, codes), tree.cells.route(list(codes)))
 
 
 # -- what the sensitivity stands on ----------------------------------------------------------------

@@ -265,17 +265,18 @@ class TestRefusals:
 
     def test_cells_that_are_changed_while_rows_are_counted(self, monkeypatch):
         """The curator counts with its own copy."""
-        import privet.counts.scoring as scoring
+        from privet.routing import Routes
 
         cells = Cells.everything(SCHEMA).refine({0: Split.multiway(SCHEMA, "a")})
         curator = Curator(ROWS, SCHEMA, Budget(1), public=True)
         before = curator.gradients(cells, [TREE], math.inf).tables[0]
-        counted = scoring.cells_of
+        find_nodes = Routes.find_nodes
 
-        def changed(asked, codes):
+        def changed(*args, **options):
             cells.cell.setflags(write=True)
             cells.cell[:] = 10**6
-            return counted(asked, codes)
+            return find_nodes(*args, **options)
 
-        monkeypatch.setattr(scoring, "cells_of", changed)
+        monkeypatch.setattr(Routes, "find_nodes", changed)
         np.testing.assert_array_equal(curator.gradients(cells, [TREE], math.inf).tables[0], before)
+        assert (cells.cell == 10**6).all()

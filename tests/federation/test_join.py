@@ -14,6 +14,7 @@ from privet import federation
 from privet.errors import AbsentWarning, ParameterError, QuestionError, SchemaMismatch
 from privet.schema import Categorical, Schema
 from tests.federation.parties import SCHEMA, rows
+from tests.routes import route
 
 LEFT = Schema({"form": SCHEMA.attributes["form"]}, "advice", ["no", "yes"])
 RIGHT = Schema(
@@ -178,7 +179,7 @@ class TestTheUnionDoesNotKeepEpsilon:
 
         coded = encode(schema, table)
         exact = np.zeros_like(counts)
-        np.add.at(exact, (cells.route(coded.codes), coded.classes), 1)
+        np.add.at(exact, (route(cells, coded.codes), coded.classes), 1)
         return -self.EPSILON * float(np.abs(counts - exact).sum())
 
     def test_the_likelihood_ratio_of_both_exceeds_that_of_epsilon(self):

@@ -7,7 +7,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from privet.model import model as models
+from privet import routing
 from tests.release.models import COMBINE, SCHEMA, merged_model, random_schema, small_model
 
 
@@ -23,7 +23,7 @@ def some_codes(schema, n, seed):
 def both_ways(model, codes, monkeypatch):
     found = []
     for many in (0, 10**12):
-        monkeypatch.setattr(models, "MANY", many)
+        monkeypatch.setattr(routing, "MANY", many)
         found.append(replace(model).probabilities(codes))
     return found
 

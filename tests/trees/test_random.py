@@ -14,6 +14,7 @@ from privet.mechanisms.randomness import SeededBits, SystemBits, unlock_test_see
 from privet.schema import Categorical, Numeric, Schema
 from privet.tree import Tree
 from privet.trees.random import draw_forest, draw_tree, height_for
+from tests.routes import route
 
 MIXED = Schema(
     {
@@ -58,7 +59,7 @@ def test_every_point_reaches_one_leaf_at_the_same_depth_and_no_category_is_asked
         asked = [condition.attribute for condition in cell.path if condition.attribute in "ac"]
         assert len(asked) == len(set(asked))
     points = np.array(np.meshgrid(*(range(size) for size in MIXED.sizes))).reshape(4, -1)
-    reached = cells.route(list(points))
+    reached = route(cells, list(points))
     assert (reached >= 0).all()
     assert set(reached.tolist()) <= set(range(len(cells)))
 

@@ -58,4 +58,21 @@ MUTANTS = (
         "who an earlier tree got wrong weighs more than the draw was paid for",
         ("counts/test_scoring.py::test_a_row_is_bounded_whatever_the_scores",),
     ),
+    Mutant(
+        "a walk ends with its last row",
+        "Routes._walk",
+        "word = words[(word & int(PLACE)) + code * (word >> int(MOVES) & 1)]",
+        "word = words[(word & int(PLACE)) + code * (word >> int(MOVES) & 1)]\n"
+        "if not (word >> int(MOVES) & 1).any():\n    break",
+        "the time of an answer tells whether anybody is in the deepest cell",
+        ("test_routing.py::test_no_row_makes_a_walk_longer[reach-numpy]",),
+    ),
+    Mutant(
+        "a compiled walk ends with its last row",
+        "walk",
+        "for _ in range(1, steps):",
+        "for _ in range(1, steps if (node[:n] >> MOVES & ONE).any() else 1):",
+        "the time of an answer tells whether anybody is in the deepest cell",
+        ("test_routing.py::test_no_row_makes_a_walk_longer[count-compiled]",),
+    ),
 )

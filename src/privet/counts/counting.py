@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Callable
-from concurrent.futures import ThreadPoolExecutor
 from queue import SimpleQueue
 from typing import Any
 
@@ -15,8 +13,9 @@ from privet.cells import Cells
 from privet.counts.base import Tables, check_totals
 from privet.counts.histograms import Histograms
 from privet.counts.leaf_bits import STRIP, LeafBits, fitting
-from privet.counts.walks import BLOCK
+from privet.parallel import count_cores, for_each_part
 from privet.question import Question
+from privet.routing import BLOCK
 
 NO_WEIGHTS = np.empty(0, dtype=np.int64)
 #: With fewer rows or trees, making tables to look leaves up would take longer than walking.
@@ -171,9 +170,7 @@ def _in_parts(
     work = n_rows * steps // (64 * BLOCK)
     most = max(
         1,
-        min(
-            os.cpu_count() or 1, n_rows // BLOCK, work, _MAX_THREAD_MEMORY // max(1, counts.nbytes)
-        ),
+        min(count_cores(), n_rows // BLOCK, work, _MAX_THREAD_MEMORY // max(1, counts.nbytes)),
     )
     if most == 1:
         count(0, n_rows, counts)
@@ -184,14 +181,13 @@ def _in_parts(
     for mine in own:
         free.put(mine)
 
-    def part(low: int) -> None:
+    def add_part(part: int) -> None:
         mine = free.get()  # never waits: there are as many as threads
         try:
-            count(low, min(low + piece, n_rows), mine)
+            count(part * piece, min((part + 1) * piece, n_rows), mine)
         finally:
             free.put(mine)
 
-    with ThreadPoolExecutor(most) as pool:
-        list(pool.map(part, range(0, n_rows, piece)))
+    for_each_part(-(-n_rows // piece), add_part, workers=most)
     for mine in own:
         counts += mine

@@ -1,4 +1,4 @@
-"""Rows counted one by one: each walks down to its cell (:mod:`privet.counts.walks`), and adds
+"""Rows counted one by one: each walks down to its cell (:mod:`privet.routing`), and adds
 itself to the histograms of that cell.
 
 The values of several attributes in the same cells (a level of a tree) are counted together where
@@ -18,7 +18,7 @@ import numpy.typing as npt
 
 from privet.cells import Cells
 from privet.counts.joint import JointCodes, starts
-from privet.counts.walks import walks_of
+from privet.routing import Routes
 
 #: Entries of a histogram of several attributes: it should stay in the cache, and to sum it up
 #: should take less time than it saves.
@@ -38,7 +38,7 @@ class Histograms:
         self._shapes: list[tuple[int, ...]] = []
         most = min(MOST_ENTRIES, n_rows // ROWS_PER_ENTRY)
         for cells, by in trees:
-            n_places = len(cells) + int((cells.cell[cells.attribute < 0] < 0).any())
+            n_places = _count_places(cells)
             joint = JointCodes({a for a in by if a >= 0}, sizes, most // (n_places * n_classes))
             # classes alone are counted where no other histogram has their sums
             self._groups.append(joint.groups or [[]])
@@ -51,8 +51,8 @@ class Histograms:
         self.n_counts = int(self._starts[-1])
         self.n_steps = sum(int(cells.depths.max()) + 1 for cells, _ in trees) + len(flat)
         self.arrays: tuple[Any, ...] = (
-            *walks_of([cells for cells, _ in trees]),
-            _cells_of_leaves([cells for cells, _ in trees]),
+            *Routes.through([cells for cells, _ in trees]).arrays,
+            _places_of_nodes([cells for cells, _ in trees]),
             starts([len(groups) for groups in self._groups]),
             starts([len(group) for group in flat]),
             np.array([a for group in flat for a in group], dtype=np.int64),
@@ -93,9 +93,14 @@ def _marginal(
     return np.asarray(joint[g].sum(axis=axes)) if axes else joint[g]
 
 
-def _cells_of_leaves(trees: Sequence[Cells]) -> npt.NDArray[np.uint32]:
-    """The cell of each leaf of all trees; one past the last where it has none."""
-    found = [
-        np.where(cells.cell < 0, len(cells), cells.cell)[cells.attribute < 0] for cells in trees
-    ]
+def _count_places(cells: Cells) -> int:
+    """The cells, and a place for rows of no cell where there can be any."""
+    return len(cells) + int((cells.cell[cells.attribute < 0] < 0).any())
+
+
+def _places_of_nodes(trees: Sequence[Cells]) -> npt.NDArray[np.uint32]:
+    """The cell of each node of all trees; the last place where it has none."""
+    # No counted row ends in an inner node. They have a place all the same, so that nothing is ever
+    # written beyond a histogram.
+    found = [np.where(cells.cell < 0, _count_places(cells) - 1, cells.cell) for cells in trees]
     return np.concatenate(found).astype(np.uint32)

@@ -10,8 +10,8 @@ import numpy as np
 from numba import njit
 
 from privet.compiled import compiled
-from privet.counts.walk_loops import walk
-from privet.counts.walks import BLOCK
+from privet.routing import BLOCK
+from privet.routing_loops import walk
 
 
 @compiled
@@ -24,7 +24,7 @@ def count_rows(
     root: Any,
     steps: Any,
     words: Any,
-    first_leaf: Any,
+    first_end: Any,
     cell: Any,
     histogram_start: Any,
     by_start: Any,
@@ -41,15 +41,15 @@ def count_rows(
     cell counts by ``cell_step[h]``, and the attributes ``by[by_start[h]]`` to ``by[by_start[h +
     1]]`` by their ``by_step``. No weights: every row counts once.
     """
-    leaf = np.empty(BLOCK, dtype=np.uint64)
+    node = np.empty(BLOCK, dtype=np.uint64)
     reached = np.empty(BLOCK, dtype=np.uint32)
     inside = np.empty(BLOCK, dtype=np.uint32)
     for low in range(start, stop, BLOCK):
         n = min(BLOCK, stop - low)
         for t in range(len(root)):
-            walk(codes, low, n, root[t], steps[t], words, first_leaf, leaf)
+            walk(codes, low, n, root[t], steps[t], words, first_end, node)
             for i in range(n):
-                reached[i] = cell[leaf[i]]
+                reached[i] = cell[node[i]]
             for h in range(histogram_start[t], histogram_start[t + 1]):
                 _inside(codes, classes, low, n, by_start[h], by_start[h + 1], by, by_step, inside)
                 counts, step = out[base[h] : base[h + 1]], cell_step[h]

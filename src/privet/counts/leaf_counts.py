@@ -16,7 +16,7 @@ from numba import njit
 
 from privet.compiled import compiled
 from privet.counts.vectors import BITS, WORDS, add, both, load, store
-from privet.counts.walks import BLOCK
+from privet.routing import BLOCK
 
 _CHUNK = 256  # rows whose sets stay in the nearest cache
 _CHAINS = 4  # of counters for sorting

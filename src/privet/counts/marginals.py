@@ -5,15 +5,14 @@ trees stands on.
 from __future__ import annotations
 
 import math
-import os
 from collections.abc import Sequence
-from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
 from privet.compiled import compiled
+from privet.parallel import for_each_range
 
 BLOCK = 1 << 15  # rows whose codes stay in the cache while every set of attributes looks at them
 
@@ -46,11 +45,9 @@ class Marginals:
         weight.
         """
         n_sets = len(self._starts) - 1
-        workers = max(1, min(os.cpu_count() or 1, n_sets, n_sets * len(classes) >> 18))
 
         # Each thread has sets of its own, so that nobody shares a table.
-        def part(worker: int) -> None:
-            first, last = n_sets * worker // workers, n_sets * (worker + 1) // workers
+        def count(first: int, last: int) -> None:
             _count(
                 codes,
                 classes,
@@ -65,11 +62,7 @@ class Marginals:
                 self.flat,
             )
 
-        if workers == 1:
-            part(0)
-            return
-        with ThreadPoolExecutor(workers) as pool:
-            list(pool.map(part, range(workers)))
+        for_each_range(n_sets, count, workers=n_sets * len(classes) >> 18)
 
 
 @compiled

@@ -15,9 +15,9 @@ import numpy.typing as npt
 
 from privet.cells import Cells
 from privet.compiled import compiled
-from privet.counts.walk_loops import add_scores
-from privet.counts.walks import Walks, in_parts, walks_of
 from privet.errors import ParameterError, QuestionError
+from privet.parallel import for_each_range
+from privet.routing import Routes
 from privet.schema import Schema
 from privet.tree import Tree
 
@@ -69,10 +69,10 @@ class Scoring:
         weights = np.full(len(classes), UNIT, dtype=np.int64)
         if self._trees:
             total = self._scores(codes)
-            in_parts(
+            for_each_range(
                 len(weights),
-                len(total.T),
                 lambda low, high: weigh(total[low:high], classes[low:high], weights[low:high]),
+                workers=total.size >> 17,
             )
         return weights
 
@@ -96,21 +96,17 @@ class Scoring:
         )
 
     @cached_property
-    def _walks(self) -> tuple[Walks, Floats]:
-        """The walks, and the scores of the leaves."""
-        return walks_of([tree.cells for tree in self._trees]), np.concatenate(
-            [tree.counts[tree.cells.attribute < 0] for tree in self._trees]
+    def _routes(self) -> tuple[Routes, Floats]:
+        """The trees laid out for walking, and the scores of their nodes."""
+        return Routes.through([tree.cells for tree in self._trees]), np.concatenate(
+            [tree.counts for tree in self._trees]
         )
 
     def _scores(self, codes: npt.NDArray[Any]) -> Floats:
         total = np.zeros((codes.shape[1], self._schema.n_classes))
         if self._trees:
-            walks, scores = self._walks
-            in_parts(
-                len(total),
-                len(self._trees),
-                lambda low, high: add_scores(codes, low, high, *walks, scores, total),
-            )
+            routes, scores = self._routes
+            routes.add_values(codes, scores, total, compiled=True)
         return total
 
 
@@ -138,23 +134,6 @@ def _own(schema: Schema, tree: Tree) -> Tree:
     if not np.abs(own.counts).max() <= MAX_SCORE:  # nor NaN
         raise ParameterError(f"scores must be at most {MAX_SCORE:g} in size")
     return own
-
-
-def cells_of(cells: Cells, codes: npt.NDArray[Any]) -> npt.NDArray[np.int32]:
-    """The cell of each row; -1 for none."""
-    node = np.empty(codes.shape[1], dtype=np.int64)
-    reach(codes, cells.attribute, cells.offset, cells.branch, node)
-    return np.asarray(cells.cell[node])
-
-
-@compiled
-def reach(codes: Any, attribute: Any, offset: Any, branch: Any, out: Any) -> None:
-    """The node that each row ends in. Rows that count have known codes only."""
-    for row in range(codes.shape[1]):
-        node = 0
-        while attribute[node] >= 0:
-            node = branch[offset[node] + codes[attribute[node], row]]
-        out[row] = node
 
 
 # A row's numbers come from a loop of its own: vectorised functions may round a row differently

@@ -4,9 +4,7 @@ the data.
 
 from __future__ import annotations
 
-import os
 from collections.abc import Mapping
-from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any, Literal, get_args
@@ -18,6 +16,7 @@ from privet.errors import ParameterError, QuestionError
 from privet.leaves import Evidence
 from privet.model.kinds import check_kinds
 from privet.privacy import PrivacyStatement
+from privet.routing import Routes
 from privet.schema import Schema
 from privet.tree import Floats, Tree, domain_shares, summed_upwards
 
@@ -25,8 +24,6 @@ Combine = Literal["counts", "probabilities", "vote", "scores"]
 #: The ways to combine, for messages.
 COMBINES = " or ".join(", ".join(map(repr, get_args(Combine))).rsplit(", ", 1))
 
-#: Rows times trees from which on compiled loops are worth loading.
-MANY = 1_000_000
 #: How loud a tree is that knows nothing about a row, where other trees may.
 WHISPER = 1e-6
 
@@ -141,46 +138,16 @@ class Model:
 
     def _added_up(self, codes: list[npt.NDArray[Any]]) -> Floats:
         """The sum over trees of what the node that a row reaches contributes."""
-        n_rows = len(codes[0])
-        total = np.zeros((n_rows, self.schema.n_classes))
-        if n_rows * len(self.trees) < MANY:
-            for tree in self.trees:
-                total += self.contributions(tree)[tree.reach(codes)]
-            return total
-        from privet.walking import add_up, contiguous
-
-        matrix, forest = contiguous(codes), self._flat
-        parts = max(1, min(os.cpu_count() or 1, n_rows // 10_000))
-        cuts = np.linspace(0, n_rows, parts + 1).astype(int).tolist()
-        with ThreadPoolExecutor(parts) as pool:
-            list(
-                pool.map(
-                    lambda low, high: add_up(matrix, low, high, *forest, total), cuts[:-1], cuts[1:]
-                )
-            )
+        routes, values = self._routes
+        total = np.zeros((len(codes[0]), self.schema.n_classes))
+        routes.add_values(routes.pack(codes), values, total)
         return total
 
     @cached_property
-    def _flat(self) -> tuple[npt.NDArray[Any], ...]:
-        """All trees in one set of arrays, with what their nodes contribute."""
-        nodes = np.cumsum([0, *(tree.n_nodes for tree in self.trees)])
-        branches = np.cumsum([0, *(len(tree.cells.branch) for tree in self.trees)])
+    def _routes(self) -> tuple[Routes, Floats]:
+        """All trees laid out for walking, and what each of their nodes contributes."""
         return (
-            np.asarray(self.schema.sizes, dtype=np.int64),
-            nodes.astype(np.int64),
-            np.concatenate([tree.cells.attribute for tree in self.trees]),
-            np.concatenate(
-                [
-                    tree.cells.offset + start
-                    for tree, start in zip(self.trees, branches[:-1], strict=True)
-                ]
-            ),
-            np.concatenate(
-                [
-                    tree.cells.branch + start
-                    for tree, start in zip(self.trees, nodes[:-1], strict=True)
-                ]
-            ).astype(np.int64),
+            Routes.through([tree.cells for tree in self.trees]),
             np.concatenate([self.contributions(tree) for tree in self.trees]),
         )
 

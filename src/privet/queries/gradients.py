@@ -19,6 +19,7 @@ from privet.queries.measurement import Measurement
 from privet.queries.plain import deepest, load_of, plain_cells
 from privet.queries.shapes import Field, Json
 from privet.question import Question
+from privet.routing import Routes
 from privet.schema import Schema
 from privet.tree import Tree
 
@@ -78,12 +79,13 @@ class Gradients(Measurement):
         return f"derivatives of the log-likelihood: {len(self._cells)} cells"
 
     def exact(self, source: CountSource) -> Tables:
-        from privet.counts.scoring import Scoring, cells_of
+        from privet.counts.scoring import Scoring
 
         scoring = Scoring(self.schema, self.trees)
+        routes = Routes.through([self._cells])
         table = np.zeros(self.kind.shapes[0], dtype=np.int64)
         for codes, classes, times in source.rows():
-            cell = cells_of(self._cells, codes)
+            cell = self._cells.cell[routes.find_nodes(codes, compiled=True)]
             scoring.add_derivatives(codes, classes, times, cell, table)
         return [table]
 

@@ -4,9 +4,9 @@ cores take part.
 
 from __future__ import annotations
 
-import os
 from collections.abc import Callable
-from concurrent.futures import ThreadPoolExecutor
+
+from privet.parallel import for_each_part
 
 #: Rows at a time.
 BLOCK = 1 << 16
@@ -16,10 +16,5 @@ MANY = 1 << 14
 
 def for_each_block(n_rows: int, work: Callable[[int, int], None]) -> None:
     """Call ``work`` with the first row of each block and the one after its last."""
-    if n_rows <= BLOCK:
-        work(0, n_rows)
-        return
-    starts = range(0, n_rows, BLOCK)
-    with ThreadPoolExecutor(min(os.cpu_count() or 1, len(starts))) as pool:
-        for _ in pool.map(lambda low: work(low, min(low + BLOCK, n_rows)), starts):
-            pass  # errors are raised here
+    n_blocks = max(1, -(-n_rows // BLOCK))  # no rows are a block, too
+    for_each_part(n_blocks, lambda part: work(part * BLOCK, min((part + 1) * BLOCK, n_rows)))

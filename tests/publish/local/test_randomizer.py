@@ -31,6 +31,7 @@ from privet.schema.encode import encode
 from privet.schema.entries import NO_VALUE
 from tests.conformance.check_mechanism import ALPHA, choice_fit
 from tests.publish.local.small import SCHEMA, seeded, table
+from tests.routes import route
 from tests.schema.strategies import TRICKY, attributes, schemas
 
 PAIR = Schema(
@@ -148,7 +149,7 @@ def test_leaves_follow_the_law_and_another_epsilon_would_not():
     def law(epsilon: F) -> dict[tuple, float]:
         chances = {}
         for number, cells in enumerate(plan.forest):
-            leaf = int(cells.route([np.array([code]) for code in codes])[0])
+            leaf = int(route(cells, [np.array([code]) for code in codes])[0])
             p, q = response_probabilities(len(cells) * 2, epsilon)
             for said in itertools.product(range(len(cells)), range(2)):
                 chances[number + 1, said[0] + 1, PAIR.classes[said[1]]] = (

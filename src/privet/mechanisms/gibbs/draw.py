@@ -5,10 +5,7 @@ weight).
 from __future__ import annotations
 
 import math
-import os
-from collections import deque
-from collections.abc import Callable, Iterable
-from concurrent.futures import ThreadPoolExecutor
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -30,6 +27,7 @@ from privet.mechanisms.gibbs.kernels import (
 )
 from privet.mechanisms.gibbs.plan import Plan, codes_of
 from privet.mechanisms.randomness import Bits
+from privet.parallel import for_each_part
 from privet.space import MAX_THREADS, children
 
 #: Elementary steps below which starting threads takes longer than the work.
@@ -230,23 +228,9 @@ class Choices:
     rest: npt.NDArray[np.float64]
 
 
-def on_all_cores(items: Iterable[int], work: Callable[[int], None], steps: int) -> None:
+def on_all_cores(items: Sequence[int], work: Callable[[int], None], steps: int) -> None:
     """Do independent pieces of work whose kernels run without the interpreter lock; all together
     take so many elementary steps.
     """
-    left = deque(items)
-
-    def worker() -> None:
-        while left:
-            try:
-                item = left.popleft()
-            except IndexError:  # another thread was faster
-                return
-            work(item)
-
-    workers = min(os.cpu_count() or 1, MAX_THREADS, len(left)) if steps > ONE_CORE else 1
-    with ThreadPoolExecutor(max(workers - 1, 1)) as pool:
-        others = [pool.submit(worker) for _ in range(workers - 1)]
-        worker()
-        for other in others:
-            other.result()
+    workers = MAX_THREADS if steps > ONE_CORE else 1
+    for_each_part(len(items), lambda part: work(items[part]), workers=workers)

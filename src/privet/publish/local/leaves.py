@@ -24,6 +24,7 @@ from privet.publish.local.values import (
     in_random_order,
     known,
 )
+from privet.routing import find_cells
 from privet.schema import Schema
 
 #: A report: the number of the tree and of the leaf, the first being 1, and the class.
@@ -107,7 +108,8 @@ class LeafRandomizer:
         said = np.empty_like(classes)
         for number, cells in enumerate(forest):
             mine = np.flatnonzero(tree == number)
-            truth = cells.route(list(codes[:, mine])).astype(np.int64) * n_classes + classes[mine]
+            cell = find_cells(cells, list(codes[:, mine])).astype(np.int64)
+            truth = cell * n_classes + classes[mine]
             said[mine] = randomized_response(bits, truth, self.points(number), self.epsilon)[0]
         return tree, said // n_classes, said % n_classes
 
