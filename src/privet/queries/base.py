@@ -16,7 +16,7 @@ from dataclasses import dataclass
 from functools import cache
 from typing import Any, ClassVar, Generic, Self, TypeVar, get_args
 
-from privet.budget import Cost
+from privet.budget import Cost, Number
 from privet.counts.base import CountSource
 from privet.errors import ParameterError
 from privet.mechanisms.selection import Selection
@@ -88,6 +88,15 @@ class Query(ABC, Generic[A]):
     @abstractmethod
     def describe(self) -> str:
         """One line for ledger, page and log: public facts only."""
+
+    @abstractmethod
+    def identify(self, epsilon: Number | None, rho: Number | None) -> tuple[Any, ...]:
+        """Return what a recorded query at this price is recognised by, beside its name: everything
+        that it says.
+
+        A half-finished fit goes on only while this stays as it is. A fact that a later version adds
+        is left out where it says nothing new.
+        """
 
     @abstractmethod
     def exact(self, source: CountSource) -> Any:

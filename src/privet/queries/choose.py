@@ -9,6 +9,7 @@ from typing import Any, Self
 
 import numpy as np
 
+from privet.budget import Number
 from privet.cells import Cell, Cells, Split
 from privet.counts.base import CountSource
 from privet.mechanisms.criteria import Criterion, criterion_named
@@ -124,6 +125,9 @@ class ChooseSplits(Query[Choices]):
 
     def describe(self) -> str:
         return f"private selection: {len(self._cells)} cells, {len(self._distinct)} candidates"
+
+    def identify(self, epsilon: Number | None, rho: Number | None) -> tuple[Any, ...]:  # noqa: ARG002
+        return self.cells, self.candidates, self.criterion, epsilon, self.mechanism
 
     def exact(self, source: CountSource) -> list[list[int]]:
         question, quality = self._question, self._quality

@@ -8,6 +8,7 @@ from typing import Any, Self
 
 import numpy as np
 
+from privet.budget import Number
 from privet.counts.base import CountSource
 from privet.errors import ParameterError
 from privet.model import Model
@@ -63,6 +64,9 @@ class ChooseModel(Query[ModelChoice]):
 
     def describe(self) -> str:
         return f"private selection among {len(self.models)} models"
+
+    def identify(self, epsilon: Number | None, rho: Number | None) -> tuple[Any, ...]:
+        return self.models, epsilon, rho
 
     def exact(self, source: CountSource) -> list[list[int]]:
         return [[int(np.trace(confusion_matrix(model, source.rows()))) for model in self.models]]

@@ -9,6 +9,7 @@ from typing import Any, Self
 import numpy as np
 import numpy.typing as npt
 
+from privet.budget import Number
 from privet.counts.base import CountSource
 from privet.mechanisms.selection import Selection
 from privet.queries.answers import Answer, Choice
@@ -99,6 +100,9 @@ class ChoosePartition(Query[Choice]):
     def describe(self) -> str:
         n_partitions = len(self._question.partitions)
         return f"private selection among {n_partitions} partitions: {self._question.describe()}"
+
+    def identify(self, epsilon: Number | None, rho: Number | None) -> tuple[Any, ...]:  # noqa: ARG002
+        return self.question, self.expected, self.handicaps, epsilon, self.mechanism
 
     def exact(self, source: CountSource) -> list[list[int]]:
         assert self.handicaps is not None

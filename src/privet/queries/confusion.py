@@ -8,6 +8,7 @@ from typing import Any, Self
 
 import numpy as np
 
+from privet.budget import Number
 from privet.counts.base import CountSource, Rows, Tables
 from privet.errors import QuestionError
 from privet.model import Model
@@ -51,6 +52,9 @@ class Confusion(Measurement):
 
     def describe(self) -> str:
         return "confusion matrix of a model"
+
+    def identify(self, epsilon: Number | None, rho: Number | None) -> tuple[Any, ...]:
+        return self.model, epsilon, rho
 
     def exact(self, source: CountSource) -> Tables:
         return [confusion_matrix(self.model, source.rows())]

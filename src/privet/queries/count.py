@@ -6,6 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Self
 
+from privet.budget import Number
 from privet.cells import Cell, Cells
 from privet.counts.base import CountSource, Tables
 from privet.queries.base import Load, register
@@ -61,6 +62,9 @@ class Count(Measurement):
 
     def describe(self) -> str:
         return self._question.describe()
+
+    def identify(self, epsilon: Number | None, rho: Number | None) -> tuple[Any, ...]:
+        return self.question, epsilon, rho
 
     def exact(self, source: CountSource) -> Tables:
         return source.count(self._question)

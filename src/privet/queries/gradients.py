@@ -8,6 +8,7 @@ from typing import Any, Self
 
 import numpy as np
 
+from privet.budget import Number
 from privet.cells import Cell, Cells
 from privet.counts.base import CountSource, Tables
 from privet.queries.base import Load, register
@@ -76,6 +77,9 @@ class Gradients(Measurement):
 
     def describe(self) -> str:
         return f"derivatives of the log-likelihood: {len(self._cells)} cells"
+
+    def identify(self, epsilon: Number | None, rho: Number | None) -> tuple[Any, ...]:
+        return self.cells, self.trees, epsilon, rho
 
     def exact(self, source: CountSource) -> Tables:
         from privet.counts.scoring import Scoring, cells_of

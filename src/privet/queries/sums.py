@@ -8,6 +8,7 @@ from typing import Any, Self
 
 import numpy as np
 
+from privet.budget import Number
 from privet.cells import Cell, Cells
 from privet.counts.base import CountSource, Tables
 from privet.errors import ParameterError, QuestionError
@@ -76,6 +77,9 @@ class Sums(Measurement):
     def describe(self) -> str:
         by = "" if self.score.by is None else f" by {self.score.by}"
         return f"sums of a row score{by}: {len(self._cells)} cells"
+
+    def identify(self, epsilon: Number | None, rho: Number | None) -> tuple[Any, ...]:
+        return self.cells, self.score, epsilon, rho
 
     def exact(self, source: CountSource) -> Tables:
         (table,) = source.count(self._question)
