@@ -89,6 +89,12 @@ class Query(ABC, Generic[A]):
     def describe(self) -> str:
         """One line for ledger, page and log: public facts only."""
 
+    def spell_out(self) -> str:
+        """The question in labels, for people who read the ledger: public facts only. By default as
+        :meth:`describe` has it; :func:`question_in_words` bounds it.
+        """
+        return self.describe()
+
     @abstractmethod
     def identify(self, epsilon: Number | None, rho: Number | None) -> tuple[Any, ...]:
         """Return what a recorded query at this price is recognised by, beside its name: everything
@@ -164,6 +170,21 @@ def checked(query: Query[A], schema: Schema) -> Query[A]:
     ready = query.plain(schema)
     object.__setattr__(ready, "schema", schema)
     return ready
+
+
+#: Longest question in words, in characters.
+MAX_WORDS = 500
+
+
+def question_in_words(query: Query[Any]) -> str:
+    """What a checked query asks, in labels, on one line of bounded length; empty where that says
+    no more than its description.
+    """
+    said = query.spell_out()
+    if said == query.describe():
+        return ""
+    line = "".join(char if char.isprintable() else "?" for char in said)
+    return line if len(line) <= MAX_WORDS else f"{line[: MAX_WORDS - 1]}…"
 
 
 Q = TypeVar("Q", bound=type[Query[Any]])

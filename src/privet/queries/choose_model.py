@@ -19,6 +19,7 @@ from privet.queries.confusion import confusion_matrix, load_of_models, model_fro
 from privet.queries.kinds import Selects
 from privet.queries.plain import checked_model
 from privet.queries.shapes import Document, Field, Items, Json
+from privet.queries.words import spell_models
 from privet.schema import Schema
 
 
@@ -64,6 +65,9 @@ class ChooseModel(Query[ModelChoice]):
 
     def describe(self) -> str:
         return f"private selection among {len(self.models)} models"
+
+    def spell_out(self) -> str:
+        return f"private selection of the most accurate of {spell_models(self.models)}"
 
     def identify(self, epsilon: Number | None, rho: Number | None) -> tuple[Any, ...]:
         return self.models, epsilon, rho

@@ -27,6 +27,7 @@ from privet.queries.plain import (
     whole_handicaps,
 )
 from privet.queries.shapes import Field, Integer, Items, Json
+from privet.queries.words import spell_question
 from privet.question import Question
 from privet.schema import Schema
 
@@ -100,6 +101,10 @@ class ChoosePartition(Query[Choice]):
     def describe(self) -> str:
         n_partitions = len(self._question.partitions)
         return f"private selection among {n_partitions} partitions: {self._question.describe()}"
+
+    def spell_out(self) -> str:
+        among = spell_question(self._question)
+        return f"private selection of the partition farthest from what is expected, among {among}"
 
     def identify(self, epsilon: Number | None, rho: Number | None) -> tuple[Any, ...]:  # noqa: ARG002
         return self.question, self.expected, self.handicaps, epsilon, self.mechanism

@@ -19,6 +19,7 @@ from privet.queries.kinds import Measures, Table
 from privet.queries.measurement import Measurement
 from privet.queries.plain import checked_model, deepest
 from privet.queries.shapes import Document, Field, Json
+from privet.queries.words import spell_models
 from privet.schema import Schema
 
 
@@ -52,6 +53,9 @@ class Confusion(Measurement):
 
     def describe(self) -> str:
         return "confusion matrix of a model"
+
+    def spell_out(self) -> str:
+        return f"confusion matrix of {spell_models([self.model])}"
 
     def identify(self, epsilon: Number | None, rho: Number | None) -> tuple[Any, ...]:
         return self.model, epsilon, rho

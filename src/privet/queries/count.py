@@ -16,6 +16,7 @@ from privet.queries.kinds import Measures
 from privet.queries.measurement import Measurement
 from privet.queries.plain import load_of, plain_question
 from privet.queries.shapes import Json
+from privet.queries.words import spell_question
 from privet.question import Question
 from privet.schema import Schema
 
@@ -62,6 +63,9 @@ class Count(Measurement):
 
     def describe(self) -> str:
         return self._question.describe()
+
+    def spell_out(self) -> str:
+        return f"class counts of {spell_question(self._question)}"
 
     def identify(self, epsilon: Number | None, rho: Number | None) -> tuple[Any, ...]:
         return self.question, epsilon, rho

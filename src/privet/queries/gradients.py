@@ -19,6 +19,7 @@ from privet.queries.kinds import Measures
 from privet.queries.measurement import Measurement
 from privet.queries.plain import deepest, load_of, plain_cells
 from privet.queries.shapes import Field, Json
+from privet.queries.words import spell_cells
 from privet.question import Question
 from privet.schema import Schema
 from privet.tree import Tree
@@ -77,6 +78,11 @@ class Gradients(Measurement):
 
     def describe(self) -> str:
         return f"derivatives of the log-likelihood: {len(self._cells)} cells"
+
+    def spell_out(self) -> str:
+        trees = f"{len(self.trees)} released tree{'s' if len(self.trees) != 1 else ''}"
+        over = spell_cells(self._cells)
+        return f"derivatives of the log-likelihood of {trees} over {over}"
 
     def identify(self, epsilon: Number | None, rho: Number | None) -> tuple[Any, ...]:
         return self.cells, self.trees, epsilon, rho

@@ -82,6 +82,11 @@ class FindQuantile(Query[Quantile]):
         what = f"{self.attribute}, q {float(self._share):.6g}, {self._numeric.bins} bins"
         return f"private selection of a quantile: {what}"
 
+    def spell_out(self) -> str:
+        return (
+            f"the {self._share}-quantile of {self.attribute}, as one of {self._numeric.bins} bins"
+        )
+
     def identify(self, epsilon: Number | None, rho: Number | None) -> tuple[Any, ...]:  # noqa: ARG002
         return self.attribute, self.q, epsilon, self.mechanism
 
