@@ -42,22 +42,20 @@ def _feed(update: Callable[[bytes], None], thing: Any) -> None:
     if isinstance(thing, np.ndarray):
         update(f"{thing.dtype.str}{thing.shape}:".encode())
         update(np.ascontiguousarray(thing).tobytes())
+    elif thing is None or isinstance(thing, str | int | float | complex):
+        update(f"{thing!r},".encode())
+    elif isinstance(thing, list | tuple):
+        update(f"{len(thing)}[".encode())
+        for one in thing:
+            _feed(update, one)
+    elif isinstance(thing, Mapping):
+        _feed(update, sorted(thing.items()))
     elif isinstance(thing, Schema):
         update(thing.fingerprint.encode())
     elif isinstance(thing, Identified):
         name, *facts = thing.identity()
         update(f"{name}(".encode())
         _feed(update, facts)
-    elif isinstance(thing, Mapping):
-        _feed(update, sorted(thing.items()))
-    elif isinstance(thing, list | tuple):
-        update(f"{len(thing)}[".encode())
-        for one in thing:
-            _feed(update, one)
     else:
-        assert (
-            thing is None
-            or isinstance(thing, str | int | float | complex)
-            or hasattr(thing, "numerator")
-        ), type(thing)
+        assert hasattr(thing, "numerator"), type(thing)
         update(f"{thing!r},".encode())
