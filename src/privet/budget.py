@@ -20,7 +20,7 @@ from dataclasses import dataclass
 from decimal import Decimal, InvalidOperation
 from fractions import Fraction
 from numbers import Integral, Rational, Real
-from typing import Literal
+from typing import Any, Literal
 
 from privet.conversion import epsilon_for as epsilon_for
 from privet.conversion import rho_for as rho_for
@@ -129,6 +129,10 @@ class Cost:
     def concentrated(cls, rho: Number) -> Cost:
         """A zCDP guarantee without a pure one, such as Gaussian noise."""
         return cls(None, exact("rho", rho))
+
+    def identity(self) -> tuple[Any, ...]:
+        """Return what a recorded query recognises it by, its name first: never change these."""
+        return ("Cost", self.epsilon, self.rho)
 
     def __add__(self, other: Cost) -> Cost:
         """Sequential composition."""

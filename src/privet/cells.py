@@ -74,6 +74,10 @@ class Split:
                 f"a split of {self.attribute!r} must number its children 0, 1, 2, ... without a gap"
             )
 
+    def identity(self) -> tuple[Any, ...]:
+        """Return what a recorded query recognises it by, its name first: never change these."""
+        return ("Split", self.attribute, self.branch)
+
     @property
     def n_children(self) -> int:
         """How many children the split makes."""
@@ -281,6 +285,19 @@ class Cells:
             raise QuestionError(
                 "a partition has a leaf of a cell that does not exist, or a cell at an inner node"
             )
+
+    def identity(self) -> tuple[Any, ...]:
+        """Return what a recorded query recognises it by, its name first: never change these."""
+        return (
+            "Cells",
+            self.schema,
+            self.attribute,
+            self.offset,
+            self.branch,
+            self.cell,
+            self.n_cells,
+            self.parents,
+        )
 
     def __len__(self) -> int:
         return self.n_cells

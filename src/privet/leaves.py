@@ -12,7 +12,7 @@ import json
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Literal, get_args
+from typing import Any, Literal, get_args
 
 import numpy as np
 import numpy.typing as npt
@@ -51,6 +51,10 @@ class Batch:
             raise ParameterError(
                 f"the deviation of noise must be a number of at least 0, got {self.deviation!r}"
             )
+
+    def identity(self) -> tuple[Any, ...]:
+        """Return what a recorded query recognises it by, its name first: never change these."""
+        return ("Batch", self.tables, self.deviation)
 
     @property
     def entries(self) -> int:
@@ -106,6 +110,17 @@ class Evidence:
             raise QuestionError(
                 "batches of leaf counts must be about one structure, and each must have a weight"
             )
+
+    def identity(self) -> tuple[Any, ...]:
+        """Return what a recorded query recognises it by, its name first: never change these."""
+        return (
+            "Evidence",
+            self.batches,
+            self.shrink,
+            self.weighting,
+            self.weights,
+            self.borrowing,
+        )
 
     @property
     def tables(self) -> list[Floats]:

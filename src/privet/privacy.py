@@ -30,6 +30,10 @@ class Charge:
     what: str
     cost: Cost
 
+    def identity(self) -> tuple[Any, ...]:
+        """Return what a recorded query recognises it by, its name first: never change these."""
+        return ("Charge", self.what, self.cost)
+
 
 @dataclass(frozen=True)
 class PrivacyStatement:
@@ -69,6 +73,27 @@ class PrivacyStatement:
     people: People | None = None
     parts: tuple[PrivacyStatement, ...] = ()
     local: bool = False
+
+    def identity(self) -> tuple[Any, ...]:
+        """Return what a recorded query recognises it by, its name first: never change these."""
+        return (
+            "PrivacyStatement",
+            self.charges,
+            self.neighbours,
+            self.rows_per_person,
+            self.person,
+            self.private,
+            self.reason,
+            self.delta,
+            self.notes,
+            self.id,
+            self.name,
+            self.account,
+            self.assumes,
+            self.people,
+            self.parts,
+            self.local,
+        )
 
     @classmethod
     def of(

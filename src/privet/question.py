@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 
@@ -32,6 +33,10 @@ class Partition:
     def __post_init__(self) -> None:
         if self.by is not None:
             domain_size(self.cells.schema, self.by)
+
+    def identity(self) -> tuple[Any, ...]:
+        """Return what a recorded query recognises it by, its name first: never change these."""
+        return ("Partition", self.cells, self.by)
 
     @property
     def shape(self) -> tuple[int, ...]:
@@ -79,6 +84,10 @@ class Question:
                 f"a question may have {MAX_ENTRIES} counts at most, with those of rows in no cell; "
                 f"this one has {self.places}; ask fewer or coarser partitions"
             )
+
+    def identity(self) -> tuple[Any, ...]:
+        """Return what a recorded query recognises it by, its name first: never change these."""
+        return ("Question", self.partitions)
 
     @classmethod
     def of(cls, cells: Cells) -> Question:

@@ -12,6 +12,7 @@ import math
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from typing import Any
 
 from privet.cells import Split, check_split
 from privet.errors import ParameterError, QuestionError
@@ -111,6 +112,18 @@ class TreeSpace:
                         f"and keep={self.keep:g} at most {most} are allowed: group values"
                     )
             object.__setattr__(self, name, tuple(one for one in splits if one.n_children > 1))
+
+    def identity(self) -> tuple[Any, ...]:
+        """Return what a recorded query recognises it by, its name first: never change these."""
+        return (
+            "TreeSpace",
+            self.schema,
+            self.depth,
+            self.inner,
+            self.last,
+            self.split,
+            self.keep,
+        )
 
     def splits_of(self, which: Sequence[Split] | None) -> list[list[Split]]:
         """The splits by attribute, in the order of the schema."""

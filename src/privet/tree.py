@@ -59,6 +59,10 @@ class Tree:
         counts.setflags(write=False)
         object.__setattr__(self, "counts", counts)
 
+    def identity(self) -> tuple[Any, ...]:
+        """Return what a recorded query recognises it by, its name first: never change these."""
+        return ("Tree", self.cells, self.counts)
+
     @classmethod
     def from_leaves(cls, cells: Cells, leaf_counts: npt.NDArray[Any]) -> Tree:
         """A tree from the counts of its cells; an inner node counts what is below it."""

@@ -37,7 +37,7 @@ from privet.ledger import Ledger, MemoryLedger, SQLiteLedger
 from privet.ledger.keyed import KeyedLedger
 from privet.publish import Randomizer, local_curator
 from privet.queries import Load, Price, Query, checked, queries
-from privet.queries.base import read_answer
+from privet.queries.base import MAX_WORDS, question_in_words, read_answer
 from privet.queries.json_shapes import Amount
 from privet.queries.kinds import AnyKind, Draws, Measures, Selects, SharesNoise
 from privet.queries.shapes import Field, ShapeError
@@ -681,15 +681,19 @@ def described(case: Case) -> None:
     assert told
     assert told.isprintable()
     assert len(told) < 300
+    words = question_in_words(checked(query, SCHEMA))
+    assert words == "" or words.isprintable()
+    assert len(words) <= MAX_WORDS
     for rows in ([], ROWS):
         ledger = MemoryLedger()
         case.over(Watched(SCHEMA, rows), ledger=ledger).ask(query, EPSILON)
-        assert [entry.what for entry in ledger.entries()] == [told]
+        assert [(entry.what, entry.asked) for entry in ledger.entries()] == [(told, words)]
         ledger = MemoryLedger()
         case.over(Watched(SCHEMA, rows), ledger=ledger, bits=seeded()).ask(query, EPSILON)
         (entry,) = ledger.entries()
         assert entry.what.startswith("NOT PRIVATE")
         assert entry.what.endswith(told)
+        assert entry.asked == words
 
 
 def from_randomised_records(case: Case) -> None:

@@ -31,24 +31,24 @@ class ReadsFirst(Curator):
 class ChargesHalf(Curator):
     """The ledger hears of half the cost."""
 
-    def _charge(self, cost, what):
+    def _charge(self, cost, what, words=""):
         half = Cost(None if cost.epsilon is None else cost.epsilon / 2, cost.rho / 2)
-        return super()._charge(half, what)
+        return super()._charge(half, what, words)
 
 
 class ChargesTwice(Curator):
     """Two entries for one answer."""
 
-    def _charge(self, cost, what):
-        super()._charge(cost, what)
-        return super()._charge(cost, what)
+    def _charge(self, cost, what, words=""):
+        super()._charge(cost, what, words)
+        return super()._charge(cost, what, words)
 
 
 class ForgetsPeople(Curator):
     """The ledger hears of the cost for one row, whoever the neighbours are."""
 
-    def _charge(self, cost, what):
-        return self.charge_promised(cost, what)
+    def _charge(self, cost, what, words=""):
+        return self.charge_promised(cost, what, words)
 
 
 class PassesOn(Curator):

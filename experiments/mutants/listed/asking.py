@@ -8,7 +8,7 @@ _EVERY = "curator/test_curator.py::TestEveryQuestion"
 _QUERY = "conformance/test_queries.py::test_query"
 #: Two queries for which nobody had looked.
 _EXAMPLES = ("confusion-one tree", "choose-model-three")
-_CHARGE = "entry = None if price.exactly else self._charge(cost, asked.describe())"
+_CHARGE = "entry = None if price.exactly else self._charge(cost, what, words)"
 _RELEASE = (
     "released = self._inside(lambda: kind.release(asked.exact(self._source), price, self._bits))"
 )
@@ -45,8 +45,8 @@ MUTANTS = (
     Mutant(
         "the charge is for one row, whoever the neighbours are",
         "Accounting._charge",
-        "return self.charge_promised(cost.promised(self.schema), what)",
-        "return self.charge_promised(cost, what)",
+        "return self.charge_promised(cost.promised(self.schema), what, asked)",
+        "return self.charge_promised(cost, what, asked)",
         "who has three rows, or is replaced, gives away several times what the ledger says",
         (f"{_EVERY}::test_costs_a_person_more_than_a_row[count]",),
     ),

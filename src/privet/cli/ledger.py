@@ -43,7 +43,8 @@ def show(
                 "dataset": entry.dataset,
                 "analyst": entry.analyst,
             }
-            typer.echo(json.dumps({**line, "what": entry.what, **cost}))
+            asked = {"asked": entry.asked} if entry.asked else {}
+            typer.echo(json.dumps({**line, "what": entry.what, **cost, **asked}))
         return
     from rich.console import Console
 

@@ -59,6 +59,7 @@ def ledger_table(entries: list[Entry], unanswered: Collection[int] = ()) -> Tabl
         epsilon = "-" if entry.cost.epsilon is None else number(entry.cost.epsilon)
         when = entry.time[5:19].replace("T", " ")
         what = f"{entry.what} (UNANSWERED)" if entry.number in unanswered else entry.what
+        what = f"{what}\n  {entry.asked}" if entry.asked else what
         table.add_row(
             str(entry.number),
             when,

@@ -182,9 +182,9 @@ class Accounting:
         """
         self._claimed = release
 
-    def charge_promised(self, cost: Cost, what: str) -> Entry:
+    def charge_promised(self, cost: Cost, what: str, asked: str = "") -> Entry:
         """Charge a cost that is for the declared neighbours already. The entry is marked where no
-        privacy can be promised.
+        privacy can be promised. ``asked`` is the question in labels, where that says more.
         """
         return self.ledger.charge(
             self.dataset,
@@ -192,6 +192,7 @@ class Accounting:
             cost,
             self._marked(what),
             reservation=self._reservation,
+            asked=asked,
             **self._facts(),
         )
 
@@ -207,8 +208,8 @@ class Accounting:
             "rows_per_person": schema.rows_per_person,
         }
 
-    def _charge(self, cost: Cost, what: str) -> Entry:
-        return self.charge_promised(cost.promised(self.schema), what)
+    def _charge(self, cost: Cost, what: str, asked: str = "") -> Entry:
+        return self.charge_promised(cost.promised(self.schema), what, asked)
 
 
 def previewed(remaining: Fraction, unit: Unit, cost: Cost) -> Preview:

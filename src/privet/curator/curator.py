@@ -21,6 +21,7 @@ from privet.ledger import Entry, Ledger, MemoryLedger
 from privet.ledger.keyed import KeyedLedger
 from privet.mechanisms.randomness import Bits, SystemBits
 from privet.queries import Answer, Price, Query, Share, ShareCounts, checked
+from privet.queries.base import question_in_words
 from privet.queries.count import Asked
 from privet.schema import Schema
 from privet.schema.problems import raise_if_any
@@ -108,13 +109,13 @@ class Curator(Accounting, AnyCurator):
         self._schema, self._dataset = schema, dataset
         self.ledger, self.analyst = ledger, analyst
 
-    def _charge(self, cost: Cost, what: str) -> Entry:
+    def _charge(self, cost: Cost, what: str, asked: str = "") -> Entry:
         """Nothing is charged for a table that cannot be reached, which does not depend on its
         rows.
         """
         if self._table is not None:
             self._table.check_reachable()
-        return super()._charge(cost, what)
+        return super()._charge(cost, what, asked)
 
     # -- questions ---------------------------------------------------------------------------------
 
@@ -127,7 +128,8 @@ class Curator(Accounting, AnyCurator):
         cost = kind.cost(price)  # refuses a price that this kind cannot be had for
         if price.exactly:
             cost = NOTHING
-        entry = None if price.exactly else self._charge(cost, asked.describe())
+        what, words = asked.describe(), question_in_words(asked)
+        entry = None if price.exactly else self._charge(cost, what, words)
         released = self._inside(lambda: kind.release(asked.exact(self._source), price, self._bits))
         private = self.private and not price.exactly
         return asked.answer(released, Answer(cost.promised(self.schema), cost, private, entry))

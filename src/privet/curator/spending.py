@@ -4,12 +4,15 @@ Work that asks several queries reserves its whole cost first, so that nobody els
 halfway, and spends from that query by query. What it states at the end is what its public plan
 *could* have spent: a learner that stops early spends less, but whether it does may depend on the
 data. Only the ledger gets the rest back.
+
+Every privacy statement of a single release is made in this module, for work that asks no curator
+as well.
 """
 
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from fractions import Fraction
@@ -17,8 +20,12 @@ from fractions import Fraction
 from privet.budget import Cost, Number, Unit, exact, is_infinite, rho_for
 from privet.curator.base import AnyCurator
 from privet.errors import ParameterError
-from privet.mechanisms.randomness import Bits
+from privet.mechanisms.randomness import Bits, SystemBits
 from privet.privacy import Charge, PrivacyStatement
+from privet.schema import Schema
+
+#: Instead of the id of a release that is not made yet; no release has it.
+_FORESEEN = "foreseen"
 
 
 def cost_of(epsilon: Number, delta: Number = 0) -> Cost | None:
@@ -126,14 +133,9 @@ class Spending:
         release = release_id(curator.bits) if id is None else id
         curator.claim(release)
         if paid is not None:
-            return PrivacyStatement.randomised(
-                curator.schema,
-                paid,
-                private=curator.private,
-                reason=curator.reason,
-                id=release,
-                name=name,
-                account=curator.account,
+            reasons = [] if curator.private else [curator.reason]
+            return state_randomised(
+                curator.schema, paid, reasons, id=release, name=name, account=curator.account
             )
         reasons = ["no noise was added (epsilon is infinite)"] if self.cost is None else []
         reasons += [] if curator.private else [curator.reason]
@@ -160,6 +162,74 @@ class Spending:
         if self.unit == "rho":  # rho is promised, although a sum of epsilons could be promised too
             return [Charge("set aside and not used", Cost(None, unused))]
         return [Charge("set aside and not used", Cost.pure(unused))] if unused > 0 else []
+
+
+def foresee_statement(
+    curator: AnyCurator, epsilon: Number, what: str, name: str = ""
+) -> PrivacyStatement:
+    """Return what work of this epsilon would state, and charge nothing: whoever puts releases
+    together finds out with it whether they can be, before anything is paid for.
+    """
+    schema, account, paid = curator.schema, curator.account, prepaid(curator)
+    if paid is not None:
+        return state_randomised(schema, paid, id=_FORESEEN, name=name, account=account)
+    # without noise nothing is promised, and any amount shows whether the rest fits
+    charge = Charge(what, Cost.pure(1 if is_infinite(epsilon) else epsilon))
+    return PrivacyStatement.of(
+        schema, [charge], private=True, id=_FORESEEN, name=name, account=account
+    )
+
+
+def state_randomised(
+    schema: Schema,
+    cost: Cost,
+    reasons: Sequence[str] = (),
+    *,
+    id: str | None = None,  # noqa: A002
+    name: str = "",
+    account: str = "",
+) -> PrivacyStatement:
+    """Return the statement of what was learnt from records that people randomised themselves.
+
+    Args:
+        schema: what the records are about.
+        cost: what each record has paid, for one row replaced.
+        reasons: why nothing can be promised; empty where it can.
+        id, name, account: of the release; by default it gets a new id.
+    """
+    release = release_id(SystemBits()) if id is None else id
+    return PrivacyStatement.randomised(
+        schema,
+        cost,
+        private=not reasons,
+        reason="; ".join(reasons),
+        id=release,
+        name=name,
+        account=account,
+    )
+
+
+def state_secure_sum(
+    schema: Schema, what: str, cost: Cost, *, notes: Iterable[str], assumes: str
+) -> PrivacyStatement:
+    """Return the statement of a sum whose noise several parties made together. Each of them has
+    charged its own ledger.
+
+    Args:
+        schema: what the sum is about.
+        what: what was added up.
+        cost: what one row costs in all tables that it may be in.
+        notes, assumes: whom the promise trusts.
+    """
+    return PrivacyStatement.of(
+        schema,
+        [Charge(what, cost)],
+        private=True,
+        notes=notes,
+        id=release_id(SystemBits()),
+        name="secure sum",
+        assumes=assumes,
+    )
 
 
 def release_id(bits: Bits) -> str:

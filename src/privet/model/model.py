@@ -77,6 +77,20 @@ class Model:
                 "privacy statement"
             )
 
+    def identity(self) -> tuple[Any, ...]:
+        """Return what a recorded query recognises it by, its name first: never change these."""
+        return (
+            "Model",
+            self.learner,
+            self.schema,
+            self.trees,
+            self.combine,
+            self.privacy,
+            self.settings,
+            self.noise,
+            self.evidence,
+        )
+
     def _fits(self, evidence: Evidence) -> bool:
         shapes = [(tree.cells.n_cells, self.schema.n_classes) for tree in self.trees]
         same = [table.shape for table in evidence.batches[0].tables] == shapes

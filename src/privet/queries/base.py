@@ -16,7 +16,7 @@ from dataclasses import dataclass
 from functools import cache
 from typing import Any, ClassVar, Generic, Self, TypeVar, get_args
 
-from privet.budget import Cost
+from privet.budget import Cost, Number
 from privet.counts.base import CountSource
 from privet.errors import ParameterError
 from privet.mechanisms.selection import Selection
@@ -89,6 +89,21 @@ class Query(ABC, Generic[A]):
     def describe(self) -> str:
         """One line for ledger, page and log: public facts only."""
 
+    def spell_out(self) -> str:
+        """The question in labels, for people who read the ledger: public facts only. By default as
+        :meth:`describe` has it; :func:`question_in_words` bounds it.
+        """
+        return self.describe()
+
+    @abstractmethod
+    def identify(self, epsilon: Number | None, rho: Number | None) -> tuple[Any, ...]:
+        """Return what a recorded query at this price is recognised by, beside its name: everything
+        that it says.
+
+        A half-finished fit goes on only while this stays as it is. A fact that a later version adds
+        is left out where it says nothing new.
+        """
+
     @abstractmethod
     def exact(self, source: CountSource) -> Any:
         """The exact numbers. The only method that meets rows: it runs inside the boundary."""
@@ -155,6 +170,21 @@ def checked(query: Query[A], schema: Schema) -> Query[A]:
     ready = query.plain(schema)
     object.__setattr__(ready, "schema", schema)
     return ready
+
+
+#: Longest question in words, in characters.
+MAX_WORDS = 500
+
+
+def question_in_words(query: Query[Any]) -> str:
+    """What a checked query asks, in labels, on one line of bounded length; empty where that says
+    no more than its description.
+    """
+    said = query.spell_out()
+    if said == query.describe():
+        return ""
+    line = "".join(char if char.isprintable() else "?" for char in said)
+    return line if len(line) <= MAX_WORDS else f"{line[: MAX_WORDS - 1]}…"
 
 
 Q = TypeVar("Q", bound=type[Query[Any]])

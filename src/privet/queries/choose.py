@@ -9,6 +9,7 @@ from typing import Any, Self
 
 import numpy as np
 
+from privet.budget import Number
 from privet.cells import Cell, Cells, Split
 from privet.counts.base import CountSource
 from privet.mechanisms.criteria import Criterion, criterion_named
@@ -26,6 +27,7 @@ from privet.queries.json_shapes import CELLS, MAX_NODES, NUMBER, SPLIT
 from privet.queries.kinds import Selects, Table
 from privet.queries.plain import load_of, plain_candidates, plain_cells
 from privet.queries.shapes import Field, Items, Json, Text
+from privet.queries.words import spell_cells, spell_splits
 from privet.question import Question
 from privet.schema import Schema
 
@@ -124,6 +126,13 @@ class ChooseSplits(Query[Choices]):
 
     def describe(self) -> str:
         return f"private selection: {len(self._cells)} cells, {len(self._distinct)} candidates"
+
+    def spell_out(self) -> str:
+        splits = f"{spell_splits(self._distinct)}, by {self.criterion}"
+        return f"private selection of a split of {spell_cells(self._cells)}: {splits}"
+
+    def identify(self, epsilon: Number | None, rho: Number | None) -> tuple[Any, ...]:  # noqa: ARG002
+        return self.cells, self.candidates, self.criterion, epsilon, self.mechanism
 
     def exact(self, source: CountSource) -> list[list[int]]:
         question, quality = self._question, self._quality

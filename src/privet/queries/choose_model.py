@@ -8,6 +8,7 @@ from typing import Any, Self
 
 import numpy as np
 
+from privet.budget import Number
 from privet.counts.base import CountSource
 from privet.errors import ParameterError
 from privet.model import Model
@@ -18,6 +19,7 @@ from privet.queries.confusion import confusion_matrix, load_of_models, model_fro
 from privet.queries.kinds import Selects
 from privet.queries.plain import checked_model
 from privet.queries.shapes import Document, Field, Items, Json
+from privet.queries.words import spell_models
 from privet.schema import Schema
 
 
@@ -63,6 +65,12 @@ class ChooseModel(Query[ModelChoice]):
 
     def describe(self) -> str:
         return f"private selection among {len(self.models)} models"
+
+    def spell_out(self) -> str:
+        return f"private selection of the most accurate of {spell_models(self.models)}"
+
+    def identify(self, epsilon: Number | None, rho: Number | None) -> tuple[Any, ...]:
+        return self.models, epsilon, rho
 
     def exact(self, source: CountSource) -> list[list[int]]:
         return [[int(np.trace(confusion_matrix(model, source.rows()))) for model in self.models]]

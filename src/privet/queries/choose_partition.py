@@ -9,6 +9,7 @@ from typing import Any, Self
 import numpy as np
 import numpy.typing as npt
 
+from privet.budget import Number
 from privet.counts.base import CountSource
 from privet.mechanisms.selection import Selection
 from privet.queries.answers import Answer, Choice
@@ -26,6 +27,7 @@ from privet.queries.plain import (
     whole_handicaps,
 )
 from privet.queries.shapes import Field, Integer, Items, Json
+from privet.queries.words import spell_question
 from privet.question import Question
 from privet.schema import Schema
 
@@ -99,6 +101,13 @@ class ChoosePartition(Query[Choice]):
     def describe(self) -> str:
         n_partitions = len(self._question.partitions)
         return f"private selection among {n_partitions} partitions: {self._question.describe()}"
+
+    def spell_out(self) -> str:
+        among = spell_question(self._question)
+        return f"private selection of the partition farthest from what is expected, among {among}"
+
+    def identify(self, epsilon: Number | None, rho: Number | None) -> tuple[Any, ...]:  # noqa: ARG002
+        return self.question, self.expected, self.handicaps, epsilon, self.mechanism
 
     def exact(self, source: CountSource) -> list[list[int]]:
         assert self.handicaps is not None

@@ -8,6 +8,7 @@ from typing import Any, Self
 
 import numpy as np
 
+from privet.budget import Number
 from privet.counts.base import CountSource, Rows, Tables
 from privet.errors import QuestionError
 from privet.model import Model
@@ -18,6 +19,7 @@ from privet.queries.kinds import Measures, Table
 from privet.queries.measurement import Measurement
 from privet.queries.plain import checked_model, deepest
 from privet.queries.shapes import Document, Field, Json
+from privet.queries.words import spell_models
 from privet.schema import Schema
 
 
@@ -51,6 +53,12 @@ class Confusion(Measurement):
 
     def describe(self) -> str:
         return "confusion matrix of a model"
+
+    def spell_out(self) -> str:
+        return f"confusion matrix of {spell_models([self.model])}"
+
+    def identify(self, epsilon: Number | None, rho: Number | None) -> tuple[Any, ...]:
+        return self.model, epsilon, rho
 
     def exact(self, source: CountSource) -> Tables:
         return [confusion_matrix(self.model, source.rows())]

@@ -6,6 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Self
 
+from privet.budget import Number
 from privet.cells import Cell, Cells
 from privet.counts.base import CountSource, Tables
 from privet.queries.base import Load, register
@@ -15,6 +16,7 @@ from privet.queries.kinds import Measures
 from privet.queries.measurement import Measurement
 from privet.queries.plain import load_of, plain_question
 from privet.queries.shapes import Json
+from privet.queries.words import spell_question
 from privet.question import Question
 from privet.schema import Schema
 
@@ -61,6 +63,12 @@ class Count(Measurement):
 
     def describe(self) -> str:
         return self._question.describe()
+
+    def spell_out(self) -> str:
+        return f"class counts of {spell_question(self._question)}"
+
+    def identify(self, epsilon: Number | None, rho: Number | None) -> tuple[Any, ...]:
+        return self.question, epsilon, rho
 
     def exact(self, source: CountSource) -> Tables:
         return source.count(self._question)

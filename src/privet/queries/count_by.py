@@ -9,6 +9,7 @@ from dataclasses import dataclass, field
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, Self
 
+from privet.budget import Number
 from privet.cells import Cell, Cells, Condition, domain_size
 from privet.counts.base import CountSource, Tables
 from privet.errors import QuestionError
@@ -166,6 +167,9 @@ class CountBy(Query[LabelledCounts]):
         told = f"class counts{by}{f' where {where}' if where else ''}"
         told = "".join(char if char.isprintable() else "?" for char in told)
         return told if len(told) <= 500 else f"{told[:499]}…"
+
+    def identify(self, epsilon: Number | None, rho: Number | None) -> tuple[Any, ...]:
+        return self.by, self.where, epsilon, rho
 
     def exact(self, source: CountSource) -> Tables:
         (table,) = source.count(self._question)

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
 
+from privet.budget import Number
 from privet.cells import Cells, Split
 from privet.counts.base import CountSource
 from privet.errors import ParameterError, QuestionError
@@ -101,6 +102,9 @@ class DrawTree(Query[Drawn]):
     def describe(self) -> str:
         weighed = ", rows weighed by released trees" if self.weighting else ""
         return f"{self.space.describe()}{weighed}"
+
+    def identify(self, epsilon: Number | None, rho: Number | None) -> tuple[Any, ...]:  # noqa: ARG002
+        return self.space, epsilon, self.weighting
 
     def exact(self, source: CountSource) -> Marginals:
         from privet.counts.marginals import Marginals

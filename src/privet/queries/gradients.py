@@ -8,6 +8,7 @@ from typing import Any, Self
 
 import numpy as np
 
+from privet.budget import Number
 from privet.cells import Cell, Cells
 from privet.counts.base import CountSource, Tables
 from privet.queries.base import Load, register
@@ -18,6 +19,7 @@ from privet.queries.kinds import Measures
 from privet.queries.measurement import Measurement
 from privet.queries.plain import deepest, load_of, plain_cells
 from privet.queries.shapes import Field, Json
+from privet.queries.words import spell_cells
 from privet.question import Question
 from privet.routing import Routes
 from privet.schema import Schema
@@ -77,6 +79,14 @@ class Gradients(Measurement):
 
     def describe(self) -> str:
         return f"derivatives of the log-likelihood: {len(self._cells)} cells"
+
+    def spell_out(self) -> str:
+        trees = f"{len(self.trees)} released tree{'s' if len(self.trees) != 1 else ''}"
+        over = spell_cells(self._cells)
+        return f"derivatives of the log-likelihood of {trees} over {over}"
+
+    def identify(self, epsilon: Number | None, rho: Number | None) -> tuple[Any, ...]:
+        return self.cells, self.trees, epsilon, rho
 
     def exact(self, source: CountSource) -> Tables:
         from privet.counts.scoring import Scoring

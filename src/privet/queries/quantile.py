@@ -82,6 +82,14 @@ class FindQuantile(Query[Quantile]):
         what = f"{self.attribute}, q {float(self._share):.6g}, {self._numeric.bins} bins"
         return f"private selection of a quantile: {what}"
 
+    def spell_out(self) -> str:
+        return (
+            f"the {self._share}-quantile of {self.attribute}, as one of {self._numeric.bins} bins"
+        )
+
+    def identify(self, epsilon: Number | None, rho: Number | None) -> tuple[Any, ...]:  # noqa: ARG002
+        return self.attribute, self.q, epsilon, self.mechanism
+
     def exact(self, source: CountSource) -> list[list[int]]:
         return [bin_scores(source.count(self._question)[0], self._numeric.bins, self._share)]
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -46,3 +47,7 @@ class RowScore:
         table.setflags(write=False)
         object.__setattr__(self, "table", table)
         object.__setattr__(self, "bound", bound)
+
+    def identity(self) -> tuple[Any, ...]:
+        """Return what a recorded query recognises it by, its name first: never change these."""
+        return ("RowScore", self.schema, self.table, self.by, self.bound)

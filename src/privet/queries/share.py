@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from typing import Any, NoReturn, Self
 
+from privet.budget import Number
 from privet.counts.base import CountSource, Tables
 from privet.mechanisms.shares import check_shares
 from privet.queries.answers import Answer, Share
@@ -61,6 +62,9 @@ class ShareCounts(Query[Share]):
             "share of class counts for secure aggregation, noise of "
             f"{self.parties} honest parties together: {self._question.describe()}"
         )
+
+    def identify(self, epsilon: Number | None, rho: Number | None) -> tuple[Any, ...]:
+        return self.question, self.parties, epsilon, rho
 
     def exact(self, source: CountSource) -> Tables:
         return source.count(self._question)

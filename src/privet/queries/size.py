@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Self
+from typing import Any, Self
 
 import numpy as np
 
+from privet.budget import Number
 from privet.cells import Cells
 from privet.counts.base import CountSource, Tables
 from privet.queries.base import Load, register
@@ -42,6 +43,9 @@ class Size(Measurement):
 
     def describe(self) -> str:
         return "number of rows"
+
+    def identify(self, epsilon: Number | None, rho: Number | None) -> tuple[Any, ...]:
+        return epsilon, rho
 
     def exact(self, source: CountSource) -> Tables:
         (table,) = source.count(Question.of(Cells.everything(self.schema)))

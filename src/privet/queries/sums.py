@@ -8,6 +8,7 @@ from typing import Any, Self
 
 import numpy as np
 
+from privet.budget import Number
 from privet.cells import Cell, Cells
 from privet.counts.base import CountSource, Tables
 from privet.errors import ParameterError, QuestionError
@@ -19,6 +20,7 @@ from privet.queries.measurement import Measurement
 from privet.queries.plain import load_of, plain_cells, same_domain
 from privet.queries.score import MAX_SCORE, RowScore
 from privet.queries.shapes import Either, Field, Integer, Items, Json
+from privet.queries.words import first_of, spell_cells
 from privet.question import Partition, Question
 from privet.schema import Schema
 
@@ -76,6 +78,16 @@ class Sums(Measurement):
     def describe(self) -> str:
         by = "" if self.score.by is None else f" by {self.score.by}"
         return f"sums of a row score{by}: {len(self._cells)} cells"
+
+    def spell_out(self) -> str:
+        score = self.score
+        by = "" if score.by is None else f" by {score.by}"
+        classes = zip(self.schema.label.labels, score.table.tolist(), strict=False)
+        values = f" ({first_of(f'{label}: {n}' for label, n in classes)})" if not by else ""
+        return f"sums of a row score{by}{values} over {spell_cells(self._cells)}"
+
+    def identify(self, epsilon: Number | None, rho: Number | None) -> tuple[Any, ...]:
+        return self.cells, self.score, epsilon, rho
 
     def exact(self, source: CountSource) -> Tables:
         (table,) = source.count(self._question)

@@ -204,6 +204,7 @@ class Desk:
 
     def list_reservations(self, analyst: str, dataset: Dataset) -> Json:
         """The reservations of the analyst, newest last."""
+        self.home.ledger.expire()  # those that nobody used are told as what they are
         listed = self.home.ledger.reservations(dataset.name, analyst)
         return {"reservations": [_told(one) for one in listed[-1000:]]}
 
@@ -315,8 +316,9 @@ class Desk:
                 "a new snapshot"
             )
         self._check_room(request.analyst)
+        groups: list[Curator] = []
         try:
-            kept = answered(keyed, lambda: self._work(request, keyed, snapshot, part))
+            kept = answered(keyed, lambda: self._work(request, keyed, snapshot, part, groups))
             assert kept is not None  # the service has no public tables, so everything is charged
         except PrivetError as error:
             entry = keyed.entry or keyed.before  # now, or when the request was sent before
@@ -327,9 +329,13 @@ class Desk:
                 snapshot.failed = True
             raise Unanswered(entry.number) from None
         self._recorded_bytes[request.analyst] += len(kept.answer)
+        reply = self._reply(book, kept)
         if snapshot is not None:
             snapshot.failed = False
-        return self._reply(book, kept)
+            if groups and not kept.replayed:  # else these groups were not paid for
+                snapshot.divisions[kept.entry.number] = groups
+                snapshot.receipts[kept.entry.number] = reply.receipt
+        return reply
 
     def _work(
         self,
@@ -337,8 +343,9 @@ class Desk:
         keyed: KeyedLedger,
         snapshot: Snapshot | None,
         part: Curator | None,
+        groups: list[Curator],
     ) -> bytes:
-        """Charge a query and work out its answer."""
+        """Charge a query and work out its answer. ``groups`` gets those of a division."""
         dataset = request.dataset
         _, source = self._reached(dataset) if snapshot is None else self._reached_within(dataset)
         rows = source if snapshot is None else snapshot.source
@@ -348,7 +355,7 @@ class Desk:
             curator = curator.within(requests.rows_of(request.body).reservation)
         if request.operation == "divide":
             assert snapshot is not None
-            told = self._divide(snapshot, curator, keyed, request.body)
+            told = self._divide(snapshot, curator, keyed, request.body, groups)
         else:
             told = self._ask(curator, request)
         return _written(told)
@@ -361,16 +368,23 @@ class Desk:
             answer: Answer = curator.ask(asked, body.get("epsilon"), rho=body.get("rho"))
             return answer.to_json()
 
-    def _divide(self, snapshot: Snapshot, curator: Curator, keyed: KeyedLedger, body: Json) -> Json:
+    @staticmethod
+    def _divide(
+        snapshot: Snapshot,
+        curator: Curator,
+        keyed: KeyedLedger,
+        body: Json,
+        groups: list[Curator],
+    ) -> Json:
         n_parts, cost = body["n_parts"], Cost.pure(exact_epsilon("epsilon", body["epsilon"]))
         if keyed.before is None:
             curator.require([cost])
         # a source knows one division; one that is refused must not end it
         snapshot.divisions.clear()
-        parts = curator.split_people(n_parts, body["epsilon"])
+        groups.extend(curator.split_people(n_parts, body["epsilon"]))
         entry = keyed.entry
         assert entry is not None
-        told = {
+        return {
             "cost": cost_to(cost.promised(curator.schema)),
             "row_cost": cost_to(cost),
             "private": curator.private,
@@ -378,12 +392,6 @@ class Desk:
             "division": entry.number,
             "n_parts": n_parts,
         }
-        kept = answered(keyed, lambda: _written(told))
-        assert kept is not None
-        if not kept.replayed:  # else these groups were not paid for
-            snapshot.divisions[entry.number] = parts
-            snapshot.receipts[entry.number] = self._reply(self.home.ledger, kept).receipt
-        return told
 
     def _keyed(self, book: Ledger, request: Request) -> KeyedLedger:
         """The ledger as this request sees it. That of a group of people lives in memory, and ends

@@ -4,6 +4,7 @@ are structures; there is no text of a query language anywhere.
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any
@@ -73,9 +74,30 @@ PLAN = Fields(
 )
 
 
+@dataclass(frozen=True)
+class ReservationKey:
+    """A key that can stand in an address, where a reservation is closed."""
+
+    pattern: str = "^[A-Za-z0-9_~-][A-Za-z0-9._~-]*$"
+    most: int = 200
+
+    @property
+    def schema(self) -> Json:
+        return {"type": "string", "pattern": self.pattern, "maxLength": self.most}
+
+    def check(self, value: Any, where: str) -> None:
+        good = type(value) is str and len(value) <= self.most
+        if not good or re.fullmatch(self.pattern.strip("^$"), value) is None:
+            raise ShapeError(
+                where,
+                f"must be 1 to {self.most} letters, digits, '.', '_', '~' or '-', and not begin "
+                "with a dot; for example 'fit-1'",
+            )
+
+
 RESERVE = Fields(
     {
-        "key": Field(_KEY, True, "Names the reservation among your requests."),
+        "key": Field(ReservationKey(), True, "Names the reservation among your requests."),
         "what": Field(Text(500, 1), True, "What it is for, in a line."),
         "epsilon": _EITHER,
         "rho": _EITHER,

@@ -7,16 +7,16 @@ from collections.abc import Sequence
 from dataclasses import replace
 from fractions import Fraction
 
-from privet.budget import Cost, Number, is_infinite
+from privet.budget import Cost, Number
 from privet.cells import Cells
 from privet.curator import AnyCurator
-from privet.curator.spending import Spending
+from privet.curator.spending import Spending, foresee_statement
 from privet.errors import NoiseWarning, ParameterError, QuestionError
 from privet.leaves import Batch, Evidence, Weighting
 from privet.model import Model
 from privet.model.from_leaves import trees_from
 from privet.plan import Plan
-from privet.privacy import Charge, People, PrivacyStatement
+from privet.privacy import People, PrivacyStatement
 from privet.question import Question
 from privet.schema import Schema
 from privet.trees.weighing import weighed, worn
@@ -95,15 +95,7 @@ def updated(
     plan = plan_of(model)
     assert model.evidence is not None
     # Whatever could refuse the result does so before anything is paid for.
-    charge = Charge("leaf counts", Cost.pure(1 if is_infinite(epsilon) else epsilon))
-    new = PrivacyStatement.of(
-        curator.schema,
-        [charge],
-        private=True,
-        id="new",
-        name=name or "of the new rows",
-        account=curator.account,
-    )
+    new = foresee_statement(curator, epsilon, "leaf counts", name or "of the new rows")
     PrivacyStatement.together([model.privacy, new], people)
     return _merged(
         [model, contribution(plan, curator, epsilon, name)], people, model.evidence.weighting

@@ -15,18 +15,16 @@ import numpy as np
 import numpy.typing as npt
 
 from privet.budget import Cost
-from privet.curator.spending import release_id
+from privet.curator.spending import state_secure_sum
 from privet.errors import MissingDependency, ParameterError, PrivacyError
 from privet.federation.flower import masks, trust
 from privet.federation.flower.encoding import MAX_PARTIES, MODULUS, WEIGHT, Encoding
 from privet.federation.flower.terms import Terms, checked_count, wanted
 from privet.federation.plan import plan_to_bytes, read_plan
 from privet.leaves import Batch
-from privet.mechanisms.randomness import SystemBits
 from privet.mechanisms.shares import deviation_of_shares
 from privet.model import Model
 from privet.plan import Plan
-from privet.privacy import Charge, PrivacyStatement
 from privet.release.saving import save
 from privet.trees.batches import checked_people, released
 
@@ -187,18 +185,12 @@ def model_of(plan: Plan, settings: Settings, total: Sum) -> Model:
     # Somebody in all tables moves one noise by so many rows: group privacy, for which rho grows
     # with the square.
     tables_of_a_person = 1 if settings.people == "disjoint" else total.contributions
-    charge = Charge(
+    schema = plan.schema.declare(rows_per_person=settings.terms.rows_per_person)
+    statement = state_secure_sum(
+        schema,
         f"leaf counts of {len(plan.forest)} trees, in a secure sum",
         Cost.pure(settings.terms.epsilon * tables_of_a_person),
-    )
-    schema = plan.schema.declare(rows_per_person=settings.terms.rows_per_person)
-    statement = PrivacyStatement.of(
-        schema,
-        [charge],
-        private=True,
         notes=trust.notes(settings.terms, settings.parties, total.contributions, settings.people),
-        id=release_id(SystemBits()),
-        name="secure sum",
         assumes=trust.assumes(settings.terms, total.contributions, settings.people),
     )
     batch = Batch(

@@ -15,13 +15,11 @@ from privet.counts.local import Response, whole_counts
 from privet.counts.local_sampled import Group, SampledReports
 from privet.counts.local_split import SplitReports
 from privet.curator.local import LocalCurator
-from privet.curator.spending import release_id
+from privet.curator.spending import state_randomised
 from privet.errors import ParameterError, TableError
 from privet.leaves import Batch
-from privet.mechanisms.randomness import SystemBits
 from privet.mechanisms.response import response_probabilities
 from privet.model import Model
-from privet.privacy import PrivacyStatement
 from privet.publish.local.leaves import COLUMNS, LeafRandomizer
 from privet.publish.local.randomizer import Randomizer
 from privet.schema import Categorical
@@ -86,15 +84,12 @@ def collect_leaves(reports: Any, randomizer: LeafRandomizer, name: str = "") -> 
         m = int(mine.sum())
         tables.append(whole_counts(said * yes + (m - said) * no))
         variances.append(m * response.other * (1 - response.other) * (yes - no) ** 2)
-    statement = PrivacyStatement.randomised(
+    reasons = [] if randomizer.bits.private else [SEEDED]
+    reasons += ["the schema was read off the data"] if randomizer.schema.from_data else []
+    statement = state_randomised(
         randomizer.schema,
         randomizer.cost,
-        private=randomizer.bits.private and not randomizer.schema.from_data,
-        reason="; ".join(
-            [SEEDED] * (not randomizer.bits.private)
-            + ["the schema was read off the data"] * randomizer.schema.from_data,
-        ),
-        id=release_id(SystemBits()),
+        reasons,
         name=name,
         account=hashlib.sha256(np.vstack([tree, leaf, label]).tobytes()).hexdigest(),
     )

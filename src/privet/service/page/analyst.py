@@ -12,9 +12,11 @@ from privet.budget import Budget
 from privet.errors import ParameterError, PrivetError
 from privet.ledger import Ledger, Receipt, left
 from privet.ledger.base import remaining
+from privet.ledger.reservations import held_by
 from privet.schema import Attribute, Categorical, Schema, text_of
 from privet.service.accounts import Dataset, Grant
 from privet.service.home import Home
+from privet.service.page.aside import Aside, open_asides
 from privet.service.page.bars import Segment, stacked
 from privet.service.page.listing import Filter, Listing, listing
 from privet.service.page.plan import Estimate, Plan, estimate
@@ -47,6 +49,7 @@ class Purse:
     cap: Budget
     own: bool
     spent: Fraction
+    held: Fraction
     own_left: Fraction
     shared_left: Fraction
     left: Fraction
@@ -61,6 +64,7 @@ class AnalystView:
 
     name: str
     purses: Sequence[Purse]
+    asides: Sequence[Aside]
     ended: Sequence[Grant]
     listing: Listing
     datasets: Sequence[str]
@@ -77,6 +81,7 @@ def analyst_view(
     ledger = home.ledger
     served = {dataset.name: dataset for dataset in home.accounts.datasets()}
     grants = [grant for grant in home.accounts.grants(analyst) if grant.dataset in served]
+    asides = open_asides(ledger, analyst)
     purses = [
         _purse(ledger, served[grant.dataset], grant, address)
         for grant in grants
@@ -97,6 +102,7 @@ def analyst_view(
     return AnalystView(
         analyst,
         purses,
+        asides,
         [grant for grant in grants if grant.over],
         shown,
         sorted({entry.dataset for entry in entries}),
@@ -118,7 +124,10 @@ def _purse(ledger: Ledger, dataset: Dataset, grant: Grant, address: str) -> Purs
     cap, cost = own or shared, ledger.spent(name, analyst)
     spent = cost.amount(cap.unit) or Fraction(0)
     free = left(ledger, name, analyst)
-    own_left = remaining(cap, cost)
+    held = held_by(ledger.reservations(name, analyst, open_only=True))
+    held_by_all = held_by(ledger.reservations(name, open_only=True))
+    own_left = remaining(cap, cost, held)
+    bar = [("spent", spent), ("aside", held), ("left", free), ("blocked", own_left - free)]
     return Purse(
         name,
         dataset.schema,
@@ -126,10 +135,11 @@ def _purse(ledger: Ledger, dataset: Dataset, grant: Grant, address: str) -> Purs
         cap,
         own is not None,
         spent,
+        held,
         own_left,
-        remaining(shared, ledger.spent(name)),
+        remaining(shared, ledger.spent(name), held_by_all),
         free,
-        stacked(cap.amount, [("spent", spent), ("left", free), ("blocked", own_left - free)]),
+        stacked(cap.amount, bar),
         [_column(column, attribute) for column, attribute in dataset.schema.attributes.items()],
         _snippet(address, name),
     )

@@ -69,7 +69,7 @@ class Filter:
             and (not self.since or day >= self.since)
             and (not self.until or day <= self.until)
             and (not self.state or (entry.number in unanswered) == (self.state == "unanswered"))
-            and (not self.text or self.text.casefold() in entry.what.casefold())
+            and (not self.text or self.text.casefold() in f"{entry.what}\n{entry.asked}".casefold())
         )
 
 

@@ -11,8 +11,10 @@ from fractions import Fraction
 from privet.budget import Budget
 from privet.ledger import Entry, Ledger, verify
 from privet.ledger.base import remaining
+from privet.ledger.reservations import held_by
 from privet.service.accounts import Grant
 from privet.service.home import Home
+from privet.service.page.aside import Aside, open_asides
 from privet.service.page.bars import Segment, stacked
 from privet.service.page.chart import Chart, chart
 from privet.service.page.listing import Charges, Filter, Listing, listing
@@ -24,11 +26,14 @@ TONES = 6
 
 @dataclass(frozen=True)
 class Share:
-    """One analyst's part of a data set's budget. ``left`` is what both caps leave."""
+    """One analyst's part of a data set's budget. ``held`` is set aside for fits, and ``left`` is
+    what both caps leave beside it.
+    """
 
     analyst: str
     tone: str
     spent: Fraction
+    held: Fraction
     cap: Budget | None
     left: Fraction
     bar: Sequence[Segment]
@@ -43,6 +48,7 @@ class Account:
     served: bool
     cap: Budget | None
     spent: Fraction
+    held: Fraction
     left: Fraction
     bar: Sequence[Segment]
     shares: Sequence[Share]
@@ -69,6 +75,7 @@ class OwnerView:
     """All that the owner's page shows."""
 
     accounts: Sequence[Account]
+    asides: Sequence[Aside]
     idle: Sequence[str]
     listing: Listing
     datasets: Sequence[str]
@@ -82,6 +89,7 @@ def owner_view(
 ) -> OwnerView:
     """The owner's page as of now."""
     ledger, entries, unanswered = home.ledger, charges.entries(), home.ledger.unanswered()
+    asides = open_asides(ledger)
     by_dataset: dict[str, list[Entry]] = defaultdict(list)
     for entry in entries:
         by_dataset[entry.dataset].append(entry)
@@ -95,9 +103,10 @@ def owner_view(
     tones = everybody if len(everybody) <= TONES else []
     return OwnerView(
         [
-            _account(ledger, name, name in served, by_dataset[name], grants[name], tones)
+            _account(ledger, name, name in served, by_dataset[name], grants[name], tones, asides)
             for name in names
         ],
+        asides,
         [
             analyst
             for analyst in analysts
@@ -118,12 +127,16 @@ def _account(
     entries: Sequence[Entry],
     grants: Mapping[str, Grant],
     tones: Sequence[str],
+    asides: Sequence[Aside],
 ) -> Account:
     cap = ledger.cap(name)
     if cap is None:
-        return Account(name, served, None, Fraction(0), Fraction(0), [], [], None, len(entries))
+        nothing = Fraction(0)
+        return Account(name, served, None, nothing, nothing, nothing, [], [], None, len(entries))
     spent = ledger.spent(name).amount(cap.unit) or Fraction(0)
-    left = remaining(cap, ledger.spent(name))
+    open_ones = [one.reservation for one in asides if one.reservation.dataset == name]
+    held = held_by(open_ones)
+    left = remaining(cap, ledger.spent(name), held)
     who = {*ledger.analysts(name), *grants, *(entry.analyst for entry in entries)}
     by_analyst = {
         analyst: ledger.spent(name, analyst).amount(cap.unit) or Fraction(0) for analyst in who
@@ -137,25 +150,30 @@ def _account(
             analyst,
             coloured.get(analyst, "rest"),
             by_analyst[analyst],
+            held_by(open_ones, analyst),
             ledger.cap(name, analyst),
             left,
             grants.get(analyst),
         )
         for analyst in ranked
     ]
-    bar = stacked(cap.amount, [(share.tone, share.spent) for share in shares])
-    return Account(name, served, cap, spent, left, bar, shares, chart(entries, cap), len(entries))
+    parts = [(share.tone, share.spent) for share in shares]
+    bar = stacked(cap.amount, [*parts, ("aside", held)])
+    drawn = chart(entries, cap)
+    return Account(name, served, cap, spent, held, left, bar, shares, drawn, len(entries))
 
 
 def _share(
     analyst: str,
     tone: str,
     spent: Fraction,
+    held: Fraction,
     own: Budget | None,
     left: Fraction,
     grant: Grant | None,
 ) -> Share:
     if own is None:
-        return Share(analyst, tone, spent, None, left, [], grant)
-    free = min(left, max(own.amount - spent, Fraction(0)))
-    return Share(analyst, tone, spent, own, free, stacked(own.amount, [(tone, spent)]), grant)
+        return Share(analyst, tone, spent, held, None, left, [], grant)
+    free = min(left, max(own.amount - spent - held, Fraction(0)))
+    bar = stacked(own.amount, [(tone, spent), ("aside", held)])
+    return Share(analyst, tone, spent, held, own, free, bar, grant)

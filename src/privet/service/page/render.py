@@ -27,7 +27,7 @@ def _time(value: str | datetime) -> str:
     return f"{when:%Y-%m-%d %H:%M:%S}"
 
 
-def _minute(value: str) -> str:
+def _minute(value: str | datetime) -> str:
     """To the minute, in UTC."""
     return _time(value)[:16]
 
