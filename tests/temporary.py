@@ -3,8 +3,8 @@
 Processes that a test kills on purpose leave theirs behind; so do those of an interrupted run.
 
 The folder is in memory where the machine has a file system for that. Ledgers and accounts wait for
-the disk at every commit, which took a third of the time of all tests. Nothing is lost by it when a
-process or a database server crashes, which is what tests make them do; only when the power fails.
+the disk at every commit, and tests make many. Nothing is lost by it when a process crashes, which
+is what tests make them do; only when the power fails.
 """
 
 from __future__ import annotations
@@ -35,15 +35,17 @@ def choose_root(memory: Path = MEMORY, room: int = ROOM) -> str:
     return str(memory) if fits and "TMPDIR" not in os.environ else tempfile.gettempdir()
 
 
-#: PostgreSQL uses it itself, as the paths of its sockets must be short.
-SYSTEM = os.environ.setdefault(ROOT, choose_root())
+#: Of the machine. PostgreSQL uses it itself, as the paths of its sockets must be short, and its
+#: databases, of several megabytes each, do not wait for the disk.
+SYSTEM = tempfile.gettempdir()
+_ROOT = os.environ.setdefault(ROOT, choose_root())
 
 
 @pytest.fixture(scope="session", autouse=True)
 def own_temporary_folder(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
     """A folder for temporary files of this process and those that it starts."""
     tmp_path_factory.getbasetemp()  # pytest's own stays where it is, with the files of failed tests
-    folder = Path(tempfile.mkdtemp(prefix="privet-tests-", dir=SYSTEM))
+    folder = Path(tempfile.mkdtemp(prefix="privet-tests-", dir=_ROOT))
     folder.chmod(0o711)  # some processes become somebody else, who may then use what they are told
     guard().remove(folder)
     with pytest.MonkeyPatch.context() as patch:
