@@ -20,7 +20,10 @@ from pathlib import Path
 #: What commands import, sooner or later.
 _IMPORTED = [
     "duckdb",
+    "matplotlib.backends.backend_svg",
+    "matplotlib.figure",
     "numba",
+    "onnx",
     "pandas",
     "pyarrow.parquet",
     "rich.console",
@@ -29,8 +32,11 @@ _IMPORTED = [
 ]
 _IMPORTED += [
     "privet.cli.app",
+    "privet.counts.duckdb",
+    "privet.counts.kernels",
     "privet.curator",
     "privet.learners",
+    "privet.plots",
     "privet.service.app",
     "privet.outsource.server.app",
 ]

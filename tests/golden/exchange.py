@@ -7,7 +7,7 @@ import json
 import re
 import threading
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import Any
@@ -23,7 +23,11 @@ def ask(port: int, method: str, path: str, headers: dict[str, str], body: bytes 
     """Send one request to this machine."""
     connection = http.client.HTTPConnection("127.0.0.1", port, timeout=120)
     try:
-        connection.request(method, path, body, headers)
+        # A request that is too large is answered before it has arrived. Uvicorn closes such a
+        # connection after five seconds in which nothing more arrives, which a busy machine can
+        # take; the answer is there nevertheless.
+        with suppress(BrokenPipeError, ConnectionResetError):
+            connection.request(method, path, body, headers)
         response = connection.getresponse()
         names = {name.lower(): value for name, value in response.getheaders()}
         return response.status, names, response.read()

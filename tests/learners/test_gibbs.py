@@ -56,7 +56,7 @@ SHAPES = {
 
 
 @pytest.mark.parametrize("schema", SHAPES.values(), ids=SHAPES)
-@pytest.mark.parametrize("n_rows", [0, 1, 300])
+@pytest.mark.parametrize("n_rows", [0, pytest.param(1, marks=pytest.mark.slow), 300])
 def test_the_default_fits_a_table_of_any_shape(schema, n_rows):
     table = table_of(schema, n_rows)
     for epsilon in (F(1, 1000), 100) if n_rows else (1,):

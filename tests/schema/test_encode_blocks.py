@@ -118,7 +118,14 @@ WHOLE = {
 }
 
 
-@pytest.mark.parametrize("dtype", WHOLE)
+#: Between the smallest and the largest, which have the limits that matter.
+MIDDLE = ("int16", "uint16", "uint32")
+
+
+@pytest.mark.parametrize(
+    "dtype",
+    [pytest.param(name, marks=[pytest.mark.slow] * (name in MIDDLE)) for name in WHOLE],
+)
 @settings(max_examples=10, deadline=None)
 @given(st.data(), attribute)
 def test_whole_numbers(dtype: str, data: st.DataObject, attribute: Attribute) -> None:

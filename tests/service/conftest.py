@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import shutil
+from collections.abc import Iterator
+from dataclasses import dataclass
 from pathlib import Path
 
 import duckdb
@@ -20,12 +22,18 @@ from privet.service.limits import Limits
 FAST = Limits(rate=100_000, burst=100_000, first_step=0)
 
 
+SCHEMA = Schema(
+    attributes={"colour": Categorical(["red", "green", "blue"]), "age": Numeric(0, 80, bins=4)},
+    target="ill",
+    classes=["no", "yes"],
+    person="who",
+    rows_per_person=1,
+)
+
+
 @pytest.fixture
 def schema() -> Schema:
-    attributes = {"colour": Categorical(["red", "green", "blue"]), "age": Numeric(0, 80, bins=4)}
-    return Schema(
-        attributes=attributes, target="ill", classes=["no", "yes"], person="who", rows_per_person=1
-    )
+    return SCHEMA
 
 
 def people() -> pd.DataFrame:
@@ -56,16 +64,20 @@ def table_file(tmp_path_factory) -> Path:
     return path
 
 
-@pytest.fixture
-def place(tmp_path, table_file) -> str:
-    path = shutil.copy(table_file, tmp_path / "people.db")
+def copy_table(table_file: Path, folder: Path) -> str:
+    """Copy the table to a folder, and return its place."""
+    path = shutil.copy(table_file, folder / "people.db")
     return f"duckdb:////{str(path).lstrip('/')}?table=people"
 
 
 @pytest.fixture
-def home(tmp_path, place, schema) -> Home:
-    made, owner = Home.make(tmp_path / "curator")
-    made.accounts.add_dataset("people", place, schema)
+def place(tmp_path, table_file) -> str:
+    return copy_table(table_file, tmp_path)
+
+
+def make_home(folder: Path, place: str) -> Home:
+    made, owner = Home.make(folder / "curator")
+    made.accounts.add_dataset("people", place, SCHEMA)
     made.ledger.open_cap("people", Budget(3))
     object.__setattr__(made, "tokens", {"owner": owner})
     for analyst, epsilon in (("ada", 2), ("bob", 2)):
@@ -73,6 +85,11 @@ def home(tmp_path, place, schema) -> Home:
         made.ledger.set_cap("people", Budget(epsilon), analyst)
         made.accounts.grant(analyst, "people")
     return made
+
+
+@pytest.fixture
+def home(tmp_path, place) -> Home:
+    return make_home(tmp_path, place)
 
 
 class Analyst:
@@ -90,6 +107,27 @@ class Analyst:
 
     def snapshot(self):
         return self.post("snapshots", {}).json()["snapshot"]
+
+
+@dataclass(frozen=True)
+class Standing:
+    """A service that stands for many tests, and an analyst of it."""
+
+    home: Home
+    client: TestClient
+    ada: Analyst
+
+
+@pytest.fixture(scope="module")
+def standing(tmp_path_factory, table_file) -> Iterator[Standing]:
+    """For tests that are only refused, and check that: it takes longer to make a service than to be
+    refused by it. A test that changes anything takes ``home`` and ``client``.
+    """
+    folder = tmp_path_factory.mktemp("standing")
+    home = make_home(folder, copy_table(table_file, folder))
+    with TestClient(create_app(home, FAST), base_url="http://127.0.0.1") as client:
+        yield Standing(home, client, Analyst(client, home.tokens["ada"]))
+    home.ledger.close()
 
 
 @pytest.fixture

@@ -222,7 +222,8 @@ def test_an_analyst_cannot_pass_their_own_cap(ada, home):
         (10**400, 422),
     ],
 )
-def test_odd_amounts_are_refused_and_charge_nothing(ada, home, epsilon, status):
+def test_odd_amounts_are_refused_and_charge_nothing(standing, epsilon, status):
+    home, ada = standing.home, standing.ada
     before = lines(home)
     assert ada.post("size", {"epsilon": epsilon}).status_code == status
     assert lines(home) == before
@@ -240,7 +241,8 @@ def test_odd_amounts_are_refused_and_charge_nothing(ada, home, epsilon, status):
         '{"epsilon":1e400}',
     ],
 )
-def test_what_is_no_json_is_refused(ada, home, text):
+def test_what_is_no_json_is_refused(standing, text):
+    home, ada = standing.home, standing.ada
     before = lines(home)
     response = ada.client.post(
         "/v1/datasets/people/size",
@@ -325,7 +327,8 @@ def test_what_is_no_json_is_refused(ada, home, text):
         ("size", {"epsilon": 1, "sql": "SELECT 1"}),
     ],
 )
-def test_questions_that_cannot_be_asked_are_refused_and_charge_nothing(ada, home, question, body):
+def test_questions_that_cannot_be_asked_are_refused_and_charge_nothing(standing, question, body):
+    home, ada = standing.home, standing.ada
     before = lines(home)
     assert ada.post(question, body).status_code == 422
     assert lines(home) == before

@@ -132,8 +132,8 @@ def test_a_token_may_be_pasted_with_spaces_around_it(client, home):
 @pytest.mark.parametrize(
     "token", ["", "privet_wrong", "x" * 5000, "\x00", "é" * 40, "revoked 0123456789abcdef"]
 )
-def test_a_wrong_token_is_told_so_and_not_repeated(client, token):
-    response = Visitor(client).sign_in(token)
+def test_a_wrong_token_is_told_so_and_not_repeated(standing, token):
+    response = Visitor(standing.client).sign_in(token)
     assert response.status_code == 401
     assert "not known" in response.text
     assert response.headers["content-type"].startswith("text/html")
@@ -306,8 +306,10 @@ def test_pages_load_nothing_run_nothing_and_show_no_token(client, home):
     ],
 )
 @pytest.mark.parametrize("address", ["/sign-in", "/sign-out", "/verify"])
-def test_a_form_of_another_site_is_refused(client, home, owner, headers, address):
-    response = owner.client.post(address, data={"token": home.tokens["ada"]}, headers=headers)
+def test_a_form_of_another_site_is_refused(standing, headers, address):
+    tokens = standing.home.tokens
+    owner = Visitor(standing.client, tokens["owner"])
+    response = owner.client.post(address, data={"token": tokens["ada"]}, headers=headers)
     assert response.status_code == 403
     assert response.headers["content-type"].startswith("text/html")
     assert "set-cookie" not in response.headers
@@ -439,7 +441,8 @@ def test_the_charges_of_one_data_set_are_added_up(owner, asked):
         {"until": "20260101"},
     ],
 )
-def test_a_filter_that_is_none_is_told_so(owner, query):
+def test_a_filter_that_is_none_is_told_so(standing, query):
+    owner = Visitor(standing.client, standing.home.tokens["owner"])
     assert owner.client.get("/", params=query).status_code == 422
 
 
@@ -613,8 +616,8 @@ def test_a_plan_costs_what_the_neighbours_cost(home, client, place, schema):
         ({"plan": "another"}, "granted to you"),
     ],
 )
-def test_a_plan_that_is_none_is_told_so(seen_by_ada, change, told):
-    page = seen_by_ada.see(
+def test_a_plan_that_is_none_is_told_so(standing, change, told):
+    page = Visitor(standing.client, standing.home.tokens["ada"]).see(
         **{"plan": "people", "questions": "1", "price": "0.1", "unit": "epsilon", **change}
     )
     assert told in page

@@ -74,6 +74,7 @@ def test_an_attack_sees_what_is_there_and_nothing_where_nothing_is():
     assert told.auc["planted"] > 0.6 > told.auc["ordinary"]
 
 
+@pytest.mark.slow
 def test_the_attack_is_real_and_a_promise_stands_it(tmp_path):
     """Small: one data set, few models. A promise that holds is refuted here with a probability
     below 1e-6.

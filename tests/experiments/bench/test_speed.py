@@ -327,6 +327,7 @@ def test_sql_by_hand_counts_as_privet_does(store, shape):
     assert all((a == b).all() for a, b in zip(tables, counted, strict=True))
 
 
+@pytest.mark.slow
 @pytest.mark.filterwarnings("ignore:X does not have valid feature names")
 @pytest.mark.parametrize(
     "contestant", [name for name, who in CONTESTANTS.items() if not who.peers and name != "gibbs"]

@@ -101,6 +101,7 @@ def test_a_fault_is_noticed_one_that_is_none_is_not_and_a_copy_is_left_as_it_was
     assert not (tmp_path / "tmp").exists()
 
 
+@pytest.mark.slow
 def test_a_fault_that_does_not_run_proves_nothing(tmp_path):
     copy = copied_to(tmp_path)
     with pytest.raises(Broken, match="does not run"):

@@ -86,6 +86,7 @@ def check(found: list[dict], train: int, test: int) -> None:
     assert cdtl["peak_bytes"] > 0
 
 
+@pytest.mark.slow
 def test_one_fold_with_real_processes(tmp_path, monkeypatch):
     (tmp_path / "temporary").mkdir()
     monkeypatch.setattr("tempfile.tempdir", str(tmp_path / "temporary"))
@@ -155,6 +156,7 @@ def test_a_run_that_was_ended_leaves_nothing_running_and_goes_on(tmp_path, how):
     assert not list(temporary.iterdir())
 
 
+@pytest.mark.slow
 @pytest.mark.usefixtures("real_data")
 def test_a_run_that_was_killed_in_its_first_fold_leaves_nothing_running(tmp_path):
     output, temporary = tmp_path / "out", tmp_path / "temporary"

@@ -4,6 +4,7 @@ round.
 
 from __future__ import annotations
 
+import shutil
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -36,19 +37,35 @@ class Federation:
         return self.home / f"{node}.ledger.sqlite"
 
 
+NODES = (11, 22, 33)
+
+
+def rows_of(node: int) -> pd.DataFrame:
+    return NURSERY.table.iloc[NODES.index(node) :: 3]
+
+
+@pytest.fixture(scope="session")
+def table_files(tmp_path_factory) -> Path:
+    """Made once, and copied for each test."""
+    folder = tmp_path_factory.mktemp("parties")
+    for node in NODES:
+        rows = rows_of(node)
+        with duckdb.connect(folder / f"{node}.db") as connection:
+            connection.register("given", rows)
+            connection.execute("CREATE TABLE people AS SELECT * FROM given")
+    return folder
+
+
 @pytest.fixture
-def federation(tmp_path) -> Federation:
+def federation(tmp_path, table_files) -> Federation:
     plan = draw_plan(NURSERY.schema, 4, height=3)
     write_plan(plan, tmp_path / "plan.json")
     NURSERY.schema.write(tmp_path / "schema.json")
     nodes: dict[int, dict[str, object]] = {}
     tables: dict[int, pd.DataFrame] = {}
-    for part, node in enumerate((11, 22, 33)):
-        rows = NURSERY.table.iloc[part::3]
-        with duckdb.connect(tmp_path / f"{node}.db") as connection:
-            connection.register("given", rows)
-            connection.execute("CREATE TABLE people AS SELECT * FROM given")
-        tables[node] = rows
+    for node in NODES:
+        shutil.copy(table_files / f"{node}.db", tmp_path)
+        tables[node] = rows_of(node)
         nodes[node] = {
             "table": f"duckdb:////{str(tmp_path).lstrip('/')}/{node}.db?table=people",
             "schema": str(tmp_path / "schema.json"),
