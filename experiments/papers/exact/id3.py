@@ -11,7 +11,7 @@ from privet.tree import Tree
 from privet.trees.exact.gain import first_best, information_gain
 from privet.trees.exact.growing import Choice, grow, mixed
 from privet.trees.exact.level import Level
-from privet.trees.exact.rows import Column, Rows, check_whole
+from privet.trees.exact.rows import Column, EncodedRows, check_whole
 
 
 def grow_id3(
@@ -40,7 +40,7 @@ def grow_id3(
         max_depth: the most tests on a path; None for no limit.
         min_rows: a node with fewer rows is not split.
     """
-    data = Rows.checked(schema, codes, classes)
+    data = EncodedRows.checked(schema, codes, classes)
     check_whole("min_rows", min_rows, 1)
     if max_depth is not None:
         check_whole("max_depth", max_depth, 0)

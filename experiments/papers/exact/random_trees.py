@@ -11,7 +11,7 @@ from privet.schema import Schema
 from privet.tree import Tree
 from privet.trees.exact.growing import Choice, grow
 from privet.trees.exact.level import Level
-from privet.trees.exact.rows import Column, Rows, check_whole
+from privet.trees.exact.rows import Column, EncodedRows, check_whole
 
 
 def grow_random(
@@ -44,7 +44,7 @@ def grow_random(
         height: how many tests on every path, at most the number of attributes.
         bits: where the randomness comes from.
     """
-    data = Rows.checked(schema, codes, classes)
+    data = EncodedRows.checked(schema, codes, classes)
     check_whole("n_trees", n_trees, 1)
     check_whole("height", height, 1, len(schema.sizes))
 

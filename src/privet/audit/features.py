@@ -20,7 +20,7 @@ from privet.audit.worlds import World
 from privet.errors import ParameterError
 from privet.model import Model
 from privet.publish.synthetic.synthesize import SyntheticTable
-from privet.queries.answers import Choice, Choices, Drawn, Numbers
+from privet.queries.answers import ChosenIndex, ChosenSplits, Drawn, Numbers
 from privet.schema.encode import encode
 from privet.tree import Tree
 
@@ -233,12 +233,12 @@ _LOOKS: tuple[tuple[Any, Callable[[Any, World], Features]], ...] = (
     (Model, _model),
     (Numbers, _numbers),
     (
-        Choices,
+        ChosenSplits,
         lambda answer, _: {
             f"split of cell {c}": f"{s.attribute} {s.branch}" for c, s in enumerate(answer.splits)
         },
     ),
-    (Choice, lambda answer, _: {"chosen": str(answer.index)}),
+    (ChosenIndex, lambda answer, _: {"chosen": str(answer.index)}),
     (Drawn, _drawn),
     (SyntheticTable, _synthetic),
     (Fitted, _fitted),

@@ -26,7 +26,7 @@ from privet.counts.postgres_codes import (
     number_expression,
     problem_tests,
 )
-from privet.counts.postgres_connections import Connections, answer, blocks
+from privet.counts.postgres_connections import PostgresConnections, answer, blocks
 from privet.counts.radix import CodeRadix
 from privet.counts.sql import quoted, structure_problems, used_codes
 from privet.errors import QuestionError, TableError
@@ -73,7 +73,7 @@ class PostgresTable:
     name: str
     relation: str
     oid: int
-    connections: Connections = field(repr=False)
+    connections: PostgresConnections = field(repr=False)
 
     def answer(self, sql: str, values: Sequence[Any] = ()) -> list[tuple[Any, ...]]:
         """What the server answers to one statement."""
@@ -169,7 +169,7 @@ def table_of_server(url: str) -> PostgresTable:
             "a PostgreSQL table is given as postgresql://user@host/database?table=schema.table"
         )
     rest = "&".join(pair for pair in query.split("&") if pair and not pair.startswith("table="))
-    connections = Connections(f"{server}?{rest}" if rest else server)
+    connections = PostgresConnections(f"{server}?{rest}" if rest else server)
     with connections.connection() as connection:
         found = answer(connection, _TABLES, names, names[0])
     found = [row for row in found if row[3]] or found  # as it is written, or else whatever its case

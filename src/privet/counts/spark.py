@@ -24,7 +24,7 @@ from privet.counts.base import Division, Rows, Tables
 from privet.counts.cases import Cases
 from privet.counts.counting import Counting
 from privet.counts.radix import CodeRadix
-from privet.counts.spark_codes import FENCE, Coder, Place, encoded_rows, part_of, with_values
+from privet.counts.spark_codes import FENCE, Coder, SparkColumn, encoded_rows, part_of, with_values
 from privet.counts.sql import structure_problems, used_codes
 from privet.errors import MissingDependency, TableError
 from privet.question import Question
@@ -90,11 +90,12 @@ class SparkTable:
         )
 
     @cached_property
-    def places(self) -> dict[str, Place]:
+    def places(self) -> dict[str, SparkColumn]:
         """Where each column stands, and its type."""
         fields = self.ask(lambda: self.frame.schema.fields)
         places = {
-            column.name: Place(i, column.dataType.typeName()) for i, column in enumerate(fields)
+            column.name: SparkColumn(i, column.dataType.typeName())
+            for i, column in enumerate(fields)
         }
         if len(places) < len(fields):
             raise TableError(f"{self.name} has two columns of the same name; rename one of them")

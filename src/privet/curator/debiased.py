@@ -10,7 +10,7 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
-from privet.queries.answers import Choices, Numbers
+from privet.queries.answers import ChosenSplits, Numbers
 
 Floats = npt.NDArray[np.float64]
 
@@ -35,7 +35,7 @@ class Debiased(Numbers):
 
 
 @dataclass(frozen=True, eq=False)
-class Judged(Choices):
+class Judged(ChosenSplits):
     """Chosen splits; ``declined`` are the cells, by number, in which no split is above the
     noise.
     """

@@ -24,10 +24,10 @@ from privet.mechanisms.criteria import criterion_named
 from privet.mechanisms.randomness import Bits, SystemBits, uniform_below
 from privet.queries import (
     Answer,
-    Choice,
     ChooseModel,
     ChoosePartition,
     ChooseSplits,
+    ChosenIndex,
     Confusion,
     Count,
     DrawTree,
@@ -231,7 +231,7 @@ class LocalCurator(AnyCurator):
         declined = frozenset(cell for cell, best in enumerate(found) if best is None)
         return Judged(**self._terms, splits=chosen, declined=declined)
 
-    def _choose_partition(self, query: ChoosePartition) -> Choice:
+    def _choose_partition(self, query: ChoosePartition) -> ChosenIndex:
         """The partition whose counts are farthest from what is expected, beyond what noise alone
         would make of it, less its handicap.
         """
@@ -245,7 +245,7 @@ class LocalCurator(AnyCurator):
                 answer.tables, answer.deviations, query.expected, query.handicaps, strict=True
             )
         ]
-        return Choice(**self._terms, index=int(np.argmax(far)))
+        return ChosenIndex(**self._terms, index=int(np.argmax(far)))
 
     def _quantile(self, query: FindQuantile) -> Quantile:
         """The bin of a numeric attribute that holds its ``q``-quantile, as far as the records

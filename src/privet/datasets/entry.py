@@ -15,7 +15,7 @@ CC_BY = "CC BY 4.0 (as stated by UCI)"
 
 
 @dataclass(frozen=True, kw_only=True)
-class Entry:
+class CatalogEntry:
     """What is known about every set."""
 
     name: str
@@ -32,14 +32,14 @@ class Entry:
 
 
 @dataclass(frozen=True, kw_only=True)
-class Generated(Entry):
+class Generated(CatalogEntry):
     """A set that is computed: ``generate`` gives its rows, the class last."""
 
     generate: Callable[[], Iterable[tuple[str, ...]]]
 
 
 @dataclass(frozen=True, kw_only=True)
-class Fetched(Entry):
+class Fetched(CatalogEntry):
     """A set that is read or fetched: the archive, and the canonical hash of its raw table.
 
     ``raw_columns`` stand in the raw table in place of the class, which ``derive`` then adds.

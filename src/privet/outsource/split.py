@@ -25,7 +25,7 @@ from privet.schema.encode import encode
 
 
 @dataclass(frozen=True, eq=False)
-class Split:
+class SplitTable:
     """The halves, and the rows of the table (from 0) that are in neither."""
 
     halves: Halves
@@ -46,7 +46,7 @@ def split(
     ring: KeyRing,
     *,
     pruning: float = 0.2,
-) -> Split:
+) -> SplitTable:
     """Split a data frame.
 
     Not differential privacy: whoever holds both halves knows every person's group, and by
@@ -76,14 +76,14 @@ def split(
     unplaced = fit[grouping.withheld]
     group = grouping.group[grouping.group >= 0]
     *columns, values = people_cells(table.iloc[placed], anatomy)
-    numbers = Numbers.draw(anatomy, group)
+    numbers = RowNumbers.draw(anatomy, group)
     check_diverse(anatomy, numbers.gid, values)
     halves = sealed_halves(anatomy, Sealer(ring, anatomy.id), columns, values, numbers)
-    return Split(halves, np.setdiff1d(np.arange(len(table)), fit), unplaced)
+    return SplitTable(halves, np.setdiff1d(np.arange(len(table)), fit), unplaced)
 
 
 @dataclass(frozen=True, eq=False)
-class Numbers:
+class RowNumbers:
     """What is drawn for rows: groups, sequence numbers, and which rows are for pruning."""
 
     gid: Int
@@ -91,7 +91,7 @@ class Numbers:
     pruning: npt.NDArray[np.bool_]
 
     @classmethod
-    def draw(cls, anatomy: Anatomy, group: Int) -> Numbers:
+    def draw(cls, anatomy: Anatomy, group: Int) -> RowNumbers:
         """Fresh numbers for rows whose groups are numbered from 0."""
         n_rows = len(group)
         marks = [secrets.randbelow(1 << 30) < anatomy.pruning * (1 << 30) for _ in range(n_rows)]
@@ -107,7 +107,7 @@ def sealed_halves(
     sealer: Sealer,
     columns: list[list[Cell]],
     values: list[Cell],
-    numbers: Numbers,
+    numbers: RowNumbers,
 ) -> Halves:
     """The halves of rows that have numbers. Their order says nothing."""
     n_rows = len(values)

@@ -99,7 +99,7 @@ class Share(Answer):
 
 
 @dataclass(frozen=True, eq=False)
-class Choices(Answer):
+class ChosenSplits(Answer):
     """The chosen split of each cell."""
 
     splits: tuple[Split, ...]
@@ -109,7 +109,7 @@ class Choices(Answer):
 
 
 @dataclass(frozen=True, eq=False)
-class Choice(Answer):
+class ChosenIndex(Answer):
     """The number of what was chosen; the first has 0."""
 
     index: int
@@ -119,7 +119,7 @@ class Choice(Answer):
 
 
 @dataclass(frozen=True, eq=False)
-class Quantile(Choice):
+class Quantile(ChosenIndex):
     """The bin that was chosen for the ``q``-quantile of an attribute, from ``low`` to ``high`` in
     the units of the schema.
     """

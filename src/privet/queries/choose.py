@@ -13,7 +13,7 @@ from privet.cells import Cell, Cells, Split
 from privet.counts.base import CountSource
 from privet.mechanisms.criteria import Criterion, criterion_named
 from privet.mechanisms.selection import Selection
-from privet.queries.answers import Answer, Choices
+from privet.queries.answers import Answer, ChosenSplits
 from privet.queries.base import MECHANISM, Load, Query, checked_mechanism, expect, register
 from privet.queries.json_parts import (
     candidates_from,
@@ -32,7 +32,7 @@ from privet.schema import Schema
 
 @register
 @dataclass(frozen=True)
-class ChooseSplits(Query[Choices]):
+class ChooseSplits(Query[ChosenSplits]):
     """A good split for each cell.
 
     ``candidates`` is one list of splits for all cells, or one list per cell. Sensitivity: the
@@ -136,18 +136,18 @@ class ChooseSplits(Query[Choices]):
         }
         return [[scores[split][cell] for split in splits] for cell, splits in enumerate(self.lists)]
 
-    def answer(self, released: list[int], terms: Answer) -> Choices:
+    def answer(self, released: list[int], terms: Answer) -> ChosenSplits:
         chosen = tuple(splits[index] for splits, index in zip(self.lists, released, strict=True))
-        return Choices(**terms.terms, splits=chosen)
+        return ChosenSplits(**terms.terms, splits=chosen)
 
-    def read_answer(self, data: Mapping[str, Any], terms: Answer) -> Choices:
+    def read_answer(self, data: Mapping[str, Any], terms: Answer) -> ChosenSplits:
         splits = tuple(split_from(split) for split in data["splits"])
         expect(len(splits) == len(self.lists), "its choices are for other cells")
         expect(
             all(split in offered for split, offered in zip(splits, self.lists, strict=True)),
             "it chose what was not offered",
         )
-        return Choices(**terms.terms, splits=splits)
+        return ChosenSplits(**terms.terms, splits=splits)
 
     def to_json(self) -> Json:
         settings = {"criterion": self.criterion, "mechanism": self.mechanism}

@@ -11,7 +11,7 @@ import numpy as np
 from privet.counts.base import CountSource
 from privet.errors import ParameterError
 from privet.model import Model
-from privet.queries.answers import Answer, Choice
+from privet.queries.answers import Answer, ChosenIndex
 from privet.queries.base import Load, Query, register
 from privet.queries.choose_partition import chosen
 from privet.queries.confusion import confusion_matrix, load_of_models, model_from, model_to
@@ -22,7 +22,7 @@ from privet.schema import Schema
 
 
 @dataclass(frozen=True, eq=False)
-class ModelChoice(Choice):
+class ModelChoice(ChosenIndex):
     """The number of the chosen model; the first has 0."""
 
     def to_json(self) -> Json:

@@ -11,7 +11,7 @@ import numpy.typing as npt
 
 from privet.counts.base import CountSource
 from privet.mechanisms.selection import Selection
-from privet.queries.answers import Answer, Choice
+from privet.queries.answers import Answer, ChosenIndex
 from privet.queries.base import MECHANISM, Load, Query, checked_mechanism, expect, register
 from privet.queries.count import Asked
 from privet.queries.json_parts import expected_from, expected_to, question_from, question_to
@@ -32,7 +32,7 @@ from privet.schema import Schema
 
 @register
 @dataclass(frozen=True)
-class ChoosePartition(Query[Choice]):
+class ChoosePartition(Query[ChosenIndex]):
     """The number of a partition whose class counts are about farthest from what is expected.
 
     The score of a partition is the sum of abs(count - expected) over its table, less its handicap:
@@ -104,11 +104,11 @@ class ChoosePartition(Query[Choice]):
         assert self.handicaps is not None
         return [distances(source.count(self._question), self.expected, self.handicaps)]
 
-    def answer(self, released: list[int], terms: Answer) -> Choice:
-        return Choice(**terms.terms, index=released[0])
+    def answer(self, released: list[int], terms: Answer) -> ChosenIndex:
+        return ChosenIndex(**terms.terms, index=released[0])
 
-    def read_answer(self, data: Mapping[str, Any], terms: Answer) -> Choice:
-        return Choice(**terms.terms, index=chosen(data, len(self._question.partitions)))
+    def read_answer(self, data: Mapping[str, Any], terms: Answer) -> ChosenIndex:
+        return ChosenIndex(**terms.terms, index=chosen(data, len(self._question.partitions)))
 
     def to_json(self) -> Json:
         assert self.handicaps is not None

@@ -105,7 +105,7 @@ BODIES = {name: _shape(query) for name, query in OFFERED.items()} | {"divide": D
 
 
 @dataclass(frozen=True)
-class Rows:
+class RowSelection:
     """Which rows a request is about: those of the moment, of a snapshot, or of a group of people
     in it; and the reservation that it is paid from.
     """
@@ -125,10 +125,10 @@ def check_body(operation: str, body: Any) -> Json:
     return body
 
 
-def rows_of(body: Json) -> Rows:
+def rows_of(body: Json) -> RowSelection:
     """Which rows a request is about."""
     part = body.get("part")
-    return Rows(
+    return RowSelection(
         body.get("snapshot"),
         None if part is None else (part["division"], part["number"]),
         body.get("reservation") or "",

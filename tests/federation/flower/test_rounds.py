@@ -256,7 +256,7 @@ class TestNothingLeavesUnmasked:
     def fit_instructions(self, federation) -> RecordDict:
         """What a server sends that does not use secure aggregation."""
         config = server.AskOnce(
-            federation.plan, server.Settings.from_config(federation.run)
+            federation.plan, server.RunSettings.from_config(federation.run)
         )._config
         return RecordDict(
             {"fitins.parameters": ArrayRecord(), "fitins.config": ConfigRecord(config)}

@@ -42,7 +42,7 @@ except ImportError:
 
 
 @dataclass(frozen=True)
-class Settings:
+class RunSettings:
     """What the run's configuration says.
 
     Args:
@@ -63,7 +63,7 @@ class Settings:
     timeout: float
 
     @classmethod
-    def from_config(cls, config: Mapping[str, object]) -> Settings:
+    def from_config(cls, config: Mapping[str, object]) -> RunSettings:
         terms = Terms.from_config(config)
         parties = checked_count("parties", wanted(config, "parties"), 2, MAX_PARTIES)
         if parties < terms.contributions:
@@ -100,7 +100,7 @@ class Sum:
 class AskOnce(Strategy):
     """Asks all parties once, with the plan and its terms, and keeps the sum."""
 
-    def __init__(self, plan: Plan, settings: Settings) -> None:
+    def __init__(self, plan: Plan, settings: RunSettings) -> None:
         self._config = {**settings.terms.to_config(), "plan": plan_to_bytes(plan)}
         self._settings, self._encoding = settings, Encoding(settings.parties)
         self.sum: Sum | None = None
@@ -147,7 +147,7 @@ class AskOnce(Strategy):
         return None
 
 
-def secure_sum(grid: Grid, context: Context, plan: Plan, settings: Settings) -> Sum:
+def secure_sum(grid: Grid, context: Context, plan: Plan, settings: RunSettings) -> Sum:
     """One round of SecAgg+, everybody sharing keys with everybody."""
     masks.install()
     limit = Encoding(settings.parties).limit
@@ -174,7 +174,7 @@ def secure_sum(grid: Grid, context: Context, plan: Plan, settings: Settings) -> 
     return strategy.sum
 
 
-def model_of(plan: Plan, settings: Settings, total: Sum) -> Model:
+def model_of(plan: Plan, settings: RunSettings, total: Sum) -> Model:
     """The model of a sum, with the trust model in its privacy statement.
 
     Cost: pure epsilon if nobody is in two tables, otherwise epsilon times the contributions.
@@ -209,7 +209,7 @@ def model_of(plan: Plan, settings: Settings, total: Sum) -> Model:
 
 def run(grid: Grid, context: Context) -> Model:
     """A whole run: read the plan, ask, add up, write."""
-    settings = Settings.from_config(context.run_config)
+    settings = RunSettings.from_config(context.run_config)
     plan = read_plan(settings.plan)
     if plan.schema.from_data:
         raise PrivacyError(

@@ -28,7 +28,7 @@ from privet.mechanisms.gibbs.kernels import (
     narrowed,
     totals,
 )
-from privet.mechanisms.gibbs.plan import Plan, codes_of
+from privet.mechanisms.gibbs.plan import SpaceArrays, codes_of
 from privet.mechanisms.randomness import Bits
 from privet.space import MAX_THREADS, children
 
@@ -54,7 +54,11 @@ class Gibbs:
     """
 
     def __init__(
-        self, plan: Plan, flat: npt.NDArray[np.int64], base: npt.NDArray[np.int64], unit: float
+        self,
+        plan: SpaceArrays,
+        flat: npt.NDArray[np.int64],
+        base: npt.NDArray[np.int64],
+        unit: float,
     ) -> None:
         self._plan, self._tables = plan, Tables(flat, base)
         self.unit = unit
@@ -156,7 +160,7 @@ class Gibbs:
         term, label = divmod(index, self._n_classes)
         return label, choices.splits[term]
 
-    def choices(self, node: Node) -> Choices:
+    def choices(self, node: Node) -> WeightedSplits:
         """Everything that a node can be, with log-weights: to stop (first) or to be split in some
         way, with each label.
         """
@@ -197,7 +201,9 @@ class Gibbs:
             )
         stop = np.full((1, n_classes), math.log(1 - chance) if len(weight) else 0.0)
         whole = np.vstack([counts[None], np.broadcast_to(weight[:, None], value.shape)])
-        return Choices(splits, whole, label_prior + np.vstack([stop, value + math.log(chance)]))
+        return WeightedSplits(
+            splits, whole, label_prior + np.vstack([stop, value + math.log(chance)])
+        )
 
     def _table(self, subset: npt.NDArray[np.int64], a: int) -> npt.NDArray[np.int64]:
         """The value-by-class weights of an attribute in a state."""
@@ -220,7 +226,7 @@ class Node:
 
 
 @dataclass(frozen=True, eq=False)
-class Choices:
+class WeightedSplits:
     """Ways to split (None: stop), and for each way and label the log-weight: ``unit * whole +
     rest``, in exact real numbers.
     """

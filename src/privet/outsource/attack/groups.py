@@ -47,7 +47,7 @@ class Block:
 
 
 @dataclass(frozen=True, eq=False)
-class Groups:
+class CandidateGroups:
     """All candidates of a split, block after block.
 
     Args:
@@ -85,7 +85,7 @@ class Groups:
 
 def make_groups(
     row_gid: npt.ArrayLike, st_values: npt.ArrayLike, st_gid: npt.ArrayLike, n_values: int
-) -> Groups:
+) -> CandidateGroups:
     """The candidates of a split, from the group of each row and the group and value of each
     sensitive entry.
     """
@@ -135,7 +135,7 @@ def make_groups(
         row_parts.append(np.broadcast_to(mine[:, :, None], block.shape).ravel())
         value_parts.append(np.broadcast_to(theirs[:, None, :], block.shape).ravel())
         frequency_parts.append(np.broadcast_to(np.array(counts) / sum(counts), block.shape).ravel())
-    return Groups(
+    return CandidateGroups(
         n_rows=len(rows),
         n_groups=len(numbers),
         n_values=n_values,

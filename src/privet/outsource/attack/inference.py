@@ -16,11 +16,11 @@ import numpy.typing as npt
 
 from privet.errors import ParameterError
 from privet.outsource.attack.bayes import NaiveBayes, naive_bayes
-from privet.outsource.attack.groups import Floats, Groups, Ints, make_groups, mixed
+from privet.outsource.attack.groups import CandidateGroups, Floats, Ints, make_groups, mixed
 from privet.outsource.attack.logistic import logistic
 from privet.outsource.attack.matching import MAX_STATES, MAX_STATES_AT_LAST, match_all, n_states
 from privet.outsource.attack.posterior import Model, Posterior
-from privet.outsource.attack.table import Table, make_table
+from privet.outsource.attack.table import CodedTable, make_table
 from privet.schema import Schema
 
 _STARTS, _FIRST_ROUNDS = 4, 25
@@ -108,8 +108,8 @@ class _Climb:
 
     def __init__(
         self,
-        table: Table,
-        groups: Groups,
+        table: CodedTable,
+        groups: CandidateGroups,
         ruled_out: Floats | None,
         smoothing: float,
         max_rounds: int,
@@ -220,7 +220,7 @@ def _refined(climb: _Climb, weights: Floats, share: Floats) -> tuple[Floats, Flo
     return weights, share, _REFINEMENTS
 
 
-def _tilted(table: Table, groups: Groups, salt: int) -> Floats:
+def _tilted(table: CodedTable, groups: CandidateGroups, salt: int) -> Floats:
     """Frequencies that lean: rows on one side of a public direction a little more towards the first
     of values that are alike.
     """
@@ -235,7 +235,7 @@ def _tilted(table: Table, groups: Groups, salt: int) -> Floats:
     return groups.frequency * (1 + 0.5 * np.tanh(side)[groups.row] * lean[groups.value])
 
 
-def _ruled_out(groups: Groups, known: Mapping[int, int]) -> Floats | None:
+def _ruled_out(groups: CandidateGroups, known: Mapping[int, int]) -> Floats | None:
     """What known people add to the weights: next to nothing is left of their other values."""
     if not known:
         return None

@@ -21,7 +21,7 @@ from privet.outsource.attack.interval import independent_trials, wilson
 from privet.outsource.attack.logistic import Logistic, logistic
 from privet.outsource.attack.matching import match_all
 from privet.outsource.attack.posterior import Posterior
-from privet.outsource.attack.table import Table, make_table
+from privet.outsource.attack.table import CodedTable, make_table
 from privet.outsource.attack.truth import checked_truth
 from privet.schema import Schema
 
@@ -96,7 +96,7 @@ def population(
 
 
 def _learnt(
-    posterior: Posterior, table: Table, row: Ints, value: Ints, smoothing: float
+    posterior: Posterior, table: CodedTable, row: Ints, value: Ints, smoothing: float
 ) -> NaiveBayes | Logistic | None:
     share, n_values = np.ones(len(row)), posterior.groups.n_values
     if posterior.model == "logistic":
@@ -107,7 +107,7 @@ def _learnt(
 
 
 def _most_likely(
-    model: NaiveBayes | Logistic, table: Table, rows: Ints, log_shares: Floats
+    model: NaiveBayes | Logistic, table: CodedTable, rows: Ints, log_shares: Floats
 ) -> Ints:
     """The most likely value of the whole domain, for each row."""
     n_values, found = len(log_shares), []

@@ -9,7 +9,7 @@ from typing import Literal
 import numpy as np
 import numpy.typing as npt
 
-from privet.outsource.attack.groups import Floats, Groups, Ints
+from privet.outsource.attack.groups import CandidateGroups, Floats, Ints
 
 Model = Literal["logistic", "naive-bayes"]
 
@@ -30,7 +30,7 @@ class Posterior:
         exact: whether every group was small enough to count all its matchings in every round.
     """
 
-    groups: Groups
+    groups: CandidateGroups
     probability: Floats
     model: Model
     known: Ints

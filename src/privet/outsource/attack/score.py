@@ -9,7 +9,7 @@ import numpy as np
 import numpy.typing as npt
 
 from privet.errors import ParameterError
-from privet.outsource.attack.groups import Floats, Groups, Ints
+from privet.outsource.attack.groups import CandidateGroups, Floats, Ints
 from privet.outsource.attack.interval import independent_trials, wilson
 from privet.outsource.attack.population import Population
 from privet.outsource.attack.posterior import Model, Posterior
@@ -176,7 +176,7 @@ def score(
     )
 
 
-def _frequent_guess(groups: Groups, true_: Ints, rows: Ints) -> float:
+def _frequent_guess(groups: CandidateGroups, true_: Ints, rows: Ints) -> float:
     """A group may have several most frequent values; one of them is drawn."""
     most = np.zeros(groups.n_rows)
     np.maximum.at(most, groups.row, groups.frequency)

@@ -14,7 +14,7 @@ from privet.errors import Conflict, SealError
 from privet.outsource.anatomy import Anatomy
 from privet.outsource.cells import Cell
 from privet.outsource.client.again import again
-from privet.outsource.client.table import CandidateRow, OutsourcedTable, Page
+from privet.outsource.client.table import CandidateRow, OutsourcedTable, TablePage
 from privet.outsource.sequence import true_entry
 from privet.schema.encode import encode
 from privet.trees.exact.rows import Column
@@ -41,7 +41,7 @@ class TrueRows:
         return [column[chosen] for column in self.codes], self.classes[chosen]
 
 
-def joined(table: OutsourcedTable, pages: Callable[[], Iterable[Page]]) -> TrueRows:
+def joined(table: OutsourcedTable, pages: Callable[[], Iterable[TablePage]]) -> TrueRows:
     """Open every row's sequence number and keep its true value. :class:`SealError` if one row is
     not what was sealed.
 
@@ -50,7 +50,7 @@ def joined(table: OutsourcedTable, pages: Callable[[], Iterable[Page]]) -> TrueR
     return again(lambda: _joined(table, pages()))
 
 
-def _joined(table: OutsourcedTable, pages: Iterable[Page]) -> TrueRows:
+def _joined(table: OutsourcedTable, pages: Iterable[TablePage]) -> TrueRows:
     parts: list[TrueRows] = []
     held = 0
     seen: set[int] = set()

@@ -70,7 +70,7 @@ class CandidateRow:
 
 
 @dataclass(frozen=True)
-class Page:
+class TablePage:
     """Some rows of the table as it was at one version."""
 
     version: int
@@ -199,7 +199,7 @@ class OutsourcedTable:
             )
         return trees[0]  # type: ignore[no-any-return]
 
-    def rows(self) -> Iterator[Page]:
+    def rows(self) -> Iterator[TablePage]:
         """All rows, page by page."""
         return self._pages("/rows")
 
@@ -246,7 +246,7 @@ class OutsourcedTable:
             }
             return Reached(leaves, _classes(self.anatomy, told["classes"], len(rows)), subtrees)
 
-    def leaf_rows(self, tree: str, leaf: int) -> Iterator[Page]:
+    def leaf_rows(self, tree: str, leaf: int) -> Iterator[TablePage]:
         """The rows of one leaf, page by page."""
         return self._pages(f"/trees/{tree}/leaves/{leaf}/rows")
 
@@ -305,12 +305,12 @@ class OutsourcedTable:
             path, json.dumps(body, ensure_ascii=False, separators=(",", ":")).encode()
         )
 
-    def _pages(self, path: str) -> Iterator[Page]:
+    def _pages(self, path: str) -> Iterator[TablePage]:
         after: int | None = -1
         while after is not None:
             told = self.link.get(f"{path}?after={after}&limit={PAGE}")
             with _looking():
-                page = Page(
+                page = TablePage(
                     _whole(told["version"]),
                     [_candidate_row(self.anatomy, row) for row in told["rows"]],
                 )

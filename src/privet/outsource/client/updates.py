@@ -33,7 +33,7 @@ from privet.outsource.client.waiting import (
 from privet.outsource.groups import random_groups
 from privet.outsource.halves import Halves
 from privet.outsource.sequence import true_entry
-from privet.outsource.split import Numbers, check_diverse, check_people, sealed_halves
+from privet.outsource.split import RowNumbers, check_diverse, check_people, sealed_halves
 from privet.schema.encode import encode
 
 _SENT_AT_ONCE = 5000
@@ -96,7 +96,7 @@ def _draw(table: OutsourcedTable) -> None:
     grouping = random_groups(
         codes_of(table.anatomy.sensitive_domain, [row.person[-1] for row in rows]), table.anatomy.l
     )
-    numbers = Numbers.draw(table.anatomy, grouping.group[grouping.group >= 0])
+    numbers = RowNumbers.draw(table.anatomy, grouping.group[grouping.group >= 0])
     sealed = [as_text(row.sealed(table)) for row in planned(rows, grouping.group, numbers)]
     table.change(version, remove_pending=[row.number for row in rows], pending=sealed)
 
@@ -116,7 +116,7 @@ def _published(table: OutsourcedTable) -> Flushed:
     *columns, values = (
         [row.person[c] for row, _ in ready] for c in range(len(table.anatomy.columns) + 1)
     )
-    numbers = Numbers(
+    numbers = RowNumbers(
         np.array([plan.gid for _, plan in ready], dtype=np.int64),
         np.array([plan.seq for _, plan in ready], dtype=np.int64),
         np.array([plan.pruning for _, plan in ready], dtype=bool),

@@ -13,11 +13,11 @@ from privet.model.structure import tree_to
 from privet.outsource.anatomy import STATEMENT
 from privet.outsource.server import requests
 from privet.outsource.server.growing import grow_tree
-from privet.outsource.server.home import Home
-from privet.outsource.server.limits import Limits
+from privet.outsource.server.home import ServerHome
+from privet.outsource.server.limits import ServerLimits
 from privet.outsource.server.problems import TooLarge
 from privet.outsource.server.requests import opened, text_of
-from privet.outsource.store.base import Change, Full, Int, NewRow, Page, Sealed, Settings
+from privet.outsource.store.base import Change, Full, Int, NewRow, Sealed, StoredPage, TreeSettings
 from privet.schema.encode import encode_entries
 from privet.service.admission import Admission
 from privet.tree import Tree
@@ -28,8 +28,8 @@ Json = dict[str, Any]
 class Counter:
     """What clients ask for. Several threads may use it at once; trees grow one at a time."""
 
-    def __init__(self, home: Home, limits: Limits | None = None) -> None:
-        self.limits = limits or Limits()
+    def __init__(self, home: ServerHome, limits: ServerLimits | None = None) -> None:
+        self.limits = limits or ServerLimits()
         self._admission = Admission(home.accounts, self.limits)
         self.store = home.store()
         self._grower = ThreadPoolExecutor(1, thread_name_prefix="grower")
@@ -60,9 +60,12 @@ class Counter:
 
     # -- trees -------------------------------------------------------------------------------------
 
-    def grow(self, asked: requests.Growth) -> Future[Json]:
+    def grow(self, asked: requests.TreeToGrow) -> Future[Json]:
         """Grow a tree, after those that were asked for before."""
-        settings, room = Settings(asked.splits, asked.leaf_size, asked.max_depth), self.limits.room
+        settings, room = (
+            TreeSettings(asked.splits, asked.leaf_size, asked.max_depth),
+            self.limits.room,
+        )
         _, trees = self.store.about()
         if len(trees) >= room.trees:  # before the work; who is faster is decided when it is kept
             raise Full(
@@ -193,7 +196,7 @@ def _sealed(sealed: Sealed) -> Json:
     }
 
 
-def _page(page: Page) -> Json:
+def _page(page: StoredPage) -> Json:
     rows = [
         {
             "row": r.number,

@@ -30,7 +30,7 @@ class Strict(BaseModel):
     model_config = ConfigDict(extra="forbid", allow_inf_nan=False)
 
 
-class Growth(Strict):
+class TreeToGrow(Strict):
     """How a tree is grown."""
 
     splits: Literal["multiway", "binary"] = "multiway"
@@ -38,7 +38,7 @@ class Growth(Strict):
     max_depth: Annotated[StrictInt, Field(ge=0, le=10**6)] | None = None
 
 
-class Rows(Strict):
+class RowsToPlace(Strict):
     """Rows to be placed in a tree: cells of the identifying attributes, in the order of the
     schema.
     """
@@ -72,7 +72,7 @@ class Sealing(Strict):
     )
 
 
-class NewRow(Strict):
+class RowToAdd(Strict):
     """A row of the identifier table."""
 
     cells: list[Cell]
@@ -92,7 +92,7 @@ class Changes(Strict):
             "hexadecimal digits."
         ),
     )
-    rows: list[NewRow] = []
+    rows: list[RowToAdd] = []
     values: list[tuple[Whole, Whole, Cell]] = []
     remove_rows: list[Whole] = []
     pending: list[Base64] = []

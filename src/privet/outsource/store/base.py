@@ -52,7 +52,7 @@ class Facts:
 
 
 @dataclass(frozen=True)
-class Settings:
+class TreeSettings:
     """How a tree is grown."""
 
     splits: Splits = "multiway"
@@ -119,7 +119,7 @@ class Row:
 
 
 @dataclass(frozen=True)
-class Page:
+class StoredPage:
     """Rows in order of their numbers; ``next`` is where the following page begins, None after the
     last. Of one data version.
     """
@@ -166,7 +166,7 @@ class Change:
 
 
 @dataclass(frozen=True)
-class Room:
+class StoreLimits:
     """How much a store holds at most: trees, sealed objects with a name, pending objects, and bytes
     of one of these.
     """
@@ -202,7 +202,9 @@ class Store(Protocol):
         """What a tree is grown from."""
         ...
 
-    def add_tree(self, settings: Settings, tree: Tree, training: Training, room: Room) -> Summary:
+    def add_tree(
+        self, settings: TreeSettings, tree: Tree, training: Training, room: StoreLimits
+    ) -> Summary:
         """Keep a tree that was grown, and which rows are in which leaf. Rows that came or went
         meanwhile are accounted for.
         """
@@ -224,7 +226,7 @@ class Store(Protocol):
 
     def page(
         self, after: int, limit: int, most_values: int, leaf: tuple[str, int] | None = None
-    ) -> Page:
+    ) -> StoredPage:
         """Rows with larger numbers than ``after``: of the whole table, or of a leaf of a tree.
 
         The page ends early, after at least one row, where the candidates would be more than
@@ -258,7 +260,12 @@ class Store(Protocol):
         ...
 
     def put_sealed(
-        self, name: str, body: bytes, replaces: int | None, room: Room, data: int | None = None
+        self,
+        name: str,
+        body: bytes,
+        replaces: int | None,
+        room: StoreLimits,
+        data: int | None = None,
     ) -> int:
         """Keep a sealed object; its version."""
         ...
@@ -267,7 +274,7 @@ class Store(Protocol):
         """Sealed rows that wait for a group, and where the following ones begin."""
         ...
 
-    def change(self, change: Change, room: Room) -> Changed:
+    def change(self, change: Change, room: StoreLimits) -> Changed:
         """Apply a change."""
         ...
 

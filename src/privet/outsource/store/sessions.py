@@ -1,5 +1,5 @@
-"""Session: one transaction of a database, in the SQL that DuckDB and PostgreSQL share. Values are
-bound as ``$1``, ``$2``, ...
+"""Transaction: one of a database, in the SQL that DuckDB and PostgreSQL share. Values are bound as
+``$1``, ``$2``, ...
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ from privet.outsource.store.base import Int
 BLOCK = 1 << 16
 
 
-class Session(Protocol):
+class Transaction(Protocol):
     """What a transaction can do."""
 
     def run(self, sql: str, values: Sequence[Any] = ()) -> None:

@@ -21,7 +21,7 @@ from privet.cells import Cells, Split
 from privet.curator import AnyCurator
 from privet.mechanisms.randomness import Bits, uniform_below
 from privet.publish.synthetic.groups import Whole
-from privet.queries import Choice
+from privet.queries import ChosenIndex
 from privet.question import Partition, Question
 from privet.schema import Schema
 
@@ -107,7 +107,7 @@ def candidates(known: Known, chosen: Sequence[Pair], deviation: float, bits: Bit
 
 def choose_pair(
     curator: AnyCurator, known: Known, pairs: Sequence[Pair], deviation: float, epsilon: Number
-) -> tuple[Pair | None, Choice]:
+) -> tuple[Pair | None, ChosenIndex]:
     """A pair that is worth measuring with noise of this deviation, or None to stop.
 
     Sensitivity: see :meth:`~privet.Curator.choose_partition` (range 2). Neighbours: one row added

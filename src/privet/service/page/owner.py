@@ -23,7 +23,7 @@ TONES = 6
 
 
 @dataclass(frozen=True)
-class Share:
+class AnalystShare:
     """One analyst's part of a data set's budget. ``left`` is what both caps leave."""
 
     analyst: str
@@ -45,7 +45,7 @@ class Account:
     spent: Fraction
     left: Fraction
     bar: Sequence[Segment]
-    shares: Sequence[Share]
+    shares: Sequence[AnalystShare]
     chart: Chart | None
     charges: int
 
@@ -154,8 +154,10 @@ def _share(
     own: Budget | None,
     left: Fraction,
     grant: Grant | None,
-) -> Share:
+) -> AnalystShare:
     if own is None:
-        return Share(analyst, tone, spent, None, left, [], grant)
+        return AnalystShare(analyst, tone, spent, None, left, [], grant)
     free = min(left, max(own.amount - spent, Fraction(0)))
-    return Share(analyst, tone, spent, own, free, stacked(own.amount, [(tone, spent)]), grant)
+    return AnalystShare(
+        analyst, tone, spent, own, free, stacked(own.amount, [(tone, spent)]), grant
+    )

@@ -23,7 +23,7 @@ from privet.trees.exact.gain import (
 from privet.trees.exact.growing import Choice, grow, mixed
 from privet.trees.exact.level import Level
 from privet.trees.exact.pruning import prune_reduced_error
-from privet.trees.exact.rows import Column, Rows, check_whole
+from privet.trees.exact.rows import Column, EncodedRows, check_whole
 
 Splits = Literal["multiway", "binary"]
 
@@ -61,7 +61,7 @@ def grow_c45(
         min_rows: the rows that at least two children must have.
         prune: codes and classes of other rows, for :func:`prune_reduced_error`.
     """
-    data = Rows.checked(schema, codes, classes)
+    data = EncodedRows.checked(schema, codes, classes)
     if splits not in ("multiway", "binary"):
         raise ParameterError(f"splits must be 'multiway' or 'binary', got {splits!r}")
     check_whole("min_rows", min_rows, 1)

@@ -12,7 +12,7 @@ import numpy.typing as npt
 from privet.tree import Tree
 from privet.trees.exact.level import Level
 from privet.trees.exact.numbering import numbered_leaves
-from privet.trees.exact.rows import Int, Rows
+from privet.trees.exact.rows import EncodedRows, Int
 
 #: An attribute, and the child (0, 1, 2, ...) that each of its codes goes to.
 Choice = tuple[int, Int]
@@ -23,7 +23,7 @@ MaySplit = Callable[[Int], npt.NDArray[np.bool_]]
 
 
 def grow(
-    data: Rows,
+    data: EncodedRows,
     choose: Choose,
     may_split: MaySplit,
     *,
@@ -59,7 +59,7 @@ def mixed(least: int) -> MaySplit:
 class _Growth:
     """The nodes so far, in flat lists; children come after their parents."""
 
-    def __init__(self, data: Rows) -> None:
+    def __init__(self, data: EncodedRows) -> None:
         self._data = data
         self._attribute, self._offset = [-1], [0]
         self._branch: list[Int] = []

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from privet.trees.exact.rows import Int, Rows
+from privet.trees.exact.rows import EncodedRows, Int
 
 #: How many counts one attribute's table may have; a level with more is looked at in pieces.
 MAX_TABLE = 1 << 20
@@ -28,7 +28,7 @@ class Level:
         place: for each of these rows, the line of its node.
     """
 
-    data: Rows
+    data: EncodedRows
     nodes: Int
     counts: Int
     used: npt.NDArray[np.bool_]
@@ -36,7 +36,7 @@ class Level:
     place: Int
 
     @classmethod
-    def root(cls, data: Rows) -> Level:
+    def root(cls, data: EncodedRows) -> Level:
         """One node that holds every row."""
         counts = np.bincount(data.classes, minlength=data.schema.n_classes)[None, :]
         used = np.zeros((1, len(data.schema.sizes)), dtype=bool)

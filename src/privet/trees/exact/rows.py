@@ -17,7 +17,7 @@ Int = npt.NDArray[np.int64]
 
 
 @dataclass(frozen=True, eq=False)
-class Rows:
+class EncodedRows:
     """Encoded rows: one column of codes per attribute, in schema order, and the class of each
     row.
     """
@@ -29,7 +29,7 @@ class Rows:
     @classmethod
     def checked(
         cls, schema: Schema, codes: Sequence[Column], classes: Column, *, unknown: bool = False
-    ) -> Rows:
+    ) -> EncodedRows:
         """The rows, or a :class:`ParameterError`. ``unknown`` allows the code one past the end of a
         domain.
         """
