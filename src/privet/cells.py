@@ -24,7 +24,7 @@ from privet.schema import Schema
 #: refused.
 MAX_NODES = 1 << 24
 
-Int = npt.NDArray[np.int32]
+Int32s = npt.NDArray[np.int32]
 
 
 @dataclass(frozen=True)
@@ -125,10 +125,10 @@ class Cells:
     """
 
     schema: Schema
-    attribute: Int
+    attribute: Int32s
     offset: npt.NDArray[np.int64]
-    branch: Int
-    cell: Int
+    branch: Int32s
+    cell: Int32s
     n_cells: int
     #: The parent of each node; -1 for the root.
     parents: npt.NDArray[np.int64] = field(init=False, repr=False)

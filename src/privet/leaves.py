@@ -15,14 +15,12 @@ from dataclasses import dataclass
 from typing import Literal, get_args
 
 import numpy as np
-import numpy.typing as npt
 
 from privet.cells import Cells
 from privet.errors import ParameterError, QuestionError
+from privet.typed import Floats, Ints
 
 Weighting = Literal["by-noise", "equal"]
-Whole = npt.NDArray[np.int64]
-Floats = npt.NDArray[np.float64]
 #: Thin leaves borrow less than this many standard deviations.
 MAX_SHRINK = 10**6
 
@@ -33,7 +31,7 @@ class Batch:
     with noise of this deviation.
     """
 
-    tables: tuple[Whole, ...]
+    tables: tuple[Ints, ...]
     deviation: float
 
     def __post_init__(self) -> None:

@@ -34,7 +34,7 @@ MAX_APART = 256
 MAX_LOG_PRODUCT = 600.0
 
 #: A set of codes of one attribute, as a bit mask.
-Mask = int
+BitMask = int
 
 
 @dataclass(frozen=True)
@@ -120,7 +120,7 @@ class TreeSpace:
         return list(found.values())
 
     @cached_property
-    def subsets(self) -> list[dict[Mask, int]]:
+    def subsets(self) -> list[dict[BitMask, int]]:
         """For each attribute the sets of values that tests above the last level can leave possible.
 
         Each comes with the numbers of tests (as bits) after which it is reached; the first is the
@@ -132,7 +132,7 @@ class TreeSpace:
             reached = {everything: 1}
             frontier = {everything}
             for tests in range(1, self.depth):
-                after: set[Mask] = set()
+                after: set[BitMask] = set()
                 for mask in frontier:
                     after.update(
                         child
@@ -240,12 +240,12 @@ def widest(n_classes: int, keep: float = 0.5) -> int:
     return min(MAX_APART, int(MAX_LOG_PRODUCT / math.log(n_classes / (1 - keep))))
 
 
-def children(mask: Mask, split: Split) -> list[Mask]:
+def children(mask: BitMask, split: Split) -> list[BitMask]:
     """The sets of values that the children of a split leave possible; empty ones are left out."""
     return [mask & part for part in split.masks if mask & part]
 
 
-def separates(mask: Mask, split: Split) -> bool:
+def separates(mask: BitMask, split: Split) -> bool:
     """Whether a split tells apart values that are still possible."""
     return len(children(mask, split)) > 1
 
@@ -347,7 +347,7 @@ def _bins_and_missing(schema: Schema, name: str) -> tuple[int, int]:
 
 def _distinct(splits: Iterable[Split]) -> list[Split]:
     """Without splits that say the same, or nothing."""
-    seen: dict[tuple[str, frozenset[Mask]], Split] = {}
+    seen: dict[tuple[str, frozenset[BitMask]], Split] = {}
     for one in splits:
         if one.n_children > 1:
             seen.setdefault(

@@ -15,8 +15,7 @@ import numpy.typing as npt
 from privet.cells import Cells
 from privet.errors import QuestionError
 from privet.schema import Schema
-
-Floats = npt.NDArray[np.float64]
+from privet.typed import Floats
 
 #: Counts are added up level by level.
 MAX_HEIGHT = 1000

@@ -9,15 +9,16 @@ import numpy as np
 from privet.schema import Schema
 from privet.tree import Tree
 from privet.trees.exact.gain import first_best, information_gain
-from privet.trees.exact.growing import Choice, grow, mixed
+from privet.trees.exact.growing import SplitChoice, grow, mixed
 from privet.trees.exact.level import Level
-from privet.trees.exact.rows import Column, EncodedRows, check_whole
+from privet.trees.exact.rows import EncodedRows, check_whole
+from privet.typed import Codes
 
 
 def grow_id3(
     schema: Schema,
-    codes: Sequence[Column],
-    classes: Column,
+    codes: Sequence[Codes],
+    classes: Codes,
     *,
     max_depth: int | None = None,
     min_rows: int = 1,
@@ -47,7 +48,7 @@ def grow_id3(
     return grow(data, _choose, mixed(min_rows), max_depth=max_depth)
 
 
-def _choose(level: Level) -> list[Choice | None]:
+def _choose(level: Level) -> list[SplitChoice | None]:
     """The attribute of largest gain among those that separate the rows; one tested above has one
     value left, and does not.
     """

@@ -27,6 +27,7 @@ from privet.tree import Tree
 #: A number, or a word for what cannot be ordered.
 Feature = float | str
 Features = dict[str, Feature]
+Runs = Sequence[Features]
 #: A table with more entries than this is seen through its sums only.
 MANY = 64
 #: So many words or numbers are taken together as one word too.

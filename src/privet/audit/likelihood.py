@@ -6,16 +6,14 @@ from __future__ import annotations
 
 import math
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass
 
 import numpy as np
-import numpy.typing as npt
 
-from privet.audit.features import Features
+from privet.audit.features import Runs
+from privet.typed import Floats
 
-Floats = npt.NDArray[np.float64]
-Runs = Sequence[Features]
 #: A number of at most so many values is taken value by value, and otherwise by as many ranges.
 RANGES = 16
 #: Added to every count, so that what was seen once does not decide.

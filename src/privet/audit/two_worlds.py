@@ -23,14 +23,14 @@ from privet.progress import tell
 
 #: Anything that releases something about a world: a fitted model, answers, rows. With fresh
 #: randomness each time.
-Run = Callable[[World], Any]
+RunInWorld = Callable[[World], Any]
 _CHUNK = 25  # runs that a process does at once
 #: What was seen of each run is kept until an event is chosen.
 MOST_RUNS = 1_000_000
 
 
 def audit(
-    run: Run,
+    run: RunInWorld,
     pairs: Pair | Sequence[Pair],
     epsilon: float | Fraction,
     runs: int = 4000,
@@ -114,7 +114,7 @@ def audit(
 class _Work:
     """Runs, here or elsewhere, and how many of them are done."""
 
-    run: Run
+    run: RunInWorld
     name: str
     total: int
     executor: Executor | None
@@ -144,12 +144,12 @@ class _Work:
                 future.cancel()
 
 
-def _or_failure(run: Run, world: World) -> Any:
+def _or_failure(run: RunInWorld, world: World) -> Any:
     try:
         return run(world)
     except Exception as error:  # noqa: BLE001 - whatever it is, it is seen
         return {"failure": type(error).__name__}
 
 
-def _some(run: Run, world: World, probed: World, count: int) -> list[Features]:
+def _some(run: RunInWorld, world: World, probed: World, count: int) -> list[Features]:
     return [observed(run(world), probed) for _ in range(count)]

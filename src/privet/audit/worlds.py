@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
     from privet.counts.base import CountSource
 
-Row = Mapping[str, Any]
+WorldRow = Mapping[str, Any]
 PERSON = "who"
 
 
@@ -31,7 +31,7 @@ class World:
     """A table and what is public about it."""
 
     schema: Schema
-    rows: tuple[Row, ...]
+    rows: tuple[WorldRow, ...]
 
     @cached_property
     def table(self) -> pd.DataFrame:
@@ -140,7 +140,7 @@ class Pair:
     name: str
     one: World
     other: World
-    probes: tuple[Row, ...]
+    probes: tuple[WorldRow, ...]
 
     def __post_init__(self) -> None:
         if self.one.schema != self.other.schema:
@@ -180,7 +180,7 @@ DOMAIN = Schema(
 )
 
 
-def _row(a: str, b: float, label: str) -> Row:
+def _row(a: str, b: float, label: str) -> WorldRow:
     return {"a": a, "b": b, "class": label}
 
 
@@ -189,7 +189,7 @@ def _row(a: str, b: float, label: str) -> Row:
 #: zero, a domain that is read off the rows, or a leaf of a lone row; a label that follows one row;
 #: a split that one row decides; an order, of two or of many, in which all others move; a crowd that
 #: hides nobody.
-_FAMILIES: Mapping[str, tuple[Sequence[Row], Row, Row]] = {
+_FAMILIES: Mapping[str, tuple[Sequence[WorldRow], WorldRow, WorldRow]] = {
     "nobody else": ((), _row("x", 0.5, "yes"), _row("y", 3.5, "no")),
     "a lone row in a leaf": (
         [_row("y", 3.5, "no")] * 3,
@@ -256,7 +256,7 @@ def pairs_of(
     )
 
 
-def _pair(name: str, neighbours: Neighbours, most: int, crowd: Sequence[Row]) -> Pair:
+def _pair(name: str, neighbours: Neighbours, most: int, crowd: Sequence[WorldRow]) -> Pair:
     others, row, instead = _FAMILIES[name]
     others = [*others, *crowd]
     there = [{**other, PERSON: f"p{number}"} for number, other in enumerate(others)]

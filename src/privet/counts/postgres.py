@@ -16,7 +16,7 @@ from urllib.parse import parse_qs
 
 import numpy as np
 
-from privet.counts.base import Division, Rows, Tables
+from privet.counts.base import Division
 from privet.counts.cases import Cases
 from privet.counts.counting import Counting
 from privet.counts.postgres_codes import (
@@ -33,6 +33,7 @@ from privet.errors import QuestionError, TableError
 from privet.question import Question
 from privet.schema import Attribute, Categorical, Schema
 from privet.schema.problems import What, raise_if_any
+from privet.typed import Tables, WeightedRows
 
 if TYPE_CHECKING:
     from privet.counts.postgres_connections import Connection
@@ -218,7 +219,7 @@ class PostgresSource:
                 counting.add(*rows)
             return counting.tables()
 
-    def rows(self) -> Iterator[Rows]:
+    def rows(self) -> Iterator[WeightedRows]:
         with self._encoded() as (connection, bound, encoded):
             yield from self._groups(
                 [f"c{a}" for a in range(len(self._schema.names))], connection, bound, encoded
@@ -255,7 +256,7 @@ class PostgresSource:
 
     def _groups(
         self, names: list[str], connection: Connection, bound: Bound, encoded: str
-    ) -> Iterator[Rows]:
+    ) -> Iterator[WeightedRows]:
         """Groups of equal rows as codes, classes and weights; codes that were not selected are
         zero.
         """

@@ -17,7 +17,7 @@ from functools import cache, cached_property
 from typing import Any
 
 from privet.schema import Attribute, Categorical, Numeric, Schema
-from privet.schema.attributes import Kind
+from privet.schema.attributes import ValueKind
 from privet.schema.problems import What
 
 _INTEGERS = ("byte", "short", "integer", "long")
@@ -63,7 +63,7 @@ class SparkColumn:
         return f"v{self.position}"
 
     @property
-    def kind(self) -> Kind | None:
+    def kind(self) -> ValueKind | None:
         """What it holds; None where it cannot match."""
         # the last: a column that holds nothing at all
         if self.type in ("string", "char", "varchar", "void"):

@@ -8,11 +8,9 @@ import math
 from dataclasses import dataclass
 
 import numpy as np
-import numpy.typing as npt
 
 from privet.queries.answers import ChosenSplits, Numbers
-
-Floats = npt.NDArray[np.float64]
+from privet.typed import Floats
 
 
 @dataclass(frozen=True, eq=False)

@@ -16,7 +16,7 @@ from privet.cells import Cells
 from privet.counts.local import Estimate, LocalCounts, boxes_of_cells, whole_counts
 from privet.curator.base import AnyCurator
 from privet.curator.corrected import counted
-from privet.curator.debiased import Debiased, Floats, Judged
+from privet.curator.debiased import Debiased, Judged
 from privet.curator.gains import best_split
 from privet.errors import ParameterError
 from privet.ledger import Entry
@@ -46,6 +46,7 @@ from privet.queries.choose_model import ModelChoice
 from privet.queries.plain import plain_cells, plain_question
 from privet.question import Partition, Question
 from privet.schema import Schema
+from privet.typed import Floats
 
 A = TypeVar("A", bound=Answer)
 _LEARNERS = (

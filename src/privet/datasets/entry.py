@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from importlib.resources import files
 
-from privet.datasets.canonical import Cells, columns_of
+from privet.datasets.canonical import CellTexts, columns_of
 from privet.datasets.uci import Archive
 from privet.schema import Schema
 
@@ -49,7 +49,7 @@ class Fetched(CatalogEntry):
     archive: Archive
     sha256: str
     raw_columns: dict[str, bool] | None = None
-    derive: Callable[[Cells, str], Cells] | None = None
+    derive: Callable[[CellTexts, str], CellTexts] | None = None
     targets: tuple[str, ...] = ()
 
     def columns(self) -> dict[str, bool]:

@@ -16,8 +16,9 @@ from privet.learners.greedy_tree import check_greedy, chosen_depth
 from privet.model import Combine
 from privet.model.shrink import STRENGTH
 from privet.schema import Schema
-from privet.trees.greedy import Grown, Splits, grow_greedy
+from privet.trees.greedy import Grown, grow_greedy
 from privet.trees.schedule import Schedule, shares
+from privet.typed import Splits
 
 
 class ForestClassifier(PrivateClassifier):

@@ -15,8 +15,9 @@ from privet.learners.base import Growth, PrivateClassifier, rows_of
 from privet.mechanisms.criteria import criterion_named
 from privet.model.shrink import STRENGTH
 from privet.schema import Schema
-from privet.trees.greedy import Splits, grow_greedy
+from privet.trees.greedy import grow_greedy
 from privet.trees.schedule import Schedule, shares
+from privet.typed import Splits
 
 LARGEST_DEPTH = 12
 

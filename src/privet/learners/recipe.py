@@ -19,7 +19,7 @@ from privet.errors import ParameterError
 from privet.schema import Numeric, Schema
 from privet.space import MAX_DEPTH, TreeSpace, all_splits, coarse_splits, widest
 
-Splits = Callable[[Schema], list[Split]]
+ListSplits = Callable[[Schema], list[Split]]
 
 #: Rounds of boosting for an n epsilon below each bound (two classes).
 ROUNDS = ((160, 1), (600, 3), (3500, 5), (20_000, 9), (100_000, 15), (math.inf, 25))
@@ -155,7 +155,7 @@ def strength_of(rounds: int) -> float:
 
 def _candidates(
     schema: Schema, n_rows: float, evidence: float, rounds: int, *, small: bool
-) -> tuple[list[tuple[int, Splits]], Splits]:
+) -> tuple[list[tuple[int, ListSplits]], ListSplits]:
     """Depths and splits above the last level, the most wanted first, and the splits of the last
     level.
     """
@@ -188,8 +188,8 @@ def _candidates(
 
 def _first_that_fits(
     schema: Schema,
-    candidates: list[tuple[int, Splits]],
-    last: Splits,
+    candidates: list[tuple[int, ListSplits]],
+    last: ListSplits,
     n_rows: float,
     effort: float,
     split: float,

@@ -18,7 +18,7 @@ from privet.ledger.journal import Books, JournalEntry, Receipt, written
 from privet.ledger.reservations import REASONS, Reservation, check_facts, facts_in
 from privet.ledger.witness import Witness
 
-Account = tuple[str, str]
+AccountKey = tuple[str, str]
 
 
 def verify(
@@ -74,8 +74,8 @@ def _chain(identity: str, lines: list[JournalEntry]) -> Iterator[str]:
 
 def _accounts(books: Books) -> Iterator[str]:
     """Caps and totals must be what the lines say."""
-    caps: dict[Account, str] = {}
-    spent: dict[Account, Cost] = {}
+    caps: dict[AccountKey, str] = {}
+    spent: dict[AccountKey, Cost] = {}
     for line in books.lines:
         try:
             if line.kind == "cap":
@@ -187,6 +187,6 @@ def _answered(ledger: Ledger, receipt: Receipt) -> Iterator[str]:
         yield f"the answer of line {receipt.number} was changed"
 
 
-def _named(account: Account) -> str:
+def _named(account: AccountKey) -> str:
     dataset, analyst = account
     return f"analyst {analyst!r} on data set {dataset!r}" if analyst else f"data set {dataset!r}"

@@ -18,7 +18,8 @@ from privet.errors import ParameterError, QuestionError
 from privet.leaves import Evidence
 from privet.privacy import PrivacyStatement
 from privet.schema import Schema
-from privet.tree import Floats, Tree, domain_shares, summed_upwards
+from privet.tree import Tree, domain_shares, summed_upwards
+from privet.typed import Floats
 
 Combine = Literal["counts", "probabilities", "vote", "scores"]
 #: The ways to combine, for messages.

@@ -15,10 +15,11 @@ from privet.budget import Cost, written_fraction
 from privet.cells import Cells, Split
 from privet.ledger import Entry
 from privet.ledger.as_json import cost_from, cost_to, entry_from, entry_to
-from privet.queries.json_parts import Json, cells_to, split_to
+from privet.queries.json_parts import cells_to, split_to
 from privet.tree import Tree
+from privet.typed import Json
 
-Noise = Literal["discrete-laplace", "discrete-gaussian", "randomized-response", "none"]
+NoiseKind = Literal["discrete-laplace", "discrete-gaussian", "randomized-response", "none"]
 
 
 @dataclass(frozen=True)
@@ -62,7 +63,7 @@ class Numbers(Answer):
     """Noisy tables, one per partition. ``spread`` is the Laplace scale or the Gaussian variance."""
 
     tables: tuple[npt.NDArray[np.int64], ...]
-    noise: Noise
+    noise: NoiseKind
     spread: Fraction
 
     @property

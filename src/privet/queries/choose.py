@@ -23,11 +23,12 @@ from privet.queries.json_parts import (
     split_from,
 )
 from privet.queries.json_shapes import CELLS, MAX_NODES, NUMBER, SPLIT
-from privet.queries.kinds import Selects, Table
+from privet.queries.kinds import Selects
 from privet.queries.plain import load_of, plain_candidates, plain_cells
-from privet.queries.shapes import Field, Items, Json, Text
+from privet.queries.shapes import Field, Items, Text
 from privet.question import Question
 from privet.schema import Schema
+from privet.typed import Ints, Json
 
 
 @register
@@ -163,7 +164,7 @@ class ChooseSplits(Query[ChosenSplits]):
         )
 
 
-def _children(table: Table, split: Split) -> Table:
+def _children(table: Ints, split: Split) -> Ints:
     """Child-by-class counts of each cell from its value-by-class counts."""
     out = np.zeros((table.shape[0], split.n_children, table.shape[2]), dtype=np.int64)
     for code, child in enumerate(split.branch):

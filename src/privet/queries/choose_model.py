@@ -17,8 +17,9 @@ from privet.queries.choose_partition import chosen
 from privet.queries.confusion import confusion_matrix, load_of_models, model_from, model_to
 from privet.queries.kinds import Selects
 from privet.queries.plain import checked_model
-from privet.queries.shapes import Document, Field, Items, Json
+from privet.queries.shapes import Document, Field, Items
 from privet.schema import Schema
+from privet.typed import Json
 
 
 @dataclass(frozen=True, eq=False)

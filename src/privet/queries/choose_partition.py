@@ -16,7 +16,7 @@ from privet.queries.base import MECHANISM, Load, Query, checked_mechanism, expec
 from privet.queries.count import Asked
 from privet.queries.json_parts import expected_from, expected_to, question_from, question_to
 from privet.queries.json_shapes import MAX_NUMBERS, PARTITIONS
-from privet.queries.kinds import Selects, Table
+from privet.queries.kinds import Selects
 from privet.queries.plain import (
     MAX_EXPECTED,
     MAX_HANDICAP,
@@ -25,9 +25,10 @@ from privet.queries.plain import (
     plain_question,
     whole_handicaps,
 )
-from privet.queries.shapes import Field, Integer, Items, Json
+from privet.queries.shapes import Field, Integer, Items
 from privet.question import Question
 from privet.schema import Schema
+from privet.typed import Ints, Json
 
 
 @register
@@ -128,7 +129,7 @@ class ChoosePartition(Query[ChosenIndex]):
 
 
 def distances(
-    tables: Sequence[Table], expected: Sequence[npt.ArrayLike], handicaps: Sequence[int]
+    tables: Sequence[Ints], expected: Sequence[npt.ArrayLike], handicaps: Sequence[int]
 ) -> list[int]:
     """How far each count table is from what is expected of it, in all, less its handicap."""
     return [

@@ -9,7 +9,7 @@ from typing import Any, Self
 import numpy as np
 
 from privet.cells import Cell, Cells
-from privet.counts.base import CountSource, Tables
+from privet.counts.base import CountSource
 from privet.queries.base import Load, register
 from privet.queries.draw_tree import own_trees
 from privet.queries.json_parts import cells_from, cells_to, trees_from, trees_to
@@ -17,10 +17,11 @@ from privet.queries.json_shapes import CELLS, TREES
 from privet.queries.kinds import Measures
 from privet.queries.measurement import Measurement
 from privet.queries.plain import deepest, load_of, plain_cells
-from privet.queries.shapes import Field, Json
+from privet.queries.shapes import Field
 from privet.question import Question
 from privet.schema import Schema
 from privet.tree import Tree
+from privet.typed import Json, Tables
 
 
 @register

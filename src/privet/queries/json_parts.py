@@ -27,8 +27,7 @@ from privet.question import Partition, Question
 from privet.schema import Schema
 from privet.space import TreeSpace
 from privet.tree import Tree
-
-Json = dict[str, Any]
+from privet.typed import Json
 
 #: Lists of cells that together need larger trees are refused: compiling them would take long.
 MAX_COMPILED = 1 << 16

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from typing import Any, NoReturn, Self
 
-from privet.counts.base import CountSource, Tables
+from privet.counts.base import CountSource
 from privet.mechanisms.shares import check_shares
 from privet.queries.answers import Answer, Share
 from privet.queries.base import Load, Query, register
@@ -15,9 +15,10 @@ from privet.queries.json_parts import question_from, question_to
 from privet.queries.json_shapes import NUMBER, PARTITIONS
 from privet.queries.kinds import Noisy, SharesNoise
 from privet.queries.plain import load_of, plain_question
-from privet.queries.shapes import Field, Json
+from privet.queries.shapes import Field
 from privet.question import Question
 from privet.schema import Schema
+from privet.typed import Json, Tables
 
 
 @register

@@ -8,13 +8,13 @@ from typing import Self
 import numpy as np
 
 from privet.cells import Cells
-from privet.counts.base import CountSource, Tables
+from privet.counts.base import CountSource
 from privet.queries.base import Load, register
 from privet.queries.kinds import Measures
 from privet.queries.measurement import Measurement
-from privet.queries.shapes import Json
 from privet.question import Question
 from privet.schema import Schema
+from privet.typed import Json, Tables
 
 
 @register

@@ -24,7 +24,7 @@ from privet.schema.steps import Steps
 Value = str | int | float | bool
 #: What a column holds, as far as matching listed values goes. A value is matched by its text in a
 #: text column.
-Kind = Literal["text", "number", "bool"]
+ValueKind = Literal["text", "number", "bool"]
 
 MAX_VALUES = 65_535
 MAX_BITS = 1100  # of a whole number: more than any float has
@@ -205,7 +205,7 @@ class Categorical:
         }
         return {number: code for number, code in whole.items() if least <= number <= most}
 
-    def lookup(self, kind: Kind) -> dict[Any, int]:
+    def lookup(self, kind: ValueKind) -> dict[Any, int]:
         """Code by value, for a column of this kind: text, floats for numbers, or truth values."""
         if kind == "text":
             return dict(self.code_of_text)

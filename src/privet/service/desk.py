@@ -38,7 +38,6 @@ from privet.ledger.as_json import cost_to, entry_to
 from privet.ledger.keyed import KeyedLedger
 from privet.ledger.reservations import Reservation
 from privet.queries import Answer, checked
-from privet.queries.shapes import Json
 from privet.service import requests
 from privet.service.accounts import RegisteredDataset
 from privet.service.admission import Admission
@@ -47,6 +46,7 @@ from privet.service.limits import Limits, TooMany
 from privet.service.problems import OtherSchema, Unanswered
 from privet.service.room import Room
 from privet.service.snapshots import Snapshot, SnapshotGone, Snapshots
+from privet.typed import Json
 
 _BYTES_A_TOKEN = 1 << 16  # of requests and answers: large ones count as several
 _LOG = logging.getLogger(__name__)  # for the owner

@@ -13,8 +13,9 @@ from privet.errors import ParameterError, QuestionError
 from privet.ledger.base import add
 from privet.queries import Load, Query, queries
 from privet.queries.json_shapes import MAX_NODES, MAX_NUMBERS, MAX_TREES, NUMBER, Amount
-from privet.queries.shapes import Field, Fields, Integer, Items, Json, OneOf, ShapeError, Text
+from privet.queries.shapes import Field, Fields, Integer, Items, OneOf, ShapeError, Text
 from privet.schema import Schema
+from privet.typed import Json
 
 #: Most exact counts that one request may keep meanwhile.
 MAX_COUNTS = 1 << 23

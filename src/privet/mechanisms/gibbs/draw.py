@@ -18,8 +18,8 @@ import numpy.typing as npt
 from privet.cells import Cells, Split
 from privet.mechanisms.categorical import exact_draw
 from privet.mechanisms.gibbs.kernels import (
+    ContingencyTables,
     Law,
-    Tables,
     end_terms,
     inner_level,
     inner_terms,
@@ -60,7 +60,7 @@ class Gibbs:
         base: npt.NDArray[np.int64],
         unit: float,
     ) -> None:
-        self._plan, self._tables = plan, Tables(flat, base)
+        self._plan, self._tables = plan, ContingencyTables(flat, base)
         self.unit = unit
         self._law = Law(unit, plan.space.split, plan.space.keep)
         self._n_classes = plan.space.schema.n_classes

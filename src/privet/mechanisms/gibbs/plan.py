@@ -14,12 +14,10 @@ from itertools import combinations
 from typing import NamedTuple
 
 import numpy as np
-import numpy.typing as npt
 
 from privet.cells import Split
 from privet.space import TreeSpace, children, separates
-
-Ints = npt.NDArray[np.int64]
+from privet.typed import Ints
 
 
 class Arrays(NamedTuple):

@@ -8,8 +8,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from privet.outsource.attack.groups import Floats, Ints
 from privet.outsource.attack.table import CodedTable
+from privet.typed import Floats, Ints
 
 
 @dataclass(frozen=True, eq=False)

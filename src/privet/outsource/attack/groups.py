@@ -15,9 +15,7 @@ import numpy as np
 import numpy.typing as npt
 
 from privet.errors import ParameterError
-
-Ints = npt.NDArray[np.int64]
-Floats = npt.NDArray[np.float64]
+from privet.typed import Floats, Ints
 
 
 @dataclass(frozen=True, eq=False)

@@ -16,12 +16,13 @@ import numpy.typing as npt
 
 from privet.errors import ParameterError
 from privet.outsource.attack.bayes import NaiveBayes, naive_bayes
-from privet.outsource.attack.groups import CandidateGroups, Floats, Ints, make_groups, mixed
+from privet.outsource.attack.groups import CandidateGroups, make_groups, mixed
 from privet.outsource.attack.logistic import logistic
 from privet.outsource.attack.matching import MAX_STATES, MAX_STATES_AT_LAST, match_all, n_states
-from privet.outsource.attack.posterior import Model, Posterior
+from privet.outsource.attack.posterior import ModelName, Posterior
 from privet.outsource.attack.table import CodedTable, make_table
 from privet.schema import Schema
+from privet.typed import Floats, Ints
 
 _STARTS, _FIRST_ROUNDS = 4, 25
 _REFINEMENTS = 3
@@ -39,7 +40,7 @@ def attack(
     n_values: int,
     *,
     known: Mapping[int, int] | None = None,
-    model: Model = "logistic",
+    model: ModelName = "logistic",
     smoothing: float = 1.0,
     max_rounds: int = 300,
     tolerance: float = 1e-5,

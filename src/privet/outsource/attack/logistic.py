@@ -13,8 +13,9 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from privet.outsource.attack.groups import Floats, Ints, mixed
+from privet.outsource.attack.groups import mixed
 from privet.outsource.attack.table import CodedTable
+from privet.typed import Floats, Ints
 
 #: Rows that are learnt from at most, and rows that are looked at together.
 MAX_ROWS, _AT_ONCE = 50_000, 50_000

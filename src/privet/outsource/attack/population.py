@@ -16,7 +16,7 @@ import numpy.typing as npt
 
 from privet.errors import ParameterError
 from privet.outsource.attack.bayes import NaiveBayes, naive_bayes
-from privet.outsource.attack.groups import Floats, Ints, mixed
+from privet.outsource.attack.groups import mixed
 from privet.outsource.attack.interval import independent_trials, wilson
 from privet.outsource.attack.logistic import Logistic, logistic
 from privet.outsource.attack.matching import match_all
@@ -24,6 +24,7 @@ from privet.outsource.attack.posterior import Posterior
 from privet.outsource.attack.table import CodedTable, make_table
 from privet.outsource.attack.truth import checked_truth
 from privet.schema import Schema
+from privet.typed import Floats, Ints
 
 _AT_ONCE = 1 << 18
 

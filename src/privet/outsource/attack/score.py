@@ -9,11 +9,12 @@ import numpy as np
 import numpy.typing as npt
 
 from privet.errors import ParameterError
-from privet.outsource.attack.groups import CandidateGroups, Floats, Ints
+from privet.outsource.attack.groups import CandidateGroups
 from privet.outsource.attack.interval import independent_trials, wilson
 from privet.outsource.attack.population import Population
-from privet.outsource.attack.posterior import Model, Posterior
+from privet.outsource.attack.posterior import ModelName, Posterior
 from privet.outsource.attack.truth import checked_truth
+from privet.typed import Floats, Ints
 
 CONFIDENT = 0.9
 _BINS, _WORST, _LEAST = 20, 10, 2.0**-40
@@ -76,7 +77,7 @@ class Score:
     n_groups: int
     l: int  # noqa: E741 - its name everywhere
     bound: float
-    model: Model
+    model: ModelName
     known: int
     exact: bool
     converged: bool

@@ -8,8 +8,9 @@ import numpy as np
 import numpy.typing as npt
 
 from privet.errors import ParameterError
-from privet.outsource.attack.groups import Ints, mixed
+from privet.outsource.attack.groups import mixed
 from privet.outsource.attack.posterior import Posterior
+from privet.typed import Ints
 
 
 def checked_truth(posterior: Posterior, truth: npt.ArrayLike) -> Ints:

@@ -18,13 +18,13 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from privet.errors import SealError
-from privet.outsource.cells import Cell
+from privet.outsource.cells import CellText
 from privet.outsource.client.table import OutsourcedTable
 from privet.outsource.split import RowNumbers
 from privet.schema import Attribute, Categorical
 
 #: The cells of ``Anatomy.columns`` and the sensitive value.
-Person = tuple[Cell, ...]
+Person = tuple[CellText, ...]
 #: A row waits as a text of this many bytes, or a multiple: its length must not tell its value.
 _STEP = 1024
 _HEAD = struct.Struct(">B16sQQI")

@@ -17,12 +17,11 @@ from privet.outsource.server.home import ServerHome
 from privet.outsource.server.limits import ServerLimits
 from privet.outsource.server.problems import TooLarge
 from privet.outsource.server.requests import opened, text_of
-from privet.outsource.store.base import Change, Full, Int, NewRow, Sealed, StoredPage, TreeSettings
+from privet.outsource.store.base import Change, Full, NewRow, Sealed, StoredPage, TreeSettings
 from privet.schema.encode import encode_entries
 from privet.service.admission import Admission
 from privet.tree import Tree
-
-Json = dict[str, Any]
+from privet.typed import Ints, Json
 
 
 class Counter:
@@ -101,7 +100,7 @@ class Counter:
             "subtrees": {str(leaf): _sealed(sealed) for leaf, sealed in subtrees.items()},
         }
 
-    def _reached(self, tree: Tree, rows: Sequence[Sequence[Any]]) -> Int:
+    def _reached(self, tree: Tree, rows: Sequence[Sequence[Any]]) -> Ints:
         if len(rows) > self.limits.rows:
             raise ParameterError(f"rows: at most {self.limits.rows} at once")
         names = tree.schema.names
@@ -114,7 +113,7 @@ class Counter:
         return tree.reach(encode_entries(tree.schema.attributes.values(), columns))
 
     @staticmethod
-    def _classes(tree: Tree, nodes: Int) -> list[str]:
+    def _classes(tree: Tree, nodes: Ints) -> list[str]:
         labels, best = tree.schema.label.labels, tree.counts.argmax(axis=1)
         return [labels[label] for label in best[nodes].tolist()]
 

@@ -11,11 +11,9 @@ import numpy.typing as npt
 
 from privet.errors import Conflict, OutsourceError
 from privet.outsource.anatomy import Anatomy
-from privet.outsource.cells import Cell
+from privet.outsource.cells import CellText
 from privet.tree import Tree
-from privet.trees.exact.c45 import Splits
-
-Int = npt.NDArray[np.int64]
+from privet.typed import Ints, Splits
 
 
 class Full(OutsourceError):
@@ -98,7 +96,7 @@ class Training:
     """
 
     version: int
-    numbers: Int
+    numbers: Ints
     codes: list[npt.NDArray[Any]]
     classes: npt.NDArray[Any]
     pruning: npt.NDArray[np.bool_]
@@ -111,11 +109,11 @@ class Row:
     """
 
     number: int
-    cells: tuple[Cell, ...]
+    cells: tuple[CellText, ...]
     pruning: bool
     gid: int
     eseq: bytes
-    candidates: list[tuple[int, Cell]]
+    candidates: list[tuple[int, CellText]]
 
 
 @dataclass(frozen=True)
@@ -141,7 +139,7 @@ class Sealed:
 class NewRow:
     """A row that comes."""
 
-    cells: Sequence[Cell]
+    cells: Sequence[CellText]
     pruning: bool
     gid: int
     eseq: bytes
@@ -157,7 +155,7 @@ class Change:
 
     version: int
     rows: Sequence[NewRow] = ()
-    values: Sequence[tuple[int, int, Cell]] = ()
+    values: Sequence[tuple[int, int, CellText]] = ()
     remove_rows: Sequence[int] = ()
     pending: Sequence[bytes] = ()
     remove_pending: Sequence[int] = ()

@@ -16,13 +16,14 @@ import numpy as np
 
 from privet.errors import ParameterError
 from privet.outsource.anatomy import Anatomy
-from privet.outsource.cells import Cell, codes_of
+from privet.outsource.cells import CellText, codes_of
 from privet.outsource.diversity import undiverse
-from privet.outsource.store.base import Change, Changed, Int, NewRow, OtherData, StoreLimits
+from privet.outsource.store.base import Change, Changed, NewRow, OtherData, StoreLimits
 from privet.outsource.store.checks import MAX_ESEQ, encoded, fits, is_storable
 from privet.outsource.store.sessions import Transaction
 from privet.outsource.store.tables import cell_names
 from privet.tree import Tree
+from privet.typed import Ints
 
 #: The sealed object that is made of all rows.
 NAIVE = "naive"
@@ -305,13 +306,13 @@ def _add(
     codes = encoded(anatomy, columns[: len(anatomy.identifying.names)]).codes
     touched: Touched = []
     for number, tree in trees:
-        leaf: Int = tree.reach(codes)
+        leaf: Ints = tree.reach(codes)
         session.put("places", np.full(len(leaf), number, dtype=np.int64), numbers, leaf)
         touched += [(number, at, n_rows) for at, n_rows in Counter(leaf.tolist()).items()]
     return touched
 
 
-def _put_values(session: Transaction, values: Sequence[tuple[int, int, Cell]]) -> None:
+def _put_values(session: Transaction, values: Sequence[tuple[int, int, CellText]]) -> None:
     if values:
         seq, gid, value = (
             list(column) for column in zip(*sorted(values, key=lambda line: line[0]), strict=True)
@@ -364,5 +365,5 @@ def _put_pending(session: Transaction, change: Change, numbers: list[int]) -> No
         )
 
 
-def _columns(rows: Sequence[NewRow]) -> list[list[Cell]]:
+def _columns(rows: Sequence[NewRow]) -> list[list[CellText]]:
     return [list(column) for column in zip(*(row.cells for row in rows), strict=True)]

@@ -7,7 +7,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from typing import Any, Protocol
 
-from privet.outsource.store.base import Int
+from privet.typed import Ints
 
 #: Rows that are fetched at once.
 BLOCK = 1 << 16
@@ -28,6 +28,6 @@ class Transaction(Protocol):
         """The rows of an answer, :data:`BLOCK` at a time."""
         ...
 
-    def put(self, table: str, *columns: Int) -> None:
+    def put(self, table: str, *columns: Ints) -> None:
         """Add many lines of whole numbers to a table."""
         ...

@@ -14,12 +14,13 @@ from privet.errors import OutsourceError
 from privet.model.problem import Damaged
 from privet.model.structure import tree_from, tree_to
 from privet.outsource.anatomy import Anatomy
-from privet.outsource.store.base import Int, Training
+from privet.outsource.store.base import Training
 from privet.outsource.store.checks import encoded
 from privet.outsource.store.sessions import Transaction
 from privet.outsource.store.tables import cell_names
 from privet.schema.encode import Encoded
 from privet.tree import Tree
+from privet.typed import Ints
 
 
 def training(session: Transaction, anatomy: Anatomy, after: int = -1) -> Training:
@@ -28,7 +29,7 @@ def training(session: Transaction, anatomy: Anatomy, after: int = -1) -> Trainin
     """
     names = cell_names(len(anatomy.identifying.names) + 1)
     ((version,),) = session.rows("SELECT version FROM meta")
-    numbers: list[Int] = [np.empty(0, dtype=np.int64)]
+    numbers: list[Ints] = [np.empty(0, dtype=np.int64)]
     pruning: list[npt.NDArray[np.bool_]] = [np.empty(0, dtype=bool)]
     columns: list[list[npt.NDArray[Any]]] = [[] for _ in names]
     # of the right types, where there are no rows

@@ -18,7 +18,6 @@ from privet.errors import ModelError, ParameterError
 from privet.mechanisms.randomness import Bits, SystemBits, uniform_below
 from privet.mechanisms.response import randomized_response
 from privet.publish.local.values import (
-    Codes,
     codes_of_record,
     codes_of_table,
     column_of,
@@ -27,6 +26,7 @@ from privet.publish.local.values import (
     reported_values,
 )
 from privet.schema import Schema
+from privet.typed import Ints
 
 Spread = Literal["split", "sample"]
 #: Below it a report says next to nothing, and what it says is lost in floating point; above it, it
@@ -178,7 +178,7 @@ class Randomizer:
             )
         return found
 
-    def _randomized(self, codes: Codes, classes: Codes) -> tuple[Codes, Codes]:
+    def _randomized(self, codes: Ints, classes: Ints) -> tuple[Ints, Ints]:
         schema, bits = self.schema, self.bits
         codes = np.array(
             [known(bits, line, size) for line, size in zip(codes, schema.sizes, strict=True)]
@@ -214,7 +214,7 @@ class Randomizer:
     def _shape(self, drawn: tuple[int, ...]) -> tuple[int, ...]:
         return (*(self.schema.sizes[a] for a in drawn), self.schema.n_classes)
 
-    def _values(self, codes: Codes, classes: Codes) -> dict[str, Any]:
+    def _values(self, codes: Ints, classes: Ints) -> dict[str, Any]:
         listed = {
             name: column_of(values, line)
             for (name, values), line in zip(self._words.items(), codes, strict=True)

@@ -9,10 +9,11 @@ import numpy.typing as npt
 
 from privet.tree import Tree
 from privet.trees.exact.numbering import numbered_leaves
-from privet.trees.exact.rows import Column, EncodedRows
+from privet.trees.exact.rows import EncodedRows
+from privet.typed import Codes
 
 
-def prune_reduced_error(tree: Tree, codes: Sequence[Column], classes: Column) -> Tree:
+def prune_reduced_error(tree: Tree, codes: Sequence[Codes], classes: Codes) -> Tree:
     """Prune a tree with rows that it was not grown from (Quinlan 1987, *Simplifying Decision
     Trees*).
 

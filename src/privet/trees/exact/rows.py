@@ -4,16 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 
 from privet.errors import ParameterError
 from privet.schema import Schema
-
-Column = npt.NDArray[Any]
-Int = npt.NDArray[np.int64]
+from privet.typed import Codes
 
 
 @dataclass(frozen=True, eq=False)
@@ -23,12 +19,12 @@ class EncodedRows:
     """
 
     schema: Schema
-    codes: Sequence[Column]
-    classes: Column
+    codes: Sequence[Codes]
+    classes: Codes
 
     @classmethod
     def checked(
-        cls, schema: Schema, codes: Sequence[Column], classes: Column, *, unknown: bool = False
+        cls, schema: Schema, codes: Sequence[Codes], classes: Codes, *, unknown: bool = False
     ) -> EncodedRows:
         """The rows, or a :class:`ParameterError`. ``unknown`` allows the code one past the end of a
         domain.
@@ -60,7 +56,7 @@ def check_whole(parameter: str, value: object, low: int, high: int | None = None
         raise ParameterError(f"{parameter} must be a whole number {allowed}, got {value!r}")
 
 
-def _check(what: str, column: Column, n_rows: int, highest: int) -> None:
+def _check(what: str, column: Codes, n_rows: int, highest: int) -> None:
     if column.shape != (n_rows,) or column.dtype.kind not in "iu":
         raise ParameterError(f"{what} must be one whole number per row")
     if n_rows and (column.min() < 0 or column.max() > highest):
