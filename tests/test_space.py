@@ -39,7 +39,7 @@ SCHEMA = small_schema(3, "12?", 2, "4", 1)
 @pytest.mark.parametrize("depth", [-1, MAX_DEPTH + 1, 1.5, "2", None, True])
 def test_depth_is_a_small_whole_number(depth):
     with pytest.raises(
-        ParameterError, match=f"depth must be a whole number from 0 to {MAX_DEPTH}, got"
+        ParameterError, match=f"depth must be an integer from 0 to {MAX_DEPTH}, got"
     ):
         TreeSpace(SCHEMA, depth)
 

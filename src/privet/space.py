@@ -14,7 +14,8 @@ from dataclasses import dataclass
 from functools import cached_property
 
 from privet.cells import Split, check_split
-from privet.errors import ParameterError, QuestionError
+from privet.checks import check_integer, check_real
+from privet.errors import QuestionError
 from privet.schema import Numeric, Schema
 
 #: Bytes that drawing a tree may hold at once, beside the rows; a larger space is refused, whatever
@@ -73,26 +74,10 @@ class TreeSpace:
 
     def __post_init__(self) -> None:
         # What is checked is what is kept: plain numbers.
-        depth = (
-            -1
-            if isinstance(self.depth, bool) or not isinstance(self.depth, int)
-            else int(self.depth)
-        )
-        if not 0 <= depth <= MAX_DEPTH:
-            raise ParameterError(
-                f"depth must be a whole number from 0 to {MAX_DEPTH}, got {self.depth!r}"
-            )
-        object.__setattr__(self, "depth", depth)
+        object.__setattr__(self, "depth", check_integer("depth", self.depth, 0, MAX_DEPTH))
         for name in ("split", "keep"):
-            given = getattr(self, name)
-            chance = (
-                math.nan
-                if isinstance(given, bool) or not isinstance(given, int | float)
-                else float(given)
-            )
-            if not 0.001 <= chance <= 0.999:
-                raise ParameterError(f"{name} must be a number from 0.001 to 0.999, got {given!r}")
-            object.__setattr__(self, name, chance)
+            probability = check_real(name, getattr(self, name), least=0.001, most=0.999)
+            object.__setattr__(self, name, probability)
         for name in ("inner", "last"):
             given = getattr(self, name)
             splits = tuple(all_splits(self.schema)) if given is None else tuple(given)

@@ -88,7 +88,7 @@ def test_an_error_that_depends_on_the_rows_is_raised_or_seen():
 @pytest.mark.parametrize(
     ("changed", "told"),
     [
-        ({"runs": 10}, "runs must be a whole number of at least 64"),
+        ({"runs": 10}, "runs must be an integer of at least 64"),
         ({"epsilon": 0}, "epsilon must be the claimed number"),
         ({"pairs": ()}, "one or several pairs"),
         ({"epsilon": "1"}, "epsilon must be the claimed number"),

@@ -150,5 +150,5 @@ def test_classes_and_attributes_decide_among_as_many_rows():
 
 
 def test_the_number_of_rows_is_whole():
-    with pytest.raises(ParameterError, match="rows must be a whole number of at least 1, got 0"):
+    with pytest.raises(ParameterError, match="rows must be an integer of at least 1, got 0"):
         expected(1, 0)

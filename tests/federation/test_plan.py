@@ -66,9 +66,9 @@ def test_rows_set_the_height():
     [
         ({"rows": None}, "either rows"),
         ({"rows": 5, "height": 2}, "either rows"),
-        ({"rows": 0}, "rows must be a whole number of at least 1, got 0"),
-        ({"height": 0}, "height must be a whole number of at least 1"),
-        ({"rows": 5, "n_trees": 0}, "n_trees must be a whole number"),
+        ({"rows": 0}, "rows must be an integer of at least 1, got 0"),
+        ({"height": 0}, "height must be an integer of at least 1"),
+        ({"rows": 5, "n_trees": 0}, "n_trees must be an integer"),
         ({"rows": 5, "n_trees": 10_001}, "at most 10000, got 10001"),
         ({"rows": 5, "combine": "scores"}, "combine must be one of"),
         ({"rows": 5, "shrink": -1}, "shrink must be a number"),

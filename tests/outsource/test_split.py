@@ -126,7 +126,7 @@ class TestSplit:
         [
             ({"sensitive": "visits"}, "must not be the class"),
             ({"sensitive": "height"}, "sensitive must be one of"),
-            ({"l": 1}, "l must be a whole number of at least 2"),
+            ({"l": 1}, "l must be an integer of at least 2"),
             ({"l": 5}, "l must be at most 4"),
             ({"pruning": 1.0}, "pruning must be a share"),
         ],

@@ -6,12 +6,13 @@ from collections.abc import Sequence
 
 import numpy as np
 
+from privet.checks import check_integer
 from privet.schema import Schema
 from privet.tree import Tree
 from privet.trees.exact.gain import first_best, information_gain
 from privet.trees.exact.growing import SplitChoice, grow, mixed
 from privet.trees.exact.level import Level
-from privet.trees.exact.rows import EncodedRows, check_whole
+from privet.trees.exact.rows import EncodedRows
 from privet.typed import Codes
 
 
@@ -42,9 +43,9 @@ def grow_id3(
         min_rows: a node with fewer rows is not split.
     """
     data = EncodedRows.checked(schema, codes, classes)
-    check_whole("min_rows", min_rows, 1)
+    check_integer("min_rows", min_rows, 1)
     if max_depth is not None:
-        check_whole("max_depth", max_depth, 0)
+        check_integer("max_depth", max_depth, 0)
     return grow(data, _choose, mixed(min_rows), max_depth=max_depth)
 
 

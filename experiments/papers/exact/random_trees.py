@@ -6,12 +6,13 @@ from collections.abc import Sequence
 
 import numpy as np
 
+from privet.checks import check_integer
 from privet.mechanisms.randomness import Bits, uniform_below
 from privet.schema import Schema
 from privet.tree import Tree
 from privet.trees.exact.growing import SplitChoice, grow
 from privet.trees.exact.level import Level
-from privet.trees.exact.rows import EncodedRows, check_whole
+from privet.trees.exact.rows import EncodedRows
 from privet.typed import Codes
 
 
@@ -46,8 +47,8 @@ def grow_random(
         bits: where the randomness comes from.
     """
     data = EncodedRows.checked(schema, codes, classes)
-    check_whole("n_trees", n_trees, 1)
-    check_whole("height", height, 1, len(schema.sizes))
+    check_integer("n_trees", n_trees, 1)
+    check_integer("height", height, 1, len(schema.sizes))
 
     def choose(level: Level) -> list[SplitChoice | None]:
         return _choose(level, bits)

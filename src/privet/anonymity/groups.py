@@ -48,9 +48,11 @@ class Groups:
                 values matters, it is theirs.
             rows: how many rows each entry stands for; by default one.
         """
-        ids, group = np.unique(_whole("group_ids", group_ids), return_inverse=True)
-        codes, value = np.unique(_whole("value_codes", value_codes), return_inverse=True)
-        weights = np.ones(len(group), dtype=np.int64) if rows is None else _whole("rows", rows)
+        ids, group = np.unique(_read_integers("group_ids", group_ids), return_inverse=True)
+        codes, value = np.unique(_read_integers("value_codes", value_codes), return_inverse=True)
+        weights = (
+            np.ones(len(group), dtype=np.int64) if rows is None else _read_integers("rows", rows)
+        )
         if not len(group) == len(value) == len(weights):
             raise ParameterError(
                 f"group_ids, value_codes and rows must have the same length, got {len(group)}, "
@@ -107,12 +109,11 @@ class Groups:
         return self.codes[self.values[order[self.starts[:-1]]]]
 
 
-def _whole(name: str, numbers: npt.NDArray[np.integer]) -> Ints:
+def _read_integers(name: str, numbers: npt.NDArray[np.integer]) -> Ints:
     array = np.asarray(numbers)
     if array.ndim != 1 or (array.size and array.dtype.kind not in "iu"):
         raise ParameterError(
-            f"{name} must be whole numbers in one row, got {array.dtype} in {array.ndim} "
-            "dimension(s)"
+            f"{name} must be integers in one row, got {array.dtype} in {array.ndim} dimension(s)"
         )
     if array.size and int(array.max()) > np.iinfo(np.int64).max:
         raise ParameterError(f"{name} must fit 64 bits with a sign, got {array.max()}")

@@ -10,7 +10,7 @@ from functools import lru_cache
 import numpy as np
 import numpy.typing as npt
 
-from privet.checks import checked_whole
+from privet.checks import check_integer
 from privet.errors import ParameterError
 
 #: How sure a bound is, unless somebody asks for another confidence.
@@ -127,8 +127,8 @@ def _log_ways(runs: int) -> npt.NDArray[np.float64]:
 
 
 def _check(hits: int, runs: int, error: float) -> None:
-    checked_whole("runs", runs, 1)
-    checked_whole("hits", hits, 0)
+    check_integer("runs", runs, 1)
+    check_integer("hits", hits, 0)
     if hits > runs:
         raise ParameterError(f"hits must be at most the number of runs ({runs}), got {hits}")
     if not 0 < error < 1:

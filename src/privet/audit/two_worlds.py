@@ -17,7 +17,7 @@ from privet.audit.events import choose_event
 from privet.audit.features import Features, observed
 from privet.audit.result import AuditResult
 from privet.audit.worlds import Pair, World
-from privet.checks import checked_whole
+from privet.checks import check_integer
 from privet.errors import ParameterError
 from privet.progress import tell
 
@@ -67,7 +67,7 @@ def audit(
             is one can be seen. By default it is raised here.
     """
     listed = (pairs,) if isinstance(pairs, Pair) else tuple(pairs)
-    checked_whole("runs", runs, 16 * max(len(listed), 1), MOST_RUNS)
+    check_integer("runs", runs, 16 * max(len(listed), 1), MOST_RUNS)
     if not listed or not all(isinstance(pair, Pair) for pair in listed):
         raise ParameterError(
             "pairs must be one or several pairs of worlds, such as pairs_of or pair_of makes"

@@ -7,9 +7,9 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, get_args
 
-from privet.checks import checked_whole
+from privet.checks import check_integer, check_name
 from privet.errors import ParameterError
 from privet.schema import Categorical, Numeric, Schema
 from privet.schema.attributes import Attribute
@@ -245,9 +245,8 @@ def pairs_of(
         alone: only those in which nobody else is in the table, for what a person does on their own.
         crowd: six rows of both classes are in every table besides, for learners that refuse fewer.
     """
-    checked_whole("rows_per_person", rows_per_person, 1)
-    if neighbours not in ("add-remove", "replace"):
-        raise ParameterError(f"neighbours must be 'add-remove' or 'replace', got {neighbours!r}")
+    check_integer("rows_per_person", rows_per_person, 1)
+    check_name("neighbours", neighbours, get_args(Neighbours))
     if unknown := [name for name in families if name not in _FAMILIES]:
         raise ParameterError(f"families must be of {', '.join(FAMILIES)}, got {unknown[0]!r}")
     listed = [name for name in families if not (alone and _FAMILIES[name][0])]

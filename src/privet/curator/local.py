@@ -13,6 +13,7 @@ import numpy as np
 
 from privet.budget import NOTHING, Cost, Number, Unit
 from privet.cells import Cells
+from privet.checks import check_integer
 from privet.counts.local import Estimate, LocalCounts, boxes_of_cells, whole_counts
 from privet.curator.base import AnyCurator
 from privet.curator.corrected import counted
@@ -299,8 +300,7 @@ class LocalCurator(AnyCurator):
         key: str = "",  # noqa: ARG002
     ) -> list[LocalCurator]:
         """Curators of disjoint random parts of the records."""
-        if isinstance(n_parts, bool) or not isinstance(n_parts, int) or not 1 <= n_parts <= 10_000:
-            raise ParameterError(f"n_parts must be a whole number from 1 to 10000, got {n_parts!r}")
+        n_parts = check_integer("n_parts", n_parts, 1, 10_000)
         part = uniform_below(self._bits, np.full(self._source.n_reports, n_parts, dtype=np.uint64))
         sources = [self._source.some(np.flatnonzero(part == number)) for number in range(n_parts)]
         return [

@@ -27,7 +27,7 @@ from importlib.resources import files
 from statistics import median
 
 from privet.budget import Number
-from privet.explain.inputs import positive, whole
+from privet.explain.inputs import check_count, positive
 
 #: Logarithms of the same number, computed in different ways.
 _NEAR = 1e-6
@@ -76,7 +76,7 @@ class Expected:
 
 def expected(epsilon: Number, rows: int) -> list[Expected]:
     """What each learner may keep of what can be learnt from so many rows."""
-    place = math.log10(positive("epsilon", epsilon) * whole("rows", rows))
+    place = math.log10(positive("epsilon", epsilon) * check_count("rows", rows))
     found = []
     for learner in learners():
         shares = [share_at(curve, place) for curve in curves(learner).values()]

@@ -18,7 +18,7 @@ import math
 from dataclasses import dataclass
 
 from privet.budget import Number
-from privet.explain.inputs import positive, whole
+from privet.explain.inputs import check_count, positive
 
 
 @dataclass(frozen=True)
@@ -42,12 +42,12 @@ def rise(epsilon: Number) -> float:
 
 def price(epsilon: Number, cost: Number, people: int = 1) -> ParticipationCost:
     """The compensation for so many people who expect this cost when they do not take part."""
-    whole("people", people)
+    check_count("people", people)
     each = rise(epsilon) * positive("cost", cost)
     return ParticipationCost(each, people, each * people)
 
 
 def epsilon_for_price(budget: Number, cost: Number, people: int = 1) -> float:
     """The largest epsilon at which the budget compensates all of them."""
-    whole("people", people)
+    check_count("people", people)
     return math.log1p(positive("budget", budget) / (positive("cost", cost) * people))

@@ -11,11 +11,8 @@ from decimal import Decimal
 from fractions import Fraction
 from typing import Any
 
-import numpy as np
-
 from privet.budget import Unit
 from privet.cells import Split
-from privet.errors import ParameterError
 from privet.schema import Numeric, Schema
 from privet.space import MAX_DEPTH, TreeSpace, all_splits, coarse_splits, widest
 
@@ -212,21 +209,6 @@ def _first_that_fits(
             return space
     space.check_size()
     return space
-
-
-def checked_depth(asked: object) -> int | None:
-    """The depth that was asked for; None for "auto"."""
-    if asked == "auto":
-        return None
-    if (
-        isinstance(asked, bool)
-        or not isinstance(asked, int | np.integer)
-        or not 0 <= asked <= MAX_DEPTH
-    ):
-        raise ParameterError(
-            f"max_depth must be 'auto' or a whole number from 0 to {MAX_DEPTH}, got {asked!r}"
-        )
-    return int(asked)
 
 
 def _rounds(

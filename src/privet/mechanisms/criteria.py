@@ -13,8 +13,11 @@ from typing import Protocol
 
 import numpy as np
 
+from privet.checks import check_name
 from privet.errors import ParameterError, PrivacyError
 from privet.typed import Ints
+
+CRITERIA = ("max", "gini", "info_gain")
 
 _SHIFT = 20  # fixed-point digits
 
@@ -129,15 +132,14 @@ def criterion_named(name: str, max_rows: int | None) -> Criterion:
     """``"max"``, ``"gini"`` or ``"info_gain"``; the last needs a declared bound on the number of
     rows.
     """
+    name = check_name("criterion", name, CRITERIA)
     if name == "max":
         return MaxOperator()
     if name == "gini":
         return Gini()
-    if name == "info_gain":
-        if max_rows is None:
-            raise PrivacyError(
-                "criterion 'info_gain' needs a public bound on the number of rows: declare n_rows "
-                "in the schema"
-            )
-        return InformationGain(max_rows)
-    raise ParameterError(f"criterion must be 'max', 'gini' or 'info_gain', got {name!r}")
+    if max_rows is None:
+        raise PrivacyError(
+            "criterion 'info_gain' needs a public bound on the number of rows: declare n_rows in "
+            "the schema"
+        )
+    return InformationGain(max_rows)

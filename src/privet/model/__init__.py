@@ -9,6 +9,6 @@
 - :mod:`~privet.model.from_leaves`, :mod:`~privet.model.shrink`: from released leaf counts to trees
 """
 
-from privet.model.model import COMBINES, MANY, WHISPER, Combine, Model
+from privet.model.model import MANY, WHISPER, Combine, Model
 
-__all__ = ["COMBINES", "MANY", "WHISPER", "Combine", "Model"]
+__all__ = ["MANY", "WHISPER", "Combine", "Model"]

@@ -14,6 +14,7 @@ from typing import Any, Literal, get_args
 import numpy as np
 import numpy.typing as npt
 
+from privet.checks import check_name
 from privet.errors import ParameterError, QuestionError
 from privet.leaves import Evidence
 from privet.privacy import PrivacyStatement
@@ -22,8 +23,6 @@ from privet.tree import Tree, domain_shares, summed_upwards
 from privet.typed import Floats
 
 Combine = Literal["counts", "probabilities", "vote", "scores"]
-#: The ways to combine, for messages.
-COMBINES = " or ".join(", ".join(map(repr, get_args(Combine))).rsplit(", ", 1))
 
 #: Rows times trees from which on compiled loops are worth loading.
 MANY = 1_000_000
@@ -65,8 +64,7 @@ class Model:
             tree.schema.fingerprint != self.schema.fingerprint for tree in self.trees
         ):
             raise QuestionError("a model needs at least one tree, all of them about its schema")
-        if self.combine not in get_args(Combine):
-            raise ParameterError(f"combine must be {COMBINES}, got {self.combine!r}")
+        check_name("combine", self.combine, get_args(Combine))
         if self.combine == "scores" and self.noise:
             raise ParameterError(
                 "noise must be 0 where scores are added up, for there are no counts; got "

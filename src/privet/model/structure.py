@@ -94,7 +94,7 @@ def counts_from(value: Any, n_lines: int, n_classes: int) -> Ints:
     counts = _counts(value, n_lines, n_classes, LARGEST)
     require(
         all(type(count) is int for line in value for count in line),
-        "leaf counts must be whole numbers",
+        "leaf counts must be integers",
     )
     return counts.astype(np.int64)
 
@@ -140,7 +140,7 @@ def _cells_from(schema: Schema, data: dict[str, Any]) -> Cells:
 def _whole(name: str, value: Any, low: int, high: int) -> Ints:
     require(
         isinstance(value, list) and set(map(type, value)) <= {int},
-        f"{name} must be a list of whole numbers",
+        f"{name} must be a list of integers",
     )
     require(
         not value or (min(value) >= low and max(value) <= high),

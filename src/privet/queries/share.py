@@ -41,8 +41,7 @@ class ShareCounts(Query[Share]):
 
     def plain(self, schema: Schema) -> Self:
         question = plain_question(schema, self.question)
-        check_shares("parties", self.parties)
-        return type(self)(question, self.parties)
+        return type(self)(question, check_shares("parties", self.parties))
 
     @property
     def _question(self) -> Question:

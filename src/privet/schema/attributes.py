@@ -18,6 +18,7 @@ from typing import Any, Literal
 import numpy as np
 import numpy.typing as npt
 
+from privet.checks import check_integer, check_name
 from privet.errors import SchemaError
 from privet.schema.steps import Steps
 
@@ -105,9 +106,13 @@ class Categorical:
             raise SchemaError(
                 f"Categorical: values must hold 1 to {MAX_VALUES} values, got {len(listed)}"
             )
-        if on_unknown not in (None, "other", "drop"):
-            raise SchemaError(
-                f"Categorical: on_unknown must be 'other' or 'drop', got {on_unknown!r}"
+        if on_unknown is not None:
+            check_name(
+                "on_unknown",
+                on_unknown,
+                ("other", "drop"),
+                owner="Categorical",
+                error=SchemaError,
             )
         if on_unknown == "other" and other is None:
             raise SchemaError(
@@ -278,18 +283,15 @@ class Numeric:
         low, high = _finite("low", low), _finite("high", high)
         if low >= high:
             raise SchemaError(f"Numeric: low must be below high, got low={low:g} and high={high:g}")
-        if isinstance(bins, bool) or not isinstance(bins, int) or not 1 <= bins <= MAX_VALUES - 1:
-            raise SchemaError(
-                f"Numeric: bins must be a whole number from 1 to {MAX_VALUES - 1}, got {bins!r}"
-            )
-        if spacing not in ("linear", "log"):
-            raise SchemaError(f"Numeric: spacing must be 'linear' or 'log', got {spacing!r}")
+        whose: Any = {"owner": "Numeric", "error": SchemaError}
+        bins = check_integer("bins", bins, 1, MAX_VALUES - 1, **whose)
+        check_name("spacing", spacing, ("linear", "log"), **whose)
         if spacing == "log" and low < 0:
             raise SchemaError(f"Numeric: spacing='log' needs low >= 0, got low={low:g}")
         if missing is not None and not (isinstance(missing, str) and _is_text(missing)):
             raise SchemaError(f"Numeric: missing must be a label (text), got {missing!r}")
-        if on_unknown not in (None, "clip", "drop"):
-            raise SchemaError(f"Numeric: on_unknown must be 'clip' or 'drop', got {on_unknown!r}")
+        if on_unknown is not None:
+            check_name("on_unknown", on_unknown, ("clip", "drop"), **whose)
         for name, value in (
             ("low", low),
             ("high", high),

@@ -129,7 +129,7 @@ def learn(
         leaf_size.isascii() and leaf_size.isdigit() and int(leaf_size) >= 1
     ):
         raise ParameterError(
-            f"--leaf-size must be a whole number of at least 1, or auto; got {leaf_size!r}"
+            f"--leaf-size must be auto or an integer of at least 1, got {leaf_size!r}"
         )
     with connected(url, token_file, key_file, ca) as table:
         if leaf_size != "auto":

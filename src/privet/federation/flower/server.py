@@ -15,11 +15,12 @@ import numpy as np
 import numpy.typing as npt
 
 from privet.budget import Cost
+from privet.checks import check_integer
 from privet.curator.spending import release_id
 from privet.errors import MissingDependency, ParameterError, PrivacyError
 from privet.federation.flower import masks, trust
 from privet.federation.flower.encoding import MAX_PARTIES, MODULUS, WEIGHT, Encoding
-from privet.federation.flower.terms import Terms, checked_count, wanted
+from privet.federation.flower.terms import Terms, wanted
 from privet.federation.plan import plan_to_bytes, read_plan
 from privet.leaves import Batch
 from privet.mechanisms.randomness import SystemBits
@@ -28,7 +29,7 @@ from privet.model import Model
 from privet.plan import Plan
 from privet.privacy import Charge, PrivacyStatement
 from privet.release.saving import save
-from privet.trees.batches import checked_people, released
+from privet.trees.batches import PEOPLE, released
 
 try:
     from flwr.app import Context
@@ -65,14 +66,14 @@ class RunSettings:
     @classmethod
     def from_config(cls, config: Mapping[str, object]) -> RunSettings:
         terms = Terms.from_config(config)
-        parties = checked_count("parties", wanted(config, "parties"), 2, MAX_PARTIES)
+        parties = check_integer("parties", wanted(config, "parties"), 2, MAX_PARTIES)
         if parties < terms.contributions:
             raise ParameterError(
                 f"parties must be at least honest + colluding = {terms.contributions}, got "
                 f"{parties}"
             )
         people, timeout = str(wanted(config, "people")), config.get("timeout", 60.0)
-        checked_people(people)
+        PEOPLE.check("people", people)
         if (
             isinstance(timeout, bool)
             or not isinstance(timeout, int | float)

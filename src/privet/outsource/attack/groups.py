@@ -88,7 +88,7 @@ def make_groups(
     sensitive entry.
     """
     rows, values, entries = (
-        _whole(name, given)
+        _read_integers(name, given)
         for name, given in (("row_gid", row_gid), ("st_values", st_values), ("st_gid", st_gid))
     )
     if not len(rows):
@@ -180,8 +180,8 @@ def _shapes(
             yield members[which.ravel() == number], tuple(counts)
 
 
-def _whole(name: str, given: npt.ArrayLike) -> Ints:
+def _read_integers(name: str, given: npt.ArrayLike) -> Ints:
     column = np.asarray(given)
     if column.ndim != 1 or (len(column) and column.dtype.kind not in "iu"):
-        raise ParameterError(f"attack: {name} must be one column of whole numbers")
+        raise ParameterError(f"attack: {name} must be one column of integers")
     return column.astype(np.int64)

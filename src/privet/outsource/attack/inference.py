@@ -10,10 +10,12 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from itertools import combinations
+from typing import get_args
 
 import numpy as np
 import numpy.typing as npt
 
+from privet.checks import check_integer, check_name
 from privet.errors import ParameterError
 from privet.outsource.attack.bayes import NaiveBayes, naive_bayes
 from privet.outsource.attack.groups import CandidateGroups, make_groups, mixed
@@ -65,12 +67,8 @@ def attack(
         max_rounds, tolerance: naive Bayes ends when the root mean square change of the
             probabilities is below the tolerance.
     """
-    if isinstance(n_values, bool) or not isinstance(n_values, int) or n_values < 1:
-        raise ParameterError(
-            f"attack: n_values must be a whole number of at least 1, got {n_values!r}"
-        )
-    if model not in ("logistic", "naive-bayes"):
-        raise ParameterError(f"attack: model must be 'logistic' or 'naive-bayes', got {model!r}")
+    check_integer("n_values", n_values, 1, owner="attack")
+    check_name("model", model, get_args(ModelName), owner="attack")
     if not smoothing > 0:
         raise ParameterError(f"attack: smoothing must be above zero, got {smoothing!r}")
     table = make_table(schema, codes, classes)

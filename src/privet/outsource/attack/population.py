@@ -14,6 +14,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 import numpy.typing as npt
 
+from privet.checks import check_integer
 from privet.errors import ParameterError
 from privet.outsource.attack.bayes import NaiveBayes, naive_bayes
 from privet.outsource.attack.groups import mixed
@@ -60,10 +61,7 @@ def population(
     """Cross-validate the model of an attack on the true values, whole groups at a time. Parts are a
     public function of position.
     """
-    if isinstance(folds, bool) or not isinstance(folds, int) or folds < 2:
-        raise ParameterError(
-            f"population: folds must be a whole number of at least 2, got {folds!r}"
-        )
+    check_integer("folds", folds, 2, owner="population")
     table, groups = make_table(schema, codes, classes), posterior.groups
     if table.n_rows != groups.n_rows:
         raise ParameterError(

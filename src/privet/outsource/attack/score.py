@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from privet.checks import check_integer
 from privet.errors import ParameterError
 from privet.outsource.attack.groups import CandidateGroups
 from privet.outsource.attack.interval import independent_trials, wilson
@@ -130,8 +131,8 @@ def score(
         population: of :func:`~privet.outsource.attack.population`, to be shown beside.
     """
     groups = posterior.groups
-    if l is not None and (isinstance(l, bool) or not isinstance(l, int) or l < 1):
-        raise ParameterError(f"score: l must be a whole number of at least 1, got {l!r}")
+    if l is not None:
+        check_integer("l", l, 1, owner="score")
     values = checked_truth(posterior, truth)
     rows = np.flatnonzero(~np.isin(groups.group, groups.group[posterior.known]))
     if not len(rows):

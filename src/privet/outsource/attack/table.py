@@ -49,7 +49,7 @@ def make_table(
     ):
         column = np.asarray(given)
         if column.ndim != 1 or (len(column) and column.dtype.kind not in "iu"):
-            raise ParameterError(f"attack: column {name!r} must be one column of whole numbers")
+            raise ParameterError(f"attack: column {name!r} must be one column of integers")
         if columns and len(column) != len(columns[0]):
             raise ParameterError(f"attack: column {name!r} must be as long as the others")
         if len(column) and not 0 <= column.min() <= column.max() <= size:

@@ -18,6 +18,7 @@ from typing import Any
 
 import numpy as np
 
+from privet.checks import check_integer
 from privet.errors import ParameterError, SchemaError
 from privet.outsource.cells import codes_of, people_cells
 from privet.outsource.client.again import again
@@ -57,9 +58,7 @@ def insert(table: OutsourcedTable, frame: Any, batch: int | None = None) -> Flus
     """Add rows, and make groups where ``batch`` or more wait. Every row must fit the schema;
     otherwise none is added.
     """
-    batch = default_batch(table.anatomy.l) if batch is None else batch
-    if isinstance(batch, bool) or not isinstance(batch, int) or batch < 1:
-        raise ParameterError(f"batch must be a whole number of at least 1, got {batch!r}")
+    batch = check_integer("batch", default_batch(table.anatomy.l) if batch is None else batch, 1)
     people = _people(table, frame)
     _check_fit(table, frame)
     check_people(frame, table.anatomy.schema)

@@ -11,7 +11,7 @@ import numpy as np
 
 from privet.budget import Cost, Number, sequential
 from privet.cells import Cells
-from privet.checks import checked_whole
+from privet.checks import check_integer
 from privet.curator import AnyCurator
 from privet.curator.local import prepaid
 from privet.curator.spending import Spending, root_below
@@ -132,9 +132,7 @@ def synthesize(
 def checked_rows(rows: int | None) -> None:
     """Raise unless so many rows can be drawn."""
     if rows is not None:
-        checked_whole("rows", rows, 1)
-        if rows > MOST_ROWS:
-            raise ParameterError(f"rows must be at most {MOST_ROWS}, got {rows}")
+        check_integer("rows", rows, 1, MOST_ROWS)
 
 
 def _check_size(schema: Schema, spending: Spending) -> None:

@@ -67,7 +67,7 @@ def estimate(plan: PlanForm, schema: Schema, unit: Unit, left: Fraction) -> Plan
         else 0
     )
     if not 1 <= count <= _MOST:
-        raise ParameterError(f"the number of questions must be a whole number from 1 to {_MOST}")
+        raise ParameterError(f"the number of questions must be an integer from 1 to {_MOST}")
     each = exact("price", plan.price)
     one = (Cost.concentrated(each) if plan.unit == "rho" else Cost.pure(each)).promised(schema)
     cost = Cost(None if one.epsilon is None else one.epsilon * count, one.rho * count)

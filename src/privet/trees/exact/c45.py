@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from functools import partial
+from typing import get_args
 
 import numpy as np
 
-from privet.errors import ParameterError
+from privet.checks import check_integer, check_name
 from privet.schema import Schema
 from privet.tree import Tree
 from privet.trees.exact.binary import BinarySplits
@@ -15,7 +16,7 @@ from privet.trees.exact.gain import TOLERANCE, first_best, information_gain, spl
 from privet.trees.exact.growing import SplitChoice, grow, mixed
 from privet.trees.exact.level import Level
 from privet.trees.exact.pruning import prune_reduced_error
-from privet.trees.exact.rows import EncodedRows, check_whole
+from privet.trees.exact.rows import EncodedRows
 from privet.typed import Codes, Floats, Ints, Splits
 
 
@@ -53,11 +54,10 @@ def grow_c45(
         prune: codes and classes of other rows, for :func:`prune_reduced_error`.
     """
     data = EncodedRows.checked(schema, codes, classes)
-    if splits not in ("multiway", "binary"):
-        raise ParameterError(f"splits must be 'multiway' or 'binary', got {splits!r}")
-    check_whole("min_rows", min_rows, 1)
+    check_name("splits", splits, get_args(Splits))
+    check_integer("min_rows", min_rows, 1)
     if max_depth is not None:
-        check_whole("max_depth", max_depth, 0)
+        check_integer("max_depth", max_depth, 0)
     choose = partial(_choose_binary if splits == "binary" else _choose_multiway, min_rows)
     tree = grow(data, choose, mixed(2 * min_rows), max_depth=max_depth)
     return tree if prune is None else prune_reduced_error(tree, *prune)

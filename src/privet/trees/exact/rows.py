@@ -44,20 +44,8 @@ class EncodedRows:
         return len(self.classes)
 
 
-def check_whole(parameter: str, value: object, low: int, high: int | None = None) -> None:
-    """Raise unless the value is a whole number in the range."""
-    if (
-        isinstance(value, bool)
-        or not isinstance(value, int)
-        or value < low
-        or (high is not None and value > high)
-    ):
-        allowed = f"of at least {low}" if high is None else f"from {low} to {high}"
-        raise ParameterError(f"{parameter} must be a whole number {allowed}, got {value!r}")
-
-
 def _check(what: str, column: Codes, n_rows: int, highest: int) -> None:
     if column.shape != (n_rows,) or column.dtype.kind not in "iu":
-        raise ParameterError(f"{what} must be one whole number per row")
+        raise ParameterError(f"{what} must be one integer per row")
     if n_rows and (column.min() < 0 or column.max() > highest):
         raise ParameterError(f"{what} must be 0 to {highest}; leave out rows with other codes")
