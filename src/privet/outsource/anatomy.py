@@ -17,7 +17,7 @@ from os import PathLike
 from pathlib import Path
 from typing import Any
 
-from privet.checks import check_integer
+from privet.checks import check_integer, check_real
 from privet.errors import OutsourceError, ParameterError, SchemaError
 from privet.schema import Attribute, Schema
 
@@ -70,12 +70,7 @@ class Anatomy:
                 f"l must be at most {self.sensitive_domain.size}, the values that "
                 f"{self.sensitive!r} has; got {self.l}"
             )
-        if (
-            isinstance(self.pruning, bool)
-            or not isinstance(self.pruning, int | float)
-            or not 0 <= self.pruning < 1
-        ):
-            raise ParameterError(f"pruning must be a share from 0 to below 1, got {self.pruning!r}")
+        check_real("pruning", self.pruning, least=0, below=1)
 
     @property
     def sensitive_domain(self) -> Attribute:

@@ -406,9 +406,7 @@ def attribute_from_json(data: object) -> Attribute:
         raise SchemaError(
             f"an attribute must be an object with a 'type', got {type(data).__name__}"
         )
-    kind = data.get("type")
-    if kind not in ("categorical", "numeric"):
-        raise SchemaError(f"type must be 'categorical' or 'numeric', got {kind!r}")
+    kind = check_name("type", data.get("type"), ("categorical", "numeric"), error=SchemaError)
     allowed = _CATEGORICAL_KEYS if kind == "categorical" else _NUMERIC_KEYS
     if unknown := set(data) - allowed:
         raise SchemaError(

@@ -8,7 +8,7 @@ import json
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import TYPE_CHECKING, Any, Protocol, get_args
 
 import typer
 
@@ -442,11 +442,10 @@ def _tree(there: OutsourcedTable, beginning: str | None) -> TreeSummary:
 
 
 def _checked_splits(splits: str) -> Any:
-    from privet.errors import ParameterError
+    from privet.checks import check_name
+    from privet.typed import Splits
 
-    if splits not in ("multiway", "binary"):
-        raise ParameterError(f"--splits must be multiway or binary, got {splits!r}")
-    return splits
+    return check_name("--splits", splits, get_args(Splits))
 
 
 @contextmanager
