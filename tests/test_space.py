@@ -13,7 +13,7 @@ from privet.cells import Split
 from privet.counts.marginals import Marginals
 from privet.errors import ParameterError, QuestionError
 from privet.mechanisms.gibbs.draw import Gibbs
-from privet.mechanisms.gibbs.plan import Plan
+from privet.mechanisms.gibbs.plan import SpaceArrays
 from privet.schema import Categorical, Numeric, Schema
 from privet.space import (
     MAX_DEPTH,
@@ -39,7 +39,7 @@ SCHEMA = small_schema(3, "12?", 2, "4", 1)
 @pytest.mark.parametrize("depth", [-1, MAX_DEPTH + 1, 1.5, "2", None, True])
 def test_depth_is_a_small_whole_number(depth):
     with pytest.raises(
-        ParameterError, match=f"depth must be a whole number from 0 to {MAX_DEPTH}, got"
+        ParameterError, match=f"depth must be an integer from 0 to {MAX_DEPTH}, got"
     ):
         TreeSpace(SCHEMA, depth)
 
@@ -150,7 +150,7 @@ def test_very_large_domains_are_not_split_value_by_value():
 # -- sizes -----------------------------------------------------------------------------------------
 
 
-def stages(plan: Plan, which: int, by: int) -> list[int]:
+def stages(plan: SpaceArrays, which: int, by: int) -> list[int]:
     """How many entries per class a table has while it is summed over subsets, attribute by
     attribute.
     """
@@ -182,7 +182,7 @@ SPACES = [
     "space", SPACES, ids=lambda space: f"{space.depth}-{len(space.inner)}-{len(space.last)}"
 )
 def test_the_size_bounds_what_is_held(space):
-    plan, schema = Plan(space), space.schema
+    plan, schema = SpaceArrays(space), space.schema
     marginals = Marginals(plan.sets, schema.sizes, schema.n_classes)
     gibbs = Gibbs(plan, marginals.flat, marginals.base, 1.0)
     held = [marginals.flat, *plan.arrays, *gibbs._best.values(), *gibbs._rest.values()]
@@ -248,6 +248,6 @@ def test_a_refusal_knows_no_data(monkeypatch):
 
 def test_a_plan_can_be_made_for_every_depth():
     for depth in range(5):
-        plan = Plan(TreeSpace(small_schema(2, 3), depth))
+        plan = SpaceArrays(TreeSpace(small_schema(2, 3), depth))
         assert plan.n_states >= 1
         assert all(array.dtype == np.int64 for array in plan.arrays)

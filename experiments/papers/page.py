@@ -11,8 +11,8 @@ from itertools import groupby
 from experiments.papers.experiment import Comparison, Outcome, Paper
 from privet.release.blocks import (
     Banner,
-    Block,
     Bullets,
+    CardBlock,
     Grid,
     Paragraph,
     escaped,
@@ -79,7 +79,7 @@ def _overview(outcomes: Sequence[Outcome]) -> str:
 
 
 def _paper(paper: Paper, outcomes: Sequence[Outcome]) -> list[str]:
-    blocks: list[Block] = [Banner(paper.warning, alarm=True)] if paper.warning else []
+    blocks: list[CardBlock] = [Banner(paper.warning, alarm=True)] if paper.warning else []
     head = f"<h2>{escaped(paper.reference)}</h2>"
     return [
         head,

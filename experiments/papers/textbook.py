@@ -14,8 +14,7 @@ import numpy as np
 import numpy.typing as npt
 
 from privet.mechanisms.randomness import Bits
-
-Floats = npt.NDArray[np.float64]
+from privet.typed import Floats
 
 
 def uniform_floats(bits: Bits, count: int) -> Floats:

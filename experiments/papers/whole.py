@@ -12,7 +12,7 @@ from experiments.papers.files import make_folder, write_csv, write_picture, writ
 from experiments.papers.keeping import Kept
 from experiments.papers.page import page
 from experiments.papers.running import run_cells
-from privet.checks import checked_whole
+from privet.checks import check_integer
 from privet.errors import DatasetError, ParameterError
 from privet.plots.style import need_matplotlib
 from privet.progress import tell
@@ -43,7 +43,7 @@ def reproduce(
     chosen = choose(papers, figures)
     if jobs is None:
         jobs = os.cpu_count() or 1
-    checked_whole("jobs", jobs, 1)
+    check_integer("jobs", jobs, 1)
     need_matplotlib()
     make_folder(output)
     cells = {one: one.cells(quick) for _, one in chosen}

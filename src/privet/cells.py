@@ -12,6 +12,7 @@ from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -23,7 +24,7 @@ from privet.schema import Schema
 #: refused.
 MAX_NODES = 1 << 24
 
-Int = npt.NDArray[np.int32]
+Int32s = npt.NDArray[np.int32]
 
 
 @dataclass(frozen=True)
@@ -128,10 +129,10 @@ class Cells:
     """
 
     schema: Schema
-    attribute: Int
+    attribute: Int32s
     offset: npt.NDArray[np.int64]
-    branch: Int
-    cell: Int
+    branch: Int32s
+    cell: Int32s
     n_cells: int
     #: The parent of each node; -1 for the root.
     parents: npt.NDArray[np.int64] = field(init=False, repr=False)

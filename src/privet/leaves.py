@@ -15,14 +15,13 @@ from dataclasses import dataclass
 from typing import Any, Literal, get_args
 
 import numpy as np
-import numpy.typing as npt
 
 from privet.cells import Cells
+from privet.checks import check_name, check_real
 from privet.errors import ParameterError, QuestionError
+from privet.typed import Floats, Ints
 
 Weighting = Literal["by-noise", "equal"]
-Whole = npt.NDArray[np.int64]
-Floats = npt.NDArray[np.float64]
 #: Thin leaves borrow less than this many standard deviations.
 MAX_SHRINK = 10**6
 
@@ -33,7 +32,7 @@ class Batch:
     with noise of this deviation.
     """
 
-    tables: tuple[Whole, ...]
+    tables: tuple[Ints, ...]
     deviation: float
 
     def __post_init__(self) -> None:
@@ -95,16 +94,8 @@ class Evidence:
     borrowing: float
 
     def __post_init__(self) -> None:
-        if self.weighting not in get_args(Weighting):
-            raise ParameterError(f"weighting must be 'by-noise' or 'equal', got {self.weighting!r}")
-        if (
-            isinstance(self.shrink, bool)
-            or not isinstance(self.shrink, int | float)
-            or not 0 <= self.shrink < MAX_SHRINK
-        ):
-            raise ParameterError(
-                f"shrink must be a number of at least 0 and below {MAX_SHRINK}, got {self.shrink!r}"
-            )
+        check_name("weighting", self.weighting, get_args(Weighting))
+        check_real("shrink", self.shrink, least=0, below=MAX_SHRINK)
         shapes = {tuple(table.shape for table in batch.tables) for batch in self.batches}
         if len(shapes) != 1 or len(self.weights) != len(self.batches):
             raise QuestionError(

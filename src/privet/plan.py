@@ -10,7 +10,8 @@ from functools import cached_property
 from typing import Any
 
 from privet.cells import Cells
-from privet.errors import ParameterError, QuestionError
+from privet.checks import check_name, check_real
+from privet.errors import QuestionError
 from privet.leaves import MAX_SHRINK, structure_fingerprint
 from privet.schema import Schema
 
@@ -37,18 +38,8 @@ class Plan:
     settings: Mapping[str, Any] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
-        if self.combine not in COMBINES:
-            raise ParameterError(
-                f"combine must be one of {', '.join(map(repr, COMBINES))}, got {self.combine!r}"
-            )
-        if (
-            isinstance(self.shrink, bool)
-            or not isinstance(self.shrink, int | float)
-            or not 0 <= self.shrink < MAX_SHRINK
-        ):
-            raise ParameterError(
-                f"shrink must be a number of at least 0 and below {MAX_SHRINK}, got {self.shrink!r}"
-            )
+        check_name("combine", self.combine, COMBINES)
+        check_real("shrink", self.shrink, least=0, below=MAX_SHRINK)
         if not self.forest or any(
             cells.schema.fingerprint != self.schema.fingerprint for cells in self.forest
         ):

@@ -9,6 +9,7 @@ from fractions import Fraction
 from typing import Any, Literal, get_args
 
 from privet.budget import Cost, epsilon_for, parallel, sequential, written_fraction
+from privet.checks import check_name
 from privet.errors import ParameterError, PrivetError
 from privet.schema import Schema
 
@@ -154,10 +155,7 @@ class PrivacyStatement:
         Raises where one is given twice, or cannot be told from another, and where they are stated
         for different neighbours.
         """
-        if people not in get_args(People):
-            raise ParameterError(
-                f"people must be 'disjoint', 'may-overlap' or 'same', got {people!r}"
-            )
+        check_name("people", people, get_args(People))
         if not statements:
             raise ParameterError("there must be at least one privacy statement")
         if len(statements) == 1:

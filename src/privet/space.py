@@ -15,7 +15,8 @@ from functools import cached_property
 from typing import Any
 
 from privet.cells import Split, check_split
-from privet.errors import ParameterError, QuestionError
+from privet.checks import check_integer, check_real
+from privet.errors import QuestionError
 from privet.schema import Numeric, Schema
 
 #: Bytes that drawing a tree may hold at once, beside the rows; a larger space is refused, whatever
@@ -35,7 +36,7 @@ MAX_APART = 256
 MAX_LOG_PRODUCT = 600.0
 
 #: A set of codes of one attribute, as a bit mask.
-Mask = int
+BitMask = int
 
 
 @dataclass(frozen=True)
@@ -74,26 +75,10 @@ class TreeSpace:
 
     def __post_init__(self) -> None:
         # What is checked is what is kept: plain numbers.
-        depth = (
-            -1
-            if isinstance(self.depth, bool) or not isinstance(self.depth, int)
-            else int(self.depth)
-        )
-        if not 0 <= depth <= MAX_DEPTH:
-            raise ParameterError(
-                f"depth must be a whole number from 0 to {MAX_DEPTH}, got {self.depth!r}"
-            )
-        object.__setattr__(self, "depth", depth)
+        object.__setattr__(self, "depth", check_integer("depth", self.depth, 0, MAX_DEPTH))
         for name in ("split", "keep"):
-            given = getattr(self, name)
-            chance = (
-                math.nan
-                if isinstance(given, bool) or not isinstance(given, int | float)
-                else float(given)
-            )
-            if not 0.001 <= chance <= 0.999:
-                raise ParameterError(f"{name} must be a number from 0.001 to 0.999, got {given!r}")
-            object.__setattr__(self, name, chance)
+            probability = check_real(name, getattr(self, name), least=0.001, most=0.999)
+            object.__setattr__(self, name, probability)
         for name in ("inner", "last"):
             given = getattr(self, name)
             splits = tuple(all_splits(self.schema)) if given is None else tuple(given)
@@ -133,7 +118,7 @@ class TreeSpace:
         return list(found.values())
 
     @cached_property
-    def subsets(self) -> list[dict[Mask, int]]:
+    def subsets(self) -> list[dict[BitMask, int]]:
         """For each attribute the sets of values that tests above the last level can leave possible.
 
         Each comes with the numbers of tests (as bits) after which it is reached; the first is the
@@ -145,7 +130,7 @@ class TreeSpace:
             reached = {everything: 1}
             frontier = {everything}
             for tests in range(1, self.depth):
-                after: set[Mask] = set()
+                after: set[BitMask] = set()
                 for mask in frontier:
                     after.update(
                         child
@@ -253,12 +238,12 @@ def widest(n_classes: int, keep: float = 0.5) -> int:
     return min(MAX_APART, int(MAX_LOG_PRODUCT / math.log(n_classes / (1 - keep))))
 
 
-def children(mask: Mask, split: Split) -> list[Mask]:
+def children(mask: BitMask, split: Split) -> list[BitMask]:
     """The sets of values that the children of a split leave possible; empty ones are left out."""
     return [mask & part for part in split.masks if mask & part]
 
 
-def separates(mask: Mask, split: Split) -> bool:
+def separates(mask: BitMask, split: Split) -> bool:
     """Whether a split tells apart values that are still possible."""
     return len(children(mask, split)) > 1
 
@@ -360,7 +345,7 @@ def _bins_and_missing(schema: Schema, name: str) -> tuple[int, int]:
 
 def _distinct(splits: Iterable[Split]) -> list[Split]:
     """Without splits that say the same, or nothing."""
-    seen: dict[tuple[str, frozenset[Mask]], Split] = {}
+    seen: dict[tuple[str, frozenset[BitMask]], Split] = {}
     for one in splits:
         if one.n_children > 1:
             seen.setdefault(

@@ -16,8 +16,7 @@ from privet.cells import Cells
 from privet.errors import QuestionError
 from privet.routing import Routes
 from privet.schema import Schema
-
-Floats = npt.NDArray[np.float64]
+from privet.typed import Floats
 
 #: What a tree is, as whoever made it states. ``"counts"``: a decision tree of class counts. All
 #: others are parts of a model that adds up scores: ``"drawn"``, a decision tree whose every node

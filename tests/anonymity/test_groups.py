@@ -63,12 +63,12 @@ def test_any_kind_of_whole_numbers(dtype):
     [
         (([], []), "group_ids must hold at least one row, got none"),
         (([1, 2], [1]), "must have the same length, got 2, 1, 2"),
-        (([1.5], [1]), "group_ids must be whole numbers in one row, got float64"),
+        (([1.5], [1]), "group_ids must be integers in one row, got float64"),
         (
             ([1], [[1]]),
-            r"value_codes must be whole numbers in one row, got int64 in 2 dimension\(s\)",
+            r"value_codes must be integers in one row, got int64 in 2 dimension\(s\)",
         ),
-        (([1], ["a"]), "value_codes must be whole numbers"),
+        (([1], ["a"]), "value_codes must be integers"),
         (([1], [1], [0]), "rows must be one or more in every entry, got 0"),
         (([2**63], [1]), "group_ids must fit 64 bits with a sign, got 9223372036854775808"),
     ],

@@ -134,9 +134,9 @@ def test_text_that_is_no_number_has_no_order(place):
             {},
             "sensitive must be a column that is not among the quasi-identifiers, got 'illness'",
         ),
-        (["age"], "illness", {"asked_l": 0}, "l must be a whole number of at least 1, got 0"),
+        (["age"], "illness", {"asked_l": 0}, "l must be an integer of at least 1, got 0"),
         (["age"], "illness", {"c": 0}, "c must be a finite number above zero, got 0"),
-        (["age"], "illness", {"worst": -1}, "worst must be a whole number of at least 0, got -1"),
+        (["age"], "illness", {"worst": -1}, "worst must be an integer of at least 0, got -1"),
     ],
 )
 def test_what_cannot_be_asked(place, quasi, sensitive, settings, message):

@@ -81,9 +81,9 @@ def test_more_runs_tell_more_and_never_too_much():
     ("arguments", "told"),
     [
         ((5, 4, 0.01), "hits must be at most the number of runs"),
-        ((-1, 4, 0.01), "hits must be a whole number"),
-        ((0, 0, 0.01), "runs must be a whole number of at least 1"),
-        ((1, 4, 0.0), "error must be above 0"),
+        ((-1, 4, 0.01), "hits must be an integer"),
+        ((0, 0, 0.01), "runs must be an integer of at least 1"),
+        ((1, 4, 0.0), "error must be a number above 0 and below 1"),
     ],
 )
 def test_what_makes_no_sense_is_refused(arguments, told):

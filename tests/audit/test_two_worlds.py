@@ -88,7 +88,7 @@ def test_an_error_that_depends_on_the_rows_is_raised_or_seen():
 @pytest.mark.parametrize(
     ("changed", "told"),
     [
-        ({"runs": 10}, "runs must be a whole number of at least 64"),
+        ({"runs": 10}, "runs must be an integer from 64 to 1000000"),
         ({"epsilon": 0}, "epsilon must be the claimed number"),
         ({"pairs": ()}, "one or several pairs"),
         ({"epsilon": "1"}, "epsilon must be the claimed number"),
@@ -129,7 +129,7 @@ def test_a_learner_that_takes_a_delta_is_audited_with_one():
 
 def test_an_unknown_subject_is_refused():
     with pytest.raises(
-        ParameterError, match="subject must be one of privet, privet-delta, gibbs-tree"
+        ParameterError, match="subject must be 'privet', 'privet-delta', 'gibbs-tree'"
     ):
         subject_named("oracle")
 

@@ -128,7 +128,7 @@ def test_the_equivalence_classes_are_drawn(privet: Run, name: str, start: bytes)
         ),
         (
             ("--quasi", "age", "--sensitive", "illness", "--l", "0"),
-            "l must be a whole number of at least 1, got 0",
+            "l must be an integer of at least 1, got 0",
         ),
         (
             ("--quasi", "age", "--sensitive", "illness", "--c", "0"),
@@ -140,7 +140,7 @@ def test_the_equivalence_classes_are_drawn(privet: Run, name: str, start: bytes)
         ),
         (
             ("--quasi", "age", "--sensitive", "illness", "--worst", "-1"),
-            "worst must be a whole number of at least 0, got -1",
+            "worst must be an integer of at least 0, got -1",
         ),
         (("--quasi", "age", "--sensitive", "illness", "--ordered"), "ordered is for numbers"),
         (

@@ -95,11 +95,11 @@ def test_what_can_be_audited_is_listed() -> None:
 @pytest.mark.parametrize(
     ("words", "told"),
     [
-        (["oracle"], "subject must be one of"),
+        (["oracle"], "subject must be 'privet'"),
         (["count", "--epsilon", "0"], "epsilon"),
         (["count", "--neighbours", "all"], "neighbours must be"),
         (["count", "--output", "table.csv"], "output must be a file that ends in .md or .json"),
-        (["count", "--runs", "3"], "runs must be a whole number of at least 64"),
+        (["count", "--runs", "3"], "runs must be an integer from 64 to 1000000"),
         (["count", "--confidence", "1"], "confidence must be"),
         (["count", "--jobs", "0"], "jobs must be"),
     ],
@@ -115,7 +115,7 @@ def test_bad_input_is_refused(words: list[str], told: str) -> None:
     [
         (
             ("count", "--runs", str(10**24)),
-            "runs must be a whole number of at least 64 and at most 1000000",
+            "runs must be an integer from 64 to 1000000",
         ),
         (("--list", "nope"), "got 'nope'"),
     ],

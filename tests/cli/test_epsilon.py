@@ -426,8 +426,8 @@ def test_a_picture_of_a_choice_marks_its_ends(privet: Run) -> None:
         (("0",), "epsilon must be a finite number above zero, got '0'"),
         (("1", "inf"), "epsilon must be a finite number above zero, got 'inf'"),
         (("1", "--prior", "1"), "prior must be above 0 and below 1, got '1'"),
-        (("1", "--rows", "0"), "rows must be a whole number of at least 1, got 0"),
-        (("1", "--tolerance", "-1"), "tolerance must be a whole number of at least 0, got -1"),
+        (("1", "--rows", "0"), "rows must be an integer of at least 1, got 0"),
+        (("1", "--tolerance", "-1"), "tolerance must be an integer of at least 0, got -1"),
         (("1", "--cost", "0"), "cost must be a finite number above zero, got '0'"),
         (
             ("1", "--difference", "0.9"),

@@ -91,15 +91,28 @@ def test_settings_of_a_learner(fit: Run) -> None:
     [
         (("--epsilon", "0"), "epsilon must be"),
         (("--epsilon", "inf"), "epsilon"),
-        (("--epsilon", "1", "--learner", "oak"), "learner must be one of"),
-        (("--epsilon", "1", "--set", "leaves=3"), "--set takes NAME=VALUE"),
+        (("--epsilon", "1", "--learner", "oak"), "--learner must be 'privet', 'gibbs-tree'"),
+        (("--epsilon", "1", "--learner", "forests"), "did you mean 'forest'?"),
+        (
+            ("--epsilon", "1", "--set", "depth=3"),
+            "--set depth=3: the default learner has no setting 'depth'; it takes: delta\n",
+        ),
+        (
+            ("--epsilon", "1", "--learner", "gibbs-tree", "--set", "depth=3"),
+            "--set depth=3: the gibbs-tree learner has no setting 'depth'; it takes: max_depth; "
+            "did you mean 'max_depth'?",
+        ),
+        (
+            ("--epsilon", "1", "--set", "delta"),
+            "--set delta: write it as NAME=VALUE; the default learner takes: delta",
+        ),
         (
             ("--epsilon", "1", "--learner", "gibbs-tree", "--set", "max_depth=-1"),
-            "max_depth must be",
+            "--set max_depth=-1: max_depth must be 'auto' or an integer from 0 to",
         ),
         (
             ("--epsilon", "1", "--learner", "greedy-tree", "--set", "criterion=best"),
-            "criterion must be",
+            "--set criterion=best: criterion must be 'max', 'gini' or 'info_gain', got 'best'",
         ),
     ],
 )

@@ -105,7 +105,7 @@ class TestSplit:
             (("--sensitive", "visits"), "must not be the class"),
             (("--sensitive", "nose"), "sensitive must be one of"),
             (("--l", "9"), "l must be at most 4"),
-            (("--pruning", "1.5"), "pruning must be a share"),
+            (("--pruning", "1.5"), "pruning must be a number of at least 0 and below 1"),
             (("--key-file", "none"), "cannot read the key file"),
             (("--schema", "none"), "none"),
             (("-o", "there"), "not an empty folder"),

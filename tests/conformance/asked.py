@@ -14,7 +14,6 @@ import numpy as np
 
 from privet.budget import Cost
 from privet.cells import Cells, Split
-from privet.counts.base import Rows, Tables
 from privet.mechanisms.randomness import SeededBits, unlock_test_seeds
 from privet.model import Model
 from privet.privacy import Charge, PrivacyStatement
@@ -39,6 +38,7 @@ from privet.question import Partition, Question
 from privet.schema import Categorical, Numeric, Schema
 from privet.space import TreeSpace
 from privet.tree import Tree
+from privet.typed import Tables, WeightedRows
 
 Make = Callable[[Schema], Query[Any]]
 #: The codes of a row, its class last.
@@ -227,11 +227,11 @@ class Watched:
         self.calls.append((what, size))
         self.look()
 
-    def rows(self) -> Iterator[Rows]:
+    def rows(self) -> Iterator[WeightedRows]:
         self._touch("rows", 0)
         return self._blocks()
 
-    def _blocks(self) -> Iterator[Rows]:
+    def _blocks(self) -> Iterator[WeightedRows]:
         """In two blocks, and then nothing: it may fail between them."""
         columns = np.array(self._rows, dtype=np.uint8).reshape(-1, len(self._schema.names) + 1).T
         times = np.array([] if self._times is None else self._times, dtype=np.int64)

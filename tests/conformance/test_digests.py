@@ -135,6 +135,10 @@ def test_a_model_is_recognised_by_all_that_it_holds():
     assert digest(Confusion(full_model())) == "4c87cad52c91964bdb1ad7d3f041d55c"
 
 
+#: How a tree is shown changes no answer: rows are scored by its cells and counts.
+LEFT_OUT = {Tree: {"kind"}}
+
+
 class Noted:
     """Notes which of its attributes are read."""
 
@@ -154,7 +158,7 @@ def test_a_part_declares_every_field(part):
     noted = Noted()
     _, *facts = part.identity(noted)
     assert facts == noted.read
-    assert set(facts) == {field.name for field in fields(part)}
+    assert set(facts) == {field.name for field in fields(part)} - LEFT_OUT.get(part, set())
 
 
 @pytest.mark.parametrize("name", queries())

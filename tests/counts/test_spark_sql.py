@@ -15,7 +15,7 @@ from privet.cells import Cells
 from privet.counts.cases import Cases
 from privet.counts.open import open_table
 from privet.counts.spark import SparkTable, is_spark
-from privet.counts.spark_codes import Coder, Place, part_of
+from privet.counts.spark_codes import Coder, SparkColumn, part_of
 from privet.errors import MissingDependency, SchemaMismatch, TableError
 from privet.question import Question
 from privet.schema import Categorical, Numeric, Schema
@@ -139,7 +139,7 @@ SECRET = 'it\'s `quoted`\\ "$1" {x} :y'
     ],
 )
 def test_no_value_of_the_schema_stands_in_an_expression(attribute, type_name):
-    coder = Coder("c0", attribute, Place(7, type_name))
+    coder = Coder("c0", attribute, SparkColumn(7, type_name))
     tests = [test for _, test in coder.problem_tests()]
     for expression in (coder.text or "", coder.value, coder.position or "", coder.code, *tests):
         assert len(expression) < 20_000
@@ -150,7 +150,7 @@ def test_no_value_of_the_schema_stands_in_an_expression(attribute, type_name):
 
 
 def test_few_values_are_searched_by_halves():
-    assert Coder("y", Categorical(["b", "a", "c"]), Place(0, "string")).code == (
+    assert Coder("y", Categorical(["b", "a", "c"]), SparkColumn(0, "string")).code == (
         "CASE WHEN x_y IS NULL THEN 3 ELSE CASE WHEN x_y < get(k_y, 1) THEN CASE WHEN x_y < "
         "get(k_y, 0) THEN 3 ELSE CASE WHEN x_y = get(k_y, 0) THEN 1 ELSE 3 END END ELSE CASE WHEN "
         "x_y < get(k_y, 2) THEN CASE WHEN x_y = get(k_y, 1) THEN 0 ELSE 3 END ELSE CASE WHEN x_y = "

@@ -259,9 +259,9 @@ BAD = {
     "a broken handicap": (
         {"handicaps": [0, 0.5, 0]},
         QuestionError,
-        r"handicaps\[1\] must be a whole number",
+        r"handicaps\[1\] must be an integer",
     ),
-    "a true handicap": ({"handicaps": [True, 0, 0]}, QuestionError, "whole number"),
+    "a true handicap": ({"handicaps": [True, 0, 0]}, QuestionError, "an integer"),
     "a huge handicap": ({"handicaps": [0, 0, 1 << 70]}, QuestionError, "at most"),
     "another mechanism": ({"mechanism": "best"}, ParameterError, "mechanism"),
     "a shifty mechanism": ({"mechanism": Shifty("exponential")}, ParameterError, "mechanism"),

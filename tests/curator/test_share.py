@@ -104,7 +104,7 @@ def test_shares_of_all_parties_have_the_noise_of_one_curator(bits):
 @pytest.mark.parametrize("parties", [0, -3, 10_001, True, 2.5, None])
 def test_refuses_what_is_no_number_of_parties_without_a_charge(parties):
     curator = Curator(TABLE, SCHEMA, Budget(1))
-    with pytest.raises(ParameterError, match="parties must be a whole number from 1 to 10000, got"):
+    with pytest.raises(ParameterError, match="parties must be an integer from 1 to 10000, got"):
         curator.share(CELLS, 1, parties=parties)
     assert curator.ledger.entries() == []
 

@@ -158,7 +158,7 @@ def test_printed_epsilons_are_on_the_safe_side(epsilon):
             Setting(cost=1, people=3),
             "budget must be a finite number above zero, got 0",
         ),
-        (Wishes(margin=-1), Setting(), "margin must be a whole number of at least 0, got -1"),
+        (Wishes(margin=-1), Setting(), "margin must be an integer of at least 0, got -1"),
         (Wishes(ratio=1), Setting(), "ratio must be above 1"),
     ],
 )

@@ -15,7 +15,7 @@ from sklearn.isotonic import IsotonicRegression
 
 from privet.errors import ParameterError
 from privet.explain.expected import (
-    Measurement,
+    MeasuredAccuracy,
     curves,
     expected,
     learners,
@@ -30,7 +30,7 @@ PLACES = st.lists(
 )
 
 
-def line(data: str, rows: int, learner: str, epsilon: float) -> Measurement:
+def line(data: str, rows: int, learner: str, epsilon: float) -> MeasuredAccuracy:
     (found,) = [
         one
         for one in measured()
@@ -67,7 +67,7 @@ def test_a_share_by_hand():
     """
 
     def share(accuracy: float) -> float:
-        return Measurement("a", 1, 2, 10, "privet", 1, accuracy, 0, 0.7, 0.9).share
+        return MeasuredAccuracy("a", 1, 2, 10, "privet", 1, accuracy, 0, 0.7, 0.9).share
 
     assert share(0.85) == pytest.approx(3 / 4)
     assert share(0.6) == pytest.approx(-1 / 2)
@@ -150,5 +150,5 @@ def test_classes_and_attributes_decide_among_as_many_rows():
 
 
 def test_the_number_of_rows_is_whole():
-    with pytest.raises(ParameterError, match="rows must be a whole number of at least 1, got 0"):
+    with pytest.raises(ParameterError, match="rows must be an integer of at least 1, got 0"):
         expected(1, 0)

@@ -104,10 +104,10 @@ def test_json_has_no_infinity():
     [
         (lambda: explain(0), "epsilon must be a finite number above zero, got 0"),
         (lambda: explain(math.inf), "epsilon must be a finite number above zero, got inf"),
-        (lambda: Setting(rows=0), "rows must be a whole number of at least 1, got 0"),
+        (lambda: Setting(rows=0), "rows must be an integer of at least 1, got 0"),
         (lambda: Setting(priors=()), "priors must hold at least one prior"),
         (lambda: Setting(priors=[0.1, 2]), "prior must be above 0 and below 1, got 2"),
-        (lambda: Setting(people=0), "people must be a whole number of at least 1, got 0"),
+        (lambda: Setting(people=0), "people must be an integer of at least 1, got 0"),
         (
             lambda: explain(1, setting=Setting(rows=10, people=11, cost=1)),
             "people must be at most the number of rows, 10, got 11",
@@ -124,7 +124,7 @@ def test_json_has_no_infinity():
         (lambda: explain(1, SCHEMA.declare(n_rows=0)), "the schema declares 0"),
         (
             lambda: explain(1, setting=Setting(tolerance=-1)),
-            "tolerance must be a whole number of at least 0, got -1",
+            "tolerance must be an integer of at least 0, got -1",
         ),
         (
             lambda: explain(1, setting=Setting(cost=-1)),

@@ -56,7 +56,7 @@ def test_what_is_refused():
     with pytest.raises(ParameterError, match="epsilon must be a finite number above zero, got 0"):
         losses(0)
     with pytest.raises(
-        ParameterError, match="rows_per_person must be a whole number of at least 1, got 0"
+        ParameterError, match="rows_per_person must be an integer of at least 1, got 0"
     ):
         losses(1, 0)
     with pytest.raises(

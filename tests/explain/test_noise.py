@@ -130,8 +130,8 @@ def test_the_noise_of_extreme_epsilons():
 @pytest.mark.parametrize(
     ("call", "told"),
     [
-        (lambda: within(1, -1), "margin must be a whole number of at least 0, got -1"),
-        (lambda: within(1, 0.5), r"margin must be a whole number of at least 0, got 0\.5"),
+        (lambda: within(1, -1), "margin must be an integer of at least 0, got -1"),
+        (lambda: within(1, 0.5), r"margin must be an integer of at least 0, got 0\.5"),
         (lambda: margin_of(1, 1), "confidence must be above 0 and below 1, got 1"),
         (lambda: margin_of(1e-13), "epsilon must be at least 1e-12"),
         (lambda: epsilon_for_variance(0), "variance must be a finite number above zero"),

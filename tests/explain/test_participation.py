@@ -53,11 +53,11 @@ def test_there_is_no_bound_any_more():
     ("call", "told"),
     [
         (lambda: price(1, 0), "cost must be a finite number above zero, got 0"),
-        (lambda: price(1, 1, 0), "people must be a whole number of at least 1, got 0"),
+        (lambda: price(1, 1, 0), "people must be an integer of at least 1, got 0"),
         (lambda: epsilon_for_price(0, 1), "budget must be a finite number above zero, got 0"),
         (
             lambda: epsilon_for_price(1, 1, 1.5),
-            r"people must be a whole number of at least 1, got 1\.5",
+            r"people must be an integer of at least 1, got 1\.5",
         ),
         (lambda: rise("much"), "epsilon must be a finite number above zero, got 'much'"),
     ],

@@ -125,5 +125,5 @@ def test_a_belief_cannot_be_kept_below_the_prior(believed):
 
 
 def test_there_are_two_worlds_at_least():
-    with pytest.raises(ParameterError, match="worlds must be a whole number of at least 2"):
+    with pytest.raises(ParameterError, match="worlds must be an integer of at least 2"):
         posterior_among_worlds(1, 1)

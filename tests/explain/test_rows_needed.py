@@ -109,7 +109,7 @@ def test_back_by_hand():
         ),
         (lambda: Trial(level="x"), "level must be above 0 and below 1, got 'x'"),
         (lambda: Trial(level=0.1, power=0.1), r"power must be above the level, 0\.1, got 0\.1"),
-        (lambda: rows_for_share(1, 0), "rows must be a whole number of at least 1, got 0"),
+        (lambda: rows_for_share(1, 0), "rows must be an integer of at least 1, got 0"),
         (lambda: rows_for_share(1, 10, 0), "share must be above 0 and below 1, got 0"),
         (lambda: epsilon_for_ratio(1, 10), "ratio must be above 1"),
         (lambda: rows_for_trial(-1), "epsilon must be a finite number above zero, got -1"),

@@ -66,14 +66,17 @@ def test_rows_set_the_height():
     [
         ({"rows": None}, "either rows"),
         ({"rows": 5, "height": 2}, "either rows"),
-        ({"rows": 0}, "rows must be a whole number of at least 1, got 0"),
-        ({"height": 0}, "height must be a whole number of at least 1"),
-        ({"rows": 5, "n_trees": 0}, "n_trees must be a whole number"),
-        ({"rows": 5, "n_trees": 10_001}, "at most 10000, got 10001"),
-        ({"rows": 5, "combine": "scores"}, "combine must be one of"),
+        ({"rows": 0}, "rows must be an integer of at least 1, got 0"),
+        ({"height": 0}, "height must be an integer from 1 to 1000, got 0"),
+        ({"rows": 5, "n_trees": 0}, "n_trees must be an integer"),
+        ({"rows": 5, "n_trees": 10_001}, "n_trees must be an integer from 1 to 10000, got 10001"),
+        (
+            {"rows": 5, "combine": "scores"},
+            "combine must be 'probabilities', 'counts' or 'vote', got 'scores'",
+        ),
         ({"rows": 5, "shrink": -1}, "shrink must be a number"),
         ({"rows": 5, "shrink": True}, "shrink must be a number"),
-        ({"height": 1001}, "height must be at most 1000"),
+        ({"height": 1001}, "height must be an integer from 1 to 1000, got 1001"),
     ],
 )
 def test_bad_parameters(wrong, reason):

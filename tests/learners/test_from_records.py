@@ -28,7 +28,7 @@ from privet.mechanisms.randomness import unlock_test_seeds
 from privet.model.file import read_model, write_model
 from privet.privacy import PrivacyStatement
 from privet.publish import LeafRandomizer, Randomizer, collect_leaves, local_curator
-from privet.queries import Choices
+from privet.queries import ChosenSplits
 from privet.release.card import card_markdown
 from privet.resume.curator import ResumableCurator
 from privet.resume.unfinished import Unfinished
@@ -118,7 +118,9 @@ def test_a_greedy_tree_leaves_declined_cells_whole():
     class Declining(Curator):
         def ask(self, query, epsilon=None, *, rho=None):
             answer = super().ask(query, epsilon, rho=rho)
-            return replace(answer, declined=declined) if isinstance(answer, Choices) else answer
+            return (
+                replace(answer, declined=declined) if isinstance(answer, ChosenSplits) else answer
+            )
 
     sizes = {}
     for declined in (frozenset(), frozenset({0})):

@@ -29,6 +29,7 @@ from privet.learners import (
     tune,
 )
 from privet.mechanisms.randomness import unlock_test_seeds
+from privet.model.file import read_model, write_model
 
 CAR = datasets.load("car")
 
@@ -159,6 +160,48 @@ def test_a_bad_parameter_costs_nothing(learner):
     with pytest.raises(ParameterError):
         learner.fit_from(curator)
     assert curator.ledger.entries() == []
+
+
+LEARNERS = [
+    AdditiveClassifier,
+    ForestClassifier,
+    GibbsBoostClassifier,
+    GibbsTreeClassifier,
+    GreedyTreeClassifier,
+    NoisyID3Classifier,
+    PrivetClassifier,
+    RandomTreesClassifier,
+]
+
+
+@pytest.mark.parametrize("learner", LEARNERS)
+def test_every_parameter_of_its_own_is_declared(learner):
+    shared = {"epsilon", "delta", "schema", "random_state"}
+    assert set(learner._parameters) == set(learner().get_params()) - shared
+
+
+@pytest.mark.parametrize("learner", LEARNERS)
+def test_what_no_parameter_may_be_is_refused_with_its_owner(learner):
+    for name in learner._parameters:
+        said = f"^{learner.__name__}: {name} must be .*, got an object$"
+        with pytest.raises(ParameterError, match=said):
+            learner(schema=CAR.schema).set_params(**{name: object()}).fit(CAR.X, CAR.y)
+
+
+def test_numbers_of_numpy_are_parameters_and_fit_into_a_file(tmp_path):
+    schema = CAR.schema.declare(n_rows=1728)
+    learner = ForestClassifier(1, schema, n_trees=np.int64(2), max_depth=np.int32(1))
+    model = learner.set_params(min_rows=np.float64(5)).fit(CAR.X, CAR.y).model_
+    write_model(model, tmp_path / "m.json")
+    assert read_model(tmp_path / "m.json").settings["n_trees"] == 2
+
+
+def test_a_bad_candidate_is_refused_before_any_is_paid_for():
+    curator = Curator(CAR.table, CAR.schema.declare(n_rows=1728), Budget(2))
+    with pytest.raises(ParameterError, match="did you mean 'gini'"):
+        tune([GreedyTreeClassifier(), GreedyTreeClassifier(criterion="ginny")], curator, 1)
+    assert curator.ledger.entries() == []
+    assert curator.ledger.reservations() == []
 
 
 def test_tuning_is_paid_for_in_full_and_stated():

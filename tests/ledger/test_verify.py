@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 
 from privet.budget import Budget, Cost
 from privet.errors import LedgerError, ParameterError
-from privet.ledger import Line, Receipt, SQLiteLedger, Witness, verify
+from privet.ledger import JournalEntry, Receipt, SQLiteLedger, Witness, verify
 from privet.ledger.verify import problems_of
 
 UNLOCK = (
@@ -252,7 +252,7 @@ fields = st.text(max_size=8)
 @given(st.tuples(*[fields] * 9), st.tuples(*[fields] * 9))
 def test_different_lines_have_different_hashes(one, other):
     """Fields are told apart by their lengths: nothing can move from one into the next."""
-    first, second = Line(1, *one, ""), Line(1, *other, "")
+    first, second = JournalEntry(1, *one, ""), JournalEntry(1, *other, "")
     assert (first.hashed("") == second.hashed("")) == (one == other)
 
 

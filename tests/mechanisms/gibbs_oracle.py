@@ -17,7 +17,7 @@ import numpy as np
 
 from privet.counts.marginals import Marginals
 from privet.mechanisms.gibbs.draw import Gibbs, LabelledTree, Node
-from privet.mechanisms.gibbs.plan import Plan
+from privet.mechanisms.gibbs.plan import SpaceArrays
 from privet.schema import Categorical, Numeric, Schema
 from privet.space import TreeSpace, children
 
@@ -44,9 +44,11 @@ def small_schema(*sizes: int | str, classes: int = 2) -> Schema:
     return Schema(attributes, "class", [f"c{i}" for i in range(classes)])
 
 
-def gibbs_of(space: TreeSpace, rows: list[Row], unit: float, plan: Plan | None = None) -> Gibbs:
+def gibbs_of(
+    space: TreeSpace, rows: list[Row], unit: float, plan: SpaceArrays | None = None
+) -> Gibbs:
     """The dynamic program on a list of rows."""
-    plan = plan or Plan(space)
+    plan = plan or SpaceArrays(space)
     marginals = Marginals(plan.sets, space.schema.sizes, space.schema.n_classes)
     codes = np.array([row[0] for row in rows], dtype=np.uint8).reshape(
         len(rows), len(space.schema.sizes)

@@ -10,7 +10,7 @@ from itertools import product
 import pytest
 
 from privet.cells import Split
-from privet.mechanisms.gibbs.plan import Plan
+from privet.mechanisms.gibbs.plan import SpaceArrays
 from privet.mechanisms.randomness import SeededBits, unlock_test_seeds
 from privet.space import TreeSpace, all_splits, one_against_rest, thresholds
 from tests.conformance.check_mechanism import ALPHA, choice_fit
@@ -180,7 +180,7 @@ def test_neighbours_differ_by_epsilon_at_most(name, epsilon):
     itself; and epsilon is used.
     """
     space = SPACES[name]()
-    plan, known, worst = Plan(space), {}, 0.0
+    plan, known, worst = SpaceArrays(space), {}, 0.0
 
     def law(table):
         if (key := tuple(table)) not in known:

@@ -164,7 +164,7 @@ def test_shares_are_added_to_counts_of_any_shape(bits):
 
 @pytest.mark.parametrize("shares", [0, -1, MAX_SHARES + 1, True, 2.0, "2", None])
 def test_bad_shares(bits, shares):
-    with pytest.raises(ParameterError, match="shares must be a whole number from 1 to 10000, got"):
+    with pytest.raises(ParameterError, match="shares must be an integer from 1 to 10000, got"):
         laplace_share(bits, 1, F(1), shares)
 
 

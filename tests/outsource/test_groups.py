@@ -87,5 +87,5 @@ def test_the_combination_of_values_varies():
 
 @pytest.mark.parametrize("least", [1, 0, 2.0, True, "2"])
 def test_l_must_be_two_or_more(least):
-    with pytest.raises(ParameterError, match="l must be a whole number of at least 2"):
+    with pytest.raises(ParameterError, match="l must be an integer of at least 2"):
         random_groups(np.array([0, 1]), least)

@@ -126,9 +126,9 @@ class TestSplit:
         [
             ({"sensitive": "visits"}, "must not be the class"),
             ({"sensitive": "height"}, "sensitive must be one of"),
-            ({"l": 1}, "l must be a whole number of at least 2"),
+            ({"l": 1}, "l must be an integer of at least 2"),
             ({"l": 5}, "l must be at most 4"),
-            ({"pruning": 1.0}, "pruning must be a share"),
+            ({"pruning": 1.0}, "pruning must be a number of at least 0 and below 1"),
         ],
     )
     def test_what_may_not_be(self, table, changes, message):

@@ -12,7 +12,7 @@ from privet.outsource.cipher import KeyRing, Sealer
 from privet.outsource.files import write_halves
 from privet.outsource.halves import Halves, Identifiers, Values
 from privet.outsource.sequence import place_of, seal_sequence
-from privet.outsource.server.home import Home
+from privet.outsource.server.home import ServerHome
 from privet.outsource.split import split
 from privet.outsource.verify import true_values, verify
 from privet.schema import Categorical
@@ -215,7 +215,7 @@ def test_a_person_with_two_rows(tmp_path):
     assert "a person has two rows" in told(twice)
     write_halves(twice, tmp_path / "halves")
     with pytest.raises(OutsourceError, match="has another row too"):
-        Home.make(tmp_path / "home", tmp_path / "halves")
+        ServerHome.make(tmp_path / "home", tmp_path / "halves")
 
 
 def test_honest_splits_are_hardly_ever_blamed():

@@ -174,7 +174,7 @@ def test_too_many_leaves_are_summed_up_from_the_bottom():
         assert all(placed.depth >= deepest for placed in nodes if placed.cut)
     assert texts(draw_tree(tree)).count("n = 16, 8 leaves below") == 32
     for wrong in (0, 1001):
-        with pytest.raises(ParameterError, match="max_leaves must be 1 to 1000"):
+        with pytest.raises(ParameterError, match="max_leaves must be an integer from 1 to 1000"):
             draw_tree(tree, max_leaves=wrong)
 
 

@@ -205,7 +205,7 @@ def test_people_are_divided_within_a_snapshot(service, curator):
 def test_people_are_divided_into_a_whole_number_of_parts(service, curator, n_parts):
     with (
         curator.snapshot(),
-        pytest.raises(ParameterError, match="n_parts must be a whole number from 1 to 10000"),
+        pytest.raises(ParameterError, match="n_parts must be an integer from 1 to 10000"),
     ):
         curator.split_people(n_parts, 1)
     assert service.asked("divide") == []

@@ -22,11 +22,11 @@ from privet.model import Model
 from privet.model.document import to_document
 from privet.queries import (
     Answer,
-    Choice,
-    Choices,
     ChooseModel,
     ChoosePartition,
     ChooseSplits,
+    ChosenIndex,
+    ChosenSplits,
     Confusion,
     Count,
     Drawn,
@@ -337,7 +337,7 @@ def test_choices_of_one(data):
     query = checked(
         ChoosePartition(Question((partition,) * n), [np.zeros((1, 2), dtype=np.int64)] * n), SCHEMA
     )
-    choice = Choice(**terms(data), index=data.draw(st.integers(0, n - 1)))
+    choice = ChosenIndex(**terms(data), index=data.draw(st.integers(0, n - 1)))
     assert answered(query, choice).index == choice.index
 
 
@@ -416,7 +416,7 @@ def test_choices(data):
     offered = data.draw(st.lists(some, min_size=len(cells), max_size=len(cells)))
     query = checked(ChooseSplits(cells, offered), cells.schema)
     chosen = tuple(data.draw(st.sampled_from(splits)) for splits in offered)
-    assert answered(query, Choices(**terms(data), splits=chosen)).splits == chosen
+    assert answered(query, ChosenSplits(**terms(data), splits=chosen)).splits == chosen
 
 
 @given(st.data())

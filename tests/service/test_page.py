@@ -606,9 +606,9 @@ def test_a_plan_costs_what_the_neighbours_cost(home, client, place, schema):
 @pytest.mark.parametrize(
     ("change", "told"),
     [
-        ({"questions": "0"}, "whole number from 1"),
-        ({"questions": "many"}, "whole number from 1"),
-        ({"questions": "99999999999"}, "whole number from 1"),
+        ({"questions": "0"}, "integer from 1"),
+        ({"questions": "many"}, "integer from 1"),
+        ({"questions": "99999999999"}, "integer from 1"),
         ({"price": "-1"}, "price must be"),
         ({"price": ""}, "price must be"),
         ({"price": "1e999999999"}, "price must be"),

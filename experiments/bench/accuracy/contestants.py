@@ -12,10 +12,11 @@ import numpy as np
 
 import privet
 from experiments.bench.accuracy.environment import Peers
-from experiments.bench.accuracy.folds import FOLDS, Ints, measures
+from experiments.bench.accuracy.folds import FOLDS, measures
 from experiments.bench.accuracy.views import View, classes_of, peer_views
 from privet.datasets import Dataset
 from privet.schema import Categorical, text_of
+from privet.typed import Ints
 
 OURS = {
     "privet": "PrivetClassifier",

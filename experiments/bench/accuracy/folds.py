@@ -11,9 +11,9 @@ import numpy.typing as npt
 from sklearn.metrics import roc_auc_score
 from sklearn.model_selection import StratifiedKFold
 
+from privet.typed import Floats, Ints
+
 FOLDS = 5
-Ints = npt.NDArray[np.int64]
-Floats = npt.NDArray[np.float64]
 
 
 def splits(classes: npt.NDArray[Any], repeat: int) -> Iterator[tuple[Ints, Ints]]:

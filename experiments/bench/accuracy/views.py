@@ -16,8 +16,7 @@ import numpy.typing as npt
 from privet.datasets import Dataset
 from privet.schema import Categorical, Numeric
 from privet.schema.encode import encode
-
-Floats = npt.NDArray[np.float64]
+from privet.typed import Floats
 
 
 @dataclass(frozen=True)

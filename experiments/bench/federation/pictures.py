@@ -11,7 +11,7 @@ from matplotlib.figure import Figure
 from experiments.bench.federation.summary import paired
 from privet.plots import save_figure
 from privet.plots.boxes import draw_boxes
-from privet.plots.curves import Run, draw_curves
+from privet.plots.curves import CurveRun, draw_curves
 
 WHISKERS = "Means over folds; whiskers are one standard error."
 REBUILT = "a rebuild at epsilon/2"
@@ -167,7 +167,7 @@ PICTURES: dict[str, tuple[str, Callable[[pd.DataFrame], Figure]]] = {
 
 def _runs(
     table: pd.DataFrame, ways: Sequence[str], column: str, names: dict[str, str] | None = None
-) -> list[Run]:
+) -> list[CurveRun]:
     """The runs of these ways, in their order."""
     return [
         ((names or {}).get(way, way), float(at), float(accuracy))

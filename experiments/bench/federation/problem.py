@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from experiments.bench.accuracy.folds import Ints, splits
+from experiments.bench.accuracy.folds import splits
 from privet import datasets
 from privet.budget import Budget, Number
 from privet.counts.memory import MemoryTable
@@ -17,6 +17,7 @@ from privet.curator import Curator
 from privet.model import Model
 from privet.schema import Schema
 from privet.schema.encode import Encoded, encode
+from privet.typed import Ints
 
 
 class Problem:

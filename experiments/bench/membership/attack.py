@@ -11,7 +11,6 @@ from __future__ import annotations
 import math
 
 import numpy as np
-import numpy.typing as npt
 from sklearn.linear_model import LogisticRegression
 from sklearn.metrics import roc_auc_score, roc_curve
 from sklearn.pipeline import make_pipeline
@@ -21,8 +20,8 @@ from experiments.bench.membership.contestants import train
 from experiments.bench.membership.features import features
 from experiments.bench.membership.found import GRID, Found
 from experiments.bench.membership.game import KINDS, Bits, Game, coins
+from privet.typed import Floats
 
-Floats = npt.NDArray[np.float64]
 #: Models that teach; those after them are attacked.
 SHADOWS = 120
 

@@ -16,9 +16,9 @@ from sklearn.tree import DecisionTreeClassifier
 from experiments.bench.membership.game import Bits, Game
 from privet.cli.learners import NAMES, learner_named
 from privet.model import Model
+from privet.typed import Floats
 
 Codes = Sequence[npt.NDArray[np.int64]]
-Floats = npt.NDArray[np.float64]
 EPSILONS = (0.1, 1.0, 4.0)
 PEER = "scikit-learn tree"
 #: What promises nothing, so that the attack must succeed: a tree of scikit-learn, and learners of

@@ -5,13 +5,12 @@ leaves hold beyond other rows.
 from __future__ import annotations
 
 import numpy as np
-import numpy.typing as npt
 
 from experiments.bench.membership.contestants import Seen
 from experiments.bench.membership.game import Bits, Game
+from privet.typed import Floats
 
 NAMES = ("confidence", "lead", "left over", "left over, cut")
-Floats = npt.NDArray[np.float64]
 
 
 def features(seen: Seen, game: Game, bits: Bits) -> Floats:

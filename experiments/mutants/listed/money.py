@@ -97,7 +97,7 @@ MUTANTS = (
     ),
     Mutant(
         "a line of the journal says nothing of the line before",
-        "Line.hashed",
+        "JournalEntry.hashed",
         'return hashlib.sha256(f"{before}{written}".encode()).hexdigest()',
         "return hashlib.sha256(written.encode()).hexdigest()",
         "charges can be taken out of the ledger, and nobody sees it",

@@ -20,7 +20,7 @@ import numpy as np
 import pandas as pd
 
 from privet.errors import PrivetError
-from privet.outsource.cells import Cell, cells_of
+from privet.outsource.cells import CellText, cells_of
 from privet.outsource.cipher import KeyRing, Sealer
 from privet.outsource.client import (
     Baseline,
@@ -33,7 +33,7 @@ from privet.outsource.client.joining import TrueRows
 from privet.outsource.client.subtrees import learn, says
 from privet.outsource.client.table import TreeSummary
 from privet.schema.encode import encode
-from privet.trees.exact.c45 import Splits
+from privet.typed import Splits
 
 READY = "ready"
 #: The paper's way: every prediction is an exchange of its own.
@@ -184,7 +184,7 @@ def run(request: dict[str, Any]) -> dict[str, Any]:
         return asked(**request.get("given", {}))
 
 
-def _cells(table: OutsourcedTable, rows: Any) -> list[list[Cell]]:
+def _cells(table: OutsourcedTable, rows: Any) -> list[list[CellText]]:
     return [list(row) for row in zip(*cells_of(rows, table.anatomy.identifying.names), strict=True)]
 
 

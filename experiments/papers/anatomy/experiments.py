@@ -10,7 +10,7 @@ import numpy as np
 from privet.datasets import load
 from privet.errors import DatasetError, ParameterError
 from privet.schema import Schema
-from privet.trees.exact.c45 import Splits
+from privet.typed import Splits
 
 #: The paper's l, for all experiments.
 L = 2

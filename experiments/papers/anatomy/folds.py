@@ -12,7 +12,6 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 
 from experiments.papers.anatomy.experiments import Experiment, L
 from experiments.papers.files import read_json, write_json
@@ -20,11 +19,11 @@ from privet.errors import OutsourceError, ParameterError
 from privet.outsource.groups import random_groups
 from privet.schema import Schema
 from privet.schema.encode import encode
+from privet.typed import Ints
 
 FOLDS = 10
 _VERSION = 1
 _SEED = 2014
-Ints = npt.NDArray[np.int64]
 
 
 @dataclass(frozen=True, eq=False)

@@ -16,6 +16,7 @@ from experiments.papers.anatomy.results import COLUMNS, Line, write_csv
 from experiments.papers.anatomy.summary import summary
 from experiments.papers.files import make_folder, read_json, write_json
 from experiments.papers.running import ended_by_exceptions
+from privet.checks import check_integer
 from privet.errors import ParameterError
 from privet.plots.style import need_matplotlib
 from privet.schema import Schema
@@ -45,8 +46,7 @@ def run(
         for one in experiments
     }
     for count in counts.values():
-        if isinstance(count, bool) or not isinstance(count, int) or not 1 <= count <= FOLDS:
-            raise ParameterError(f"folds must be a whole number from 1 to {FOLDS}, got {count!r}")
+        check_integer("folds", count, 1, FOLDS)
     need_matplotlib()
     place = output / "folds"
     make_folder(place)

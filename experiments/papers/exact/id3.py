@@ -6,18 +6,20 @@ from collections.abc import Sequence
 
 import numpy as np
 
+from privet.checks import check_integer
 from privet.schema import Schema
 from privet.tree import Tree
 from privet.trees.exact.gain import first_best, information_gain
-from privet.trees.exact.growing import Choice, grow, mixed
+from privet.trees.exact.growing import SplitChoice, grow, mixed
 from privet.trees.exact.level import Level
-from privet.trees.exact.rows import Column, Rows, check_whole
+from privet.trees.exact.rows import EncodedRows
+from privet.typed import Codes
 
 
 def grow_id3(
     schema: Schema,
-    codes: Sequence[Column],
-    classes: Column,
+    codes: Sequence[Codes],
+    classes: Codes,
     *,
     max_depth: int | None = None,
     min_rows: int = 1,
@@ -40,14 +42,14 @@ def grow_id3(
         max_depth: the most tests on a path; None for no limit.
         min_rows: a node with fewer rows is not split.
     """
-    data = Rows.checked(schema, codes, classes)
-    check_whole("min_rows", min_rows, 1)
+    data = EncodedRows.checked(schema, codes, classes)
+    check_integer("min_rows", min_rows, 1)
     if max_depth is not None:
-        check_whole("max_depth", max_depth, 0)
+        check_integer("max_depth", max_depth, 0)
     return grow(data, _choose, mixed(min_rows), max_depth=max_depth)
 
 
-def _choose(level: Level) -> list[Choice | None]:
+def _choose(level: Level) -> list[SplitChoice | None]:
     """The attribute of largest gain among those that separate the rows; one tested above has one
     value left, and does not.
     """

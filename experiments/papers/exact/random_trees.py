@@ -6,18 +6,20 @@ from collections.abc import Sequence
 
 import numpy as np
 
+from privet.checks import check_integer
 from privet.mechanisms.randomness import Bits, uniform_below
 from privet.schema import Schema
 from privet.tree import Tree
-from privet.trees.exact.growing import Choice, grow
+from privet.trees.exact.growing import SplitChoice, grow
 from privet.trees.exact.level import Level
-from privet.trees.exact.rows import Column, Rows, check_whole
+from privet.trees.exact.rows import EncodedRows
+from privet.typed import Codes
 
 
 def grow_random(
     schema: Schema,
-    codes: Sequence[Column],
-    classes: Column,
+    codes: Sequence[Codes],
+    classes: Codes,
     *,
     n_trees: int,
     height: int,
@@ -44,11 +46,11 @@ def grow_random(
         height: how many tests on every path, at most the number of attributes.
         bits: where the randomness comes from.
     """
-    data = Rows.checked(schema, codes, classes)
-    check_whole("n_trees", n_trees, 1)
-    check_whole("height", height, 1, len(schema.sizes))
+    data = EncodedRows.checked(schema, codes, classes)
+    check_integer("n_trees", n_trees, 1)
+    check_integer("height", height, 1, len(schema.sizes))
 
-    def choose(level: Level) -> list[Choice | None]:
+    def choose(level: Level) -> list[SplitChoice | None]:
         return _choose(level, bits)
 
     return [
@@ -59,14 +61,14 @@ def grow_random(
     ]
 
 
-def _choose(level: Level, bits: Bits) -> list[Choice | None]:
+def _choose(level: Level, bits: Bits) -> list[SplitChoice | None]:
     """For each node one of the attributes that are left, with its absent values in one child after
     the others.
     """
     left = ~level.used
     drawn = uniform_below(bits, left.sum(axis=1).astype(np.uint64)).astype(np.int64)
     attribute = (np.cumsum(left, axis=1) > drawn[:, None]).argmax(axis=1)
-    choices: list[Choice | None] = [None] * len(level)
+    choices: list[SplitChoice | None] = [None] * len(level)
     for a in np.unique(attribute).tolist():
         lines = np.flatnonzero(attribute == a)
         present = level.where(attribute == a).table(a).any(axis=2)

@@ -23,10 +23,11 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from experiments.papers.textbook import Floats, uniform_floats
+from experiments.papers.textbook import uniform_floats
 from privet.cells import Cells
 from privet.mechanisms.randomness import Bits
 from privet.tree import Tree
+from privet.typed import Floats
 
 Codes = list[npt.NDArray[Any]]
 #: What SQL Server keeps of a float in a VARCHAR.

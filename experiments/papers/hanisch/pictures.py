@@ -11,7 +11,7 @@ import numpy as np
 from experiments.papers.experiment import Row
 from experiments.papers.hanisch import protocol
 from experiments.papers.hanisch.jobs import EXACT_FOREST, EXACT_TREE, GIBBS, HOWS
-from privet.plots.curves import LINES, Run, add_caption, draw_curves
+from privet.plots.curves import LINES, CurveRun, add_caption, draw_curves
 from privet.plots.maps import draw_maps
 from privet.plots.style import INK, QUIET, fill
 
@@ -90,7 +90,7 @@ def ratio_picture(rows: Sequence[Row]) -> Figure:
 
 def exact_tree_picture(rows: Sequence[Row]) -> Figure:
     """Figure 10: the non-private tree by depth, and ours with epsilon 1."""
-    runs: list[Run] = [
+    runs: list[CurveRun] = [
         (EXACT_TREE, row["depth"], row["accuracy"]) for row in rows if row.get("how") == EXACT_TREE
     ]
     figure = draw_curves(
@@ -159,7 +159,7 @@ def mean_picture(rows: Sequence[Row]) -> Figure:
 
 def variance_picture(rows: Sequence[Row]) -> Figure:
     """Figure 14: the variance of the same accuracies."""
-    panels: dict[str, list[Run]] = {}
+    panels: dict[str, list[CurveRun]] = {}
     for how in HOWS:
         groups: dict[tuple[str, float], list[float]] = {}
         for row in _forests(rows, how):

@@ -31,14 +31,13 @@ from dataclasses import dataclass
 from typing import Literal
 
 import numpy as np
-import numpy.typing as npt
 
 from experiments.papers.novakovic import protocol
-from experiments.papers.textbook import Floats, index_by_weight, laplace_not_private
+from experiments.papers.textbook import index_by_weight, laplace_not_private
 from privet.mechanisms.randomness import Bits
 from privet.trees.exact.gain import information_gain
+from privet.typed import Floats, Ints
 
-Int = npt.NDArray[np.int64]
 Criterion = Literal["max", "gini", "info_gain"]
 #: Sensitivities of section 6.4.
 _SENSITIVITY = {"max": 1.0, "gini": 2.0}
@@ -57,7 +56,7 @@ class Node:
     yes: Node | None = None
     no: Node | None = None
 
-    def predict(self, values: Sequence[Int]) -> Int:
+    def predict(self, values: Sequence[Ints]) -> Ints:
         """The class that each row is given."""
         said = np.full(len(values[0]), self.label, dtype=np.int64)
         if self.yes is not None and self.no is not None:
@@ -69,7 +68,7 @@ class Node:
 
 
 def grow_not_private(
-    values: Sequence[Int], classes: Int, criterion: Criterion, epsilon: float, bits: Bits
+    values: Sequence[Ints], classes: Ints, criterion: Criterion, epsilon: float, bits: Bits
 ) -> Node:
     """Grow a tree as the listings do; with an infinite epsilon, the thesis' non-private tree.
 
@@ -89,14 +88,14 @@ def grow_not_private(
 
 @dataclass(frozen=True)
 class _Grower:
-    values: Sequence[Int]
-    classes: Int
+    values: Sequence[Ints]
+    classes: Ints
     numbers: Sequence[bool]
     criterion: Criterion
     each: float
     bits: Bits
 
-    def node(self, rows: Int, attributes: tuple[int, ...], depth: int, above: int) -> Node:
+    def node(self, rows: Ints, attributes: tuple[int, ...], depth: int, above: int) -> Node:
         """The node of these rows, and all below it. ``above`` is what the parent says."""
         if not len(rows):
             return Node(above)
@@ -120,12 +119,12 @@ class _Grower:
         sides = (self.node(side, left, depth + 1, label) for side in (rows[yes], rows[~yes]))
         return Node(label, attribute, value, number, *sides)
 
-    def _noisy(self, counts: Int) -> Floats:
+    def _noisy(self, counts: Ints) -> Floats:
         if np.isinf(self.each):
             return counts.astype(np.float64)
         return counts + laplace_not_private(self.bits, counts.shape, 1 / self.each)
 
-    def _split(self, rows: Int, attributes: Sequence[int]) -> tuple[int, int]:
+    def _split(self, rows: Ints, attributes: Sequence[int]) -> tuple[int, int]:
         """An attribute by chance, with its best value by no chance at all."""
         best = [self._best_value(rows, attribute) for attribute in attributes]
         scores = np.array([score for _, score in best])
@@ -137,7 +136,7 @@ class _Grower:
             at = int(np.flatnonzero(scores == scores[at])[0])
         return attributes[at], best[at][0]
 
-    def _best_value(self, rows: Int, attribute: int) -> tuple[int, float]:
+    def _best_value(self, rows: Ints, attribute: int) -> tuple[int, float]:
         n_values, n_classes = int(self.values[attribute].max()) + 1, int(self.classes.max()) + 1
         entry = self.values[attribute][rows] * n_classes + self.classes[rows]
         table = np.bincount(entry, minlength=n_values * n_classes).reshape(n_values, n_classes)
@@ -149,11 +148,11 @@ class _Grower:
         return int(there[scores.argmax()]), float(scores.max())
 
 
-def _max_operator(sides: Int) -> Floats:
+def _max_operator(sides: Ints) -> Floats:
     return np.asarray(sides.max(axis=2).sum(axis=1), dtype=np.float64)
 
 
-def _gini_with_powers_of_two(sides: Int) -> Floats:
+def _gini_with_powers_of_two(sides: Ints) -> Floats:
     sizes = np.maximum(sides.sum(axis=2), 1)
     powers = np.where(sides > 0, np.exp2(sides / sizes[:, :, None]), 0.0).sum(axis=2)
     return np.asarray((sizes * (powers - 1)).sum(axis=1))

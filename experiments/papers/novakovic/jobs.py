@@ -13,8 +13,9 @@ from experiments.papers.chance import Chance
 from experiments.papers.experiment import NOT_PRIVATE, Row
 from experiments.papers.novakovic import protocol
 from experiments.papers.novakovic.as_published import Criterion, grow_not_private
-from experiments.papers.novakovic.tables import Int, Table, folds, table
+from experiments.papers.novakovic.tables import Table, folds, table
 from privet.learners import GreedyTreeClassifier, PrivetClassifier
+from privet.typed import Ints
 
 BASELINE = "non-private (information gain)"
 MAX_PUBLISHED, GINI_PUBLISHED = f"max operator, {NOT_PRIVATE}", f"Gini, {NOT_PRIVATE}"
@@ -72,7 +73,9 @@ def most_frequent(figure: str) -> list[Row]:
     ]
 
 
-def _right(data: Table, method: str, epsilon: float, train: Int, test: Int, chance: Chance) -> Any:
+def _right(
+    data: Table, method: str, epsilon: float, train: Ints, test: Ints, chance: Chance
+) -> Any:
     """Which test rows are predicted right."""
     if method in _PUBLISHED:
         tree = grow_not_private(

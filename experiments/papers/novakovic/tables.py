@@ -14,14 +14,12 @@ from functools import cache, cached_property
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 
 from experiments.papers.novakovic import protocol
 from privet.datasets import load
 from privet.schema import Categorical, Numeric, Schema
 from privet.schema.encode import encode
-
-Int = npt.NDArray[np.int64]
+from privet.typed import Ints
 
 
 @dataclass(frozen=True, eq=False)
@@ -38,8 +36,8 @@ class Table:
     X: Any
     y: Any
     schema: Schema
-    values: tuple[Int, ...]
-    classes: Int
+    values: tuple[Ints, ...]
+    classes: Ints
 
     @cached_property
     def majority(self) -> float:
@@ -61,7 +59,7 @@ def table(figure: str) -> Table:
     return Table(frame, data.y, schema, values, classes)
 
 
-def folds(n_rows: int, order: str, run: int) -> list[tuple[Int, Int]]:
+def folds(n_rows: int, order: str, run: int) -> list[tuple[Ints, Ints]]:
     """Training and test rows of each fold. In file order they are the same in every run."""
     from sklearn.model_selection import KFold
 

@@ -13,16 +13,14 @@ from dataclasses import dataclass
 from fractions import Fraction
 
 import numpy as np
-import numpy.typing as npt
 
-from experiments.papers.rdt.tables import Ints, Table
+from experiments.papers.rdt.tables import Table
 from privet.cells import Cells
 from privet.mechanisms.laplace import discrete_laplace
 from privet.mechanisms.randomness import Bits
 from privet.tree import Tree
 from privet.trees.random import draw_forest
-
-Floats = npt.NDArray[np.float64]
+from privet.typed import Floats, Ints
 
 
 @dataclass(frozen=True, eq=False)

@@ -16,11 +16,11 @@ import numpy as np
 import numpy.typing as npt
 
 from experiments.papers.rdt.protocol import NOT_THERE
-from experiments.papers.rdt.tables import Ints, Table
+from experiments.papers.rdt.tables import Table
 from privet.mechanisms.laplace import discrete_laplace
 from privet.mechanisms.randomness import Bits
+from privet.typed import Floats, Ints
 
-Floats = npt.NDArray[np.float64]
 #: ``published``: epsilon is divided by the rounds of attribute tables, and the sizes and class
 #: counts come on top, unpaid: NOT PRIVATE at the epsilon that is stated. ``corrected``: all rounds
 #: are paid.

@@ -8,14 +8,13 @@ from functools import lru_cache
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 
 from experiments.papers.rdt.protocol import FOLDS, MUSHROOM_WITHOUT, SEED, THREE_CLASSES
 from privet.datasets import load
 from privet.schema import Categorical, Schema
 from privet.schema.encode import encode
+from privet.typed import Ints
 
-Ints = npt.NDArray[np.int64]
 #: The data set of the catalogue that each table is made of.
 SOURCES = {
     "nursery": "nursery",

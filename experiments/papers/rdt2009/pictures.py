@@ -11,7 +11,7 @@ from experiments.papers.experiment import NOT_PRIVATE, Row
 from experiments.papers.rdt.cells import PREPARED_PRIVATELY
 from experiments.papers.rdt.jobs import OURS, RDT
 from experiments.papers.rdt.reading import some
-from privet.plots.curves import Run, draw_curves
+from privet.plots.curves import CurveRun, draw_curves
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -22,7 +22,7 @@ AVERAGE, MAXIMUM = f"{RDT}, average of the runs", f"{RDT}, the best of the runs"
 def draw_accuracy(rows: Sequence[Row], data: str) -> Figure:
     """The average and the maximum over runs."""
     mine = some(rows, data=data, learner=RDT)
-    runs: list[Run] = [(AVERAGE, row["epsilon"], row["accuracy"]) for row in mine]
+    runs: list[CurveRun] = [(AVERAGE, row["epsilon"], row["accuracy"]) for row in mine]
     best = {
         one: max(row["accuracy"] for row in some(mine, epsilon=one))
         for one in {row["epsilon"] for row in mine}

@@ -22,7 +22,7 @@ from experiments.papers.rdt.jobs import (
 from experiments.papers.rdt.protocol import EPSILONS_2012
 from experiments.papers.rdt.reading import by_run, some
 from experiments.papers.rdt.tables import table
-from privet.plots.box_panels import Panel, Run, draw_box_panels
+from privet.plots.box_panels import Panel, PanelRun, draw_box_panels
 from privet.plots.curves import draw_curves
 
 if TYPE_CHECKING:
@@ -129,14 +129,14 @@ def _places(rows: Sequence[Row]) -> list[str]:
     ]
 
 
-def _runs(rows: Sequence[Row], data: str, learner: str) -> list[Run]:
+def _runs(rows: Sequence[Row], data: str, learner: str) -> list[PanelRun]:
     return [
         (place(row["epsilon"]), row["accuracy"])
         for row in by_run(some(rows, data=data, learner=learner))
     ]
 
 
-def _there(lines: dict[str, list[Run]]) -> dict[str, list[Run]]:
+def _there(lines: dict[str, list[PanelRun]]) -> dict[str, list[PanelRun]]:
     return {name: runs for name, runs in lines.items() if runs}
 
 

@@ -9,8 +9,7 @@ import numpy as np
 import numpy.typing as npt
 
 from privet.errors import ParameterError
-
-Integers = npt.NDArray[np.int64]
+from privet.typed import Ints
 
 
 @dataclass(frozen=True, eq=False)
@@ -28,11 +27,11 @@ class Groups:
         counts: in how many rows of its group it occurs, at least one.
     """
 
-    ids: Integers
-    codes: Integers
-    starts: Integers
-    values: Integers
-    counts: Integers
+    ids: Ints
+    codes: Ints
+    starts: Ints
+    values: Ints
+    counts: Ints
 
     @classmethod
     def of(
@@ -49,9 +48,11 @@ class Groups:
                 values matters, it is theirs.
             rows: how many rows each entry stands for; by default one.
         """
-        ids, group = np.unique(_whole("group_ids", group_ids), return_inverse=True)
-        codes, value = np.unique(_whole("value_codes", value_codes), return_inverse=True)
-        weights = np.ones(len(group), dtype=np.int64) if rows is None else _whole("rows", rows)
+        ids, group = np.unique(_read_integers("group_ids", group_ids), return_inverse=True)
+        codes, value = np.unique(_read_integers("value_codes", value_codes), return_inverse=True)
+        weights = (
+            np.ones(len(group), dtype=np.int64) if rows is None else _read_integers("rows", rows)
+        )
         if not len(group) == len(value) == len(weights):
             raise ParameterError(
                 f"group_ids, value_codes and rows must have the same length, got {len(group)}, "
@@ -80,40 +81,39 @@ class Groups:
         return int(self.counts.sum())
 
     @cached_property
-    def sizes(self) -> Integers:
+    def sizes(self) -> Ints:
         """The number of rows of each group."""
         return np.add.reduceat(self.counts, self.starts[:-1])
 
     @cached_property
-    def totals(self) -> Integers:
+    def totals(self) -> Ints:
         """The number of rows of each value, over all groups."""
         totals = np.zeros(len(self.codes), dtype=np.int64)
         np.add.at(totals, self.values, self.counts)
         return totals
 
     @cached_property
-    def group_of_entry(self) -> Integers:
+    def group_of_entry(self) -> Ints:
         """The position of the group of each entry."""
         return np.repeat(np.arange(self.n_groups, dtype=np.int64), np.diff(self.starts))
 
     @cached_property
-    def largest(self) -> Integers:
+    def largest(self) -> Ints:
         """How often the most frequent value of each group occurs in it."""
         return np.maximum.reduceat(self.counts, self.starts[:-1])
 
     @cached_property
-    def most_frequent(self) -> Integers:
+    def most_frequent(self) -> Ints:
         """The code of the most frequent value of each group; of several, the first."""
         order = np.lexsort((self.values, -self.counts, self.group_of_entry))
         return self.codes[self.values[order[self.starts[:-1]]]]
 
 
-def _whole(name: str, numbers: npt.NDArray[np.integer]) -> Integers:
+def _read_integers(name: str, numbers: npt.NDArray[np.integer]) -> Ints:
     array = np.asarray(numbers)
     if array.ndim != 1 or (array.size and array.dtype.kind not in "iu"):
         raise ParameterError(
-            f"{name} must be whole numbers in one row, got {array.dtype} in {array.ndim} "
-            "dimension(s)"
+            f"{name} must be integers in one row, got {array.dtype} in {array.ndim} dimension(s)"
         )
     if array.size and int(array.max()) > np.iinfo(np.int64).max:
         raise ParameterError(f"{name} must fit 64 bits with a sign, got {array.max()}")

@@ -20,12 +20,10 @@ from __future__ import annotations
 from fractions import Fraction
 
 import numpy as np
-import numpy.typing as npt
 
-from privet.anonymity.groups import Groups, Integers
+from privet.anonymity.groups import Groups
 from privet.budget import Number, exact
-
-Floats = npt.NDArray[np.float64]
+from privet.typed import Floats, Ints
 
 
 def k_anonymity(groups: Groups) -> int:
@@ -38,7 +36,7 @@ def distinct_l(groups: Groups) -> int:
     return int(distinct_l_per_group(groups).min())
 
 
-def distinct_l_per_group(groups: Groups) -> Integers:
+def distinct_l_per_group(groups: Groups) -> Ints:
     """The number of different values in each group."""
     return np.diff(groups.starts)
 
@@ -72,7 +70,7 @@ def recursive_l(groups: Groups, c: Number) -> int:
     return int(recursive_l_per_group(groups, c).min())
 
 
-def recursive_l_per_group(groups: Groups, c: Number) -> Integers:
+def recursive_l_per_group(groups: Groups, c: Number) -> Ints:
     """For each group, the largest l for which it is recursively (c, l)-diverse; 0 where there is
     none.
 
@@ -94,7 +92,7 @@ def recursive_l_per_group(groups: Groups, c: Number) -> Integers:
     return np.add.reduceat((tails >= needed).astype(np.int64), groups.starts[:-1])
 
 
-def _more_than(largest: Integers, c: Fraction, beyond: int) -> Integers:
+def _more_than(largest: Ints, c: Fraction, beyond: int) -> Ints:
     """The least whole number above r_1 / c, exactly. Different r_1 are few: a table of n rows has
     room for less than sqrt(2 n).
     """

@@ -15,8 +15,8 @@ import numpy.typing as npt
 from privet.anonymity import measures
 from privet.anonymity.groups import Groups
 from privet.budget import Number, exact
+from privet.checks import check_integer
 from privet.counts.equivalence import EquivalenceClasses, equivalence_classes
-from privet.errors import ParameterError
 
 #: By what a class can be among the worst.
 MEASURES = ("size", "distinct l", "entropy l", "recursive l", "frequency l", "t")
@@ -150,10 +150,8 @@ def examine(
             number, which in a CSV file none is.
     """
     bound = exact("c", c)
-    if asked_l < 1:
-        raise ParameterError(f"l must be a whole number of at least 1, got {asked_l}")
-    if worst < 0:
-        raise ParameterError(f"worst must be a whole number of at least 0, got {worst}")
+    check_integer("l", asked_l, 1)
+    check_integer("worst", worst, 0)
     with equivalence_classes(table, quasi, sensitive, ordered) as classes:
         groups = Groups.of(*classes.counts())
         found: dict[str, npt.NDArray[Any]] = {

@@ -10,7 +10,7 @@ from functools import lru_cache
 import numpy as np
 import numpy.typing as npt
 
-from privet.checks import checked_whole
+from privet.checks import check_integer, check_real
 from privet.errors import ParameterError
 
 #: How sure a bound is, unless somebody asks for another confidence.
@@ -127,17 +127,15 @@ def _log_ways(runs: int) -> npt.NDArray[np.float64]:
 
 
 def _check(hits: int, runs: int, error: float) -> None:
-    checked_whole("runs", runs, 1)
-    checked_whole("hits", hits, 0)
+    check_integer("runs", runs, 1)
+    check_integer("hits", hits, 0)
     if hits > runs:
         raise ParameterError(f"hits must be at most the number of runs ({runs}), got {hits}")
-    if not 0 < error < 1:
-        raise ParameterError(f"error must be above 0 and below 1, got {error!r}")
+    check_real("error", error, above=0, below=1)
 
 
 def check_claim(delta: float, confidence: float) -> None:
     """Raise unless these make sense."""
-    if not 0 <= delta < 1:
+    if not 0 <= delta < 1:  # an amount, which may be a fraction
         raise ParameterError(f"delta must be at least 0 and below 1, got {delta!r}")
-    if not 0 < confidence < 1:
-        raise ParameterError(f"confidence must be above 0 and below 1, got {confidence!r}")
+    check_real("confidence", confidence, above=0, below=1)

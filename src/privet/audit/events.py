@@ -9,20 +9,17 @@ from __future__ import annotations
 
 import math
 from collections import Counter
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from dataclasses import dataclass
 from functools import partial
 from typing import Protocol
 
 import numpy as np
-import numpy.typing as npt
 
-from privet.audit.features import Features
+from privet.audit.features import Runs
 from privet.audit.likelihood import RARE, Likelihood, fit_likelihoods
+from privet.typed import Bools, Floats
 
-Flags = npt.NDArray[np.bool_]
-Floats = npt.NDArray[np.float64]
-Runs = Sequence[Features]
 #: So many thresholds of a number are tried at most.
 THRESHOLDS = 64
 #: Events are compared with their shares so many standard deviations off, first since the best of
@@ -33,7 +30,7 @@ LUCK, BOUND = 1.5, 3.3
 class Rule(Protocol):
     """A fixed question about a run, with the answer yes or no."""
 
-    def holds(self, runs: Runs) -> Flags:
+    def holds(self, runs: Runs) -> Bools:
         """In which of these runs it does."""
 
     @property
@@ -49,7 +46,7 @@ class Threshold:
     above: bool
     at: float
 
-    def holds(self, runs: Runs) -> Flags:
+    def holds(self, runs: Runs) -> Bools:
         values = numbers_of(runs, self.feature)
         with np.errstate(invalid="ignore"):
             return np.asarray(values >= self.at if self.above else values <= self.at)
@@ -66,7 +63,7 @@ class Says:
     feature: str
     word: str
 
-    def holds(self, runs: Runs) -> Flags:
+    def holds(self, runs: Runs) -> Bools:
         return np.array([run.get(self.feature) == self.word for run in runs], dtype=bool)
 
     @property
@@ -82,7 +79,7 @@ class Likely:
     above: bool
     at: float
 
-    def holds(self, runs: Runs) -> Flags:
+    def holds(self, runs: Runs) -> Bools:
         values = self.score.of(runs)
         return np.asarray(values >= self.at if self.above else values <= self.at)
 

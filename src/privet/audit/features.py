@@ -20,13 +20,14 @@ from privet.audit.worlds import World
 from privet.errors import ParameterError
 from privet.model import Model
 from privet.publish.synthetic.synthesize import SyntheticTable
-from privet.queries.answers import Choice, Choices, Drawn, Numbers
+from privet.queries.answers import ChosenIndex, ChosenSplits, Drawn, Numbers
 from privet.schema.encode import encode
 from privet.tree import Tree
 
 #: A number, or a word for what cannot be ordered.
 Feature = float | str
 Features = dict[str, Feature]
+Runs = Sequence[Features]
 #: A table with more entries than this is seen through its sums only.
 MANY = 64
 #: So many words or numbers are taken together as one word too.
@@ -233,12 +234,12 @@ _LOOKS: tuple[tuple[Any, Callable[[Any, World], Features]], ...] = (
     (Model, _model),
     (Numbers, _numbers),
     (
-        Choices,
+        ChosenSplits,
         lambda answer, _: {
             f"split of cell {c}": f"{s.attribute} {s.branch}" for c, s in enumerate(answer.splits)
         },
     ),
-    (Choice, lambda answer, _: {"chosen": str(answer.index)}),
+    (ChosenIndex, lambda answer, _: {"chosen": str(answer.index)}),
     (Drawn, _drawn),
     (SyntheticTable, _synthetic),
     (Fitted, _fitted),

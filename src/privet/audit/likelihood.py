@@ -6,16 +6,14 @@ from __future__ import annotations
 
 import math
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass
 
 import numpy as np
-import numpy.typing as npt
 
-from privet.audit.features import Features
+from privet.audit.features import Runs
+from privet.typed import Floats
 
-Floats = npt.NDArray[np.float64]
-Runs = Sequence[Features]
 #: A number of at most so many values is taken value by value, and otherwise by as many ranges.
 RANGES = 16
 #: Added to every count, so that what was seen once does not decide.
@@ -29,7 +27,7 @@ ALONE = 4
 
 
 @dataclass(frozen=True)
-class Column:
+class FeatureRatio:
     """The log-likelihood ratio of one feature: by word, by range of numbers, or where it is not
     there.
     """
@@ -63,7 +61,7 @@ class Likelihood:
     """A weighted sum of the features' log-likelihood ratios."""
 
     words: str
-    columns: tuple[Column, ...]
+    columns: tuple[FeatureRatio, ...]
     weights: tuple[float, ...]
 
     def of(self, runs: Runs) -> Floats:
@@ -119,7 +117,7 @@ def _weights(ratios: Floats, of_one: int) -> tuple[float, ...]:
     return tuple(float(weight) for weight in fitted.coef_[0].round(6))
 
 
-def _column(name: str, one: Runs, other: Runs) -> Column:
+def _column(name: str, one: Runs, other: Runs) -> FeatureRatio:
     sides = [[run.get(name) for run in runs] for runs in (one, other)]
     numbers = [
         np.array(
@@ -136,7 +134,7 @@ def _column(name: str, one: Runs, other: Runs) -> Column:
     words = [Counter(value for value in side if isinstance(value, str)) for side in sides]
     missing = [sum(value is None or value != value for value in side) for side in sides]
     n, m = len(one), len(other)
-    return Column(
+    return FeatureRatio(
         name,
         edges,
         np.array([_log_ratio(a, n, b, m) for a, b in zip(*ranges, strict=True)]),

@@ -15,6 +15,7 @@ from privet.audit.releases import Release, Released
 from privet.audit.result import AuditResult
 from privet.audit.two_worlds import audit
 from privet.audit.worlds import Pair, World, pairs_of
+from privet.checks import check_name
 from privet.errors import NoiseWarning, ParameterError
 from privet.mechanisms.randomness import Bits, SystemBits
 from privet.schema.schema import Neighbours
@@ -208,6 +209,4 @@ SUBJECTS: dict[str, Subject] = {
 
 def subject_named(name: str) -> Subject:
     """A ready subject."""
-    if name not in SUBJECTS:
-        raise ParameterError(f"subject must be one of {', '.join(SUBJECTS)}, got {name!r}")
-    return SUBJECTS[name]
+    return SUBJECTS[check_name("subject", name, SUBJECTS)]

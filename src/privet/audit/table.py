@@ -8,13 +8,12 @@ from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import Future, ProcessPoolExecutor, as_completed
 from fractions import Fraction
 from multiprocessing import get_context
-from typing import Literal, NamedTuple
+from typing import Literal, NamedTuple, get_args
 
 from privet.audit.bounds import CONFIDENCE
 from privet.audit.result import AuditResult, judged_together
 from privet.audit.subjects import SUBJECTS, audit_subject, subject_named
-from privet.checks import checked_whole
-from privet.errors import ParameterError
+from privet.checks import check_integer, check_name
 from privet.schema.schema import Neighbours
 
 Relations = Literal["add-remove", "replace", "both"]
@@ -32,10 +31,7 @@ def lines_of(subjects: Sequence[str] = (), neighbours: Relations = "both") -> li
     """The lines for these subjects, by default all; one that promises for one relation only has a
     line for that one.
     """
-    if neighbours not in ("add-remove", "replace", "both"):
-        raise ParameterError(
-            f"neighbours must be 'add-remove', 'replace' or 'both', got {neighbours!r}"
-        )
+    check_name("neighbours", neighbours, get_args(Relations))
     found = []
     for name in dict.fromkeys(subjects or SUBJECTS):
         subject = subject_named(name)
@@ -63,8 +59,8 @@ def audit_table(
         jobs: how many processes work at once.
         done: told the share of the lines that are done.
     """
-    checked_whole("runs", runs, 64)
-    checked_whole("jobs", jobs, 1)
+    check_integer("runs", runs, 64)
+    check_integer("jobs", jobs, 1)
     # Quick and slow ones are mixed, so that the time left can be told from the lines that are done.
     order = [place for start in range(_STRIDE) for place in range(start, len(lines), _STRIDE)]
     found: dict[int, AuditResult] = {}

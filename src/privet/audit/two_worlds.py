@@ -17,20 +17,20 @@ from privet.audit.events import choose_event
 from privet.audit.features import Features, observed
 from privet.audit.result import AuditResult
 from privet.audit.worlds import Pair, World
-from privet.checks import checked_whole
+from privet.checks import check_integer
 from privet.errors import ParameterError
 from privet.progress import tell
 
 #: Anything that releases something about a world: a fitted model, answers, rows. With fresh
 #: randomness each time.
-Run = Callable[[World], Any]
+RunInWorld = Callable[[World], Any]
 _CHUNK = 25  # runs that a process does at once
 #: What was seen of each run is kept until an event is chosen.
 MOST_RUNS = 1_000_000
 
 
 def audit(
-    run: Run,
+    run: RunInWorld,
     pairs: Pair | Sequence[Pair],
     epsilon: float | Fraction,
     runs: int = 4000,
@@ -67,7 +67,7 @@ def audit(
             is one can be seen. By default it is raised here.
     """
     listed = (pairs,) if isinstance(pairs, Pair) else tuple(pairs)
-    checked_whole("runs", runs, 16 * max(len(listed), 1), MOST_RUNS)
+    check_integer("runs", runs, 16 * max(len(listed), 1), MOST_RUNS)
     if not listed or not all(isinstance(pair, Pair) for pair in listed):
         raise ParameterError(
             "pairs must be one or several pairs of worlds, such as pairs_of or pair_of makes"
@@ -114,7 +114,7 @@ def audit(
 class _Work:
     """Runs, here or elsewhere, and how many of them are done."""
 
-    run: Run
+    run: RunInWorld
     name: str
     total: int
     executor: Executor | None
@@ -144,12 +144,12 @@ class _Work:
                 future.cancel()
 
 
-def _or_failure(run: Run, world: World) -> Any:
+def _or_failure(run: RunInWorld, world: World) -> Any:
     try:
         return run(world)
     except Exception as error:  # noqa: BLE001 - whatever it is, it is seen
         return {"failure": type(error).__name__}
 
 
-def _some(run: Run, world: World, probed: World, count: int) -> list[Features]:
+def _some(run: RunInWorld, world: World, probed: World, count: int) -> list[Features]:
     return [observed(run(world), probed) for _ in range(count)]

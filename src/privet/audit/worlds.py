@@ -7,9 +7,9 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, get_args
 
-from privet.checks import checked_whole
+from privet.checks import check_integer, check_name
 from privet.errors import ParameterError
 from privet.schema import Categorical, Numeric, Schema
 from privet.schema.attributes import Attribute
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
     from privet.counts.base import CountSource
 
-Row = Mapping[str, Any]
+WorldRow = Mapping[str, Any]
 PERSON = "who"
 
 
@@ -31,7 +31,7 @@ class World:
     """A table and what is public about it."""
 
     schema: Schema
-    rows: tuple[Row, ...]
+    rows: tuple[WorldRow, ...]
 
     @cached_property
     def table(self) -> pd.DataFrame:
@@ -140,7 +140,7 @@ class Pair:
     name: str
     one: World
     other: World
-    probes: tuple[Row, ...]
+    probes: tuple[WorldRow, ...]
 
     def __post_init__(self) -> None:
         if self.one.schema != self.other.schema:
@@ -180,7 +180,7 @@ DOMAIN = Schema(
 )
 
 
-def _row(a: str, b: float, label: str) -> Row:
+def _row(a: str, b: float, label: str) -> WorldRow:
     return {"a": a, "b": b, "class": label}
 
 
@@ -189,7 +189,7 @@ def _row(a: str, b: float, label: str) -> Row:
 #: zero, a domain that is read off the rows, or a leaf of a lone row; a label that follows one row;
 #: a split that one row decides; an order, of two or of many, in which all others move; a crowd that
 #: hides nobody.
-_FAMILIES: Mapping[str, tuple[Sequence[Row], Row, Row]] = {
+_FAMILIES: Mapping[str, tuple[Sequence[WorldRow], WorldRow, WorldRow]] = {
     "nobody else": ((), _row("x", 0.5, "yes"), _row("y", 3.5, "no")),
     "a lone row in a leaf": (
         [_row("y", 3.5, "no")] * 3,
@@ -245,9 +245,8 @@ def pairs_of(
         alone: only those in which nobody else is in the table, for what a person does on their own.
         crowd: six rows of both classes are in every table besides, for learners that refuse fewer.
     """
-    checked_whole("rows_per_person", rows_per_person, 1)
-    if neighbours not in ("add-remove", "replace"):
-        raise ParameterError(f"neighbours must be 'add-remove' or 'replace', got {neighbours!r}")
+    check_integer("rows_per_person", rows_per_person, 1)
+    check_name("neighbours", neighbours, get_args(Neighbours))
     if unknown := [name for name in families if name not in _FAMILIES]:
         raise ParameterError(f"families must be of {', '.join(FAMILIES)}, got {unknown[0]!r}")
     listed = [name for name in families if not (alone and _FAMILIES[name][0])]
@@ -256,7 +255,7 @@ def pairs_of(
     )
 
 
-def _pair(name: str, neighbours: Neighbours, most: int, crowd: Sequence[Row]) -> Pair:
+def _pair(name: str, neighbours: Neighbours, most: int, crowd: Sequence[WorldRow]) -> Pair:
     others, row, instead = _FAMILIES[name]
     others = [*others, *crowd]
     there = [{**other, PERSON: f"p{number}"} for number, other in enumerate(others)]

@@ -40,7 +40,7 @@ if TYPE_CHECKING:
 DEFAULT_BUDGET = "10"
 
 
-class Place(Protocol):
+class AskingPlace(Protocol):
     """Where a command asks."""
 
     @property
@@ -116,7 +116,7 @@ def place_of(
     dataset: str | None,
     token_file: Path | None,
     known: Schema | None = None,
-) -> Place:
+) -> AskingPlace:
     """Where to ask, from the options of a command. ``known`` is the schema where no file is
     given.
     """

@@ -61,7 +61,7 @@ def audit(
     from privet.audit.report import page
     from privet.audit.two_worlds import MOST_RUNS
     from privet.budget import exact_epsilon
-    from privet.checks import checked_whole
+    from privet.checks import check_integer, check_real
     from privet.cli.asking import check_writable, write_out
     from privet.cli.bars import work_bars
     from privet.errors import ParameterError
@@ -71,10 +71,9 @@ def audit(
         typer.echo(json.dumps(list(SUBJECTS)) if as_json else "\n".join(SUBJECTS))
         return
     amount = None if epsilon is None else exact_epsilon("epsilon", epsilon)
-    checked_whole("runs", runs, 64, MOST_RUNS)
-    checked_whole("jobs", jobs, 1)
-    if not 0.5 <= confidence < 1:
-        raise ParameterError(f"confidence must be at least 0.5 and below 1, got {confidence!r}")
+    check_integer("runs", runs, 64, MOST_RUNS)
+    check_integer("jobs", jobs, 1)
+    check_real("confidence", confidence, least=0.5, below=1)
     if output is not None:
         if output.suffix not in (".md", ".json"):
             raise ParameterError(

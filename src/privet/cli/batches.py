@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, get_args
 
 import typer
 
@@ -61,13 +61,13 @@ def update(
     from privet.cli.places import check_apart
     from privet.errors import ParameterError
     from privet.model.file import read_model, write_model
-    from privet.trees.batches import check_same_domain, checked_people, plan_of
+    from privet.trees.batches import PEOPLE, check_same_domain, plan_of
     from privet.trees.batches import update as with_update
 
     check_writable(output)
     # the model itself may be written over: all of it is in the new one
     check_apart([output], table, ledger, schema)
-    checked_people(people)
+    PEOPLE.check("people", people)
     old = read_model(model)
     known = plan_of(old).schema.declare(n_rows=None)
     if schema is None and old.privacy.person and known.person is None:
@@ -106,14 +106,14 @@ def merge(
 
     Example: [bold]privet merge part-a.json part-b.json --people disjoint -o m.json[/bold]
     """
+    from privet.checks import check_name
     from privet.cli.asking import check_writable, saying_warnings
     from privet.cli.places import check_apart
-    from privet.errors import ParameterError
     from privet.federation.merge import merge as merged
+    from privet.leaves import Weighting
     from privet.model.file import read_model, write_model
 
-    if weights not in ("by-noise", "equal"):
-        raise ParameterError(f"--weights must be 'by-noise' or 'equal', got {weights!r}")
+    check_name("--weights", weights, get_args(Weighting))
     check_writable(output)
     check_apart([output], None, None, *models)
     with saying_warnings():

@@ -19,11 +19,14 @@ NAMES = (
     "noisy-id3",
     "additive",
 )
+#: Parameters that have options of their own, or none on the command line.
+_NOT_SET = {"epsilon", "schema", "random_state"}
 
 
 def learner_named(name: str, epsilon: str, settings: list[str]) -> PrivateClassifier:
-    """A learner with its settings, each given as NAME=VALUE."""
+    """Return a learner with its settings, each given as NAME=VALUE."""
     from privet import learners
+    from privet.checks import check_name, suggest
 
     kinds: dict[str, Any] = {
         "privet": learners.PrivetClassifier,
@@ -35,24 +38,31 @@ def learner_named(name: str, epsilon: str, settings: list[str]) -> PrivateClassi
         "noisy-id3": learners.NoisyID3Classifier,
         "additive": learners.AdditiveClassifier,
     }
-    if name not in kinds:
-        raise ParameterError(f"learner must be one of {', '.join(kinds)}, got {name!r}")
-    kind = kinds[name]
-    allowed = sorted(set(kind().get_params()) - {"epsilon", "schema", "random_state"})
+    kind = kinds[check_name("--learner", name, kinds)]
+    called = "the default learner" if name == NAMES[0] else f"the {name} learner"
+    allowed = sorted(set(kind().get_params()) - _NOT_SET)
     chosen: dict[str, Any] = {}
     for setting in settings:
-        key, equals, value = setting.partition("=")
+        key, equals, text = setting.partition("=")
         key = key.replace("-", "_")
-        if not equals or key not in allowed:
+        if not equals:
             raise ParameterError(
-                f"--set takes NAME=VALUE with a name out of {', '.join(allowed)}; got {setting!r}"
+                f"--set {setting}: write it as NAME=VALUE; {called} takes: {', '.join(allowed)}"
             )
-        chosen[key] = _value(value)
+        if key not in allowed:
+            meant = suggest(key, allowed)
+            raise ParameterError(
+                f"--set {setting}: {called} has no setting {key!r}; it takes: {', '.join(allowed)}"
+                + (f"; {meant}" if meant else "")
+            )
+        chosen[key] = _read_value(text)
+        if key in kind._parameters:
+            kind._parameters[key].check(key, chosen[key], f"--set {setting}")
     learner: PrivateClassifier = kind(epsilon, **chosen)
     return learner
 
 
-def _value(text: str) -> Any:
+def _read_value(text: str) -> Any:
     for kind in (int, float):
         try:
             return kind(text)

@@ -7,7 +7,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from contextlib import AbstractContextManager
 from dataclasses import dataclass
-from typing import Any, Protocol
+from typing import Protocol
 
 import numpy as np
 import numpy.typing as npt
@@ -16,19 +16,13 @@ from privet.errors import TableError
 from privet.question import Question
 from privet.schema import Schema
 from privet.schema.problems import What
-
-Tables = list[npt.NDArray[np.int64]]
-
-
-#: Encoded rows: codes (one line per attribute), classes, and how often each row stands for (empty:
-#: once).
-Rows = tuple[npt.NDArray[Any], npt.NDArray[Any], npt.NDArray[np.int64]]
+from privet.typed import Tables, WeightedRows
 
 
 class CountSource(Protocol):
     """Exact counts of one table under one schema."""
 
-    def rows(self) -> Iterator[Rows]:
+    def rows(self) -> Iterator[WeightedRows]:
         """The encoded rows, block by block, for what stays inside the boundary."""
 
     def parts(self, n_parts: int, key: bytes) -> Sequence[CountSource]:

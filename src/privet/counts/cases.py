@@ -17,9 +17,10 @@ import numpy as np
 import numpy.typing as npt
 
 from privet.cells import Cells
-from privet.counts.base import Tables, check_totals
+from privet.counts.base import check_totals
 from privet.counts.postgres_codes import FENCE
 from privet.question import Partition, Question
+from privet.typed import Tables
 
 _MAX_NODES = 1 << 13  # of all trees: a statement of about a megabyte
 _MAX_DEPTH = 32

@@ -10,12 +10,13 @@ import numpy as np
 import numpy.typing as npt
 
 from privet.cells import Cells
-from privet.counts.base import Tables, check_totals
+from privet.counts.base import check_totals
 from privet.counts.histograms import Histograms
 from privet.counts.leaf_bits import STRIP, LeafBits, fitting
 from privet.parallel import count_cores, for_each_part
 from privet.question import Question
 from privet.routing import BLOCK
+from privet.typed import Tables
 
 NO_WEIGHTS = np.empty(0, dtype=np.int64)
 #: With fewer rows or trees, making tables to look leaves up would take longer than walking.

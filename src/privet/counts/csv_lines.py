@@ -25,10 +25,10 @@ from privet.schema import Schema
 _FIELD = '"(?:[^"]|"")*"|[^"{d}][^{d}]*|'
 
 
-Query = tuple[str, dict[str, Any]]
+BoundSQL = tuple[str, dict[str, Any]]
 
 
-def csv_relation(path: Path) -> tuple[Query, Query]:
+def csv_relation(path: Path) -> tuple[BoundSQL, BoundSQL]:
     """The table, and a question whether some line is no record, each as SQL with its bound
     values.
     """

@@ -22,7 +22,7 @@ from privet.counts.sql import (
     with_tables,
 )
 from privet.schema import Attribute, Categorical, Numeric, Schema
-from privet.schema.attributes import Kind
+from privet.schema.attributes import ValueKind
 from privet.schema.problems import What
 from privet.schema.steps import look_up
 
@@ -58,7 +58,7 @@ class Relation(Protocol):
     def columns(self) -> dict[str, str]: ...
 
 
-def kind_of(sql_type: str) -> Kind | None:
+def kind_of(sql_type: str) -> ValueKind | None:
     """What a DuckDB column holds; None where it cannot match."""
     family = sql_type.partition("(")[0]
     if family in ("VARCHAR", "ENUM", '"NULL"'):  # the last: a column that holds nothing at all
@@ -201,7 +201,7 @@ def _columns_of(schema: Schema) -> list[tuple[str, str, Attribute]]:
 
 
 def problem_tests(
-    statement: Statement, attribute: Attribute, column: str, kind: Kind, name: str
+    statement: Statement, attribute: Attribute, column: str, kind: ValueKind, name: str
 ) -> Iterator[tuple[What, str]]:
     """Conditions that hold for a row that does not fit."""
     quoted_column = f"t.{quoted(column)}"

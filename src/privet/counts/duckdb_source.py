@@ -14,15 +14,16 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from privet.counts.base import Division, Rows, Tables
+from privet.counts.base import Division
 from privet.counts.counting import NO_WEIGHTS, Counting
 from privet.counts.duckdb_codes import Reading, copied, encoded_statement, reading_statement
 from privet.counts.duckdb_connection import chunks, execute
-from privet.counts.kept import NOBODY, Encoded, KeptRows, kept_rows
+from privet.counts.kept import NOBODY, KeptRows, PeopleRows, kept_rows
 from privet.errors import TableError
 from privet.progress import is_watched, polled, tell
 from privet.question import Question
 from privet.schema import Schema
+from privet.typed import Tables, WeightedRows
 
 if TYPE_CHECKING:
     from privet.counts.duckdb import DuckDBTable
@@ -68,7 +69,7 @@ class DuckDBSource:
             counting.add(*rows)
         return counting.tables()
 
-    def rows(self) -> Iterator[Rows]:
+    def rows(self) -> Iterator[WeightedRows]:
         with self._lock:  # other threads wait until the snapshot of one has ended
             kept = self._rows if self._snapshots else None
         if kept is not None:
@@ -99,7 +100,7 @@ class DuckDBSource:
                 self._kept = kept_rows(self._schema, self._read("reading the table"))
             return self._kept
 
-    def _read(self, what: str) -> Iterator[Encoded]:
+    def _read(self, what: str) -> Iterator[PeopleRows]:
         """The rows that count, block by block, in one statement; a number for each person where
         people are named.
         """
@@ -149,7 +150,7 @@ class DuckDBPart(DuckDBSource):
         super().__init__(whole._table, whole._schema)
         self._whole, self._part, self._division = whole, part, division
 
-    def rows(self) -> Iterator[Rows]:
+    def rows(self) -> Iterator[WeightedRows]:
         # In another snapshot, or divided otherwise, somebody could be in two parts that were paid
         # for once.
         with self._whole._lock:

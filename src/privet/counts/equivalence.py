@@ -14,7 +14,6 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import numpy as np
-import numpy.typing as npt
 
 from privet.counts.duckdb import DuckDBTable
 from privet.counts.duckdb_codes import kind_of
@@ -26,11 +25,11 @@ from privet.counts.postgres_codes import number_expression
 from privet.counts.postgres_connections import blocks
 from privet.counts.sql import quoted, text_number
 from privet.errors import ParameterError, TableError
+from privet.typed import Ints
 
 if TYPE_CHECKING:
     import duckdb
 
-Integers = npt.NDArray[np.int64]
 
 # q0, q1, ..., the value s, and its rows n; never a table of the owner's
 _COUNTED = '"temp"."main"."privet_counted"'
@@ -59,7 +58,7 @@ class EquivalenceClasses:
     ordered: bool
     _cursor: duckdb.DuckDBPyConnection
 
-    def counts(self) -> tuple[Integers, Integers, Integers]:
+    def counts(self) -> tuple[Ints, Ints, Ints]:
         """A class, a value that occurs in it, and in how many of its rows: three arrays, with each
         pair once.
         """

@@ -18,15 +18,16 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from privet.counts.base import Division, Rows
+from privet.counts.base import Division
 from privet.counts.counting import NO_WEIGHTS
 from privet.errors import TableError
 from privet.progress import tell
 from privet.schema import Schema
+from privet.typed import WeightedRows
 
 #: Codes, classes, and what tells people apart: a number per row, or nothing where people are not
 #: named.
-Encoded = tuple[npt.NDArray[Any], npt.NDArray[Any], npt.NDArray[np.uint64]]
+PeopleRows = tuple[npt.NDArray[Any], npt.NDArray[Any], npt.NDArray[np.uint64]]
 NOBODY = np.empty(0, dtype=np.uint64)
 _MAX_POINTS = 1 << 18  # of a domain: equal rows of it are kept once, with how many they are
 _CHUNK = 1 << 22  # rows of a group that are divided at a time
@@ -92,14 +93,14 @@ class KeptRows:
             "make room there, or name another folder in the environment variable TMPDIR"
         )
 
-    def blocks(self) -> Iterator[Rows]:
+    def blocks(self) -> Iterator[WeightedRows]:
         """All rows, block by block."""
         for number, block in enumerate(self._blocks):
             codes, classes, weights, _ = self._read(block)
             yield codes, classes, weights
             tell("counting", (number + 1) / len(self._blocks))
 
-    def part(self, division: Division, part: int) -> Iterator[Rows]:
+    def part(self, division: Division, part: int) -> Iterator[WeightedRows]:
         """The rows of one part. Everybody's part depends on the key and, where people are named, on
         who they are alone.
         """
@@ -146,7 +147,7 @@ class KeptRows:
         return codes, classes, weights, take(n, np.uint64) if block.named else NOBODY
 
 
-def kept_rows(schema: Schema, blocks: Iterable[Encoded]) -> KeptRows:
+def kept_rows(schema: Schema, blocks: Iterable[PeopleRows]) -> KeptRows:
     """Keep these rows; those of a small domain as counts of its points, which may be far fewer."""
     kept = KeptRows(schema)
     try:
@@ -161,7 +162,7 @@ def kept_rows(schema: Schema, blocks: Iterable[Encoded]) -> KeptRows:
     return kept
 
 
-def _points(schema: Schema, blocks: Iterable[Encoded]) -> Rows:
+def _points(schema: Schema, blocks: Iterable[PeopleRows]) -> WeightedRows:
     """The points of the domain that occur, and how often each does."""
     shape = (*schema.sizes, schema.n_classes)
     times = np.zeros(math.prod(shape), dtype=np.int64)

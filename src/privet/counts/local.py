@@ -24,12 +24,11 @@ import numpy as np
 import numpy.typing as npt
 
 from privet.cells import Cells
+from privet.typed import Bools, Floats
 
-Floats = npt.NDArray[np.float64]
-Mask = npt.NDArray[np.bool_]
 #: No table has more rows, and thousands of such counts can be added up.
 MOST_COUNT = 1 << 50
-Box = Mapping[int, Mask]  # the codes that are allowed, by attribute; what is not listed is free
+Box = Mapping[int, Bools]  # the codes that are allowed, by attribute; what is not listed is free
 
 
 @dataclass(frozen=True)
@@ -67,7 +66,7 @@ def whole_counts(counts: Floats) -> npt.NDArray[np.int64]:
 class Histogram(Protocol):
     """The reports about one cell by the values of one attribute."""
 
-    def sets(self, masks: Mask) -> Estimate:
+    def sets(self, masks: Bools) -> Estimate:
         """Class counts of some sets of values: a line of ``masks`` is a set."""
 
 

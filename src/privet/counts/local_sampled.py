@@ -23,9 +23,10 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from privet.counts.local import Box, Estimate, Mask, Response, restricted
+from privet.counts.local import Box, Estimate, Response, restricted
 from privet.errors import QuestionError
 from privet.schema import Schema
+from privet.typed import Bools
 
 
 @dataclass(frozen=True)
@@ -40,7 +41,7 @@ class Group:
     response: Response
     places: npt.NDArray[np.intp]
 
-    def inside(self, box: Box, without: int = -1) -> Mask:
+    def inside(self, box: Box, without: int = -1) -> Bools:
         """Whose report lies in a box, whatever it says about one attribute."""
         keep = np.ones(len(self.classes), dtype=bool)
         for line, a in zip(self.codes, self.attributes, strict=True):
@@ -164,7 +165,7 @@ class _Part:
 
     n_reports: int
     response: Response
-    boxes: tuple[tuple[npt.NDArray[np.int64], int, Mask], ...]
+    boxes: tuple[tuple[npt.NDArray[np.int64], int, Bools], ...]
 
     @property
     def precision(self) -> float:
@@ -181,7 +182,7 @@ class SampledHistogram:
     def __init__(self, parts: Sequence[_Part], n_people: int, n_classes: int) -> None:
         self._parts, self._n_people, self._n_classes = parts, n_people, n_classes
 
-    def sets(self, masks: Mask) -> Estimate:
+    def sets(self, masks: Bools) -> Estimate:
         shape, n = (len(masks), self._n_classes), self._n_people
         counts, variances, squares = np.zeros(shape), np.zeros(shape), 0.0
         in_all = sum(part.n_reports * part.precision for part in self._parts)

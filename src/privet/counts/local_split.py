@@ -11,7 +11,8 @@ from typing import Any, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from privet.counts.local import Box, Estimate, Floats, Mask, Response
+from privet.counts.local import Box, Estimate, Response
+from privet.typed import Bools, Floats
 
 
 class SplitReports:
@@ -76,7 +77,7 @@ class SplitView:
         size = reports.responses[attribute].size
         # What a report says about boxes that allow the same values of the attribute is added up at
         # once.
-        weights: dict[bytes, tuple[Mask, Floats]] = {}
+        weights: dict[bytes, tuple[Bools, Floats]] = {}
         for number, box in enumerate(self._cell):
             allowed = box.get(attribute, np.ones(size, dtype=bool))
             before = weights.get(allowed.tobytes(), (allowed, np.zeros(reports.n_reports)))[1]
@@ -113,7 +114,7 @@ class _Part(NamedTuple):
     reported value and class.
     """
 
-    allowed: Mask
+    allowed: Bools
     sums: Floats
 
 
@@ -134,7 +135,7 @@ class SplitHistogram:
     ) -> None:
         self._parts, self._products, self._response, self._label = parts, products, response, label
 
-    def sets(self, masks: Mask) -> Estimate:
+    def sets(self, masks: Bools) -> Estimate:
         shape = (len(masks), self._label.size)
         factors = [self._factors(masks & part.allowed) for part in self._parts]
         sums = sum(
@@ -146,7 +147,7 @@ class SplitHistogram:
             squares += (1 if i == j else 2) * (factors[i] * factors[j]) @ product
         return _by_class(sums, squares, self._label)
 
-    def _factors(self, chosen: Mask) -> Floats:
+    def _factors(self, chosen: Bools) -> Floats:
         """What each reported value says about each set of values; nothing about a set of none."""
         inside, outside = self._response.weights(chosen.sum(axis=1, keepdims=True))
         return np.asarray(np.where(chosen, inside, outside))

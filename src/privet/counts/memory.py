@@ -12,12 +12,12 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from privet.counts.base import Rows, Tables
 from privet.counts.counting import NO_WEIGHTS, Counting
 from privet.question import Question
 from privet.schema import Schema
 from privet.schema.encode import Encoded, check_structure, encode, problems
 from privet.schema.problems import What
+from privet.typed import Tables, WeightedRows
 
 #: Rows at a time, so that what is computed for each of them takes little memory.
 BLOCK = 1 << 18
@@ -70,7 +70,7 @@ class MemorySource:
         counting.add(self._matrix.codes, self._matrix.classes, NO_WEIGHTS)
         return counting.tables()
 
-    def rows(self) -> Iterator[Rows]:
+    def rows(self) -> Iterator[WeightedRows]:
         codes, classes = self._matrix.codes, self._matrix.classes
         for low in range(0, len(classes), BLOCK):
             yield (

@@ -16,7 +16,7 @@ from urllib.parse import parse_qs
 
 import numpy as np
 
-from privet.counts.base import Division, Rows, Tables
+from privet.counts.base import Division
 from privet.counts.cases import Cases
 from privet.counts.counting import Counting
 from privet.counts.postgres_codes import (
@@ -26,13 +26,14 @@ from privet.counts.postgres_codes import (
     number_expression,
     problem_tests,
 )
-from privet.counts.postgres_connections import Connections, answer, blocks
+from privet.counts.postgres_connections import PostgresConnections, answer, blocks
 from privet.counts.radix import CodeRadix
 from privet.counts.sql import quoted, structure_problems, used_codes
 from privet.errors import QuestionError, TableError
 from privet.question import Question
 from privet.schema import Attribute, Categorical, Schema
 from privet.schema.problems import What, raise_if_any
+from privet.typed import Tables, WeightedRows
 
 if TYPE_CHECKING:
     from privet.counts.postgres_connections import Connection
@@ -73,7 +74,7 @@ class PostgresTable:
     name: str
     relation: str
     oid: int
-    connections: Connections = field(repr=False)
+    connections: PostgresConnections = field(repr=False)
 
     def answer(self, sql: str, values: Sequence[Any] = ()) -> list[tuple[Any, ...]]:
         """What the server answers to one statement."""
@@ -169,7 +170,7 @@ def table_of_server(url: str) -> PostgresTable:
             "a PostgreSQL table is given as postgresql://user@host/database?table=schema.table"
         )
     rest = "&".join(pair for pair in query.split("&") if pair and not pair.startswith("table="))
-    connections = Connections(f"{server}?{rest}" if rest else server)
+    connections = PostgresConnections(f"{server}?{rest}" if rest else server)
     with connections.connection() as connection:
         found = answer(connection, _TABLES, names, names[0])
     found = [row for row in found if row[3]] or found  # as it is written, or else whatever its case
@@ -218,7 +219,7 @@ class PostgresSource:
                 counting.add(*rows)
             return counting.tables()
 
-    def rows(self) -> Iterator[Rows]:
+    def rows(self) -> Iterator[WeightedRows]:
         with self._encoded() as (connection, bound, encoded):
             yield from self._groups(
                 [f"c{a}" for a in range(len(self._schema.names))], connection, bound, encoded
@@ -255,7 +256,7 @@ class PostgresSource:
 
     def _groups(
         self, names: list[str], connection: Connection, bound: Bound, encoded: str
-    ) -> Iterator[Rows]:
+    ) -> Iterator[WeightedRows]:
         """Groups of equal rows as codes, classes and weights; codes that were not selected are
         zero.
         """

@@ -16,7 +16,7 @@ from typing import Any
 from privet.counts.base import Division
 from privet.counts.sql import quoted
 from privet.schema import Attribute, Categorical, Numeric, Schema
-from privet.schema.attributes import Kind
+from privet.schema.attributes import ValueKind
 from privet.schema.problems import What
 
 #: Keeps a subquery apart, so that what it selects is computed once for each row. In quotes, as
@@ -45,7 +45,7 @@ class Bound:
         return f"${len(self.values)}::{sql_type}"
 
 
-def kind_of(sql_type: str) -> Kind | None:
+def kind_of(sql_type: str) -> ValueKind | None:
     """What a column holds; None where it cannot match."""
     if sql_type in ("text", "enum"):
         return "text"

@@ -31,7 +31,7 @@ _SETTINGS = {
 }
 
 
-class Connections:
+class PostgresConnections:
     """Connections to one database, kept for the next question. Several threads may use it at once.
 
     Args:

@@ -9,8 +9,8 @@ from collections.abc import Mapping, Sequence
 import numpy as np
 import numpy.typing as npt
 
-from privet.counts.base import Rows
 from privet.schema import Schema
+from privet.typed import WeightedRows
 
 _MOST = 1 << 62  # what a signed 64-bit number holds without care
 
@@ -65,7 +65,7 @@ class CodeRadix(MixedRadix):
 
     def rows(
         self, numbers: Sequence[npt.NDArray[np.int64]], weights: npt.NDArray[np.int64]
-    ) -> Rows:
+    ) -> WeightedRows:
         """Groups of equal rows from their numbers; codes of other attributes are zero."""
         columns = self.columns(numbers)
         codes = np.zeros((self._width, len(weights)), dtype=np.uint16)

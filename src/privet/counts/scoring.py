@@ -20,6 +20,7 @@ from privet.parallel import for_each_range
 from privet.routing import Routes
 from privet.schema import Schema
 from privet.tree import Tree
+from privet.typed import Floats, Ints
 
 #: Weights and derivatives are whole multiples of 1/UNIT: sums of floats would not have a
 #: sensitivity.
@@ -30,9 +31,6 @@ CLIP = {2: UNIT * 3 // 4}
 CLIP_MORE_CLASSES = UNIT
 MAX_TREES = 10_000
 MAX_SCORE = 1e6
-
-Floats = npt.NDArray[np.float64]
-Ints = npt.NDArray[np.int64]
 
 
 class Scoring:

@@ -20,16 +20,17 @@ from typing import Any, TypeVar
 
 import numpy as np
 
-from privet.counts.base import Division, Rows, Tables
+from privet.counts.base import Division
 from privet.counts.cases import Cases
 from privet.counts.counting import Counting
 from privet.counts.radix import CodeRadix
-from privet.counts.spark_codes import FENCE, Coder, Place, encoded_rows, part_of, with_values
+from privet.counts.spark_codes import FENCE, Coder, SparkColumn, encoded_rows, part_of, with_values
 from privet.counts.sql import structure_problems, used_codes
 from privet.errors import MissingDependency, TableError
 from privet.question import Question
 from privet.schema import Attribute, Categorical, Schema
 from privet.schema.problems import What, raise_if_any
+from privet.typed import Tables, WeightedRows
 
 _MAX_NODES = 1 << 11  # of all trees: Spark walks expressions by recursion, and compiles them
 _MAX_DEPTH = 16
@@ -90,11 +91,12 @@ class SparkTable:
         )
 
     @cached_property
-    def places(self) -> dict[str, Place]:
+    def places(self) -> dict[str, SparkColumn]:
         """Where each column stands, and its type."""
         fields = self.ask(lambda: self.frame.schema.fields)
         places = {
-            column.name: Place(i, column.dataType.typeName()) for i, column in enumerate(fields)
+            column.name: SparkColumn(i, column.dataType.typeName())
+            for i, column in enumerate(fields)
         }
         if len(places) < len(fields):
             raise TableError(f"{self.name} has two columns of the same name; rename one of them")
@@ -227,7 +229,7 @@ class SparkSource:
             np.stack([column.to_numpy() for column in batch.columns], axis=1) for batch in answer
         )
 
-    def rows(self) -> Iterator[Rows]:
+    def rows(self) -> Iterator[WeightedRows]:
         yield from self._groups([f"c{a}" for a in range(len(self._schema.names))])
 
     def parts(self, n_parts: int, key: bytes) -> Sequence[SparkPart]:
@@ -276,7 +278,7 @@ class SparkSource:
         )
         return self._table.ask(lambda: kept.selectExpr(*codes, "who"))
 
-    def _groups(self, names: list[str]) -> Iterator[Rows]:
+    def _groups(self, names: list[str]) -> Iterator[WeightedRows]:
         """Groups of equal rows as codes, classes and weights; codes that were not selected are
         zero.
         """

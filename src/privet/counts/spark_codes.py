@@ -17,7 +17,7 @@ from functools import cache, cached_property
 from typing import Any
 
 from privet.schema import Attribute, Categorical, Numeric, Schema
-from privet.schema.attributes import Kind
+from privet.schema.attributes import ValueKind
 from privet.schema.problems import What
 
 _INTEGERS = ("byte", "short", "integer", "long")
@@ -51,7 +51,7 @@ _SPACES = " \t\n\v\f\r"
 
 
 @dataclass(frozen=True)
-class Place:
+class SparkColumn:
     """Where a column stands in the table, and Spark's name of its type."""
 
     position: int
@@ -63,7 +63,7 @@ class Place:
         return f"v{self.position}"
 
     @property
-    def kind(self) -> Kind | None:
+    def kind(self) -> ValueKind | None:
         """What it holds; None where it cannot match."""
         # the last: a column that holds nothing at all
         if self.type in ("string", "char", "varchar", "void"):
@@ -95,7 +95,7 @@ def _text(value: str) -> str:
     return f"CAST({value} AS STRING) COLLATE UTF8_BINARY"
 
 
-def by_position(rows: Any, places: Iterable[Place]) -> Any:
+def by_position(rows: Any, places: Iterable[SparkColumn]) -> Any:
     """Some columns, named v0, v1, ... by their position, whatever names they had, also where Spark
     cannot tell two of them apart.
     """
@@ -114,7 +114,7 @@ class Coder:
 
     name: str
     attribute: Attribute
-    place: Place
+    place: SparkColumn
 
     @property
     def text(self) -> str | None:
@@ -332,7 +332,7 @@ def _literal(text: str) -> str:
     return f"CAST(X'{text.encode().hex()}' AS STRING)"
 
 
-def with_values(rows: Any, coders: list[Coder], functions: Any, *others: Place) -> Any:
+def with_values(rows: Any, coders: list[Coder], functions: Any, *others: SparkColumn) -> Any:
     """The columns by position, with others, and beside them what the coders look at. ``functions``
     are those of the session's kind.
     """
@@ -349,7 +349,9 @@ def with_values(rows: Any, coders: list[Coder], functions: Any, *others: Place) 
     return values.selectExpr("*", *positions) if positions else values
 
 
-def encoded_rows(rows: Any, places: Mapping[str, Place], schema: Schema, functions: Any) -> Any:
+def encoded_rows(
+    rows: Any, places: Mapping[str, SparkColumn], schema: Schema, functions: Any
+) -> Any:
     """A DataFrame of the code columns c0, c1, ... and the class y, of the rows that count; with
     ``who`` where people are named.
     """

@@ -13,7 +13,7 @@ from typing import Any
 from privet.errors import ParameterError
 from privet.question import Question
 from privet.schema import Schema
-from privet.schema.attributes import Attribute, Categorical, Kind, Numeric
+from privet.schema.attributes import Attribute, Categorical, Numeric, ValueKind
 from privet.schema.problems import What
 
 #: Values that are searched one after the other; more are joined.
@@ -42,7 +42,7 @@ class Statement:
 
 
 def code_expression(
-    statement: Statement, attribute: Attribute, column: str, kind: Kind, name: str
+    statement: Statement, attribute: Attribute, column: str, kind: ValueKind, name: str
 ) -> str:
     """The code of a column's value, as :mod:`privet.schema.encode` would give it. ``name`` is
     unique in the statement.
@@ -53,7 +53,7 @@ def code_expression(
 
 
 def place_expression(
-    statement: Statement, lookup: Mapping[Any, int], column: str, kind: Kind, name: str
+    statement: Statement, lookup: Mapping[Any, int], column: str, kind: ValueKind, name: str
 ) -> str:
     """The place (from 1) of a column's value among those that are looked up; null where it is none
     of them.
@@ -62,7 +62,7 @@ def place_expression(
     return f"list_position({listed}, {_exact(column, kind)})"
 
 
-def _exact(column: str, kind: Kind) -> str:
+def _exact(column: str, kind: ValueKind) -> str:
     """A column's value to be compared. A collation would let one row match two values, and count
     twice.
     """
@@ -71,12 +71,12 @@ def _exact(column: str, kind: Kind) -> str:
     )
 
 
-def _type(kind: Kind) -> str:
+def _type(kind: ValueKind) -> str:
     return "VARCHAR" if kind == "text" else "DOUBLE"
 
 
 def _categorical(
-    statement: Statement, attribute: Categorical, column: str, kind: Kind, name: str
+    statement: Statement, attribute: Categorical, column: str, kind: ValueKind, name: str
 ) -> str:
     lookup, value = attribute.lookup(kind), f"t.{quoted(column)}"
     if kind == "bool":
@@ -115,7 +115,7 @@ def text_number(column: str) -> str:
     return f"CASE WHEN NOT contains({column}, '_') THEN TRY_CAST({column} AS DOUBLE) END"
 
 
-def number_of(column: str, kind: Kind) -> str:
+def number_of(column: str, kind: ValueKind) -> str:
     """A column as numbers."""
     if kind == "text":
         return text_number(column)
@@ -126,7 +126,9 @@ def number_of(column: str, kind: Kind) -> str:
     )
 
 
-def _numeric(statement: Statement, attribute: Numeric, column: str, kind: Kind, name: str) -> str:
+def _numeric(
+    statement: Statement, attribute: Numeric, column: str, kind: ValueKind, name: str
+) -> str:
     number = number_of(column, kind)
     cuts = [
         statement.bind(f"{name}_{i}", edge) for i, edge in enumerate(attribute.cuts[1:-1], start=1)
@@ -169,7 +171,7 @@ def with_tables(tables: list[str]) -> str:
 
 
 def structure_problems(
-    schema: Schema, kinds: Mapping[str, Kind | None], fractions: Container[str]
+    schema: Schema, kinds: Mapping[str, ValueKind | None], fractions: Container[str]
 ) -> list[tuple[str, What]]:
     """Columns that are absent or cannot match, by what the columns of a table hold; ``fractions``
     are those of floating point.

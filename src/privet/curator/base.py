@@ -24,11 +24,11 @@ from privet.mechanisms.selection import Selection
 from privet.model import Model
 from privet.queries import (
     Answer,
-    Choice,
-    Choices,
     ChooseModel,
     ChoosePartition,
     ChooseSplits,
+    ChosenIndex,
+    ChosenSplits,
     Confusion,
     Count,
     CountBy,
@@ -261,7 +261,7 @@ class AnyCurator(ABC):
         epsilon: Number | None = None,
         *,
         mechanism: Selection = "permute-and-flip",
-    ) -> Choices:
+    ) -> ChosenSplits:
         """Return a good split for each cell: :class:`~privet.queries.ChooseSplits`."""
         return self.ask(ChooseSplits(cells, candidates, criterion, mechanism), epsilon)
 
@@ -273,7 +273,7 @@ class AnyCurator(ABC):
         *,
         handicaps: Sequence[int] | None = None,
         mechanism: Selection = "exponential",
-    ) -> Choice:
+    ) -> ChosenIndex:
         """Return the number of a partition whose counts are about farthest from what is expected:
         :class:`~privet.queries.ChoosePartition`.
         """
@@ -308,12 +308,12 @@ class AnyCurator(ABC):
 
     def choose_model(
         self, models: Sequence[Model], epsilon: Number | None = None
-    ) -> tuple[int, Choices]:
+    ) -> tuple[int, ChosenSplits]:
         """Return the number of a model that gets about the most rows right, and the answer:
         :class:`~privet.queries.ChooseModel`.
         """
         choice = self.ask(ChooseModel(models), epsilon)
-        return choice.index, Choices(**choice.terms, splits=())  # as 0.1 has it
+        return choice.index, ChosenSplits(**choice.terms, splits=())  # as 0.1 has it
 
     def draw_tree(
         self, space: TreeSpace, epsilon: Number | None = None, *, weighting: Sequence[Tree] = ()

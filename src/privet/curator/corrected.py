@@ -6,8 +6,9 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from privet.counts.local import Estimate, Floats, LocalCounts, boxes_of_cells, boxes_of_nodes
+from privet.counts.local import Estimate, LocalCounts, boxes_of_cells, boxes_of_nodes
 from privet.question import Partition
+from privet.typed import Floats
 
 
 def counted(source: LocalCounts, partition: Partition) -> tuple[Estimate, Floats | None]:

@@ -9,6 +9,7 @@ from contextlib import contextmanager
 from typing import TypeVar
 
 from privet.budget import NOTHING, Budget, Cost, Number, exact_epsilon
+from privet.checks import check_integer
 from privet.counts.base import CountSource, Table
 from privet.counts.open import open_table
 from privet.curator.accounting import Accounting
@@ -177,8 +178,7 @@ class Curator(Accounting, AnyCurator):
         names one), never by position or content. Cost: ``epsilon`` once (parallel composition over
         disjoint people). They are asked within :meth:`snapshot`.
         """
-        if isinstance(n_parts, bool) or not isinstance(n_parts, int) or not 1 <= n_parts <= 10_000:
-            raise ParameterError(f"n_parts must be a whole number from 1 to 10000, got {n_parts!r}")
+        n_parts = check_integer("n_parts", n_parts, 1, 10_000)
         amount = exact_epsilon("epsilon", epsilon)
         budget = Budget(Cost.pure(amount).promised(self.schema).epsilon)
         # divides when it is first asked

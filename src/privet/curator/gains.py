@@ -11,9 +11,10 @@ import numpy as np
 import numpy.typing as npt
 
 from privet.cells import Split
-from privet.counts.local import Box, Estimate, Floats, LocalCounts, restricted, whole_counts
+from privet.counts.local import Box, Estimate, LocalCounts, restricted, whole_counts
 from privet.mechanisms.criteria import Criterion
 from privet.schema import Schema
+from privet.typed import Floats
 
 #: The chance that noise alone makes a cell split, over all of its candidates.
 LEVEL = 0.1

@@ -13,7 +13,8 @@ import numpy as np
 
 from privet.budget import NOTHING, Cost, Number, Unit
 from privet.cells import Cells
-from privet.counts.local import Estimate, Floats, LocalCounts, boxes_of_cells, whole_counts
+from privet.checks import check_integer
+from privet.counts.local import Estimate, LocalCounts, boxes_of_cells, whole_counts
 from privet.curator.base import AnyCurator
 from privet.curator.corrected import counted
 from privet.curator.gains import best_split
@@ -23,11 +24,11 @@ from privet.mechanisms.criteria import criterion_named
 from privet.mechanisms.randomness import Bits, SystemBits, uniform_below
 from privet.queries import (
     Answer,
-    Choice,
-    Choices,
     ChooseModel,
     ChoosePartition,
     ChooseSplits,
+    ChosenIndex,
+    ChosenSplits,
     Confusion,
     Count,
     DrawTree,
@@ -46,6 +47,7 @@ from privet.queries.choose_model import ModelChoice
 from privet.queries.plain import plain_cells, plain_question
 from privet.question import Partition, Question
 from privet.schema import Schema
+from privet.typed import Floats
 
 A = TypeVar("A", bound=Answer)
 _LEARNERS = (
@@ -214,7 +216,7 @@ class LocalCurator(AnyCurator):
             ]
         )
 
-    def _choose(self, query: ChooseSplits) -> Choices:
+    def _choose(self, query: ChooseSplits) -> ChosenSplits:
         """The best split for each cell among those that are above the noise; a cell that has none
         is declined.
 
@@ -234,9 +236,9 @@ class LocalCurator(AnyCurator):
             splits[0] if best is None else best for best, splits in zip(found, lists, strict=True)
         )
         declined = frozenset(cell for cell, best in enumerate(found) if best is None)
-        return Choices(**self._terms, splits=chosen, declined=declined)
+        return ChosenSplits(**self._terms, splits=chosen, declined=declined)
 
-    def _choose_partition(self, query: ChoosePartition) -> Choice:
+    def _choose_partition(self, query: ChoosePartition) -> ChosenIndex:
         """The partition whose counts are farthest from what is expected, beyond what noise alone
         would make of it, less its handicap.
         """
@@ -250,7 +252,7 @@ class LocalCurator(AnyCurator):
                 answer.tables, answer.deviations, query.expected, query.handicaps, strict=True
             )
         ]
-        return Choice(**self._terms, index=int(np.argmax(far)))
+        return ChosenIndex(**self._terms, index=int(np.argmax(far)))
 
     def _quantile(self, query: FindQuantile) -> Quantile:
         """The bin of a numeric attribute that holds its ``q``-quantile, as far as the records
@@ -303,8 +305,7 @@ class LocalCurator(AnyCurator):
         key: str = "",  # noqa: ARG002
     ) -> list[LocalCurator]:
         """Curators of disjoint random parts of the records."""
-        if isinstance(n_parts, bool) or not isinstance(n_parts, int) or not 1 <= n_parts <= 10_000:
-            raise ParameterError(f"n_parts must be a whole number from 1 to 10000, got {n_parts!r}")
+        n_parts = check_integer("n_parts", n_parts, 1, 10_000)
         part = uniform_below(self._bits, np.full(self._source.n_reports, n_parts, dtype=np.uint64))
         sources = [self._source.some(np.flatnonzero(part == number)) for number in range(n_parts)]
         return [

@@ -5,7 +5,6 @@ from __future__ import annotations
 import base64
 import json
 import zlib
-from collections.abc import Mapping
 from typing import Any, TypeVar
 
 import numpy as np
@@ -14,7 +13,6 @@ from privet.errors import LedgerError
 from privet.queries import Answer, Numbers, Query
 from privet.queries.base import read_answer
 
-Json = Mapping[str, Any]
 A = TypeVar("A", bound=Answer)
 
 

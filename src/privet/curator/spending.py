@@ -170,7 +170,7 @@ def foresee_statement(
     """Return what work of this epsilon would state, and charge nothing: whoever puts releases
     together finds out with it whether they can be, before anything is paid for.
     """
-    schema, account, paid = curator.schema, curator.account, prepaid(curator)
+    schema, account, paid = curator.schema, curator.account, curator.prepaid
     if paid is not None:
         return state_randomised(schema, paid, id=_FORESEEN, name=name, account=account)
     # without noise nothing is promised, and any amount shows whether the rest fits

@@ -7,7 +7,7 @@ is ours.
 
 from __future__ import annotations
 
-from privet.datasets.canonical import MISSING, Cells
+from privet.datasets.canonical import MISSING, CellTexts
 
 #: In dollars of 1985; from here on the price is high. A round figure that halves the market: the
 #: documentation gives prices from 5118 to 45400, most of them in the lower third.
@@ -17,7 +17,7 @@ HIGH_PRICE = 10_000
 RAW_COLUMNS = {"price": True}
 
 
-def with_price_class(cells: Cells, target: str) -> Cells:
+def with_price_class(cells: CellTexts, target: str) -> CellTexts:
     """The cars that have a price, with the class low or high."""
     priced = [row for row, price in enumerate(cells["price"]) if price != MISSING]
     kept = {name: [column[row] for row in priced] for name, column in cells.items()}

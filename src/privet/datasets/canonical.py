@@ -17,9 +17,9 @@ if TYPE_CHECKING:
     import pandas as pd
 
 #: Canonical text of each cell, by column, in order.
-Cells = dict[str, list[str]]
+CellTexts = dict[str, list[str]]
 #: The columns of a raw table in order, and whether each one holds numbers.
-Columns = Mapping[str, bool]
+NumericColumns = Mapping[str, bool]
 
 MISSING = "?"
 _CELL_END, _ROW_END = "\x1f", "\x1e"
@@ -43,7 +43,7 @@ def canonical_hash(frame: pd.DataFrame, schema: Schema) -> str:
     return hash_cells(canonical_cells(frame, columns_of(schema)))
 
 
-def canonical_cells(frame: pd.DataFrame, columns: Columns) -> Cells:
+def canonical_cells(frame: pd.DataFrame, columns: NumericColumns) -> CellTexts:
     """The canonical text of every cell of these columns, in the row order of the frame."""
     if absent := [name for name in columns if name not in frame.columns]:
         raise DatasetError(
@@ -52,7 +52,7 @@ def canonical_cells(frame: pd.DataFrame, columns: Columns) -> Cells:
     return {name: _column(name, frame[name].tolist(), numeric) for name, numeric in columns.items()}
 
 
-def hash_cells(cells: Cells) -> str:
+def hash_cells(cells: CellTexts) -> str:
     """SHA-256 over the header and the sorted rows."""
     rows = sorted(_CELL_END.join(row) for row in zip(*cells.values(), strict=True))
     text = _ROW_END.join([_CELL_END.join(cells), *rows])

@@ -71,7 +71,7 @@ _RDT_2009 = (
 _OWN = "Apache-2.0 (as Privet)"
 
 
-def _synthetic(number: int, tree: rdt2009.Tree, attributes: int, rows: int) -> Generated:
+def _synthetic(number: int, tree: rdt2009.NestedTree, attributes: int, rows: int) -> Generated:
     name = f"synthetic{number}"
     return Generated(
         name=name,
@@ -83,7 +83,7 @@ def _synthetic(number: int, tree: rdt2009.Tree, attributes: int, rows: int) -> G
     )
 
 
-def _monks(number: int, rule: monks.Rule, summary: str) -> Generated:
+def _monks(number: int, rule: monks.MonkRule, summary: str) -> Generated:
     return Generated(
         name=f"monks{number}",
         rows=432,

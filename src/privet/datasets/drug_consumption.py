@@ -6,7 +6,7 @@ The raw table has one column per drug, from CL0 (never used) and CL1 (used over 
 
 from __future__ import annotations
 
-from privet.datasets.canonical import Cells
+from privet.datasets.canonical import CellTexts
 
 #: Every drug of the questionnaire; ``semer`` is a fictitious one that uncovers over-claimers.
 DRUGS = (
@@ -35,7 +35,7 @@ RAW_COLUMNS = dict.fromkeys(DRUGS, False)
 _NOT_WITHIN_A_DECADE = ("CL0", "CL1")
 
 
-def with_user_class(cells: Cells, target: str) -> Cells:
+def with_user_class(cells: CellTexts, target: str) -> CellTexts:
     """Everybody, with the class user or non-user of one drug."""
     return cells | {
         target: ["non-user" if use in _NOT_WITHIN_A_DECADE else "user" for use in cells[target]]

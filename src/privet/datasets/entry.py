@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from importlib.resources import files
 
-from privet.datasets.canonical import Cells, columns_of
+from privet.datasets.canonical import CellTexts, columns_of
 from privet.datasets.uci import Archive
 from privet.schema import Schema
 
@@ -15,7 +15,7 @@ CC_BY = "CC BY 4.0 (as stated by UCI)"
 
 
 @dataclass(frozen=True, kw_only=True)
-class Entry:
+class CatalogEntry:
     """What is known about every set."""
 
     name: str
@@ -32,14 +32,14 @@ class Entry:
 
 
 @dataclass(frozen=True, kw_only=True)
-class Generated(Entry):
+class Generated(CatalogEntry):
     """A set that is computed: ``generate`` gives its rows, the class last."""
 
     generate: Callable[[], Iterable[tuple[str, ...]]]
 
 
 @dataclass(frozen=True, kw_only=True)
-class Fetched(Entry):
+class Fetched(CatalogEntry):
     """A set that is read or fetched: the archive, and the canonical hash of its raw table.
 
     ``raw_columns`` stand in the raw table in place of the class, which ``derive`` then adds.
@@ -49,7 +49,7 @@ class Fetched(Entry):
     archive: Archive
     sha256: str
     raw_columns: dict[str, bool] | None = None
-    derive: Callable[[Cells, str], Cells] | None = None
+    derive: Callable[[CellTexts, str], CellTexts] | None = None
     targets: tuple[str, ...] = ()
 
     def columns(self) -> dict[str, bool]:

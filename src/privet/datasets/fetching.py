@@ -6,7 +6,7 @@ from __future__ import annotations
 
 import os
 
-from privet.datasets.canonical import Cells, Columns, canonical_cells
+from privet.datasets.canonical import CellTexts, NumericColumns, canonical_cells
 from privet.datasets.download import download
 from privet.datasets.storage import cached_file, check_hash, own_file, read_cells, write_cache
 from privet.datasets.uci import Archive
@@ -15,7 +15,7 @@ from privet.errors import DatasetError
 BASE_URL = "https://archive.ics.uci.edu/static/public"
 
 
-def raw_cells(name: str, columns: Columns, archive: Archive, sha256: str) -> Cells:
+def raw_cells(name: str, columns: NumericColumns, archive: Archive, sha256: str) -> CellTexts:
     """The canonical cells of the raw table with this hash."""
     if path := own_file(name):
         cells = read_cells(path, columns)
@@ -39,7 +39,7 @@ def raw_cells(name: str, columns: Columns, archive: Archive, sha256: str) -> Cel
     return cells
 
 
-def _fetched(name: str, columns: Columns, archive: Archive, sha256: str) -> Cells:
+def _fetched(name: str, columns: NumericColumns, archive: Archive, sha256: str) -> CellTexts:
     import pandas as pd
 
     base = os.environ.get("PRIVET_DATA_URL") or BASE_URL

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
-from privet.datasets.canonical import MISSING, Cells
+from privet.datasets.canonical import MISSING, CellTexts
 from privet.datasets.catalog import find
 from privet.datasets.entry import Fetched
 from privet.datasets.fetching import raw_cells
@@ -75,7 +75,7 @@ def load(name: str, *, target: str | None = None) -> Dataset:
     return _dataset(name, cells, schema)
 
 
-def _dataset(name: str, cells: Cells, schema: Schema) -> Dataset:
+def _dataset(name: str, cells: CellTexts, schema: Schema) -> Dataset:
     import pandas as pd
 
     data: dict[str, list[str] | list[float]] = {}

@@ -9,7 +9,7 @@ from collections.abc import Callable, Iterator
 from itertools import product
 
 Robot = tuple[int, int, int, int, int, int]
-Rule = Callable[[Robot], bool]
+MonkRule = Callable[[Robot], bool]
 SIZES = (3, 3, 2, 3, 4, 2)
 
 
@@ -32,7 +32,7 @@ def third(robot: Robot) -> bool:
     return (a5 == 3 and a4 == 1) or (a5 != 4 and a2 != 3)
 
 
-def rows(rule: Rule) -> Iterator[tuple[str, ...]]:
+def rows(rule: MonkRule) -> Iterator[tuple[str, ...]]:
     """All robots in order, with class ``"1"`` where the rule holds."""
     a1, a2, a3, a4, a5, a6 = (range(1, size + 1) for size in SIZES)
     for robot in product(a1, a2, a3, a4, a5, a6):

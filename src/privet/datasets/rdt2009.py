@@ -15,29 +15,29 @@ import hashlib
 from collections.abc import Iterator, Sequence
 
 #: A leaf (the label), or the number of the attribute to look at with the trees for 0 and for 1.
-Tree = int | tuple[int, "Tree", "Tree"]
+NestedTree = int | tuple[int, "NestedTree", "NestedTree"]
 
 FLIP = 0.05
 _ROW_BYTES = 8
 
-TREE_1: Tree = (
+TREE_1: NestedTree = (
     1,
     (2, (4, (8, 0, 1), (9, 0, 1)), (5, 1, (10, 0, (7, 1, 0)))),
     (3, (6, (7, 1, 0), (8, 0, 1)), (9, (4, 0, 1), (10, (5, 1, 0), (2, 0, 1)))),
 )
-TREE_2: Tree = (
+TREE_2: NestedTree = (
     1,
     (2, (3, 0, 1), (4, 1, (5, 0, 1))),
     (6, (4, (3, 1, 0), 0), (5, (2, 0, 1), 1)),
 )
-TREE_3: Tree = (
+TREE_3: NestedTree = (
     4,
     (1, (2, 0, (3, 0, 1)), (5, (6, 1, 0), 1)),
     (7, (3, (2, 0, 1), (6, 1, 0)), (1, (5, 0, 1), 0)),
 )
 
 
-def label(tree: Tree, bits: Sequence[int]) -> int:
+def label(tree: NestedTree, bits: Sequence[int]) -> int:
     """The label that the tree gives to a row; ``bits[0]`` is attribute 1."""
     while not isinstance(tree, int):
         attribute, zero, one = tree
@@ -45,7 +45,7 @@ def label(tree: Tree, bits: Sequence[int]) -> int:
     return tree
 
 
-def rows(name: str, tree: Tree, attributes: int, n: int) -> Iterator[tuple[str, ...]]:
+def rows(name: str, tree: NestedTree, attributes: int, n: int) -> Iterator[tuple[str, ...]]:
     """The rows of a set: its attributes and the label, which is flipped with probability 0.05."""
     stream = hashlib.shake_256(f"privet {name}".encode()).digest(n * _ROW_BYTES)
     for start in range(0, len(stream), _ROW_BYTES):

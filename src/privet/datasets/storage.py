@@ -8,7 +8,7 @@ import os
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from privet.datasets.canonical import Cells, Columns, canonical_cells, hash_cells
+from privet.datasets.canonical import CellTexts, NumericColumns, canonical_cells, hash_cells
 from privet.errors import DatasetError
 from privet.whole_file import whole_file
 
@@ -45,7 +45,7 @@ def cache_path(name: str) -> Path:
     return base / "datasets" / f"{name}.csv"
 
 
-def read_cells(path: Path, columns: Columns) -> Cells:
+def read_cells(path: Path, columns: NumericColumns) -> CellTexts:
     """The canonical cells of a CSV file with a header."""
     import pandas as pd
 
@@ -59,7 +59,7 @@ def read_cells(path: Path, columns: Columns) -> Cells:
         raise DatasetError(f"cannot read {path}: {error}") from None
 
 
-def write_cache(name: str, cells: Cells) -> None:
+def write_cache(name: str, cells: CellTexts) -> None:
     """Put a verified table into the cache: the whole file appears under its name, or nothing."""
     import pandas as pd
 
@@ -75,7 +75,7 @@ def write_cache(name: str, cells: Cells) -> None:
         ) from None
 
 
-def check_hash(cells: Cells, expected: str) -> None:
+def check_hash(cells: CellTexts, expected: str) -> None:
     """Refuse a table that is not the expected one."""
     if (found := hash_cells(cells)) != expected:
         rows = len(next(iter(cells.values())))

@@ -27,7 +27,7 @@ from importlib.resources import files
 from statistics import median
 
 from privet.budget import Number
-from privet.explain.inputs import positive, whole
+from privet.explain.inputs import check_count, positive
 
 #: Logarithms of the same number, computed in different ways.
 _NEAR = 1e-6
@@ -36,7 +36,7 @@ Curve = Sequence[Point]
 
 
 @dataclass(frozen=True)
-class Measurement:
+class MeasuredAccuracy:
     """One line: mean accuracy of a learner, its standard error, and what it is compared with."""
 
     data: str
@@ -76,7 +76,7 @@ class Expected:
 
 def expected(epsilon: Number, rows: int) -> list[Expected]:
     """What each learner may keep of what can be learnt from so many rows."""
-    place = math.log10(positive("epsilon", epsilon) * whole("rows", rows))
+    place = math.log10(positive("epsilon", epsilon) * check_count("rows", rows))
     found = []
     for learner in learners():
         shares = [share_at(curve, place) for curve in curves(learner).values()]
@@ -94,7 +94,7 @@ def nearest(
     classes: int | None = None,
     attributes: int | None = None,
     most: int = 4,
-) -> list[Measurement]:
+) -> list[MeasuredAccuracy]:
     """The measured lines of the tables that are most like this one, for all learners.
 
     Each table stands with the size and epsilon nearest to those asked for. Likeness is the sum of
@@ -103,7 +103,7 @@ def nearest(
     """
     asked = (rows, positive("epsilon", epsilon), classes, attributes)
 
-    def distance(line: Measurement) -> float:
+    def distance(line: MeasuredAccuracy) -> float:
         pairs = zip(asked, (line.rows, line.epsilon, line.classes, line.attributes), strict=True)
         return sum(abs(math.log10(mine / its)) for mine, its in pairs if mine is not None)
 
@@ -123,7 +123,7 @@ def nearest(
 
 
 @cache
-def measured() -> tuple[Measurement, ...]:
+def measured() -> tuple[MeasuredAccuracy, ...]:
     """What was measured, noiseless lines (infinite epsilon) included."""
     text = (files("privet.explain") / "measured.csv").read_text(encoding="utf-8")
     lines = list(csv.DictReader(text.splitlines()))
@@ -133,7 +133,7 @@ def measured() -> tuple[Measurement, ...]:
             key = (line["data"], line["rows"])
             best[key] = max(best.get(key, 0.0), float(line["accuracy"]))
     return tuple(
-        Measurement(
+        MeasuredAccuracy(
             line["data"],
             int(line["attributes"]),
             int(line["classes"]),

@@ -9,11 +9,11 @@ from typing import Any
 
 from privet.budget import Number
 from privet.explain.attack import best_guess, best_test
-from privet.explain.expected import Expected, Measurement, expected, nearest
+from privet.explain.expected import Expected, MeasuredAccuracy, expected, nearest
 from privet.explain.inputs import probability
 from privet.explain.losses import Losses, losses_under
 from privet.explain.noise import Noise, noise, within
-from privet.explain.participation import Price, price, rise
+from privet.explain.participation import ParticipationCost, price, rise
 from privet.explain.posterior import highest_posterior, lowest_posterior
 from privet.explain.rows_needed import RowsNeeded, rows_for_share, rows_for_trial
 from privet.explain.setting import Setting
@@ -58,9 +58,9 @@ class Explanation:
     trial: RowsNeeded
     share: RowsNeeded | None
     rise: float
-    price: Price | None
+    price: ParticipationCost | None
     expected: tuple[Expected, ...]
-    nearest: tuple[Measurement, ...]
+    nearest: tuple[MeasuredAccuracy, ...]
 
     def to_json(self) -> dict[str, Any]:
         """All of it, with fractions as text and None for what no bound says anything about."""

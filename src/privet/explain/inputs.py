@@ -1,21 +1,21 @@
-"""What the formulas take: numbers above zero, probabilities, whole numbers."""
+"""What the formulas take: numbers above zero, probabilities, integers."""
 
 from __future__ import annotations
 
 from privet.budget import Number, exact
-from privet.checks import checked_whole
+from privet.checks import check_integer
 from privet.errors import ParameterError
 
 #: No table has more rows, and floating-point numbers count exactly up to there.
 MOST = 10**15
 
 
-def whole(name: str, value: int, low: int = 1) -> int:
-    """A whole number of at least ``low`` that is no more than there can be rows."""
-    checked_whole(name, value, low)
-    if value > MOST:
-        raise ParameterError(f"{name} must be at most {MOST:,}, got {value!r}")
-    return value
+def check_count(name: str, value: int, low: int = 1) -> int:
+    """Return an integer of at least ``low`` that is no more than there can be rows."""
+    count = check_integer(name, value, low)
+    if count > MOST:
+        raise ParameterError(f"{name} must be at most {MOST:,}, got {count}")
+    return count
 
 
 def positive(name: str, value: Number) -> float:

@@ -12,10 +12,11 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from fractions import Fraction
+from typing import get_args
 
 from privet.budget import Cost, Number, exact
-from privet.errors import ParameterError
-from privet.explain.inputs import whole
+from privet.checks import check_name
+from privet.explain.inputs import check_count
 from privet.schema import Neighbours, Schema
 
 
@@ -45,9 +46,8 @@ def losses(
         rows_per_person, neighbours: as the schema declares them.
         public_size: whether everybody knows how many rows there are. With ``"replace"`` they do.
     """
-    whole("rows_per_person", rows_per_person)
-    if neighbours not in ("add-remove", "replace"):
-        raise ParameterError(f"neighbours must be 'add-remove' or 'replace', got {neighbours!r}")
+    check_count("rows_per_person", rows_per_person)
+    check_name("neighbours", neighbours, get_args(Neighbours))
     row = exact("epsilon", epsilon)
     added, replaced = (
         _person(row, rows_per_person, "add-remove"),

@@ -13,7 +13,7 @@ from dataclasses import dataclass
 
 from privet.budget import Number
 from privet.errors import ParameterError
-from privet.explain.inputs import positive, probability, whole
+from privet.explain.inputs import check_count, positive, probability
 
 
 @dataclass(frozen=True)
@@ -52,7 +52,7 @@ def within(epsilon: Number, margin: int) -> float:
     """The probability that the noise is at most so many rows to either side: 1 - 2 p^(margin + 1) /
     (1 + p).
     """
-    whole("margin", margin, 0)
+    check_count("margin", margin, 0)
     rate = positive("epsilon", epsilon)
     p = math.exp(-rate)
     # no digit is lost where epsilon is small
@@ -80,7 +80,7 @@ def epsilon_for_margin(margin: int, confidence: Number = 0.95) -> float:
     digits.
     """
     kept = probability("confidence", confidence)
-    whole("margin", margin, 0)
+    check_count("margin", margin, 0)
     low, high = 1e-12 / (margin + 1), 2 * math.log((1 + kept) / (1 - kept))
     while (middle := (low + high) / 2) not in (low, high):
         low, high = (low, middle) if within(middle, margin) >= kept else (middle, high)

@@ -18,11 +18,11 @@ import math
 from dataclasses import dataclass
 
 from privet.budget import Number
-from privet.explain.inputs import positive, whole
+from privet.explain.inputs import check_count, positive
 
 
 @dataclass(frozen=True)
-class Price:
+class ParticipationCost:
     """What taking part costs at most: for each of the people, and in all. Infinite where no bound
     says anything any more.
     """
@@ -40,14 +40,14 @@ def rise(epsilon: Number) -> float:
         return math.inf
 
 
-def price(epsilon: Number, cost: Number, people: int = 1) -> Price:
+def price(epsilon: Number, cost: Number, people: int = 1) -> ParticipationCost:
     """The compensation for so many people who expect this cost when they do not take part."""
-    whole("people", people)
+    check_count("people", people)
     each = rise(epsilon) * positive("cost", cost)
-    return Price(each, people, each * people)
+    return ParticipationCost(each, people, each * people)
 
 
 def epsilon_for_price(budget: Number, cost: Number, people: int = 1) -> float:
     """The largest epsilon at which the budget compensates all of them."""
-    whole("people", people)
+    check_count("people", people)
     return math.log1p(positive("budget", budget) / (positive("cost", cost) * people))

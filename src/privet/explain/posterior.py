@@ -26,7 +26,7 @@ import math
 
 from privet.budget import Number
 from privet.errors import ParameterError
-from privet.explain.inputs import positive, probability, whole
+from privet.explain.inputs import check_count, positive, probability
 
 
 def highest_posterior(prior: Number, epsilon: Number) -> float:
@@ -87,4 +87,4 @@ def epsilon_among_worlds(worlds: int, believed: Number, ratio: Number = 1) -> fl
 
 
 def _others(worlds: int) -> int:
-    return whole("worlds", worlds, 2) - 1
+    return check_count("worlds", worlds, 2) - 1

@@ -28,7 +28,7 @@ from statistics import NormalDist
 
 from privet.budget import Number
 from privet.errors import ParameterError
-from privet.explain.inputs import positive, probability, whole
+from privet.explain.inputs import check_count, positive, probability
 from privet.explain.noise import epsilon_for_variance, variance
 
 
@@ -91,7 +91,7 @@ def rows_for_trial(epsilon: Number, trial: Trial | None = None) -> RowsNeeded:
 
 def rows_for_share(epsilon: Number, rows: int, share: Number = 0.5) -> RowsNeeded:
     """How many rows give a share as precisely as these rows would without noise."""
-    return _needed(epsilon, whole("rows", rows), probability("share", share))
+    return _needed(epsilon, check_count("rows", rows), probability("share", share))
 
 
 def epsilon_for_ratio(ratio: Number, rows: float, share: Number = 0.5) -> float:

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 
 from privet.budget import Number
 from privet.errors import ParameterError
-from privet.explain.inputs import positive, probability, whole
+from privet.explain.inputs import check_count, positive, probability
 from privet.explain.rows_needed import Trial
 from privet.schema import Schema
 
@@ -44,14 +44,14 @@ class Setting:
         for prior in self.priors:
             probability("prior", prior)
         probability("false_alarms", self.false_alarms)
-        whole("tolerance", self.tolerance, 0)
+        check_count("tolerance", self.tolerance, 0)
         probability("confidence", self.confidence)
         if self.cost is not None:
             positive("cost", self.cost)
         if self.rows is not None:
-            whole("rows", self.rows)
+            check_count("rows", self.rows)
         if self.people is not None:
-            whole("people", self.people)
+            check_count("people", self.people)
 
     def rows_of(self, schema: Schema | None) -> int | None:
         """The number of rows, as said here or as declared. A table that is declared empty has
@@ -60,9 +60,7 @@ class Setting:
         if self.rows is not None or schema is None:
             return self.rows
         if schema.n_rows == 0:
-            raise ParameterError(
-                "rows must be a whole number of at least 1, and the schema declares 0"
-            )
+            raise ParameterError("rows must be an integer of at least 1, and the schema declares 0")
         return schema.n_rows
 
     def people_of(self, schema: Schema | None) -> int | None:

@@ -52,7 +52,7 @@ SOURCES = (
 )
 
 
-class Line(NamedTuple):
+class Sentence(NamedTuple):
     """A sentence that each of the numbers ends, one number per epsilon."""
 
     sentence: str
@@ -63,7 +63,7 @@ class Section(NamedTuple):
     """What one part is about, and its lines."""
 
     title: str
-    lines: tuple[Line, ...]
+    lines: tuple[Sentence, ...]
 
 
 def sections(found: Sequence[Explanation], setting: Setting) -> list[Section]:
@@ -88,88 +88,88 @@ def sections(found: Sequence[Explanation], setting: Setting) -> list[Section]:
     return [section for section in told if section.lines]
 
 
-def _losses(found: Sequence[Explanation]) -> Iterator[Line]:
+def _losses(found: Sequence[Explanation]) -> Iterator[Sentence]:
     losses = [one.losses for one in found]
-    yield Line(
+    yield Sentence(
         "Whether somebody is in the table costs", tuple(short(one.presence) for one in losses)
     )
-    yield Line(
+    yield Sentence(
         "What the rows of somebody in the table say costs",
         tuple(short(one.record) for one in losses),
     )
-    yield Line(
+    yield Sentence(
         "The ledger is charged, for the neighbours that are declared",
         tuple(short(one.charged) for one in losses),
     )
 
 
-def _beliefs(found: Sequence[Explanation]) -> Iterator[Line]:
+def _beliefs(found: Sequence[Explanation]) -> Iterator[Sentence]:
     for place, belief in enumerate(found[0].beliefs):
         beliefs = [one.beliefs[place] for one in found]
         who = f"Whoever gave it {percent(belief.prior)} that somebody"
-        yield Line(
+        yield Sentence(
             f"{who} is in the table gives it afterwards at most",
             tuple(most(one.in_table) for one in beliefs),
         )
-        yield Line("... and at least", tuple(least(one.in_table_at_least) for one in beliefs))
-        yield Line(
+        yield Sentence("... and at least", tuple(least(one.in_table_at_least) for one in beliefs))
+        yield Sentence(
             f"{who} in it has some condition gives it afterwards at most",
             tuple(most(one.record) for one in beliefs),
         )
 
 
-def _attacks(found: Sequence[Explanation], setting: Setting) -> Iterator[Line]:
+def _attacks(found: Sequence[Explanation], setting: Setting) -> Iterator[Sentence]:
     attacks = [one.attack for one in found]
     accused = percent(probability("false_alarms", setting.false_alarms))
     count = (
         f"A noisy count is {_off(setting.tolerance)}, as an attack hopes that takes it at its "
         "word, with probability"
     )
-    yield Line(
+    yield Sentence(
         "A guess whether somebody is in the table is right at most (a coin: 50%)",
         tuple(most(one.guess) for one in attacks),
     )
-    yield Line(
+    yield Sentence(
         "A guess which of two conditions somebody in it has is right at most",
         tuple(most(one.guess_record) for one in attacks),
     )
-    yield Line(
+    yield Sentence(
         f"A test that accuses {accused} of the people outside finds of those inside at most",
         tuple(most(one.test) for one in attacks),
     )
-    yield Line(count, tuple(percent(one.exact_count) for one in attacks))
+    yield Sentence(count, tuple(percent(one.exact_count) for one in attacks))
 
 
-def _noise(found: Sequence[Explanation], setting: Setting) -> Iterator[Line]:
+def _noise(found: Sequence[Explanation], setting: Setting) -> Iterator[Sentence]:
     noises = [one.noise for one in found]
     often = percent(probability("confidence", setting.confidence))
-    yield Line(
+    yield Sentence(
         "A count gets noise whose standard deviation in rows is",
         tuple(number(one.deviation) for one in noises),
     )
-    yield Line(
+    yield Sentence(
         f"At least {often} of counts are off by so many rows or fewer",
         tuple(f"{one.margin:,}" for one in noises),
     )
-    yield Line("... which holds for exactly", tuple(percent(one.coverage) for one in noises))
+    yield Sentence("... which holds for exactly", tuple(percent(one.coverage) for one in noises))
 
 
-def _rows(found: Sequence[Explanation], setting: Setting) -> Iterator[Line]:
+def _rows(found: Sequence[Explanation], setting: Setting) -> Iterator[Sentence]:
     trials = [one.trial for one in found]
-    yield Line(
+    yield Sentence(
         f"A test that finds {_change(setting.trial)} needs without noise, in rows",
         tuple(f"{one.without:,}" for one in trials),
     )
-    yield Line("... and with the noise", tuple(f"{one.noisy:,}" for one in trials))
-    yield Line("... which is more by", tuple(percent(one.ratio - 1) for one in trials))
+    yield Sentence("... and with the noise", tuple(f"{one.noisy:,}" for one in trials))
+    yield Sentence("... which is more by", tuple(percent(one.ratio - 1) for one in trials))
     shares = [one.share for one in found if one.share is not None]
     if shares:
         rows = f"A share as precise as from {shares[0].without:,} rows without noise needs, in rows"
-        yield Line(rows, tuple(f"{one.noisy:,}" for one in shares))
+        yield Sentence(rows, tuple(f"{one.noisy:,}" for one in shares))
 
 
-def _price(found: Sequence[Explanation], setting: Setting) -> Iterator[Line]:
-    yield Line(
+def _price(found: Sequence[Explanation], setting: Setting) -> Iterator[Sentence]:
+    yield Sentence(
         "What a person must expect to lose rises by taking part by at most",
         tuple(most(one.rise) for one in found),
     )
@@ -177,31 +177,31 @@ def _price(found: Sequence[Explanation], setting: Setting) -> Iterator[Line]:
     if setting.cost is None or not prices:
         return
     lost = number(positive("cost", setting.cost))
-    yield Line(
+    yield Sentence(
         f"Of an expected loss of {lost}, this is for each person at most",
         tuple(at_most(one.each) for one in prices),
     )
     if prices[0].people > 1:
-        yield Line(
+        yield Sentence(
             f"... and for {prices[0].people:,} people together at most",
             tuple(at_most(one.total) for one in prices),
         )
 
 
-def _expected(found: Sequence[Explanation]) -> Iterator[Line]:
+def _expected(found: Sequence[Explanation]) -> Iterator[Sentence]:
     for place, learner in enumerate(found[0].expected):
         here = [one.expected[place] for one in found]
-        yield Line(
+        yield Sentence(
             f"In the middle of the tables, {learner.learner} keeps",
             tuple(rounded(one.middle) for one in here),
         )
-        yield Line(
+        yield Sentence(
             "... and in the worst and the best of them",
             tuple(f"{rounded(one.low)} to {rounded(one.high)}" for one in here),
         )
     if found[0].expected:
         measured = tuple(str(one.expected[0].tables) for one in found)
-        yield Line(
+        yield Sentence(
             (
                 "So many tables were measured at so many rows x epsilon (others count with their "
                 "last value)"

@@ -13,7 +13,7 @@ from privet.leaves import Weighting
 from privet.model import Model
 from privet.privacy import People, PrivacyStatement
 from privet.tree import Tree
-from privet.trees.batches import checked_people, common_facts, merged
+from privet.trees.batches import PEOPLE, common_facts, merged
 
 
 def merge(models: Sequence[Model], people: People, weighting: Weighting = "by-noise") -> Model:
@@ -28,7 +28,7 @@ def merge(models: Sequence[Model], people: People, weighting: Weighting = "by-no
     Cost, for one person: the largest epsilon of the models if ``people`` is ``"disjoint"``
     (parallel composition), their sum if it is ``"may-overlap"`` (sequential composition).
     """
-    checked_people(people)
+    PEOPLE.check("people", people)
     models = [checked_model(model) for model in models]
     if not models:
         raise ParameterError("there must be at least one model to merge")

@@ -8,7 +8,7 @@ from collections.abc import Mapping
 from os import PathLike
 from typing import Any
 
-from privet.checks import checked_whole
+from privet.checks import check_integer
 from privet.errors import ModelError, ParameterError
 from privet.mechanisms.randomness import Bits, SystemBits
 from privet.model.document import schema_from
@@ -18,6 +18,7 @@ from privet.model.shrink import STRENGTH
 from privet.model.structure import short_number, structure_from, structure_to
 from privet.plan import COMBINES, Plan
 from privet.schema import Schema
+from privet.tree import MAX_HEIGHT
 from privet.trees.random import draw_forest, height_for
 
 VERSION = 1
@@ -49,25 +50,22 @@ def draw_plan(
         combine, shrink: see :class:`~privet.RandomTreesClassifier`.
         bits: the source of randomness; tests pass a seeded one.
     """
-    checked_whole("n_trees", n_trees, 1)
-    if n_trees > MAX_TREES:
-        raise ParameterError(f"n_trees must be at most {MAX_TREES}, got {n_trees}")
+    n_trees = check_integer("n_trees", n_trees, 1, MAX_TREES)
     if (rows is None) == (height is None):
         raise ParameterError(
             "give either rows (about how many all parties have together) or height"
         )
     if height is None:
-        checked_whole("rows", rows, 1)
-        height = height_for(schema, float(rows or 1))
-    checked_whole("height", height, 1)
+        height = height_for(schema, float(check_integer("rows", rows, 1)))
+    height = check_integer("height", height, 1, MAX_HEIGHT)
     # Whose row it is, and how many somebody has, is for each party to say about its own table.
     schema = schema.declare(n_rows=None, person=None, rows_per_person=1)
     forest = draw_forest(schema, n_trees, height, SystemBits() if bits is None else bits)
     settings = {
-        "n_trees": int(n_trees),
+        "n_trees": n_trees,
         "combine": combine,
         "shrink": shrink,
-        "height": int(height),
+        "height": height,
     }
     return Plan(schema, tuple(forest), combine, shrink, settings)
 

@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-import math
+from collections.abc import Mapping
 from fractions import Fraction
 from typing import ClassVar
 
 from privet.budget import Number
 from privet.cells import Cells
+from privet.checks import ParameterCheck, RealIn
 from privet.curator import AnyCurator
 from privet.curator.spending import Spending
-from privet.errors import ParameterError
 from privet.learners.base import Growth, PrivateClassifier
 from privet.queries import Count
 from privet.question import Question
@@ -37,6 +37,9 @@ class AdditiveClassifier(PrivateClassifier):
     """
 
     _name: ClassVar[str] = "additive"
+    _parameters: ClassVar[Mapping[str, ParameterCheck]] = {
+        "damping": RealIn(above=0, most=1, none=True)
+    }
 
     def __init__(
         self,
@@ -62,19 +65,8 @@ class AdditiveClassifier(PrivateClassifier):
         )
 
 
-def chosen_damping(asked: object, n_attributes: int) -> float:
+def chosen_damping(asked: float | None, n_attributes: int) -> float:
     """The damping that was asked for, or 1 for few attributes and less for many: they repeat one
     another more often.
     """
-    if asked is None:
-        return min(1.0, FEW / n_attributes)
-    if (
-        isinstance(asked, bool)
-        or not isinstance(asked, int | float)
-        or not 0 < asked <= 1
-        or math.isnan(asked)
-    ):
-        raise ParameterError(
-            f"damping must be None or a number above 0 and at most 1, got {asked!r}"
-        )
-    return float(asked)
+    return min(1.0, FEW / n_attributes) if asked is None else float(asked)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import warnings
 from abc import abstractmethod
+from collections.abc import Mapping
 from fractions import Fraction
 from typing import Any, ClassVar, NamedTuple, Self
 
@@ -14,6 +15,7 @@ from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from privet.budget import Budget, Cost, Number
+from privet.checks import ParameterCheck, check_parameters
 from privet.counts.memory import MemoryTable
 from privet.curator import AnyCurator, Curator
 from privet.curator.spending import Spending, cost_of
@@ -47,7 +49,8 @@ class Growth(NamedTuple):
 class PrivateClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
     """A classifier that is trained through a curator and never holds rows.
 
-    Subclasses store their parameters in ``__init__`` and say in :meth:`_grow` how a model is grown.
+    Subclasses store their parameters in ``__init__``, declare in ``_parameters`` what each may be,
+    and say in :meth:`_grow` how a model is grown.
     Parameters that all have:
 
     Args:
@@ -60,6 +63,9 @@ class PrivateClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
     """
 
     _name: ClassVar[str]
+    #: What each parameter may be, besides epsilon, delta, schema and random_state, which all
+    #: learners share. Checked before anything is charged.
+    _parameters: ClassVar[Mapping[str, ParameterCheck]] = {}
 
     epsilon: Number
     schema: Schema | str | None
@@ -78,6 +84,7 @@ class PrivateClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         counts them all. ``y`` may be left out where ``X`` holds the class column that the schema
         names.
         """
+        self._check_parameters()
         self._refuse_weights(sample_weight)
         schema, X, y = self._checked(X, y)  # noqa: N806
         self._fit_from(self._own_curator(schema, X, y))
@@ -106,6 +113,7 @@ class PrivateClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         Records that people randomised have paid already: ``epsilon`` is not looked at then, and the
         statement has theirs.
         """
+        self._check_parameters()
         self._refuse_seed()
         self._fit_from(curator)
         return self
@@ -138,7 +146,7 @@ class PrivateClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
 
     def _model(self, curator: AnyCurator, growth: Growth, statement: PrivacyStatement) -> Model:
         settings = {
-            name: value
+            name: value.item() if isinstance(value, np.generic) else value
             for name, value in self.get_params(deep=False).items()
             if name in self._public_settings
         }
@@ -236,6 +244,10 @@ class PrivateClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         return encoded.codes
 
     # -- parameters --------------------------------------------------------------------------------
+
+    def _check_parameters(self) -> None:
+        """Raise unless every declared parameter is what it may be."""
+        check_parameters(type(self).__name__, self._parameters, self.get_params(deep=False))
 
     def _checked(self, X: Any, y: Any) -> tuple[Schema, Any, Any]:  # noqa: N803
         """The schema, and the table that goes with it."""

@@ -2,21 +2,25 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from fractions import Fraction
 from typing import ClassVar, Literal
 
 from privet.budget import Cost, Number
-from privet.checks import checked_whole
+from privet.checks import IntegerIn, NameIn, ParameterCheck
 from privet.curator import AnyCurator
 from privet.curator.spending import Spending
 from privet.errors import ParameterError
 from privet.learners.base import Growth, PrivateClassifier, rows_of
-from privet.learners.greedy_tree import check_greedy, chosen_depth
+from privet.learners.greedy_tree import GREEDY, chosen_depth
+from privet.mechanisms.criteria import criterion_named
 from privet.model import Combine
 from privet.model.shrink import STRENGTH
+from privet.plan import COMBINES
 from privet.schema import Schema
-from privet.trees.greedy import Grown, Splits, grow_greedy
+from privet.trees.greedy import Grown, grow_greedy
 from privet.trees.schedule import Schedule, shares
+from privet.typed import Splits
 
 
 class ForestClassifier(PrivateClassifier):
@@ -38,6 +42,12 @@ class ForestClassifier(PrivateClassifier):
     """
 
     _name: ClassVar[str] = "forest"
+    _parameters: ClassVar[Mapping[str, ParameterCheck]] = {
+        "n_trees": IntegerIn(1),
+        "divide": NameIn("budget", "people"),
+        "combine": NameIn(*COMBINES),
+        **GREEDY,
+    }
     _public_settings: ClassVar[tuple[str, ...]] = (
         "n_trees",
         "divide",
@@ -79,14 +89,7 @@ class ForestClassifier(PrivateClassifier):
         self.random_state = random_state
 
     def _grow(self, curator: AnyCurator, spending: Spending) -> Growth:
-        checked_whole("n_trees", self.n_trees, 1)
-        check_greedy(curator.schema, self)
-        if self.divide not in ("budget", "people"):
-            raise ParameterError(f"divide must be 'budget' or 'people', got {self.divide!r}")
-        if self.combine not in ("probabilities", "counts", "vote"):
-            raise ParameterError(
-                f"combine must be 'probabilities', 'counts' or 'vote', got {self.combine!r}"
-            )
+        criterion_named(self.criterion, curator.schema.n_rows)  # before anything is paid for
         n_rows = rows_of(curator, spending) if self.max_depth == "auto" else 0.0
         # Either way a tree has a fraction of n epsilon to work with.
         depth = chosen_depth(

@@ -2,21 +2,24 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from fractions import Fraction
 from typing import ClassVar, Literal
 
 from privet.budget import Number
-from privet.checks import checked_whole
+from privet.checks import IntegerIn, ParameterCheck
 from privet.curator import AnyCurator
 from privet.curator.spending import Spending
-from privet.errors import ParameterError
 from privet.learners.base import Growth, PrivateClassifier, rows_of
-from privet.learners.recipe import checked_depth, recipe_for
+from privet.learners.recipe import recipe_for
 from privet.schema import Schema
+from privet.space import MAX_DEPTH
 from privet.trees.gibbs import calibrated, draw_boosted
 
 #: Each round weighs the rows by all trees before.
 MAX_ROUNDS = 1000
+
+_DEPTH = IntegerIn(0, MAX_DEPTH, also=("auto",))
 
 
 class GibbsTreeClassifier(PrivateClassifier):
@@ -36,6 +39,7 @@ class GibbsTreeClassifier(PrivateClassifier):
     """
 
     _name: ClassVar[str] = "gibbs-tree"
+    _parameters: ClassVar[Mapping[str, ParameterCheck]] = {"max_depth": _DEPTH}
 
     def __init__(
         self,
@@ -51,7 +55,7 @@ class GibbsTreeClassifier(PrivateClassifier):
         self.random_state = random_state
 
     def _grow(self, curator: AnyCurator, spending: Spending) -> Growth:
-        depth = checked_depth(self.max_depth)
+        depth = None if self.max_depth == "auto" else int(self.max_depth)
         n_rows = rows_of(curator, spending) if depth is None else 0.0
         recipe = recipe_for(
             curator.schema, n_rows, spending.left, rounds=1, depth=depth, additive=False
@@ -89,6 +93,10 @@ class GibbsBoostClassifier(PrivateClassifier):
     """
 
     _name: ClassVar[str] = "gibbs-boost"
+    _parameters: ClassVar[Mapping[str, ParameterCheck]] = {
+        "rounds": IntegerIn(1, MAX_ROUNDS, also=("auto",)),
+        "max_depth": _DEPTH,
+    }
 
     def __init__(
         self,
@@ -108,11 +116,7 @@ class GibbsBoostClassifier(PrivateClassifier):
         self.random_state = random_state
 
     def _grow(self, curator: AnyCurator, spending: Spending) -> Growth:
-        depth = checked_depth(self.max_depth)
-        if self.rounds != "auto":
-            checked_whole("rounds", self.rounds, 1)
-            if self.rounds > MAX_ROUNDS:
-                raise ParameterError(f"rounds must be at most {MAX_ROUNDS}, got {self.rounds}")
+        depth = None if self.max_depth == "auto" else int(self.max_depth)
         asked = None if self.rounds == "auto" else int(self.rounds)
         n_rows = rows_of(curator, spending) if depth is None or asked is None else 0.0
         recipe = recipe_for(

@@ -3,53 +3,45 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Mapping
 from fractions import Fraction
-from typing import Any, ClassVar, Literal
+from typing import ClassVar, Literal, get_args
 
 from privet.budget import Number
+from privet.checks import IntegerIn, NameIn, ParameterCheck, RealIn
 from privet.curator import AnyCurator
 from privet.curator.spending import Spending
-from privet.errors import ParameterError
 from privet.learners.base import Growth, PrivateClassifier, rows_of
-from privet.mechanisms.criteria import criterion_named
+from privet.mechanisms.criteria import CRITERIA, criterion_named
 from privet.model.shrink import STRENGTH
 from privet.schema import Schema
-from privet.trees.greedy import Splits, grow_greedy
+from privet.trees.greedy import grow_greedy
 from privet.trees.schedule import Schedule, shares
+from privet.typed import Splits
 
 LARGEST_DEPTH = 12
 
+#: What the parameters of a greedy tree, and of a forest of them, may be.
+GREEDY: Mapping[str, ParameterCheck] = {
+    "criterion": NameIn(*CRITERIA),
+    "max_depth": IntegerIn(0, LARGEST_DEPTH, also=("auto",)),
+    "splits": NameIn(*get_args(Splits)),
+    "schedule": NameIn(*get_args(Schedule)),
+    "min_rows": RealIn(least=0),
+    "shrink": RealIn(least=0),
+}
 
-def chosen_depth(asked: object, schema: Schema, n_rows: float, epsilon: Fraction | None) -> int:
+
+def chosen_depth(
+    asked: int | Literal["auto"], schema: Schema, n_rows: float, epsilon: Fraction | None
+) -> int:
     """The depth that was asked for, or by a public rule: one level more for each doubling of n
     epsilon beyond 60 T, from 2 to 6.
     """
     if asked == "auto":
         strength = n_rows * (1e9 if epsilon is None else float(epsilon))
         return max(2, min(6, math.floor(math.log2(max(strength, 1) / (60 * schema.n_classes)))))
-    if isinstance(asked, bool) or not isinstance(asked, int) or not 0 <= asked <= LARGEST_DEPTH:
-        raise ParameterError(
-            f"max_depth must be 'auto' or a whole number from 0 to {LARGEST_DEPTH}, got {asked!r}"
-        )
-    return asked
-
-
-def check_greedy(schema: Schema, learner: Any) -> None:
-    """Raise for a bad parameter of a greedy learner, before anything is paid for."""
-    if learner.splits not in ("binary", "multiway"):
-        raise ParameterError(f"splits must be 'binary' or 'multiway', got {learner.splits!r}")
-    criterion_named(learner.criterion, schema.n_rows)
-    shares(learner.schedule, None, 1)
-    for name in ("min_rows", "shrink"):
-        value = getattr(learner, name)
-        if (
-            isinstance(value, bool)
-            or not isinstance(value, int | float)
-            or not 0 <= value < math.inf
-        ):
-            raise ParameterError(f"{name} must be a number of at least 0, got {value!r}")
-    if learner.max_depth != "auto":
-        chosen_depth(learner.max_depth, schema, 0.0, None)
+    return int(asked)
 
 
 class GreedyTreeClassifier(PrivateClassifier):
@@ -77,6 +69,7 @@ class GreedyTreeClassifier(PrivateClassifier):
     """
 
     _name: ClassVar[str] = "greedy-tree"
+    _parameters: ClassVar[Mapping[str, ParameterCheck]] = GREEDY
     _public_settings: ClassVar[tuple[str, ...]] = (
         "criterion",
         "splits",
@@ -109,7 +102,7 @@ class GreedyTreeClassifier(PrivateClassifier):
         self.random_state = random_state
 
     def _grow(self, curator: AnyCurator, spending: Spending) -> Growth:
-        check_greedy(curator.schema, self)
+        criterion_named(self.criterion, curator.schema.n_rows)  # before anything is paid for
         n_rows = rows_of(curator, spending) if self.max_depth == "auto" else 0.0
         depth = chosen_depth(self.max_depth, curator.schema, n_rows, spending.to_share)
         plan = shares(self.schedule, spending.left, depth)

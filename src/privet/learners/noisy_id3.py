@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import ClassVar
 
 from privet.budget import Number
-from privet.checks import checked_whole
+from privet.checks import IntegerIn, ParameterCheck
 from privet.curator import AnyCurator
 from privet.curator.spending import Spending
 from privet.learners.base import Growth, PrivateClassifier
@@ -28,6 +29,7 @@ class NoisyID3Classifier(PrivateClassifier):
     """
 
     _name: ClassVar[str] = "noisy-id3"
+    _parameters: ClassVar[Mapping[str, ParameterCheck]] = {"max_depth": IntegerIn(1, none=True)}
 
     def __init__(
         self,
@@ -43,10 +45,7 @@ class NoisyID3Classifier(PrivateClassifier):
         self.random_state = random_state
 
     def _grow(self, curator: AnyCurator, spending: Spending) -> Growth:
-        depth = self.max_depth
-        if depth is not None:
-            checked_whole("max_depth", depth, 1)
-        tree, deviation, charges = grow_noisy_id3(curator, spending.left, max_depth=depth)
+        tree, deviation, charges = grow_noisy_id3(curator, spending.left, max_depth=self.max_depth)
         spending.charges += charges
         settings = {"max_depth": int(tree.depths.max())}
         return Growth((tree,), "counts", settings, deviation)

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from fractions import Fraction
 from typing import Any, ClassVar, Literal, Self
 
 from privet.budget import Number
-from privet.checks import checked_whole
+from privet.checks import IntegerIn, NameIn, ParameterCheck, RealIn
 from privet.curator import AnyCurator
 from privet.curator.spending import Spending
 from privet.errors import ParameterError
@@ -15,9 +16,11 @@ from privet.leaves import MAX_SHRINK
 from privet.model import Combine
 from privet.model.from_leaves import trees_from
 from privet.model.shrink import STRENGTH
+from privet.plan import COMBINES
 from privet.privacy import People
 from privet.schema import Schema
-from privet.trees.batches import checked_people, counted_leaves, updated, warn_if_worn
+from privet.tree import MAX_HEIGHT
+from privet.trees.batches import PEOPLE, counted_leaves, updated, warn_if_worn
 from privet.trees.random import draw_forest, height_for
 from privet.trees.weighing import weighed
 
@@ -52,6 +55,13 @@ class RandomTreesClassifier(PrivateClassifier):
 
     _name: ClassVar[str] = "random-trees"
     _public_settings: ClassVar[tuple[str, ...]] = ("n_trees", "combine", "shrink")
+    _parameters: ClassVar[Mapping[str, ParameterCheck]] = {
+        "n_trees": IntegerIn(1),
+        "height": IntegerIn(1, MAX_HEIGHT, also=("auto",)),
+        "combine": NameIn(*COMBINES),
+        "shrink": RealIn(least=0, below=MAX_SHRINK),
+        "people": PEOPLE,
+    }
 
     def __init__(
         self,
@@ -86,7 +96,7 @@ class RandomTreesClassifier(PrivateClassifier):
         ``classes`` is there for scikit-learn's sake: the schema lists the classes, and others are
         refused.
         """
-        checked_people(self.people)
+        self._check_parameters()
         known = self.model_.schema if hasattr(self, "model_") else self.schema
         if classes is not None and isinstance(known, Schema) and set(classes) != set(known.classes):
             raise ParameterError(
@@ -114,7 +124,7 @@ class RandomTreesClassifier(PrivateClassifier):
         """Add a batch of rows through a curator, which charges ``epsilon`` to its ledger; the first
         batch is fitted.
         """
-        checked_people(self.people)
+        self._check_parameters()
         if not hasattr(self, "model_"):
             return self.fit_from(curator)
         self._refuse_seed()
@@ -126,24 +136,9 @@ class RandomTreesClassifier(PrivateClassifier):
         warn_if_worn(self.model_)
 
     def _grow(self, curator: AnyCurator, spending: Spending) -> Growth:
-        checked_whole("n_trees", self.n_trees, 1)
-        if self.combine not in ("probabilities", "counts", "vote"):
-            raise ParameterError(
-                f"combine must be 'probabilities', 'counts' or 'vote', got {self.combine!r}"
-            )
-        if (
-            isinstance(self.shrink, bool)
-            or not isinstance(self.shrink, int | float)
-            or not 0 <= self.shrink < MAX_SHRINK
-        ):
-            raise ParameterError(
-                f"shrink must be a number of at least 0 and below {MAX_SHRINK}, got {self.shrink!r}"
-            )
-        checked_people(self.people)
         if self.height == "auto":
             height = height_for(curator.schema, rows_of(curator, spending))
         else:
-            checked_whole("height", self.height, 1)
             height = int(self.height)
         forest = draw_forest(curator.schema, self.n_trees, height, curator.bits)
         batch, cost = counted_leaves(curator, forest, spending.take(Fraction(1)))

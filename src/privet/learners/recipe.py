@@ -11,15 +11,12 @@ from decimal import Decimal
 from fractions import Fraction
 from typing import Any
 
-import numpy as np
-
 from privet.budget import Unit
 from privet.cells import Split
-from privet.errors import ParameterError
 from privet.schema import Numeric, Schema
 from privet.space import MAX_DEPTH, TreeSpace, all_splits, coarse_splits, widest
 
-Splits = Callable[[Schema], list[Split]]
+ListSplits = Callable[[Schema], list[Split]]
 
 #: Rounds of boosting for an n epsilon below each bound (two classes).
 ROUNDS = ((160, 1), (600, 3), (3500, 5), (20_000, 9), (100_000, 15), (math.inf, 25))
@@ -155,7 +152,7 @@ def strength_of(rounds: int) -> float:
 
 def _candidates(
     schema: Schema, n_rows: float, evidence: float, rounds: int, *, small: bool
-) -> tuple[list[tuple[int, Splits]], Splits]:
+) -> tuple[list[tuple[int, ListSplits]], ListSplits]:
     """Depths and splits above the last level, the most wanted first, and the splits of the last
     level.
     """
@@ -188,8 +185,8 @@ def _candidates(
 
 def _first_that_fits(
     schema: Schema,
-    candidates: list[tuple[int, Splits]],
-    last: Splits,
+    candidates: list[tuple[int, ListSplits]],
+    last: ListSplits,
     n_rows: float,
     effort: float,
     split: float,
@@ -212,21 +209,6 @@ def _first_that_fits(
             return space
     space.check_size()
     return space
-
-
-def checked_depth(asked: object) -> int | None:
-    """The depth that was asked for; None for "auto"."""
-    if asked == "auto":
-        return None
-    if (
-        isinstance(asked, bool)
-        or not isinstance(asked, int | np.integer)
-        or not 0 <= asked <= MAX_DEPTH
-    ):
-        raise ParameterError(
-            f"max_depth must be 'auto' or a whole number from 0 to {MAX_DEPTH}, got {asked!r}"
-        )
-    return int(asked)
 
 
 def _rounds(

@@ -32,6 +32,8 @@ def tune(candidates: Sequence[PrivateClassifier], curator: AnyCurator, epsilon: 
         isinstance(candidate, PrivateClassifier) for candidate in candidates
     ):
         raise ParameterError("tune needs a list of at least one of this package's classifiers")
+    for candidate in candidates:  # before any of them is paid for
+        candidate._check_parameters()
     amount = exact_epsilon("epsilon", epsilon)
     each = amount * (1 - CHOICE_SHARE) / len(candidates)
     if any(candidate.random_state is not None for candidate in candidates):

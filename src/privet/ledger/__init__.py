@@ -12,7 +12,7 @@
 """
 
 from privet.ledger.base import Ledger, account_digest, left
-from privet.ledger.journal import Entry, Line, Receipt
+from privet.ledger.journal import Entry, JournalEntry, Receipt
 from privet.ledger.memory import MemoryLedger
 from privet.ledger.postgres import PostgresLedger
 from privet.ledger.reservations import Reservation
@@ -22,8 +22,8 @@ from privet.ledger.witness import Witness
 
 __all__ = [
     "Entry",
+    "JournalEntry",
     "Ledger",
-    "Line",
     "MemoryLedger",
     "PostgresLedger",
     "Receipt",

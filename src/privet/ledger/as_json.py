@@ -9,8 +9,7 @@ from typing import Any
 
 from privet.budget import Cost, written_fraction
 from privet.ledger.journal import Entry
-
-Json = dict[str, Any]
+from privet.typed import Json
 
 
 def cost_to(cost: Cost) -> Json:

@@ -24,7 +24,7 @@ from typing import TYPE_CHECKING, Protocol
 
 from privet.budget import Budget, Cost, Unit
 from privet.errors import BudgetExceeded, KeyReused, LedgerError, ParameterError, PrivacyError
-from privet.ledger.journal import Books, Entry, Line
+from privet.ledger.journal import Books, Entry, JournalEntry
 
 if TYPE_CHECKING:
     from privet.ledger.reservations import Reservation
@@ -193,10 +193,10 @@ class Ledger(Protocol):
     def analysts(self, dataset: str) -> list[str]:
         """The analysts that have a cap on a data set."""
 
-    def journal(self) -> Iterator[Line]:
+    def journal(self) -> Iterator[JournalEntry]:
         """All lines, oldest first."""
 
-    def line(self, number: int) -> Line | None:
+    def line(self, number: int) -> JournalEntry | None:
         """One line, where it is there."""
 
     def books(self) -> Books:
@@ -311,14 +311,14 @@ def same_request(entry: Entry, request: str) -> Entry:
     return entry
 
 
-def same_charge(line: Line, request: str) -> Entry:
+def same_charge(line: JournalEntry, request: str) -> Entry:
     """The entry of the line that has a key, if it is a charge for the same request."""
     if line.kind != "charge":
         raise key_reused(line)
     return same_request(line.entry, request)
 
 
-def key_reused(line: Line | Entry) -> KeyReused:
+def key_reused(line: JournalEntry | Entry) -> KeyReused:
     """The error for a key that another line has."""
     return KeyReused(
         f"the key {line.key!r} belongs to another request (line {line.number} of the ledger); use "

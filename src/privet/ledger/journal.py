@@ -48,7 +48,7 @@ class Entry:
 
 
 @dataclass(frozen=True)
-class Line:
+class JournalEntry:
     """One line as it is stored. Amounts are written fractions; an empty one means that there is
     none.
 
@@ -129,7 +129,7 @@ class Books:
     touched, state, closing line). Facts are by data set: neighbours and rows per person.
     """
 
-    lines: list[Line]
+    lines: list[JournalEntry]
     caps: dict[tuple[str, str], str]
     spent: dict[tuple[str, str], tuple[str | None, str]]
     reservations: dict[int, tuple[Any, ...]] = field(default_factory=dict)
@@ -138,7 +138,7 @@ class Books:
     @classmethod
     def read(
         cls,
-        lines: list[Line],
+        lines: list[JournalEntry],
         caps: Iterable[Sequence[Any]],
         spent: Iterable[Sequence[Any]],
         reservations: Iterable[Sequence[Any]] = (),
@@ -170,21 +170,24 @@ def charge_line(
     request: str = "",
     time: str = "",
     more: str = "",
-) -> Line:
+) -> JournalEntry:
     """The next line, for a charge."""
     epsilon = "" if cost.epsilon is None else str(cost.epsilon)
     amounts = (epsilon, str(cost.rho))
-    line = Line(
+    line = JournalEntry(
         number, time or now(), "charge", dataset, analyst, what, *amounts, key, request, "", more
     )
     return _chained(before, line)
 
 
-def cap_line(before: str, number: int, dataset: str, analyst: str | None, budget: Budget) -> Line:
+def cap_line(
+    before: str, number: int, dataset: str, analyst: str | None, budget: Budget
+) -> JournalEntry:
     """The next line, for a cap."""
     what, amounts = f"cap: {budget}", _amounts(budget)
     return _chained(
-        before, Line(number, now(), "cap", dataset, analyst or "", what, *amounts, "", "", "")
+        before,
+        JournalEntry(number, now(), "cap", dataset, analyst or "", what, *amounts, "", "", ""),
     )
 
 
@@ -198,19 +201,24 @@ def reserve_line(
     key: str,
     request: str,
     more: str,
-) -> Line:
+) -> JournalEntry:
     """The next line, for a reservation."""
     amounts = _amounts(budget)
-    line = Line(number, now(), "reserve", dataset, analyst, what, *amounts, key, request, "", more)
+    line = JournalEntry(
+        number, now(), "reserve", dataset, analyst, what, *amounts, key, request, "", more
+    )
     return _chained(before, line)
 
 
-def close_line(before: str, number: int, dataset: str, analyst: str, what: str, more: str) -> Line:
+def close_line(
+    before: str, number: int, dataset: str, analyst: str, what: str, more: str
+) -> JournalEntry:
     """The next line, for the end of a reservation. It has no key: that of the reservation stays
     taken.
     """
     return _chained(
-        before, Line(number, now(), "close", dataset, analyst, what, "", "", "", "", "", more)
+        before,
+        JournalEntry(number, now(), "close", dataset, analyst, what, "", "", "", "", "", more),
     )
 
 
@@ -218,7 +226,7 @@ def _amounts(budget: Budget) -> tuple[str, str]:
     return (str(budget.amount), "") if budget.unit == "epsilon" else ("", str(budget.amount))
 
 
-def _chained(before: str, line: Line) -> Line:
+def _chained(before: str, line: JournalEntry) -> JournalEntry:
     return replace(line, hash=line.hashed(before))
 
 

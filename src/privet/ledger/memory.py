@@ -11,7 +11,7 @@ from privet.ledger.base import check_cap, check_cost, fitted, same_charge
 from privet.ledger.journal import (
     Books,
     Entry,
-    Line,
+    JournalEntry,
     cap_line,
     charge_line,
     close_line,
@@ -44,11 +44,11 @@ class MemoryLedger:
     def __init__(self) -> None:
         self.identity = new_identity()
         self._lock = threading.Lock()
-        self._lines: list[Line] = []
+        self._lines: list[JournalEntry] = []
         self._latest = ""
         self._caps: dict[tuple[str, str | None], Budget] = {}
         self._spent: dict[tuple[str, str | None], Cost] = {}
-        self._keys: dict[tuple[str, str], Line] = {}
+        self._keys: dict[tuple[str, str], JournalEntry] = {}
         self._answers: dict[int, bytes] = {}
         self._reservations: dict[int, Reservation] = {}
         self._facts: dict[str, tuple[str, int]] = {}
@@ -219,10 +219,10 @@ class MemoryLedger:
             analyst for known, analyst in self._caps if known == dataset and analyst is not None
         )
 
-    def journal(self) -> Iterator[Line]:
+    def journal(self) -> Iterator[JournalEntry]:
         yield from list(self._lines)
 
-    def line(self, number: int) -> Line | None:
+    def line(self, number: int) -> JournalEntry | None:
         return self._lines[number - 1] if 1 <= number <= len(self._lines) else None
 
     def recorded(self, analyst: str) -> int:
@@ -246,7 +246,7 @@ class MemoryLedger:
     def _open_ones(self, dataset: str) -> list[Reservation]:
         return self.reservations(dataset, open_only=True)
 
-    def _append(self, line: Line) -> None:
+    def _append(self, line: JournalEntry) -> None:
         """Add a line, and what follows from it at once: its key, the latest time, and the facts."""
         self._lines.append(line)
         self._latest = max(self._latest, line.time)

@@ -30,7 +30,7 @@ from privet.ledger.base import check_cap, check_name, no_budget
 from privet.ledger.journal import (
     Books,
     Entry,
-    Line,
+    JournalEntry,
     cap_line,
     close_line,
     new_identity,
@@ -160,7 +160,7 @@ class PostgresLedger:
             self.expire()  # was undone with the charge
             raise
         assert row is not None
-        return Line(*row).entry
+        return JournalEntry(*row).entry
 
     def charged(self, analyst: str, key: str) -> Entry | None:
         with self._connected() as connection:
@@ -284,7 +284,7 @@ class PostgresLedger:
             "BY number",
             (dataset, analyst),
         )
-        return [Line(*row).entry for row in rows]
+        return [JournalEntry(*row).entry for row in rows]
 
     def unanswered(self) -> set[int]:
         rows = self._rows(
@@ -308,7 +308,7 @@ class PostgresLedger:
         )
         return [row[0] for row in rows]
 
-    def journal(self) -> Iterator[Line]:
+    def journal(self) -> Iterator[JournalEntry]:
         import psycopg
 
         with (
@@ -320,12 +320,12 @@ class PostgresLedger:
             # - a constant
             cursor.execute(f"SELECT {_COLUMNS} FROM privet.journal ORDER BY number")  # noqa: S608
             for row in cursor:
-                yield Line(*row)
+                yield JournalEntry(*row)
 
-    def line(self, number: int) -> Line | None:
+    def line(self, number: int) -> JournalEntry | None:
         # - a constant
         row = self._row(f"SELECT {_COLUMNS} FROM privet.journal WHERE number = $1", (number,))  # noqa: S608
-        return None if row is None else Line(*row)
+        return None if row is None else JournalEntry(*row)
 
     def recorded(self, analyst: str) -> int:
         sql: LiteralString = (
@@ -340,7 +340,7 @@ class PostgresLedger:
             # what is read then is of one moment
             connection.execute("SET TRANSACTION ISOLATION LEVEL REPEATABLE READ, READ ONLY")
             lines = [
-                Line(*row)
+                JournalEntry(*row)
                 for row in connection.execute(
                     f"SELECT {_COLUMNS} FROM privet.journal ORDER BY number"  # noqa: S608
                 )
@@ -491,7 +491,7 @@ def _cost(row: Sequence[Any] | None) -> Cost:
     return Cost(None if row[0] is None else Fraction(row[0]), Fraction(row[1]))
 
 
-def _append(connection: psycopg.Connection[Any], line: Line) -> Line:
+def _append(connection: psycopg.Connection[Any], line: JournalEntry) -> JournalEntry:
     """The line as the server numbered, timed and chained it."""
     row = connection.execute(
         # - a constant
@@ -509,7 +509,7 @@ def _append(connection: psycopg.Connection[Any], line: Line) -> Line:
         ),
     ).fetchone()
     assert row is not None
-    return Line(*row)
+    return JournalEntry(*row)
 
 
 def _latest(connection: psycopg.Connection[Any]) -> str:
@@ -518,13 +518,13 @@ def _latest(connection: psycopg.Connection[Any]) -> str:
     return str(row[0])
 
 
-def _keyed(connection: psycopg.Connection[Any], analyst: str, key: str) -> Line | None:
+def _keyed(connection: psycopg.Connection[Any], analyst: str, key: str) -> JournalEntry | None:
     row = connection.execute(
         # - a constant
         f"SELECT {_COLUMNS} FROM privet.journal WHERE analyst = $1 AND key = $2 AND key <> ''",  # noqa: S608
         (analyst, key),
     ).fetchone()
-    return None if row is None else Line(*row)
+    return None if row is None else JournalEntry(*row)
 
 
 def _reservation(connection: psycopg.Connection[Any], analyst: str, key: str) -> Reservation | None:
@@ -552,7 +552,9 @@ def _reservations(
         "JOIN privet.journal ON number = r.line ORDER BY number",
         (dataset, analyst, number, open_only),
     ).fetchall()
-    return [Reservation.read(Line(*row[:12]), row[12:18], read_more(row[18])) for row in rows]
+    return [
+        Reservation.read(JournalEntry(*row[:12]), row[12:18], read_more(row[18])) for row in rows
+    ]
 
 
 def _named(url: str) -> str:

@@ -24,7 +24,7 @@ from privet.errors import (
     TooManyReservations,
 )
 from privet.ledger.base import amount_in, check_fit, check_name, key_reused, no_budget, tidy
-from privet.ledger.journal import Line, written_more
+from privet.ledger.journal import JournalEntry, written_more
 
 #: An open reservation that is not used for so long expires.
 IDLE = timedelta(days=7)
@@ -64,7 +64,7 @@ class Reservation:
     closed: int = 0
 
     @classmethod
-    def opened(cls, line: Line, latest: str) -> Reservation:
+    def opened(cls, line: JournalEntry, latest: str) -> Reservation:
         """A new one, from its line. ``latest`` is the latest time of the ledger."""
         return cls(
             line.number,
@@ -83,7 +83,9 @@ class Reservation:
         )
 
     @classmethod
-    def read(cls, line: Line, row: Sequence[Any], closing_more: Mapping[str, Any]) -> Reservation:
+    def read(
+        cls, line: JournalEntry, row: Sequence[Any], closing_more: Mapping[str, Any]
+    ) -> Reservation:
         """From its line, the stored row of (unit, reserved, charged, touched, state, closing line),
         and the particulars of the closing line.
         """
@@ -121,7 +123,7 @@ class Reservation:
         amount = amount_in(cost, self.unit, self.dataset)
         return replace(self, charged=tidy(self.charged + amount), touched=latest)
 
-    def closed_by(self, line: Line) -> Reservation:
+    def closed_by(self, line: JournalEntry) -> Reservation:
         """After the line that closes it."""
         more = line.particulars
         claimed = {key: more[key] for key in ("claimed_model",) if key in more}
@@ -166,7 +168,7 @@ class Wanted:
             }
         )
 
-    def check_same(self, line: Line) -> None:
+    def check_same(self, line: JournalEntry) -> None:
         """Raise unless the line that has the key is this reservation. The amount is the request's
         business: as rho, that of one epsilon and delta may differ between versions.
         """

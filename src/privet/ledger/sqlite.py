@@ -17,7 +17,7 @@ from privet.ledger.base import check_cap, check_cost, fitted, same_charge
 from privet.ledger.journal import (
     Books,
     Entry,
-    Line,
+    JournalEntry,
     cap_line,
     charge_line,
     close_line,
@@ -43,7 +43,7 @@ from privet.ledger.reservations import (
     idle_since,
     stated_facts,
 )
-from privet.ledger.sqlite_connections import Connections
+from privet.ledger.sqlite_connections import SQLiteConnections
 from privet.ledger.sqlite_tables import VERSION, make_tables, upgrade_journal
 from privet.ledger.verify import problems_of
 
@@ -68,7 +68,7 @@ class SQLiteLedger:
         self.identity = ""
         self._whole = True  # while it is made
         self._file: int | None = None  # which file it is, once it is open
-        self._connections = Connections()
+        self._connections = SQLiteConnections()
         with self._connected() as connection:
             try:
                 tables = connection.execute("SELECT count(*) FROM sqlite_master").fetchone()[0]
@@ -335,7 +335,7 @@ class SQLiteLedger:
                 "AND (?1 IS NULL OR dataset = ?1) AND (?2 IS NULL OR analyst = ?2) ORDER BY number",
                 (dataset, analyst),
             ).fetchall()
-            return [Line(*row).entry for row in rows]
+            return [JournalEntry(*row).entry for row in rows]
 
     def unanswered(self) -> set[int]:
         with self._connected() as connection:
@@ -360,21 +360,21 @@ class SQLiteLedger:
             ).fetchall()
         return [row[0] for row in rows]
 
-    def journal(self) -> Iterator[Line]:
+    def journal(self) -> Iterator[JournalEntry]:
         with self._connected() as connection:
             # - a constant
             rows = connection.execute(f"SELECT {_COLUMNS} FROM journal ORDER BY number").fetchall()  # noqa: S608
         for row in rows:
-            yield Line(*row)
+            yield JournalEntry(*row)
 
-    def line(self, number: int) -> Line | None:
+    def line(self, number: int) -> JournalEntry | None:
         with self._connected() as connection:
             # - a constant
             row = connection.execute(
                 f"SELECT {_COLUMNS} FROM journal WHERE number = ?",  # noqa: S608
                 (number,),
             ).fetchone()
-        return None if row is None else Line(*row)
+        return None if row is None else JournalEntry(*row)
 
     def recorded(self, analyst: str) -> int:
         with self._connected() as connection:
@@ -402,7 +402,7 @@ class SQLiteLedger:
         return row[0], row[1] + 1
 
     @staticmethod
-    def _append(connection: sqlite3.Connection, line: Line) -> None:
+    def _append(connection: sqlite3.Connection, line: JournalEntry) -> None:
         connection.execute(
             "INSERT INTO journal VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)", astuple(line)
         )
@@ -433,7 +433,7 @@ class SQLiteLedger:
         return row
 
     @staticmethod
-    def _keyed(connection: sqlite3.Connection, analyst: str, key: str) -> Line | None:
+    def _keyed(connection: sqlite3.Connection, analyst: str, key: str) -> JournalEntry | None:
         if not key:
             return None
         row = connection.execute(
@@ -441,7 +441,7 @@ class SQLiteLedger:
             f"SELECT {_COLUMNS} FROM journal WHERE analyst = ? AND key = ? AND key <> ''",  # noqa: S608
             (analyst, key),
         ).fetchone()
-        return None if row is None else Line(*row)
+        return None if row is None else JournalEntry(*row)
 
     def _reservation(
         self, connection: sqlite3.Connection, analyst: str, key: str
@@ -471,7 +471,10 @@ class SQLiteLedger:
             "JOIN journal ON number = r.line ORDER BY number",
             given,
         ).fetchall()
-        return [Reservation.read(Line(*row[:12]), row[12:18], read_more(row[18])) for row in rows]
+        return [
+            Reservation.read(JournalEntry(*row[:12]), row[12:18], read_more(row[18]))
+            for row in rows
+        ]
 
     @staticmethod
     def _answer(connection: sqlite3.Connection, number: int) -> bytes | None:
@@ -595,7 +598,7 @@ class SQLiteLedger:
 def _books(connection: sqlite3.Connection) -> Books:
     # - a constant
     lines = [
-        Line(*row)
+        JournalEntry(*row)
         for row in connection.execute(f"SELECT {_COLUMNS} FROM journal ORDER BY number")  # noqa: S608
     ]
     caps = connection.execute("SELECT dataset, analyst, unit, amount FROM caps").fetchall()

@@ -38,7 +38,7 @@ _all: WeakSet[_Held] = WeakSet()
 _forking: list[_Held] = []
 
 
-class Connections:
+class SQLiteConnections:
     """The connections to one file."""
 
     def __init__(self) -> None:

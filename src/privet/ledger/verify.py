@@ -14,11 +14,11 @@ from typing import Any
 from privet.budget import NOTHING, Cost
 from privet.errors import PrivetError
 from privet.ledger.base import Ledger, add, amount_in
-from privet.ledger.journal import Books, Line, Receipt, written
+from privet.ledger.journal import Books, JournalEntry, Receipt, written
 from privet.ledger.reservations import REASONS, Reservation, check_facts, facts_in
 from privet.ledger.witness import Witness
 
-Account = tuple[str, str]
+AccountKey = tuple[str, str]
 
 
 def verify(
@@ -52,7 +52,7 @@ def problems_of(identity: str, books: Books) -> list[str]:
     return [*_chain(identity, books.lines), *_accounts(books), *_reservations(books)]
 
 
-def _chain(identity: str, lines: list[Line]) -> Iterator[str]:
+def _chain(identity: str, lines: list[JournalEntry]) -> Iterator[str]:
     before, expected = identity, 1
     for line in lines:
         if line.number != expected:
@@ -74,8 +74,8 @@ def _chain(identity: str, lines: list[Line]) -> Iterator[str]:
 
 def _accounts(books: Books) -> Iterator[str]:
     """Caps and totals must be what the lines say."""
-    caps: dict[Account, str] = {}
-    spent: dict[Account, Cost] = {}
+    caps: dict[AccountKey, str] = {}
+    spent: dict[AccountKey, Cost] = {}
     for line in books.lines:
         try:
             if line.kind == "cap":
@@ -137,7 +137,7 @@ def _reservations(books: Books) -> Iterator[str]:
 
 
 def _replay(
-    line: Line, more: dict[str, Any], replayed: dict[int, Reservation], latest: str
+    line: JournalEntry, more: dict[str, Any], replayed: dict[int, Reservation], latest: str
 ) -> Iterator[str]:
     """A charge to a reservation, or the end of one."""
     number = more["reservation"]
@@ -161,7 +161,9 @@ def _replay(
             yield f"line {line.number} charges more to reservation {number} than it had left"
 
 
-def _against(name: str, seen: Receipt, identity: str, lines: dict[int, Line]) -> Iterator[str]:
+def _against(
+    name: str, seen: Receipt, identity: str, lines: dict[int, JournalEntry]
+) -> Iterator[str]:
     if seen.ledger != identity:
         yield f"{name} is from another ledger"
     elif seen.number not in lines:
@@ -185,6 +187,6 @@ def _answered(ledger: Ledger, receipt: Receipt) -> Iterator[str]:
         yield f"the answer of line {receipt.number} was changed"
 
 
-def _named(account: Account) -> str:
+def _named(account: AccountKey) -> str:
     dataset, analyst = account
     return f"analyst {analyst!r} on data set {dataset!r}" if analyst else f"data set {dataset!r}"

@@ -12,7 +12,7 @@ from pathlib import Path
 
 from privet.errors import LedgerError
 from privet.ledger.base import Ledger
-from privet.ledger.journal import Entry, Line, Receipt
+from privet.ledger.journal import Entry, JournalEntry, Receipt
 
 
 class Witness:
@@ -38,7 +38,7 @@ class Witness:
             raise LedgerError(f"the witness {self.path} is damaged")
         return Receipt.read(text)
 
-    def note(self, ledger: Ledger, line: Entry | Line) -> None:
+    def note(self, ledger: Ledger, line: Entry | JournalEntry) -> None:
         """Remember a line, unless a later one was seen already. What was seen before must still be
         there, or it is not forgotten.
 

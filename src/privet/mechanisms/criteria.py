@@ -12,18 +12,20 @@ from dataclasses import dataclass
 from typing import Protocol
 
 import numpy as np
-import numpy.typing as npt
 
+from privet.checks import check_name
 from privet.errors import ParameterError, PrivacyError
+from privet.typed import Ints
 
-Int = npt.NDArray[np.int64]
+CRITERIA = ("max", "gini", "info_gain")
+
 _SHIFT = 20  # fixed-point digits
 
 
 _MOST = 1 << 30  # rows; beyond it fixed-point scores would lose their exactness
 
 
-def _bounded(children: Int) -> Int:
+def _bounded(children: Ints) -> Ints:
     """Counts cut off at a size that keeps the arithmetic exact. A row still changes at most one of
     them, by at most 1.
     """
@@ -39,7 +41,7 @@ class Criterion(Protocol):
         removed.
         """
 
-    def scores(self, children: Int) -> Int:
+    def scores(self, children: Ints) -> Ints:
         """The score of each table of shape (..., children, classes)."""
 
 
@@ -53,7 +55,7 @@ class MaxOperator:
 
     score_range = 1
 
-    def scores(self, children: Int) -> Int:
+    def scores(self, children: Ints) -> Ints:
         return np.asarray(children.max(axis=-1).sum(axis=-1))
 
 
@@ -70,7 +72,7 @@ class Gini:
 
     score_range = 2 * (1 << _SHIFT) + 2
 
-    def scores(self, children: Int) -> Int:
+    def scores(self, children: Ints) -> Ints:
         children = _bounded(children)
         squares = (children * children).sum(axis=-1)
         sizes = np.maximum(children.sum(axis=-1), 1)
@@ -112,15 +114,15 @@ class InformationGain:
         # units each are more than enough.
         return math.ceil(self._slope * (1 << _SHIFT)) + 8 * 32
 
-    def scores(self, children: Int) -> Int:
+    def scores(self, children: Ints) -> Ints:
         children = _bounded(children)
         classes = self._g(children).sum(axis=-1)
         return np.asarray((classes - self._g(children.sum(axis=-1))).sum(axis=-1))
 
-    def _g(self, counts: Int) -> Int:
+    def _g(self, counts: Ints) -> Ints:
         inside = np.minimum(counts, self.max_rows)
         curved = inside * np.log2(np.maximum(inside, 1))
-        rounded: Int = np.rint((curved + (counts - inside) * self._slope) * (1 << _SHIFT)).astype(
+        rounded: Ints = np.rint((curved + (counts - inside) * self._slope) * (1 << _SHIFT)).astype(
             np.int64
         )
         return rounded
@@ -130,15 +132,14 @@ def criterion_named(name: str, max_rows: int | None) -> Criterion:
     """``"max"``, ``"gini"`` or ``"info_gain"``; the last needs a declared bound on the number of
     rows.
     """
+    name = check_name("criterion", name, CRITERIA)
     if name == "max":
         return MaxOperator()
     if name == "gini":
         return Gini()
-    if name == "info_gain":
-        if max_rows is None:
-            raise PrivacyError(
-                "criterion 'info_gain' needs a public bound on the number of rows: declare n_rows "
-                "in the schema"
-            )
-        return InformationGain(max_rows)
-    raise ParameterError(f"criterion must be 'max', 'gini' or 'info_gain', got {name!r}")
+    if max_rows is None:
+        raise PrivacyError(
+            "criterion 'info_gain' needs a public bound on the number of rows: declare n_rows in "
+            "the schema"
+        )
+    return InformationGain(max_rows)

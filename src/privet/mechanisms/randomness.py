@@ -70,7 +70,7 @@ class SeededBits:
                 "privet.unlock_test_seeds() (results are then marked private: false)"
             )
         if isinstance(seed, bool) or not isinstance(seed, int | np.integer):
-            raise ParameterError(f"a seed must be a whole number, got {seed!r}")
+            raise ParameterError(f"a seed must be an integer, got {seed!r}")
         self._key = str(int(seed)).encode()
         self._block = 0
 

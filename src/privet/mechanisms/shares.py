@@ -22,6 +22,7 @@ import numpy as np
 import numpy.typing as npt
 
 from privet.budget import Cost
+from privet.checks import check_integer
 from privet.errors import ParameterError
 from privet.mechanisms.laplace import magnitudes
 from privet.mechanisms.randomness import Bits, uniform_below
@@ -34,7 +35,7 @@ def laplace_share(bits: Bits, count: int, scale: Fraction, shares: int) -> npt.N
     """``count`` draws of X - Y with X, Y ~ NegBin(1/shares, exp(-1/scale)). ``shares`` of them add
     up to discrete Laplace of ``scale``.
     """
-    check_shares("shares", shares)
+    shares = check_shares("shares", shares)
     if not scale > 0:
         raise ParameterError(f"scale must be a positive fraction, got {scale!r}")
     out = np.empty(count, dtype=np.int64)
@@ -74,12 +75,9 @@ def deviation_of_shares(scale: Fraction, shares: int, added: int) -> float:
     return math.sqrt(2 * p * added / shares) / -math.expm1(-1 / float(scale))
 
 
-def check_shares(name: str, shares: int) -> None:
-    """That noise can be made of so many shares."""
-    if isinstance(shares, bool) or not isinstance(shares, int) or not 1 <= shares <= MAX_SHARES:
-        raise ParameterError(
-            f"{name} must be a whole number from 1 to {MAX_SHARES}, got {shares!r}"
-        )
+def check_shares(name: str, shares: int) -> int:
+    """Return a number of shares that noise can be made of, or raise."""
+    return check_integer(name, shares, 1, MAX_SHARES)
 
 
 def negative_binomial(

@@ -10,6 +10,6 @@
 - :mod:`~privet.model.from_leaves`, :mod:`~privet.model.shrink`: from released leaf counts to trees
 """
 
-from privet.model.model import COMBINES, WHISPER, Combine, Model
+from privet.model.model import WHISPER, Combine, Model
 
-__all__ = ["COMBINES", "WHISPER", "Combine", "Model"]
+__all__ = ["WHISPER", "Combine", "Model"]

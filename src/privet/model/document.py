@@ -16,8 +16,9 @@ from typing import Any, get_args
 
 import numpy as np
 
+from privet.checks import list_words
 from privet.errors import PrivetError, QuestionError
-from privet.model import COMBINES, Combine, Model
+from privet.model import Combine, Model
 from privet.model.evidence import evidence_from, evidence_to
 from privet.model.from_leaves import trees_from
 from privet.model.kinds import infer_kinds_of_0_1
@@ -125,7 +126,8 @@ def from_document(document: Mapping[str, Any]) -> Model:
         isinstance(learner, str) and 1 <= len(learner) <= 200,
         "learner must be a name of 1 to 200 characters",
     )
-    require(combine in get_args(Combine), f"combine must be {COMBINES}")
+    allowed = list_words(list(map(repr, get_args(Combine))))
+    require(combine in get_args(Combine), f"combine must be {allowed}")
     scores = combine == "scores"
     require(
         type(noise) in (int, float) and 0 <= noise <= LARGEST,

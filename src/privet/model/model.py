@@ -12,17 +12,17 @@ from typing import Any, Literal, get_args
 import numpy as np
 import numpy.typing as npt
 
+from privet.checks import check_name
 from privet.errors import ParameterError, QuestionError
 from privet.leaves import Evidence
 from privet.model.kinds import check_kinds
 from privet.privacy import PrivacyStatement
 from privet.routing import Routes
 from privet.schema import Schema
-from privet.tree import Floats, Tree, domain_shares, summed_upwards
+from privet.tree import Tree, domain_shares, summed_upwards
+from privet.typed import Floats
 
 Combine = Literal["counts", "probabilities", "vote", "scores"]
-#: The ways to combine, for messages.
-COMBINES = " or ".join(", ".join(map(repr, get_args(Combine))).rsplit(", ", 1))
 
 #: How loud a tree is that knows nothing about a row, where other trees may.
 WHISPER = 1e-6
@@ -63,8 +63,7 @@ class Model:
             tree.schema.fingerprint != self.schema.fingerprint for tree in self.trees
         ):
             raise QuestionError("a model needs at least one tree, all of them about its schema")
-        if self.combine not in get_args(Combine):
-            raise ParameterError(f"combine must be {COMBINES}, got {self.combine!r}")
+        check_name("combine", self.combine, get_args(Combine))
         if self.combine == "scores" and self.noise:
             raise ParameterError(
                 "noise must be 0 where scores are added up, for there are no counts; got "

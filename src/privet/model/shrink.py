@@ -14,7 +14,8 @@ import numpy as np
 import numpy.typing as npt
 
 from privet.cells import Cells
-from privet.tree import Floats, Tree, node_counts, summed_upwards
+from privet.tree import Tree, node_counts, summed_upwards
+from privet.typed import Floats
 
 #: How many standard deviations of noise an ancestor's shares weigh. Fixed before any data was seen
 #: by a learner.

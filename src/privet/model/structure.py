@@ -21,6 +21,7 @@ from privet.errors import QuestionError
 from privet.model.problem import Damaged, require
 from privet.schema import Schema
 from privet.tree import MAX_HEIGHT, Tree, TreeKind
+from privet.typed import Ints
 
 #: Counts and noise are at most this: whole numbers up to here are exact in floating point.
 LARGEST = 2**53
@@ -29,7 +30,6 @@ LARGEST_SCORE = 10_000
 
 _STRUCTURE = {"attribute", "branch"}
 _KEYS = _STRUCTURE | {"counts"}
-Whole = npt.NDArray[np.int64]
 
 
 def tree_to(tree: Tree) -> dict[str, Any]:
@@ -91,12 +91,12 @@ def structure_from(schema: Schema, data: Any, number: int) -> Cells:
         raise Damaged(f"tree {number}: {problem}") from None
 
 
-def counts_from(value: Any, n_lines: int, n_classes: int) -> Whole:
+def counts_from(value: Any, n_lines: int, n_classes: int) -> Ints:
     """The whole class counts of so many leaves, or :class:`Damaged`."""
     counts = _counts(value, n_lines, n_classes, LARGEST)
     require(
         all(type(count) is int for line in value for count in line),
-        "leaf counts must be whole numbers",
+        "leaf counts must be integers",
     )
     return counts.astype(np.int64)
 
@@ -140,10 +140,10 @@ def _cells_from(schema: Schema, data: dict[str, Any]) -> Cells:
     return cells
 
 
-def _whole(name: str, value: Any, low: int, high: int) -> Whole:
+def _whole(name: str, value: Any, low: int, high: int) -> Ints:
     require(
         isinstance(value, list) and set(map(type, value)) <= {int},
-        f"{name} must be a list of whole numbers",
+        f"{name} must be a list of integers",
     )
     require(
         not value or (min(value) >= low and max(value) <= high),

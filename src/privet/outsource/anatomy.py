@@ -17,6 +17,7 @@ from os import PathLike
 from pathlib import Path
 from typing import Any
 
+from privet.checks import check_integer, check_real
 from privet.errors import OutsourceError, ParameterError, SchemaError
 from privet.schema import Attribute, Schema
 
@@ -52,8 +53,7 @@ class Anatomy:
     def __post_init__(self) -> None:
         if not isinstance(self.id, str) or not re.fullmatch(r"[0-9a-f]{32}", self.id):
             raise ParameterError(f"id must be 32 hexadecimal digits, got {self.id!r}")
-        if isinstance(self.l, bool) or not isinstance(self.l, int) or self.l < 2:
-            raise ParameterError(f"l must be a whole number of at least 2, got {self.l!r}")
+        object.__setattr__(self, "l", check_integer("l", self.l, 2))
         if self.sensitive == self.schema.target:
             raise ParameterError(
                 f"sensitive must not be the class {self.sensitive!r}: what a tree predicts, the "
@@ -70,12 +70,7 @@ class Anatomy:
                 f"l must be at most {self.sensitive_domain.size}, the values that "
                 f"{self.sensitive!r} has; got {self.l}"
             )
-        if (
-            isinstance(self.pruning, bool)
-            or not isinstance(self.pruning, int | float)
-            or not 0 <= self.pruning < 1
-        ):
-            raise ParameterError(f"pruning must be a share from 0 to below 1, got {self.pruning!r}")
+        check_real("pruning", self.pruning, least=0, below=1)
 
     @property
     def sensitive_domain(self) -> Attribute:

@@ -6,7 +6,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from privet.outsource.attack import Model, Score, acquaintances, attack, population, score
+from privet.outsource.attack import ModelName, Score, acquaintances, attack, population, score
 from privet.outsource.cells import codes_of
 from privet.outsource.cipher import KeyRing
 from privet.outsource.halves import Halves
@@ -15,7 +15,7 @@ from privet.schema.encode import encode
 
 
 def attack_halves(
-    halves: Halves, ring: KeyRing, model: Model = "logistic", known: int = 0
+    halves: Halves, ring: KeyRing, model: ModelName = "logistic", known: int = 0
 ) -> Score:
     """Run the deFinetti attack on a split and score it. ``known``: so many people whose value the
     adversary knows beforehand.

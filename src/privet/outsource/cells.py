@@ -16,13 +16,13 @@ from privet.outsource.anatomy import Anatomy
 from privet.schema import Attribute, Categorical, Schema, text_of
 from privet.schema.encode import encode
 
-Cell = str | None
+CellText = str | None
 #: Longer than any entry that a learner could use; an entry that is longer does not belong in such a
 #: table.
 MAX_CELL = 10_000
 
 
-def people_cells(frame: Any, anatomy: Anatomy) -> list[list[Cell]]:
+def people_cells(frame: Any, anatomy: Anatomy) -> list[list[CellText]]:
     """The columns of ``Anatomy.columns`` and the sensitive one, last, as the schema spells them."""
     names = [*anatomy.columns, anatomy.sensitive]
     domains = {**anatomy.schema.attributes, anatomy.schema.target: anatomy.schema.label}
@@ -33,7 +33,7 @@ def people_cells(frame: Any, anatomy: Anatomy) -> list[list[Cell]]:
     ]
 
 
-def cells_of(frame: Any, names: Sequence[str]) -> list[list[Cell]]:
+def cells_of(frame: Any, names: Sequence[str]) -> list[list[CellText]]:
     """The columns of a data frame as texts, column by column. A number or truth value has the text
     of its category.
     """
@@ -45,7 +45,7 @@ def cells_of(frame: Any, names: Sequence[str]) -> list[list[Cell]]:
     return [_column(name, frame[name]) for name in names]
 
 
-def _column(name: str, column: Any) -> list[Cell]:
+def _column(name: str, column: Any) -> list[CellText]:
     import pandas as pd
 
     positions, uniques = pd.factorize(column)
@@ -72,7 +72,7 @@ def _text(name: str, entry: Any) -> str:
     return text
 
 
-def canonical(domain: Attribute, cells: Sequence[Cell]) -> list[Cell]:
+def canonical(domain: Attribute, cells: Sequence[CellText]) -> list[CellText]:
     """Cells as the schema spells them. A source that writes 30.0 where another writes 30 would mark
     its rows in both halves alike.
     """
@@ -80,7 +80,7 @@ def canonical(domain: Attribute, cells: Sequence[Cell]) -> list[Cell]:
     return [known[cell] for cell in cells]
 
 
-def _canonical(domain: Attribute, cell: Cell) -> Cell:
+def _canonical(domain: Attribute, cell: CellText) -> CellText:
     if isinstance(domain, Categorical):
         code = domain.missing_code if cell is None else domain.code_of_text.get(cell)
         return cell if code is None or code >= domain.size else domain.labels[code]
@@ -91,7 +91,7 @@ def _canonical(domain: Attribute, cell: Cell) -> Cell:
     return text_of(number) if math.isfinite(number) else domain.missing
 
 
-def codes_of(domain: Attribute, cells: Sequence[Cell]) -> npt.NDArray[np.int64]:
+def codes_of(domain: Attribute, cells: Sequence[CellText]) -> npt.NDArray[np.int64]:
     """The code of each cell in one attribute's domain; the domain's size where it is unknown."""
     schema = Schema({"cell": domain}, "class", ["no", "yes"])
     return np.asarray(

@@ -7,16 +7,14 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 import numpy as np
-import numpy.typing as npt
 
 from privet.anonymity import Groups
 from privet.outsource.anatomy import Anatomy
-from privet.outsource.cells import Cell, codes_of
+from privet.outsource.cells import CellText, codes_of
+from privet.typed import Ints
 
-Int = npt.NDArray[np.int64]
 
-
-def undiverse(gid: Int, codes: Int, l: int) -> Int:  # noqa: E741 - its name everywhere
+def undiverse(gid: Ints, codes: Ints, l: int) -> Ints:  # noqa: E741 - its name everywhere
     """The groups in which some value has more than one l-th of the entries."""
     if not len(gid):
         return np.empty(0, dtype=np.int64)
@@ -24,7 +22,7 @@ def undiverse(gid: Int, codes: Int, l: int) -> Int:  # noqa: E741 - its name eve
     return groups.ids[groups.largest * l > groups.sizes]
 
 
-def undiverse_values(anatomy: Anatomy, gid: Int, values: Sequence[Cell]) -> Int:
+def undiverse_values(anatomy: Anatomy, gid: Ints, values: Sequence[CellText]) -> Ints:
     """The same for the values of a table, compared by their codes: two ages of one bin are the
     same.
     """

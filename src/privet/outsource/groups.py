@@ -15,7 +15,7 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
-from privet.errors import ParameterError
+from privet.checks import check_integer
 
 _shuffler = secrets.SystemRandom()
 
@@ -46,8 +46,7 @@ def random_groups(values: npt.NDArray[np.integer], l: int) -> Grouping:  # noqa:
         values: the sensitive code of each row.
         l: how many values a group has at least.
     """
-    if isinstance(l, bool) or not isinstance(l, int) or l < 2:
-        raise ParameterError(f"l must be a whole number of at least 2, got {l!r}")
+    check_integer("l", l, 2)
     group = np.full(len(values), -1, dtype=np.int64)
     codes, counts = np.unique(np.asarray(values), return_counts=True)
     n_groups = _most_groups(counts, l)

@@ -11,9 +11,8 @@ import numpy as np
 import numpy.typing as npt
 
 from privet.outsource.anatomy import Anatomy
-from privet.outsource.cells import Cell
-
-Int = npt.NDArray[np.int64]
+from privet.outsource.cells import CellText
+from privet.typed import Ints
 
 
 @dataclass(frozen=True, eq=False)
@@ -22,15 +21,15 @@ class Identifiers:
     mark, a group and a sealed number.
     """
 
-    cells: list[list[Cell]]
+    cells: list[list[CellText]]
     pruning: npt.NDArray[np.bool_]
-    gid: Int
+    gid: Ints
     eseq: list[bytes]
 
     def __len__(self) -> int:
         return len(self.eseq)
 
-    def row(self, position: int) -> list[Cell]:
+    def row(self, position: int) -> list[CellText]:
         """The cells of one row."""
         return [column[position] for column in self.cells]
 
@@ -50,9 +49,9 @@ class Identifiers:
 class Values:
     """The sensitive table."""
 
-    seq: Int
-    gid: Int
-    value: list[Cell]
+    seq: Ints
+    gid: Ints
+    value: list[CellText]
 
     def __len__(self) -> int:
         return len(self.value)

@@ -11,27 +11,29 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 
 from privet.errors import SealError
-from privet.outsource.cells import Cell
+from privet.outsource.cells import CellText
 from privet.outsource.cipher import Sealer
 
 _BYTES = 8
 #: A sequence number and a value.
-Entry = tuple[int, Cell]
-Place = tuple[int, bool, list[Cell], list[list[int | Cell]]]
+SequenceEntry = tuple[int, CellText]
+SealedPlace = tuple[int, bool, list[CellText], list[list[int | CellText]]]
 
 
-def place_of(gid: int, pruning: bool, cells: Sequence[Cell], entries: Iterable[Entry]) -> Place:
+def place_of(
+    gid: int, pruning: bool, cells: Sequence[CellText], entries: Iterable[SequenceEntry]
+) -> SealedPlace:
     """What the number of a row is bound to: its group with all entries, its mark and its cells."""
     ordered = sorted(entries, key=lambda entry: entry[0])
     return gid, bool(pruning), list(cells), [[seq, value] for seq, value in ordered]
 
 
-def seal_sequence(sealer: Sealer, seq: int, place: Place) -> bytes:
+def seal_sequence(sealer: Sealer, seq: int, place: SealedPlace) -> bytes:
     """ESEQ of one row."""
     return sealer.seal("sequence", place, seq.to_bytes(_BYTES, "big"))
 
 
-def true_entry(sealer: Sealer, eseq: bytes, place: Place) -> Entry:
+def true_entry(sealer: Sealer, eseq: bytes, place: SealedPlace) -> SequenceEntry:
     """The row's own entry out of its group's. :class:`SealError` unless everything is as it was
     sealed.
     """

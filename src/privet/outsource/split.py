@@ -13,19 +13,20 @@ import numpy.typing as npt
 
 from privet.errors import OutsourceError, ParameterError
 from privet.outsource.anatomy import Anatomy
-from privet.outsource.cells import Cell, people_cells
+from privet.outsource.cells import CellText, people_cells
 from privet.outsource.cipher import KeyRing, Sealer
 from privet.outsource.diversity import undiverse_values
 from privet.outsource.genuine import seal_anatomy
 from privet.outsource.groups import random_groups
-from privet.outsource.halves import Halves, Identifiers, Int, Values
-from privet.outsource.sequence import Entry, place_of, seal_sequence
+from privet.outsource.halves import Halves, Identifiers, Values
+from privet.outsource.sequence import SequenceEntry, place_of, seal_sequence
 from privet.schema import Schema
 from privet.schema.encode import encode
+from privet.typed import Ints
 
 
 @dataclass(frozen=True, eq=False)
-class Split:
+class SplitTable:
     """The halves, and the rows of the table (from 0) that are in neither."""
 
     halves: Halves
@@ -46,7 +47,7 @@ def split(
     ring: KeyRing,
     *,
     pruning: float = 0.2,
-) -> Split:
+) -> SplitTable:
     """Split a data frame.
 
     Not differential privacy: whoever holds both halves knows every person's group, and by
@@ -76,22 +77,22 @@ def split(
     unplaced = fit[grouping.withheld]
     group = grouping.group[grouping.group >= 0]
     *columns, values = people_cells(table.iloc[placed], anatomy)
-    numbers = Numbers.draw(anatomy, group)
+    numbers = RowNumbers.draw(anatomy, group)
     check_diverse(anatomy, numbers.gid, values)
     halves = sealed_halves(anatomy, Sealer(ring, anatomy.id), columns, values, numbers)
-    return Split(halves, np.setdiff1d(np.arange(len(table)), fit), unplaced)
+    return SplitTable(halves, np.setdiff1d(np.arange(len(table)), fit), unplaced)
 
 
 @dataclass(frozen=True, eq=False)
-class Numbers:
+class RowNumbers:
     """What is drawn for rows: groups, sequence numbers, and which rows are for pruning."""
 
-    gid: Int
-    seq: Int
+    gid: Ints
+    seq: Ints
     pruning: npt.NDArray[np.bool_]
 
     @classmethod
-    def draw(cls, anatomy: Anatomy, group: Int) -> Numbers:
+    def draw(cls, anatomy: Anatomy, group: Ints) -> RowNumbers:
         """Fresh numbers for rows whose groups are numbered from 0."""
         n_rows = len(group)
         marks = [secrets.randbelow(1 << 30) < anatomy.pruning * (1 << 30) for _ in range(n_rows)]
@@ -105,14 +106,14 @@ class Numbers:
 def sealed_halves(
     anatomy: Anatomy,
     sealer: Sealer,
-    columns: list[list[Cell]],
-    values: list[Cell],
-    numbers: Numbers,
+    columns: list[list[CellText]],
+    values: list[CellText],
+    numbers: RowNumbers,
 ) -> Halves:
     """The halves of rows that have numbers. Their order says nothing."""
     n_rows = len(values)
     seqs, gids, marks = numbers.seq, numbers.gid, numbers.pruning
-    entries: dict[int, list[Entry]] = {}
+    entries: dict[int, list[SequenceEntry]] = {}
     for seq, gid, value in zip(seqs.tolist(), gids.tolist(), values, strict=True):
         entries.setdefault(gid, []).append((seq, value))
     rows = zip(
@@ -136,7 +137,7 @@ def sealed_halves(
     return Halves(anatomy, identifiers, values_by_seq, seal_anatomy(sealer, anatomy))
 
 
-def check_diverse(anatomy: Anatomy, gid: Int, values: list[Cell]) -> None:
+def check_diverse(anatomy: Anatomy, gid: Ints, values: list[CellText]) -> None:
     """Raise unless no value has more than one l-th of its group: looked at before anything leaves
     the house.
     """
@@ -144,7 +145,7 @@ def check_diverse(anatomy: Anatomy, gid: Int, values: list[Cell]) -> None:
         raise OutsourceError(f"a group is not {anatomy.l}-diverse, so nothing is published")
 
 
-def fresh_numbers(count: int) -> Int:
+def fresh_numbers(count: int) -> Ints:
     """So many different random whole numbers of 63 bits."""
     while True:
         drawn = np.frombuffer(secrets.token_bytes(8 * count), dtype=np.uint64) >> np.uint64(1)

@@ -18,13 +18,14 @@ from privet.anonymity import Groups
 from privet.anonymity.measures import distinct_l, frequency_l, frequency_l_per_group
 from privet.errors import OutsourceError, SealError
 from privet.outsource.anatomy import Anatomy
-from privet.outsource.cells import Cell, codes_of
+from privet.outsource.cells import CellText, codes_of
 from privet.outsource.cipher import KeyRing, Sealer
 from privet.outsource.diversity import undiverse_values
 from privet.outsource.genuine import check_anatomy
-from privet.outsource.halves import Halves, Identifiers, Int, Values
-from privet.outsource.sequence import Entry, place_of, true_entry
+from privet.outsource.halves import Halves, Identifiers, Values
+from privet.outsource.sequence import SequenceEntry, place_of, true_entry
 from privet.schema.encode import encode
+from privet.typed import Ints
 
 #: Deviations from independence that are taken for chance: one in 16 000 if the order of rows says
 #: nothing.
@@ -89,14 +90,14 @@ def verify(halves: Halves, ring: KeyRing | None = None) -> Verdict:
     )
 
 
-def true_values(halves: Halves, ring: KeyRing) -> tuple[npt.NDArray[np.intp], list[Cell]]:
+def true_values(halves: Halves, ring: KeyRing) -> tuple[npt.NDArray[np.intp], list[CellText]]:
     """For each row of the identifier table, where its entry stands in the sensitive table, and its
     value.
     """
     sealer = Sealer(ring, halves.anatomy.id)
     it, st = halves.identifiers, halves.values
     position = {seq: at for at, seq in enumerate(st.seq.tolist())}
-    by_group: dict[int, list[Entry]] = {}
+    by_group: dict[int, list[SequenceEntry]] = {}
     for seq, gid, value in zip(st.seq.tolist(), st.gid.tolist(), st.value, strict=True):
         by_group.setdefault(gid, []).append((seq, value))
     told = [
@@ -239,7 +240,7 @@ def _with_key(halves: Halves, ring: KeyRing) -> tuple[list[str], list[str]]:
 
 
 def _giveaways(
-    anatomy: Anatomy, it: Identifiers, codes: Int
+    anatomy: Anatomy, it: Identifiers, codes: Ints
 ) -> tuple[list[tuple[str, float]], list[tuple[str, float]]]:
     """Columns that tell the sensitive value: by the others who share a row's entry, for nearly all
     rows; or for certain, for some.
@@ -269,14 +270,14 @@ def _giveaways(
     return guesses, determined
 
 
-def _second(groups: Groups) -> Int:
+def _second(groups: Groups) -> Ints:
     """How often the second most frequent value of each group occurs; 0 where there is none."""
     order = np.lexsort((-groups.counts, groups.group_of_entry))
     after = np.minimum(groups.starts[:-1] + 1, len(order) - 1)
     return np.where(np.diff(groups.starts) > 1, groups.counts[order[after]], 0)
 
 
-def _codes(anatomy: Anatomy, values: list[Cell]) -> Int:
+def _codes(anatomy: Anatomy, values: list[CellText]) -> Ints:
     return codes_of(anatomy.sensitive_domain, values)
 
 

@@ -13,7 +13,8 @@ from privet.plots.style import INK, QUIET, fill, text_width
 from privet.release.labels import class_labels, count_text, leaves_below
 from privet.schema import Schema
 from privet.text import shortened
-from privet.tree import Floats, Tree
+from privet.tree import Tree
+from privet.typed import Floats
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -23,7 +24,7 @@ MAX_BARS = 5
 THICKNESS, LENGTH = 0.12, 1.7
 LEGEND_PITCH = 0.22
 
-Group = tuple[str, list[int]]
+BarGroup = tuple[str, list[int]]
 
 
 class Bars:
@@ -71,7 +72,7 @@ class Bars:
         return shortened(class_labels(self._tree.schema)[int(counts.argmax())], 28), ", ".join(said)
 
 
-def groups_of(schema: Schema, counts: Floats) -> list[Group]:
+def groups_of(schema: Schema, counts: Floats) -> list[BarGroup]:
     """Bars with their classes: one each; where there are too many, the rarest by these counts
     together.
     """
@@ -87,7 +88,7 @@ def groups_of(schema: Schema, counts: Floats) -> list[Group]:
 
 
 def shares(
-    counts: Floats, groups: Sequence[Group], noise: float
+    counts: Floats, groups: Sequence[BarGroup], noise: float
 ) -> list[tuple[float, float, float]]:
     """For each bar its share, and the ends of its whisker. Shares are of what is above zero, as
     predictions take them.

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
 #: The place of a run on the axis, and its value.
-Run = tuple[str, float]
+PanelRun = tuple[str, float]
 _PANEL = (5.2, 3.6)
 _KEY, _CAPTION, _HANDLE = 9.0, 8.0, 0.85
 
@@ -33,8 +33,8 @@ class Panel:
     lines alone.
     """
 
-    boxes: Sequence[Run]
-    lines: Mapping[str, Sequence[Run]]
+    boxes: Sequence[PanelRun]
+    lines: Mapping[str, Sequence[PanelRun]]
 
 
 def draw_box_panels(

@@ -20,14 +20,14 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
 #: A run: its place on the axis, its series, and its value.
-Run = tuple[str, str, float]
+BoxRun = tuple[str, str, float]
 _WIDTH = 0.8
 #: Sizes of letters, and the width of what stands beside a word of the key, in inches.
 _KEY, _CAPTION, _HANDLE = 9.0, 8.0, 0.75
 
 
 def draw_boxes(
-    runs: Sequence[Run],
+    runs: Sequence[BoxRun],
     *,
     measure: str,
     title: str = "",
@@ -150,7 +150,7 @@ def _dot() -> dict[str, Any]:
     }
 
 
-def _check(runs: Sequence[Run]) -> None:
+def _check(runs: Sequence[BoxRun]) -> None:
     if not runs:
         raise ParameterError("draw_boxes: runs must have at least one run")
     if any(value is None or not math.isfinite(value) for _, _, value in runs):

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
 #: A run: its series, the value of the parameter, and what was measured.
-Run = tuple[str, float, float]
+CurveRun = tuple[str, float, float]
 #: Colour, marker and dash by series: they differ in lightness, and can be told apart in grey.
 LINES: tuple[tuple[str, str, Any], ...] = (
     ("#33475b", "o", "-"),
@@ -39,7 +39,7 @@ _KEY, _CAPTION, _HANDLE, _APART = 9.0, 8.0, 0.85, 0.05
 
 
 def draw_curves(
-    panels: Mapping[str, Sequence[Run]],
+    panels: Mapping[str, Sequence[CurveRun]],
     *,
     parameter: str,
     measure: str,
@@ -82,7 +82,7 @@ def draw_curves(
     return figure
 
 
-def draw_lines(axes: Axes, runs: Sequence[Run], series: Sequence[str]) -> None:
+def draw_lines(axes: Axes, runs: Sequence[CurveRun], series: Sequence[str]) -> None:
     """One panel. A series has the colour, the marker and the dash of its place in ``series``."""
     values = sorted({float(value) for _, value, _ in runs})
     for number, name in enumerate(series):
@@ -170,7 +170,7 @@ def _standard_error(found: Sequence[float]) -> float:
     return float(np.std(found, ddof=1) / math.sqrt(len(found))) if len(found) > 1 else 0.0
 
 
-def _check(panels: Mapping[str, Sequence[Run]]) -> None:
+def _check(panels: Mapping[str, Sequence[CurveRun]]) -> None:
     if not panels or not all(panels.values()):
         raise ParameterError("draw_curves: every panel must have at least one run")
     if any(

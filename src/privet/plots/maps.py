@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
 #: A run: its line, its column, and what was measured.
-Run = tuple[str, str, float]
+MapRun = tuple[str, str, float]
 #: Inches of a cell, and what stands around the cells of a panel; letters of its title, and the
 #: least width of the whole.
 _CELL, _AROUND = (0.46, 0.3), (1.1, 0.9)
@@ -30,7 +30,7 @@ _TITLE, _LEAST = 10.0, 7.0
 
 
 def draw_maps(
-    panels: Mapping[str, Sequence[Run]],
+    panels: Mapping[str, Sequence[MapRun]],
     *,
     rows: str,
     columns: str,
@@ -82,7 +82,7 @@ def draw_maps(
     return figure
 
 
-def scale_of(panels: Mapping[str, Sequence[Run]]) -> tuple[float, float]:
+def scale_of(panels: Mapping[str, Sequence[MapRun]]) -> tuple[float, float]:
     """The least and the largest mean of all panels."""
     means = np.concatenate([_means(runs)[2].ravel() for runs in panels.values()])
     means = means[np.isfinite(means)]
@@ -91,7 +91,7 @@ def scale_of(panels: Mapping[str, Sequence[Run]]) -> tuple[float, float]:
     return float(means.min()), float(means.max())
 
 
-def draw_map(axes: Axes, runs: Sequence[Run], scale: tuple[float, float]) -> None:
+def draw_map(axes: Axes, runs: Sequence[MapRun], scale: tuple[float, float]) -> None:
     """One map. A cell without a run is empty."""
     lines, columns, cells = _means(runs)
     shades = draw_shades(axes, cells, scale)
@@ -126,7 +126,7 @@ def draw_shades(axes: Axes, cells: npt.NDArray[np.float64], scale: tuple[float, 
     return shades
 
 
-def _means(runs: Sequence[Run]) -> tuple[list[str], list[str], npt.NDArray[np.float64]]:
+def _means(runs: Sequence[MapRun]) -> tuple[list[str], list[str], npt.NDArray[np.float64]]:
     lines, columns = (
         list(dict.fromkeys(row for row, _, _ in runs)),
         list(dict.fromkeys(column for _, column, _ in runs)),

@@ -7,16 +7,15 @@ from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
 import numpy as np
-import numpy.typing as npt
 
 from privet.errors import ParameterError
 from privet.plots.style import INK, QUIET, fill, need_matplotlib
 from privet.text import shortened, visible
+from privet.typed import Floats
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
-Floats = npt.NDArray[np.float64]
 #: Labels of values that are listed; more are numbered.
 MAX_LISTED = 20
 _PANEL = (3.4, 2.5)

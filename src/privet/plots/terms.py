@@ -20,7 +20,8 @@ from privet.plots.style import FILLS, INK, QUIET, fill, need_matplotlib, text_wi
 from privet.release.labels import attribute_at, class_labels
 from privet.release.parts import Parts
 from privet.text import shortened, visible
-from privet.tree import Floats, Tree
+from privet.tree import Tree
+from privet.typed import Floats
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

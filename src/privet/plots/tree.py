@@ -6,7 +6,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from privet.errors import ParameterError
+from privet.checks import check_integer
 from privet.plots.bars import LEGEND_PITCH, Bars, draw_legend, draw_scale, legend_lines, write
 from privet.plots.canvas import FOOTER_PITCH, MARGIN, TITLE_HEIGHT, TITLE_SIZE, canvas, wrapped
 from privet.plots.chips import Chips
@@ -62,8 +62,7 @@ def draw_tree(
             drawn as one.
     """
     need_matplotlib()
-    if not 1 <= max_leaves <= MOST_LEAVES:
-        raise ParameterError(f"draw_tree: max_leaves must be 1 to {MOST_LEAVES}, got {max_leaves}")
+    check_integer("max_leaves", max_leaves, 1, MOST_LEAVES, owner="draw_tree")
     if scores and not whole:
         tree = collapsed(tree)
     nodes, title = placed_nodes(tree, max_depth, max_leaves), visible(title)

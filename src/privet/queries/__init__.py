@@ -15,7 +15,16 @@ named methods of a curator are short forms.
 To add one, write a module with a class like theirs under :func:`~privet.queries.base.register`.
 """
 
-from privet.queries.answers import Answer, Choice, Choices, Drawn, Numbers, Preview, Quantile, Share
+from privet.queries.answers import (
+    Answer,
+    ChosenIndex,
+    ChosenSplits,
+    Drawn,
+    Numbers,
+    Preview,
+    Quantile,
+    Share,
+)
 from privet.queries.base import Load, Query, checked, queries, register
 from privet.queries.choose import ChooseSplits
 from privet.queries.choose_model import ChooseModel
@@ -34,11 +43,11 @@ from privet.queries.sums import Sums
 
 __all__ = [
     "Answer",
-    "Choice",
-    "Choices",
     "ChooseModel",
     "ChoosePartition",
     "ChooseSplits",
+    "ChosenIndex",
+    "ChosenSplits",
     "Confusion",
     "Count",
     "CountBy",

@@ -15,11 +15,11 @@ from privet.budget import Cost, written_fraction
 from privet.cells import Cells, Split
 from privet.ledger import Entry
 from privet.ledger.as_json import cost_from, cost_to, entry_from, entry_to
-from privet.queries.json_parts import Json, cells_to, split_to
+from privet.queries.json_parts import cells_to, split_to
 from privet.tree import Tree
+from privet.typed import Floats, Json
 
-Floats = npt.NDArray[np.float64]
-Noise = Literal["discrete-laplace", "discrete-gaussian", "randomized-response", "none"]
+NoiseKind = Literal["discrete-laplace", "discrete-gaussian", "randomized-response", "none"]
 
 
 @dataclass(frozen=True)
@@ -71,7 +71,7 @@ class Numbers(Answer):
     """
 
     tables: tuple[npt.NDArray[np.int64], ...]
-    noise: Noise
+    noise: NoiseKind
     spread: Fraction
     own_deviations: tuple[Floats, ...] | None = field(default=None, kw_only=True)
     node_deviations: tuple[Floats | None, ...] = field(default=(), kw_only=True)
@@ -124,7 +124,7 @@ class Share(Answer):
 
 
 @dataclass(frozen=True, eq=False)
-class Choices(Answer):
+class ChosenSplits(Answer):
     """The chosen split of each cell. ``declined`` holds the cells, by number, that are better left
     whole: no split of theirs is above the noise.
     """
@@ -139,7 +139,7 @@ class Choices(Answer):
 
 
 @dataclass(frozen=True, eq=False)
-class Choice(Answer):
+class ChosenIndex(Answer):
     """The number of what was chosen; the first has 0."""
 
     index: int
@@ -149,7 +149,7 @@ class Choice(Answer):
 
 
 @dataclass(frozen=True, eq=False)
-class Quantile(Choice):
+class Quantile(ChosenIndex):
     """The bin that was chosen for the ``q``-quantile of an attribute, from ``low`` to ``high`` in
     the units of the schema.
     """

@@ -22,8 +22,9 @@ from privet.errors import ParameterError
 from privet.mechanisms.selection import Selection
 from privet.queries.answers import Answer
 from privet.queries.kinds import AnyKind
-from privet.queries.shapes import Field, Fields, Json, OneOf
+from privet.queries.shapes import Field, Fields, OneOf
 from privet.schema import Schema
+from privet.typed import Json
 
 A = TypeVar("A", bound=Answer, covariant=True)
 

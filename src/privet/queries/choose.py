@@ -14,7 +14,7 @@ from privet.cells import Cell, Cells, Split
 from privet.counts.base import CountSource
 from privet.mechanisms.criteria import Criterion, criterion_named
 from privet.mechanisms.selection import Selection
-from privet.queries.answers import Answer, Choices
+from privet.queries.answers import Answer, ChosenSplits
 from privet.queries.base import MECHANISM, Load, Query, checked_mechanism, expect, register
 from privet.queries.json_parts import (
     candidates_from,
@@ -24,17 +24,18 @@ from privet.queries.json_parts import (
     split_from,
 )
 from privet.queries.json_shapes import CELLS, MAX_NODES, NUMBER, SPLIT
-from privet.queries.kinds import Selects, Table
+from privet.queries.kinds import Selects
 from privet.queries.plain import load_of, plain_candidates, plain_cells
-from privet.queries.shapes import Field, Items, Json, Text
+from privet.queries.shapes import Field, Items, Text
 from privet.queries.words import spell_cells, spell_splits
 from privet.question import Question
 from privet.schema import Schema
+from privet.typed import Ints, Json
 
 
 @register
 @dataclass(frozen=True)
-class ChooseSplits(Query[Choices]):
+class ChooseSplits(Query[ChosenSplits]):
     """A good split for each cell.
 
     ``candidates`` is one list of splits for all cells, or one list per cell. Sensitivity: the
@@ -145,11 +146,11 @@ class ChooseSplits(Query[Choices]):
         }
         return [[scores[split][cell] for split in splits] for cell, splits in enumerate(self.lists)]
 
-    def answer(self, released: list[int], terms: Answer) -> Choices:
+    def answer(self, released: list[int], terms: Answer) -> ChosenSplits:
         chosen = tuple(splits[index] for splits, index in zip(self.lists, released, strict=True))
-        return Choices(**terms.terms, splits=chosen)
+        return ChosenSplits(**terms.terms, splits=chosen)
 
-    def read_answer(self, data: Mapping[str, Any], terms: Answer) -> Choices:
+    def read_answer(self, data: Mapping[str, Any], terms: Answer) -> ChosenSplits:
         splits = tuple(split_from(split) for split in data["splits"])
         expect(len(splits) == len(self.lists), "its choices are for other cells")
         expect(
@@ -162,7 +163,7 @@ class ChooseSplits(Query[Choices]):
             and all(type(cell) is int and 0 <= cell < len(splits) for cell in declined),
             "it declined cells that were not asked about",
         )
-        return Choices(**terms.terms, splits=splits, declined=frozenset(declined))
+        return ChosenSplits(**terms.terms, splits=splits, declined=frozenset(declined))
 
     def to_json(self) -> Json:
         settings = {"criterion": self.criterion, "mechanism": self.mechanism}
@@ -178,7 +179,7 @@ class ChooseSplits(Query[Choices]):
         )
 
 
-def _children(table: Table, split: Split) -> Table:
+def _children(table: Ints, split: Split) -> Ints:
     """Child-by-class counts of each cell from its value-by-class counts."""
     out = np.zeros((table.shape[0], split.n_children, table.shape[2]), dtype=np.int64)
     for code, child in enumerate(split.branch):

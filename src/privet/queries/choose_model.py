@@ -12,19 +12,20 @@ from privet.budget import Number
 from privet.counts.base import CountSource
 from privet.errors import ParameterError
 from privet.model import Model
-from privet.queries.answers import Answer, Choice
+from privet.queries.answers import Answer, ChosenIndex
 from privet.queries.base import Load, Query, register
 from privet.queries.choose_partition import chosen
 from privet.queries.confusion import confusion_matrix, load_of_models, model_from, model_to
 from privet.queries.kinds import Selects
 from privet.queries.plain import checked_model
-from privet.queries.shapes import Document, Field, Items, Json
+from privet.queries.shapes import Document, Field, Items
 from privet.queries.words import spell_models
 from privet.schema import Schema
+from privet.typed import Json
 
 
 @dataclass(frozen=True, eq=False)
-class ModelChoice(Choice):
+class ModelChoice(ChosenIndex):
     """The number of the chosen model; the first has 0."""
 
     def to_json(self) -> Json:

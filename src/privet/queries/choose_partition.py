@@ -12,12 +12,12 @@ import numpy.typing as npt
 from privet.budget import Number
 from privet.counts.base import CountSource
 from privet.mechanisms.selection import Selection
-from privet.queries.answers import Answer, Choice
+from privet.queries.answers import Answer, ChosenIndex
 from privet.queries.base import MECHANISM, Load, Query, checked_mechanism, expect, register
 from privet.queries.count import Asked
 from privet.queries.json_parts import expected_from, expected_to, question_from, question_to
 from privet.queries.json_shapes import MAX_NUMBERS, PARTITIONS
-from privet.queries.kinds import Selects, Table
+from privet.queries.kinds import Selects
 from privet.queries.plain import (
     MAX_EXPECTED,
     MAX_HANDICAP,
@@ -26,15 +26,16 @@ from privet.queries.plain import (
     plain_question,
     whole_handicaps,
 )
-from privet.queries.shapes import Field, Integer, Items, Json
+from privet.queries.shapes import Field, Integer, Items
 from privet.queries.words import spell_question
 from privet.question import Question
 from privet.schema import Schema
+from privet.typed import Ints, Json
 
 
 @register
 @dataclass(frozen=True)
-class ChoosePartition(Query[Choice]):
+class ChoosePartition(Query[ChosenIndex]):
     """The number of a partition whose class counts are about farthest from what is expected.
 
     The score of a partition is the sum of abs(count - expected) over its table, less its handicap:
@@ -113,11 +114,11 @@ class ChoosePartition(Query[Choice]):
         assert self.handicaps is not None
         return [distances(source.count(self._question), self.expected, self.handicaps)]
 
-    def answer(self, released: list[int], terms: Answer) -> Choice:
-        return Choice(**terms.terms, index=released[0])
+    def answer(self, released: list[int], terms: Answer) -> ChosenIndex:
+        return ChosenIndex(**terms.terms, index=released[0])
 
-    def read_answer(self, data: Mapping[str, Any], terms: Answer) -> Choice:
-        return Choice(**terms.terms, index=chosen(data, len(self._question.partitions)))
+    def read_answer(self, data: Mapping[str, Any], terms: Answer) -> ChosenIndex:
+        return ChosenIndex(**terms.terms, index=chosen(data, len(self._question.partitions)))
 
     def to_json(self) -> Json:
         assert self.handicaps is not None
@@ -137,7 +138,7 @@ class ChoosePartition(Query[Choice]):
 
 
 def distances(
-    tables: Sequence[Table], expected: Sequence[npt.ArrayLike], handicaps: Sequence[int]
+    tables: Sequence[Ints], expected: Sequence[npt.ArrayLike], handicaps: Sequence[int]
 ) -> list[int]:
     """How far each count table is from what is expected of it, in all, less its handicap."""
     return [

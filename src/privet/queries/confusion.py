@@ -9,18 +9,19 @@ from typing import Any, Self
 import numpy as np
 
 from privet.budget import Number
-from privet.counts.base import CountSource, Rows, Tables
+from privet.counts.base import CountSource
 from privet.errors import QuestionError
 from privet.model import Model
 from privet.model.document import from_document, to_document_of_0_1
 from privet.model.problem import Damaged
 from privet.queries.base import Load, register
-from privet.queries.kinds import Measures, Table
+from privet.queries.kinds import Measures
 from privet.queries.measurement import Measurement
 from privet.queries.plain import checked_model, deepest
-from privet.queries.shapes import Document, Field, Json
+from privet.queries.shapes import Document, Field
 from privet.queries.words import spell_models
 from privet.schema import Schema
+from privet.typed import Ints, Json, Tables, WeightedRows
 
 
 @register
@@ -71,7 +72,7 @@ class Confusion(Measurement):
         return cls(model_from(data["model"]))
 
 
-def confusion_matrix(model: Model, rows: Iterable[Rows]) -> Table:
+def confusion_matrix(model: Model, rows: Iterable[WeightedRows]) -> Ints:
     """How many rows of each class are predicted as each class, exactly."""
     n_classes = model.schema.n_classes
     matrix = np.zeros((n_classes, n_classes), dtype=np.int64)

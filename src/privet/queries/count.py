@@ -8,17 +8,17 @@ from typing import Any, Self
 
 from privet.budget import Number
 from privet.cells import Cell, Cells
-from privet.counts.base import CountSource, Tables
+from privet.counts.base import CountSource
 from privet.queries.base import Load, register
 from privet.queries.json_parts import question_from, question_to
 from privet.queries.json_shapes import PARTITIONS
 from privet.queries.kinds import Measures
 from privet.queries.measurement import Measurement
 from privet.queries.plain import load_of, plain_question
-from privet.queries.shapes import Json
 from privet.queries.words import spell_question
 from privet.question import Question
 from privet.schema import Schema
+from privet.typed import Json, Tables
 
 #: What may be counted: a question, the cells of one partition, or a list of disjoint cells.
 Asked = Question | Cells | Sequence[Cell | Mapping[str, Any]]

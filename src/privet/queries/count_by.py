@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, Self
 
 from privet.budget import Number
 from privet.cells import Cell, Cells, Condition, domain_size
-from privet.counts.base import CountSource, Tables
+from privet.counts.base import CountSource
 from privet.errors import QuestionError
 from privet.queries.answers import Answer, Numbers
 from privet.queries.base import Load, Query, expect, register
@@ -20,9 +20,10 @@ from privet.queries.json_shapes import CONDITIONS, NAME
 from privet.queries.kinds import Measures, Noisy
 from privet.queries.measurement import read_numbers
 from privet.queries.plain import load_of
-from privet.queries.shapes import Field, Items, Json
+from privet.queries.shapes import Field, Items
 from privet.question import Partition, Question
 from privet.schema import Schema
+from privet.typed import Json, Tables
 
 if TYPE_CHECKING:
     import pandas as pd

@@ -19,10 +19,11 @@ from privet.queries.json_parts import cells_from, space_from, space_to, trees_fr
 from privet.queries.json_shapes import NUMBER, SPLITS, TREES
 from privet.queries.kinds import Draws
 from privet.queries.plain import deepest, same_domain
-from privet.queries.shapes import Field, Fields, Json, Real
+from privet.queries.shapes import Field, Fields, Real
 from privet.schema import Schema
 from privet.space import TreeSpace
 from privet.tree import Tree
+from privet.typed import Json
 
 if TYPE_CHECKING:
     from privet.counts.marginals import Marginals

@@ -10,7 +10,7 @@ import numpy as np
 
 from privet.budget import Number
 from privet.cells import Cell, Cells
-from privet.counts.base import CountSource, Tables
+from privet.counts.base import CountSource
 from privet.queries.base import Load, register
 from privet.queries.draw_tree import own_trees
 from privet.queries.json_parts import cells_from, cells_to, trees_from, trees_to
@@ -18,12 +18,13 @@ from privet.queries.json_shapes import CELLS, TREES
 from privet.queries.kinds import Measures
 from privet.queries.measurement import Measurement
 from privet.queries.plain import deepest, load_of, plain_cells
-from privet.queries.shapes import Field, Json
+from privet.queries.shapes import Field
 from privet.queries.words import spell_cells
 from privet.question import Question
 from privet.routing import Routes
 from privet.schema import Schema
 from privet.tree import Tree
+from privet.typed import Json, Tables
 
 
 @register

@@ -27,8 +27,7 @@ from privet.question import Partition, Question
 from privet.schema import Schema
 from privet.space import TreeSpace
 from privet.tree import Tree
-
-Json = dict[str, Any]
+from privet.typed import Json
 
 #: Lists of cells that together need larger trees are refused: compiling them would take long.
 MAX_COMPILED = 1 << 16
@@ -263,9 +262,7 @@ def score_from(schema: Schema, by: str | None, table: Sequence[Any]) -> RowScore
         return RowScore(schema, np.array(table, dtype=np.int64), by)
     except (ValueError, OverflowError, TypeError):
         shape = "(values, classes)" if by is not None else "(classes)"
-        raise QuestionError(
-            f"a row score must be a table of whole numbers of shape {shape}"
-        ) from None
+        raise QuestionError(f"a row score must be a table of integers of shape {shape}") from None
 
 
 def trees_to(trees: Sequence[Tree]) -> list[Json]:

@@ -11,13 +11,13 @@ from privet.queries.shapes import (
     Fields,
     Integer,
     Items,
-    Json,
     Named,
     Real,
     Shape,
     ShapeError,
     Text,
 )
+from privet.typed import Json
 
 #: Most nodes of one partition, and of all in one request.
 MAX_NODES = 1 << 18

@@ -20,7 +20,6 @@ from fractions import Fraction
 from typing import TYPE_CHECKING, Any, Generic, TypeVar
 
 import numpy as np
-import numpy.typing as npt
 
 from privet.budget import Cost
 from privet.errors import ParameterError, PrivacyError
@@ -29,15 +28,15 @@ from privet.mechanisms.laplace import add_laplace
 from privet.mechanisms.randomness import Bits
 from privet.mechanisms.selection import Selection, select, selection_cost
 from privet.mechanisms.shares import add_laplace_share
-from privet.queries.answers import Noise
+from privet.queries.answers import NoiseKind
 from privet.queries.price import Price
 from privet.space import TreeSpace
+from privet.typed import Ints
 
 if TYPE_CHECKING:
     from privet.counts.marginals import Marginals
     from privet.mechanisms.gibbs.draw import LabelledTree
 
-Table = npt.NDArray[np.int64]
 Exact = TypeVar("Exact")
 Released = TypeVar("Released")
 
@@ -65,13 +64,13 @@ class Noisy:
     variance.
     """
 
-    tables: tuple[Table, ...]
-    noise: Noise
+    tables: tuple[Ints, ...]
+    noise: NoiseKind
     spread: Fraction
 
 
 @dataclass(frozen=True)
-class Measures(Kind[Sequence[Table], Noisy]):
+class Measures(Kind[Sequence[Ints], Noisy]):
     """Integer tables with noise.
 
     ``bounds`` is how much one row can change each table, in L1 and so in L2. Sensitivity: their
@@ -108,11 +107,11 @@ class Measures(Kind[Sequence[Table], Noisy]):
         pure = price.unit == "epsilon"
         return Cost.pure(price.amount) if pure else Cost.concentrated(price.amount)
 
-    def release(self, exact: Sequence[Table], price: Price, bits: Bits) -> Noisy:
+    def release(self, exact: Sequence[Ints], price: Price, bits: Bits) -> Noisy:
         if price.exactly:
             return Noisy(tuple(exact), "none", Fraction(0))
         flat = np.concatenate([table.reshape(-1) for table in exact])
-        noise: Noise
+        noise: NoiseKind
         if price.unit == "epsilon":
             noise = "discrete-laplace"
             noisy, _ = add_laplace(bits, flat, price.amount, sensitivity=self.sensitivity)
@@ -124,7 +123,7 @@ class Measures(Kind[Sequence[Table], Noisy]):
 
 
 @dataclass(frozen=True)
-class SharesNoise(Kind[Sequence[Table], Noisy]):
+class SharesNoise(Kind[Sequence[Ints], Noisy]):
     """Integer tables with one of ``parties`` shares of the noise of :class:`Measures`.
 
     Sensitivity: ``sensitivity`` in L1. Noise: shares that make discrete Laplace of scale
@@ -147,7 +146,7 @@ class SharesNoise(Kind[Sequence[Table], Noisy]):
             raise ParameterError("epsilon is so small that the noise does not fit into 64 bits")
         return Cost.pure(price.in_epsilon())
 
-    def release(self, exact: Sequence[Table], price: Price, bits: Bits) -> Noisy:
+    def release(self, exact: Sequence[Ints], price: Price, bits: Bits) -> Noisy:
         flat = np.concatenate([table.reshape(-1) for table in exact])
         noisy, _ = add_laplace_share(
             bits, flat, price.in_epsilon(), sensitivity=self.sensitivity, shares=self.parties
@@ -155,7 +154,7 @@ class SharesNoise(Kind[Sequence[Table], Noisy]):
         return Noisy(_shaped(noisy, exact), "discrete-laplace", self.spread(price))
 
 
-def _shaped(flat: Table, like: Sequence[Table]) -> tuple[Table, ...]:
+def _shaped(flat: Ints, like: Sequence[Ints]) -> tuple[Ints, ...]:
     parts = np.split(flat, np.cumsum([table.size for table in like])[:-1])
     return tuple(part.reshape(table.shape) for part, table in zip(parts, like, strict=True))
 

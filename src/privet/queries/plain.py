@@ -12,6 +12,7 @@ import numpy.typing as npt
 
 from privet.cells import MAX_NODES as MAX_CELL_NODES
 from privet.cells import Cell, Cells, Split, check_split
+from privet.checks import check_integer
 from privet.errors import ParameterError, QuestionError
 from privet.model import Model
 from privet.privacy import PrivacyStatement
@@ -108,11 +109,10 @@ def _expected_table(
     try:
         table = np.array(given)  # a copy of the base class
     except (ValueError, TypeError, OverflowError):
-        raise QuestionError(f"{name} must be whole numbers of shape {shape}") from None
+        raise QuestionError(f"{name} must be integers of shape {shape}") from None
     if table.shape != shape or not np.issubdtype(table.dtype, np.integer):
         raise QuestionError(
-            f"{name} must be whole numbers of shape {shape}, got {table.dtype} of shape "
-            f"{table.shape}"
+            f"{name} must be integers of shape {shape}, got {table.dtype} of shape {table.shape}"
         )
     # in Python's integers, which do not overflow
     if table.size and max(int(table.max()), -int(table.min())) > MAX_EXPECTED:
@@ -128,17 +128,10 @@ def whole_handicaps(question: Question, handicaps: Sequence[int] | None) -> list
             f"handicaps must hold one number per partition ({len(question.partitions)}), got "
             f"{len(listed)}"
         )
-    for number, one in enumerate(listed):
-        if (
-            isinstance(one, bool)
-            or not isinstance(one, int | np.integer)
-            or abs(int(one)) > MAX_HANDICAP
-        ):
-            raise QuestionError(
-                f"handicaps[{number}] must be a whole number of at most {MAX_HANDICAP} in size, "
-                f"got {one!r}"
-            )
-    return [int(one) for one in listed]
+    return [
+        check_integer(f"handicaps[{i}]", handicap, -MAX_HANDICAP, MAX_HANDICAP, error=QuestionError)
+        for i, handicap in enumerate(listed)
+    ]
 
 
 def checked_model(schema: Schema, model: Model) -> None:

@@ -18,9 +18,10 @@ from privet.queries.choose_partition import chosen
 from privet.queries.json_shapes import NAME, Amount
 from privet.queries.kinds import Selects
 from privet.queries.plain import load_of
-from privet.queries.shapes import Field, Json
+from privet.queries.shapes import Field
 from privet.question import Question
 from privet.schema import Numeric, Schema
+from privet.typed import Json
 
 
 @register

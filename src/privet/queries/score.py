@@ -34,7 +34,7 @@ class RowScore:
             shape = (self.schema.sizes[self.schema.index(self.by)], *shape)
         if given.shape != shape or not np.issubdtype(given.dtype, np.integer):
             raise QuestionError(
-                f"a row score must be whole numbers of shape {shape}, got {given.dtype} of shape "
+                f"a row score must be integers of shape {shape}, got {given.dtype} of shape "
                 f"{given.shape}"
             )
         # in Python's integers: the smallest int64 has no absolute value

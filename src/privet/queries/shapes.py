@@ -13,8 +13,7 @@ from dataclasses import dataclass, field
 from typing import Any, NoReturn, Protocol
 
 from privet.errors import ParameterError
-
-Json = dict[str, Any]
+from privet.typed import Json
 
 
 class ShapeError(ParameterError):

@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 from typing import Any, NoReturn, Self
 
 from privet.budget import Number
-from privet.counts.base import CountSource, Tables
+from privet.counts.base import CountSource
 from privet.mechanisms.shares import check_shares
 from privet.queries.answers import Answer, Share
 from privet.queries.base import Load, Query, register
@@ -16,9 +16,10 @@ from privet.queries.json_parts import question_from, question_to
 from privet.queries.json_shapes import NUMBER, PARTITIONS
 from privet.queries.kinds import Noisy, SharesNoise
 from privet.queries.plain import load_of, plain_question
-from privet.queries.shapes import Field, Json
+from privet.queries.shapes import Field
 from privet.question import Question
 from privet.schema import Schema
+from privet.typed import Json, Tables
 
 
 @register
@@ -41,8 +42,7 @@ class ShareCounts(Query[Share]):
 
     def plain(self, schema: Schema) -> Self:
         question = plain_question(schema, self.question)
-        check_shares("parties", self.parties)
-        return type(self)(question, self.parties)
+        return type(self)(question, check_shares("parties", self.parties))
 
     @property
     def _question(self) -> Question:

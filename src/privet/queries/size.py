@@ -9,13 +9,13 @@ import numpy as np
 
 from privet.budget import Number
 from privet.cells import Cells
-from privet.counts.base import CountSource, Tables
+from privet.counts.base import CountSource
 from privet.queries.base import Load, register
 from privet.queries.kinds import Measures
 from privet.queries.measurement import Measurement
-from privet.queries.shapes import Json
 from privet.question import Question
 from privet.schema import Schema
+from privet.typed import Json, Tables
 
 
 @register

@@ -10,7 +10,7 @@ import numpy as np
 
 from privet.budget import Number
 from privet.cells import Cell, Cells
-from privet.counts.base import CountSource, Tables
+from privet.counts.base import CountSource
 from privet.errors import ParameterError, QuestionError
 from privet.queries.base import Load, register
 from privet.queries.json_parts import cells_from, cells_to, score_from, score_to
@@ -19,10 +19,11 @@ from privet.queries.kinds import Measures
 from privet.queries.measurement import Measurement
 from privet.queries.plain import load_of, plain_cells, same_domain
 from privet.queries.score import MAX_SCORE, RowScore
-from privet.queries.shapes import Either, Field, Integer, Items, Json
+from privet.queries.shapes import Either, Field, Integer, Items
 from privet.queries.words import first_of, spell_cells
 from privet.question import Partition, Question
 from privet.schema import Schema
+from privet.typed import Json, Tables
 
 _SCORES = Items(Integer(-MAX_SCORE, MAX_SCORE), 0, 100_000)
 

@@ -49,15 +49,15 @@ class Grid:
     numeric: tuple[int, ...] = ()
 
 
-Block = Heading | Paragraph | Banner | Bullets | Grid
+CardBlock = Heading | Paragraph | Banner | Bullets | Grid
 
 
-def markdown(title: str, blocks: Sequence[Block]) -> str:
+def markdown(title: str, blocks: Sequence[CardBlock]) -> str:
     """The blocks in GitHub's Markdown."""
     return "\n\n".join([f"# {_md(title)}", *map(_md_block, blocks)]) + "\n"
 
 
-def html_page(title: str, blocks: Sequence[Block]) -> str:
+def html_page(title: str, blocks: Sequence[CardBlock]) -> str:
     """The blocks as one page that needs no other file and runs nothing."""
     return html_of(title, "\n".join(map(html_block, blocks)))
 
@@ -68,7 +68,7 @@ def html_of(title: str, body: str, style: str = "") -> str:
     return f"{head}\n<body>\n<h1>{escaped(title)}</h1>\n{body}\n</body>\n</html>\n"
 
 
-def _md_block(block: Block) -> str:
+def _md_block(block: CardBlock) -> str:
     match block:
         case Heading(text):
             return f"## {_md(text)}"
@@ -84,7 +84,7 @@ def _md_block(block: Block) -> str:
             return _md(text)
 
 
-def html_block(block: Block) -> str:
+def html_block(block: CardBlock) -> str:
     """One block as HTML."""
     match block:
         case Heading(text):

@@ -7,8 +7,8 @@ from __future__ import annotations
 from privet.model import Model
 from privet.release.blocks import (
     Banner,
-    Block,
     Bullets,
+    CardBlock,
     Grid,
     Heading,
     Paragraph,
@@ -53,8 +53,8 @@ def _title(model: Model) -> str:
     return f"Privacy card: {model.learner} for {model.schema.target}"
 
 
-def _blocks(model: Model) -> list[Block]:
-    promise: list[Block] = []
+def _blocks(model: Model) -> list[CardBlock]:
+    promise: list[CardBlock] = []
     if model.privacy.private:
         public_size = model.schema.n_rows is not None
         promise = [
@@ -67,7 +67,7 @@ def _blocks(model: Model) -> list[Block]:
     )
     why = "" if model.evidence is None else worn(model.evidence)
     said |= {f"Build it anew: {why}.": None} if why else {}
-    notes: list[Block] = [Heading("Notes"), Bullets(tuple(said)[:MAX_LISTED])] if said else []
+    notes: list[CardBlock] = [Heading("Notes"), Bullets(tuple(said)[:MAX_LISTED])] if said else []
     return [
         _banner(model),
         *_about(model),
@@ -92,7 +92,7 @@ def _banner(model: Model) -> Banner:
     )
 
 
-def _about(model: Model) -> list[Block]:
+def _about(model: Model) -> list[CardBlock]:
     noisy = (
         "class counts that were estimated from randomised records"
         if model.privacy.local
@@ -109,7 +109,7 @@ def _about(model: Model) -> list[Block]:
         f"holds {'no count and ' if model.combine == 'scores' else ''}no row of the table."
     )
     settings = tuple((name, _setting(value)) for name, value in model.settings.items())
-    table: list[Block] = [Grid(("setting", "value"), settings)] if settings else []
+    table: list[CardBlock] = [Grid(("setting", "value"), settings)] if settings else []
     return [Heading("What this is"), Paragraph(text), *table]
 
 
@@ -131,7 +131,7 @@ def _consists(model: Model) -> str:
     )
 
 
-def _protected(model: Model) -> list[Block]:
+def _protected(model: Model) -> list[CardBlock]:
     privacy, rows = model.privacy, model.privacy.rows_per_person
     most = "one row" if rows == 1 else f"{rows} rows"
     if privacy.parts:
@@ -193,7 +193,7 @@ def _protected(model: Model) -> list[Block]:
     ]
 
 
-def _not_protected(model: Model) -> list[Block]:
+def _not_protected(model: Model) -> list[CardBlock]:
     schema, privacy = model.schema, model.privacy
     rows = (
         [f"The number of rows: the owner declared it public ({schema.n_rows})."]
@@ -243,7 +243,7 @@ def _not_protected(model: Model) -> list[Block]:
     return [Heading("What is not protected"), Bullets(tuple(items))]
 
 
-def _needed(schema: Schema) -> list[Block]:
+def _needed(schema: Schema) -> list[CardBlock]:
     rows = tuple((name, *_domain(attribute)) for name, attribute in schema.attributes.items())
     text = (
         "To predict, a row needs these attributes and nothing else; neither the class nor an "
@@ -279,7 +279,7 @@ def _domain(attribute: Attribute) -> tuple[str, str]:
     )
 
 
-def _noise(model: Model) -> list[Block]:
+def _noise(model: Model) -> list[CardBlock]:
     if not model.noise:
         state = "The model records no noise on its counts."
         text = state if model.privacy.private else f"{state} They may be exact."
@@ -294,7 +294,7 @@ def _noise(model: Model) -> list[Block]:
     return [Heading("Noise in the counts"), Paragraph(text)]
 
 
-def _scores(model: Model) -> list[Block]:
+def _scores(model: Model) -> list[CardBlock]:
     parts = Parts.of(model)
     text = (
         "The values in the trees are scores, not counts: they hold no count of people. A score "
@@ -325,11 +325,11 @@ def _scores(model: Model) -> list[Block]:
     if parts.terms:
         names = [model.schema.names[tree.cells.attribute[0]] for tree in parts.terms]
         items.append(f"Tables of scores, for each value of: {_listed(names)}.")
-    listed: list[Block] = [Bullets(tuple(items))] if items else []
+    listed: list[CardBlock] = [Bullets(tuple(items))] if items else []
     return [Heading("What the scores are"), Paragraph(text), *listed]
 
 
-def _limits() -> list[Block]:
+def _limits() -> list[CardBlock]:
     items = (
         (
             "This card says nothing about how accurate or how fair the model is. Noise harms rare "

@@ -7,7 +7,7 @@ from fractions import Fraction
 
 from privet.budget import Cost, epsilon_for
 from privet.privacy import PrivacyStatement, rounded_up
-from privet.release.blocks import Block, Grid, Heading, Paragraph
+from privet.release.blocks import CardBlock, Grid, Heading, Paragraph
 
 #: A card lists so many tables.
 MAX_LISTED = 40
@@ -15,7 +15,7 @@ MAX_LISTED = 40
 
 def reading(
     privacy: PrivacyStatement, released: str = "model", *, public_size: bool = False
-) -> list[Block]:
+) -> list[CardBlock]:
     """What the promised epsilon lets somebody learn, with two worked examples.
 
     Where the number of rows is public, whoever is not in the table has somebody else in their
@@ -47,7 +47,7 @@ def reading(
         (name, *_shares(*after(prior, odds)))
         for name, prior in (("1 in 2 (50 %)", 0.5), ("1 in 10 (10 %)", 0.1))
     )
-    blocks: list[Block] = [
+    blocks: list[CardBlock] = [
         Heading("What epsilon means"),
         Paragraph(first),
         Grid(
@@ -90,7 +90,7 @@ def factor(epsilon: float) -> str:
     return f"{math.ceil(math.exp(epsilon) * 10**digits) / 10**digits:.{digits}f}"
 
 
-def charges(privacy: PrivacyStatement) -> list[Block]:
+def charges(privacy: PrivacyStatement) -> list[CardBlock]:
     """Everything that was paid for, and the sums."""
     text = (
         "Each question to the table is paid for with privacy, and the amounts add up. These were "

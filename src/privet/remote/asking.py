@@ -16,9 +16,9 @@ from privet.ledger import Entry
 from privet.mechanisms.randomness import Bits, SystemBits
 from privet.queries import Answer, Preview, Price, Query, checked
 from privet.queries.base import read_answer
-from privet.queries.shapes import Json
 from privet.remote.replies import understood
 from privet.remote.session import Session
+from privet.typed import Json
 
 A = TypeVar("A", bound=Answer)
 

@@ -6,7 +6,8 @@ from fractions import Fraction
 from typing import NoReturn, Self
 
 from privet.budget import Cost, Number
-from privet.errors import ParameterError, PrivacyError, QuestionError
+from privet.checks import check_integer
+from privet.errors import PrivacyError, QuestionError
 from privet.queries import Price
 from privet.remote.asking import RemoteAsking
 from privet.remote.part import RemotePart
@@ -70,8 +71,7 @@ class RemoteCurator(RemoteAsking):
 
         The parts last as long as the snapshot does in which they were made, so there must be one.
         """
-        if isinstance(n_parts, bool) or not isinstance(n_parts, int) or not 1 <= n_parts <= 10_000:
-            raise ParameterError(f"n_parts must be a whole number from 1 to 10000, got {n_parts!r}")
+        n_parts = check_integer("n_parts", n_parts, 1, 10_000)
         price = Price.of(epsilon).to_json()
         snapshot = self._session.snapshot_id
         if snapshot is None:

@@ -7,9 +7,9 @@ from typing import NoReturn, Self
 
 from privet.budget import Cost, Number, Unit
 from privet.errors import QuestionError
-from privet.queries.shapes import Json
 from privet.remote.asking import RemoteAsking
 from privet.remote.session import Session
+from privet.typed import Json
 
 
 class RemotePart(RemoteAsking):

@@ -4,17 +4,15 @@ shape, or a split nobody offered.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
-from typing import Any
 
 from privet.errors import PrivetError, Unavailable
 from privet.ledger import Entry
 from privet.ledger.as_json import entry_from
 from privet.queries.base import NotTheAnswer, expect
-
-Json = Mapping[str, Any]
+from privet.typed import Json
 
 
 @dataclass(frozen=True)

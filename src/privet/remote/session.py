@@ -16,8 +16,9 @@ from urllib.parse import quote
 from privet.budget import Cost, Unit, written_fraction
 from privet.ledger.as_json import cost_from
 from privet.remote.replies import Charged, charged_of, understood
-from privet.remote.transport import KEY, Json, Link
+from privet.remote.transport import KEY, Link
 from privet.schema import Schema
+from privet.typed import Json
 
 Answered = TypeVar("Answered")
 

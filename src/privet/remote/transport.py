@@ -21,11 +21,11 @@ import privet
 from privet.errors import MissingDependency, ParameterError, PrivacyError, PrivetError, Unavailable
 from privet.remote.address import checked_address, checked_seconds, checked_token, trusting
 from privet.remote.problems import error_of
+from privet.typed import Json
 
 if TYPE_CHECKING:
     import httpx2
 
-Json = dict[str, Any]
 KEY = "Idempotency-Key"
 CONNECT_SECONDS = 5.0
 #: Statuses that may be others in a moment.

@@ -11,7 +11,7 @@ import pandas as pd
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from privet.schema.column import Column, Distinct, Finder, Numbers
+from privet.schema.column import Column, Distinct, Finder, MaskedNumbers
 from privet.schema.entries import NO_VALUE, plain
 
 
@@ -56,7 +56,7 @@ class ArrowColumn(Column):
             block = block.cast(_roomy(block.type.value_type))
         return block.to_pandas(integer_object_nulls=True)
 
-    def numbers(self, low: int, high: int) -> Numbers | None:
+    def numbers(self, low: int, high: int) -> MaskedNumbers | None:
         if not _is_number(self._type):
             return None
         block = self._block(low, high)

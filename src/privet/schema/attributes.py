@@ -18,13 +18,14 @@ from typing import Any, Literal
 import numpy as np
 import numpy.typing as npt
 
+from privet.checks import check_integer, check_name
 from privet.errors import SchemaError
 from privet.schema.steps import Steps
 
 Value = str | int | float | bool
 #: What a column holds, as far as matching listed values goes. A value is matched by its text in a
 #: text column.
-Kind = Literal["text", "number", "bool"]
+ValueKind = Literal["text", "number", "bool"]
 
 MAX_VALUES = 65_535
 MAX_BITS = 1100  # of a whole number: more than any float has
@@ -105,9 +106,13 @@ class Categorical:
             raise SchemaError(
                 f"Categorical: values must hold 1 to {MAX_VALUES} values, got {len(listed)}"
             )
-        if on_unknown not in (None, "other", "drop"):
-            raise SchemaError(
-                f"Categorical: on_unknown must be 'other' or 'drop', got {on_unknown!r}"
+        if on_unknown is not None:
+            check_name(
+                "on_unknown",
+                on_unknown,
+                ("other", "drop"),
+                owner="Categorical",
+                error=SchemaError,
             )
         if on_unknown == "other" and other is None:
             raise SchemaError(
@@ -205,7 +210,7 @@ class Categorical:
         }
         return {number: code for number, code in whole.items() if least <= number <= most}
 
-    def lookup(self, kind: Kind) -> dict[Any, int]:
+    def lookup(self, kind: ValueKind) -> dict[Any, int]:
         """Code by value, for a column of this kind: text, floats for numbers, or truth values."""
         if kind == "text":
             return dict(self.code_of_text)
@@ -278,18 +283,15 @@ class Numeric:
         low, high = _finite("low", low), _finite("high", high)
         if low >= high:
             raise SchemaError(f"Numeric: low must be below high, got low={low:g} and high={high:g}")
-        if isinstance(bins, bool) or not isinstance(bins, int) or not 1 <= bins <= MAX_VALUES - 1:
-            raise SchemaError(
-                f"Numeric: bins must be a whole number from 1 to {MAX_VALUES - 1}, got {bins!r}"
-            )
-        if spacing not in ("linear", "log"):
-            raise SchemaError(f"Numeric: spacing must be 'linear' or 'log', got {spacing!r}")
+        whose: Any = {"owner": "Numeric", "error": SchemaError}
+        bins = check_integer("bins", bins, 1, MAX_VALUES - 1, **whose)
+        check_name("spacing", spacing, ("linear", "log"), **whose)
         if spacing == "log" and low < 0:
             raise SchemaError(f"Numeric: spacing='log' needs low >= 0, got low={low:g}")
         if missing is not None and not (isinstance(missing, str) and _is_text(missing)):
             raise SchemaError(f"Numeric: missing must be a label (text), got {missing!r}")
-        if on_unknown not in (None, "clip", "drop"):
-            raise SchemaError(f"Numeric: on_unknown must be 'clip' or 'drop', got {on_unknown!r}")
+        if on_unknown is not None:
+            check_name("on_unknown", on_unknown, ("clip", "drop"), **whose)
         for name, value in (
             ("low", low),
             ("high", high),
@@ -404,9 +406,7 @@ def attribute_from_json(data: object) -> Attribute:
         raise SchemaError(
             f"an attribute must be an object with a 'type', got {type(data).__name__}"
         )
-    kind = data.get("type")
-    if kind not in ("categorical", "numeric"):
-        raise SchemaError(f"type must be 'categorical' or 'numeric', got {kind!r}")
+    kind = check_name("type", data.get("type"), ("categorical", "numeric"), error=SchemaError)
     allowed = _CATEGORICAL_KEYS if kind == "categorical" else _NUMERIC_KEYS
     if unknown := set(data) - allowed:
         raise SchemaError(

@@ -14,7 +14,7 @@ import numpy.typing as npt
 from privet.schema.entries import plain
 
 #: Plain numbers or truth values, and which of them are null (None: none is). A NaN is null too.
-Numbers = tuple[npt.NDArray[Any], npt.NDArray[np.bool_] | None]
+MaskedNumbers = tuple[npt.NDArray[Any], npt.NDArray[np.bool_] | None]
 #: Positions into a list of plain values; -1 is null.
 Distinct = tuple[npt.NDArray[Any], list[Any]]
 #: The positions of a block's texts in a list that was given: -1 for null, one past the end for
@@ -34,7 +34,7 @@ class Column(ABC):
     def series(self, low: int, high: int) -> Any:
         """These rows as a pandas Series in which every entry is what it was."""
 
-    def numbers(self, low: int, high: int) -> Numbers | None:  # noqa: ARG002
+    def numbers(self, low: int, high: int) -> MaskedNumbers | None:  # noqa: ARG002
         """These rows where the column is stored as plain numbers; None where it is not."""
         return None
 
@@ -70,7 +70,7 @@ class ArrayColumn(Column):
     def __len__(self) -> int:
         return len(self._entries)
 
-    def numbers(self, low: int, high: int) -> Numbers | None:
+    def numbers(self, low: int, high: int) -> MaskedNumbers | None:
         if not self._plain:
             return None
         block = self._entries[low:high]

@@ -9,7 +9,7 @@ import numpy as np
 import numpy.typing as npt
 
 from privet.errors import ParameterError
-from privet.schema.attributes import Kind
+from privet.schema.attributes import ValueKind
 from privet.schema.column import ArrayColumn, Column, object_array
 from privet.schema.problems import What
 from privet.schema.schema import Schema
@@ -91,7 +91,7 @@ class Columns:
         return self._cache[name]
 
 
-def kind_of(column: Any) -> Kind | None:
+def kind_of(column: Any) -> ValueKind | None:
     """What a column or a Series holds by its type; an object column is text until its entries say
     otherwise. None: cannot match.
     """

@@ -22,8 +22,7 @@ from privet.schema.columns import Columns
 from privet.schema.entries import codes_of_plain, identity, match, number_of, plain
 from privet.schema.problems import What, raise_if_any
 from privet.schema.schema import Schema
-
-Codes = npt.NDArray[Any]
+from privet.typed import Codes
 
 
 @dataclass(frozen=True)

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from privet.schema.column import ArrayColumn, Column, Distinct, Numbers
+from privet.schema.column import ArrayColumn, Column, Distinct, MaskedNumbers
 from privet.schema.entries import plain
 
 _MASKED = (
@@ -60,7 +60,7 @@ class PandasColumn(Column):
 class MaskedColumn(PandasColumn):
     """Numbers or truth values beside a mask of those that are null."""
 
-    def numbers(self, low: int, high: int) -> Numbers:
+    def numbers(self, low: int, high: int) -> MaskedNumbers:
         block = self._series.array[low:high]
         nulls = block.isna()
         return block.to_numpy(

@@ -12,7 +12,14 @@ import pandas as pd
 import polars as pl
 
 from privet.errors import ParameterError
-from privet.schema.column import Column, Distinct, Finder, Numbers, distinct_objects, object_array
+from privet.schema.column import (
+    Column,
+    Distinct,
+    Finder,
+    MaskedNumbers,
+    distinct_objects,
+    object_array,
+)
 
 _NUMBERS = (
     pl.Int8,
@@ -77,7 +84,7 @@ class PolarsColumn(Column):
             listed[number] = text
         return listed
 
-    def numbers(self, low: int, high: int) -> Numbers | None:
+    def numbers(self, low: int, high: int) -> MaskedNumbers | None:
         if not self._is_number:
             return None
         block = self._column.slice(low, high - low)

@@ -19,7 +19,7 @@ _ADVICE: dict[What, str] = {
     ),
     "identity": (
         "says whose row it is, but holds fractions, in which large identifiers are not exact; "
-        "store it as text or whole numbers"
+        "store it as text or integers"
     ),
     "unlisted": "holds values that the schema does not list; list them, declare a catch-all with "
     "'other', or accept that such rows are not counted with on_unknown 'drop'",

@@ -10,8 +10,9 @@ from functools import cached_property
 from os import PathLike
 from pathlib import Path
 from types import MappingProxyType
-from typing import Any, Literal
+from typing import Any, Literal, get_args
 
+from privet.checks import check_boolean, check_integer, check_name
 from privet.errors import SchemaError
 from privet.schema.attributes import (
     MAX_VALUES,
@@ -97,9 +98,11 @@ class Schema:
             raise SchemaError(f"Schema: classes: {error}") from None
         if label.size < 2:
             raise SchemaError(f"Schema: classes must hold at least 2 classes, got {label.size}")
+        whose: Any = {"owner": "Schema", "error": SchemaError}
         if self.n_rows is not None:
-            _checked_whole("n_rows", self.n_rows, 0)
-        _checked_whole("rows_per_person", self.rows_per_person, 1)
+            object.__setattr__(self, "n_rows", check_integer("n_rows", self.n_rows, 0, **whose))
+        rows_per_person = check_integer("rows_per_person", self.rows_per_person, 1, **whose)
+        object.__setattr__(self, "rows_per_person", rows_per_person)
         if self.person is not None:
             _checked_name("person", self.person)
             if self.person in self.attributes or self.person == self.target:
@@ -107,12 +110,8 @@ class Schema:
                     f"Schema: person {self.person!r} must not be an attribute or the target: it "
                     "identifies people"
                 )
-        if self.neighbours not in ("add-remove", "replace"):
-            raise SchemaError(
-                f"Schema: neighbours must be 'add-remove' or 'replace', got {self.neighbours!r}"
-            )
-        if not isinstance(self.from_data, bool):
-            raise SchemaError(f"Schema: from_data must be true or false, got {self.from_data!r}")
+        check_name("neighbours", self.neighbours, get_args(Neighbours), **whose)
+        check_boolean("from_data", self.from_data, **whose)
         object.__setattr__(self, "attributes", MappingProxyType(dict(self.attributes)))
         object.__setattr__(self, "classes", label.values)
         object.__setattr__(self, "label", label)
@@ -283,13 +282,6 @@ def _checked_name(parameter: str, name: object) -> None:
         raise SchemaError(
             f"Schema: {parameter}: a name must be text of 1 to 200 characters without NUL, got "
             f"{name!r}"
-        )
-
-
-def _checked_whole(parameter: str, value: object, low: int) -> None:
-    if isinstance(value, bool) or not isinstance(value, int) or value < low:
-        raise SchemaError(
-            f"Schema: {parameter} must be a whole number of at least {low}, got {value!r}"
         )
 
 

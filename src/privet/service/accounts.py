@@ -36,7 +36,7 @@ _VERSION = 1
 
 
 @dataclass(frozen=True)
-class Dataset:
+class RegisteredDataset:
     """A registered table. ``place`` is where the rows are, for :func:`privet.open_table`; it may
     hold a password.
     """
@@ -48,7 +48,7 @@ class Dataset:
     added: str
 
     def __repr__(self) -> str:
-        return f"Dataset({self.name!r})"
+        return f"RegisteredDataset({self.name!r})"
 
 
 @dataclass(frozen=True)
@@ -122,7 +122,7 @@ class Accounts:
                     f"no data set {name!r}; there are {self._names(connection, 'datasets')}"
                 )
 
-    def dataset(self, name: str) -> Dataset:
+    def dataset(self, name: str) -> RegisteredDataset:
         """The registered table of this name."""
         with self._opened() as connection:
             row = connection.execute(
@@ -134,7 +134,7 @@ class Accounts:
                 )
             return _dataset(row)
 
-    def datasets(self) -> list[Dataset]:
+    def datasets(self) -> list[RegisteredDataset]:
         """All registered tables, by name."""
         with self._opened() as connection:
             rows = connection.execute(
@@ -325,9 +325,9 @@ class Accounts:
             ) from None
 
 
-def _dataset(row: tuple[int, str, str, str, str]) -> Dataset:
+def _dataset(row: tuple[int, str, str, str, str]) -> RegisteredDataset:
     number, name, place, schema, added = row
-    return Dataset(number, name, place, Schema.from_json(json.loads(schema)), added)
+    return RegisteredDataset(number, name, place, Schema.from_json(json.loads(schema)), added)
 
 
 def _new_token() -> str:

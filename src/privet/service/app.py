@@ -25,7 +25,7 @@ from privet.errors import LedgerError, ParameterError
 from privet.ledger import verify
 from privet.queries.shapes import Shape, ShapeError
 from privet.service import page, problems, requests
-from privet.service.accounts import Dataset
+from privet.service.accounts import RegisteredDataset
 from privet.service.desk import Desk
 from privet.service.door import Door
 from privet.service.home import Home
@@ -146,10 +146,10 @@ def _routes(desk: Desk) -> APIRouter:
 
     Analyst = Annotated[str, Depends(analyst)]  # noqa: N806 - a type
 
-    async def granted(name: str, analyst: Analyst) -> Dataset:
+    async def granted(name: str, analyst: Analyst) -> RegisteredDataset:
         return await run_in_threadpool(desk.granted, analyst, name)
 
-    Granted = Annotated[Dataset, Depends(granted)]  # noqa: N806 - a type
+    Granted = Annotated[RegisteredDataset, Depends(granted)]  # noqa: N806 - a type
 
     @router.get("/datasets", summary="Your data sets, and what is left")
     async def list_datasets(analyst: Analyst) -> JSONResponse:

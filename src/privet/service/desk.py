@@ -38,15 +38,15 @@ from privet.ledger.as_json import cost_to, entry_to
 from privet.ledger.keyed import KeyedLedger
 from privet.ledger.reservations import Reservation
 from privet.queries import Answer, checked
-from privet.queries.shapes import Json
 from privet.service import requests
-from privet.service.accounts import Dataset
+from privet.service.accounts import RegisteredDataset
 from privet.service.admission import Admission
 from privet.service.home import Home
 from privet.service.limits import Limits, TooMany
 from privet.service.problems import OtherSchema, Unanswered
 from privet.service.room import Room
 from privet.service.snapshots import Snapshot, SnapshotGone, Snapshots
+from privet.typed import Json
 
 _BYTES_A_TOKEN = 1 << 16  # of requests and answers: large ones count as several
 _LOG = logging.getLogger(__name__)  # for the owner
@@ -67,7 +67,7 @@ class Request:
     """A question as it came: who asks about what, under which key, and the digest of all that."""
 
     analyst: str
-    dataset: Dataset
+    dataset: RegisteredDataset
     operation: str
     body: Json
     key: str
@@ -99,7 +99,7 @@ class Desk:
         """The analyst of a token. Strangers, and analysts in a hurry, have to wait."""
         return self._admission.admit(token, address)
 
-    def granted(self, analyst: str, name: str) -> Dataset:
+    def granted(self, analyst: str, name: str) -> RegisteredDataset:
         """A data set that is granted to the analyst."""
         self.home.accounts.granted(analyst, name)
         try:
@@ -124,7 +124,7 @@ class Desk:
             ],
         }
 
-    def describe(self, analyst: str, dataset: Dataset) -> Json:
+    def describe(self, analyst: str, dataset: RegisteredDataset) -> Json:
         """What is public about a data set, and what is left."""
         grant = self.home.accounts.granted(analyst, dataset.name)
         schema = dataset.schema
@@ -155,7 +155,7 @@ class Desk:
         """What an analyst can still spend."""
         return left(self.home.ledger, dataset, analyst)
 
-    def history(self, analyst: str, dataset: Dataset, after: int, limit: int) -> Json:
+    def history(self, analyst: str, dataset: RegisteredDataset, after: int, limit: int) -> Json:
         """The analyst's own charges, oldest first."""
         ledger = self.home.ledger
         entries = [entry for entry in ledger.entries(dataset.name, analyst) if entry.number > after]
@@ -172,7 +172,7 @@ class Desk:
             )
         return {"entries": told, "next": told[-1]["number"] if len(entries) > limit else None}
 
-    def preview(self, analyst: str, dataset: Dataset, plan: Json) -> Json:
+    def preview(self, analyst: str, dataset: RegisteredDataset, plan: Json) -> Json:
         """What a plan would cost. Charges nothing."""
         cost, rows = requests.planned(plan), requests.rows_of(plan)
         if rows.part is None:
@@ -186,7 +186,7 @@ class Desk:
         snapshot = self._snapshot_of(analyst, dataset, rows.snapshot)
         return snapshot.part(*rows.part).preview([cost]).to_json()
 
-    def reserve(self, analyst: str, dataset: Dataset, body: Json) -> Json:
+    def reserve(self, analyst: str, dataset: RegisteredDataset, body: Json) -> Json:
         """Set an amount aside for several queries."""
         cost = requests.reserved(body)
         if not cost.rho:
@@ -196,25 +196,27 @@ class Desk:
         self._curator(analyst, dataset, source).reserve(cost, what, body["key"])
         return _told(self._reservation(analyst, dataset, body["key"]))
 
-    def close_reservation(self, analyst: str, dataset: Dataset, key: str, body: Json) -> Json:
+    def close_reservation(
+        self, analyst: str, dataset: RegisteredDataset, key: str, body: Json
+    ) -> Json:
         """End a reservation of the analyst."""
         self._reservation(analyst, dataset, key)
         model = body.get("model") or ""
         return _told(self.home.ledger.close_reservation(analyst, key, why=body["why"], model=model))
 
-    def list_reservations(self, analyst: str, dataset: Dataset) -> Json:
+    def list_reservations(self, analyst: str, dataset: RegisteredDataset) -> Json:
         """The reservations of the analyst, newest last."""
         self.home.ledger.expire()  # those that nobody used are told as what they are
         listed = self.home.ledger.reservations(dataset.name, analyst)
         return {"reservations": [_told(one) for one in listed[-1000:]]}
 
-    def _reservation(self, analyst: str, dataset: Dataset, key: str) -> Reservation:
+    def _reservation(self, analyst: str, dataset: RegisteredDataset, key: str) -> Reservation:
         there = self.home.ledger.reservation(analyst, key)
         if there is None or there.dataset != dataset.name:
             raise ReservationClosed(f"you have no reservation {key!r} on this data set")
         return there
 
-    def begin_snapshot(self, analyst: str, dataset: Dataset) -> Json:
+    def begin_snapshot(self, analyst: str, dataset: RegisteredDataset) -> Json:
         """A snapshot for several questions."""
         table, _ = self._reached(dataset)
         try:
@@ -228,7 +230,7 @@ class Desk:
     def request(
         self,
         analyst: str,
-        dataset: Dataset,
+        dataset: RegisteredDataset,
         operation: str,
         body: Json,
         written: bytes,
@@ -410,7 +412,7 @@ class Desk:
 
     # -- tables ------------------------------------------------------------------------------------
 
-    def _opened(self, dataset: Dataset) -> tuple[Table, CountSource]:
+    def _opened(self, dataset: RegisteredDataset) -> tuple[Table, CountSource]:
         with self._lock:
             opening = self._opening.setdefault(dataset.id, threading.Lock())
         with opening:  # a database that does not respond holds up those who ask it, and nobody else
@@ -423,7 +425,7 @@ class Desk:
                 self._tables[dataset.id] = (table, table.source(dataset.schema))
             return self._tables[dataset.id]
 
-    def _reached(self, dataset: Dataset) -> tuple[Table, CountSource]:
+    def _reached(self, dataset: RegisteredDataset) -> tuple[Table, CountSource]:
         """A table that can be read now: nothing is charged for one that cannot."""
         table, source = self._opened(dataset)
         try:
@@ -432,7 +434,7 @@ class Desk:
             raise _unreachable(dataset, error) from None
         return table, source
 
-    def _reached_within(self, dataset: Dataset) -> tuple[Table, CountSource]:
+    def _reached_within(self, dataset: RegisteredDataset) -> tuple[Table, CountSource]:
         """The same in the thread of a snapshot, whose own connection is asked: it may be dead while
         the table can be read again.
         """
@@ -442,12 +444,12 @@ class Desk:
             self._workers.submit(self._reached, dataset).result()
             raise SnapshotGone("the database has ended this snapshot; begin a new one") from None
 
-    def _snapshot_of(self, analyst: str, dataset: Dataset, name: str | None) -> Snapshot:
+    def _snapshot_of(self, analyst: str, dataset: RegisteredDataset, name: str | None) -> Snapshot:
         if name is None:
             raise SnapshotGone("name the snapshot in which the people were divided")
         return self.snapshots.get(name, analyst, dataset.id)
 
-    def _curator(self, analyst: str, dataset: Dataset, source: CountSource) -> Curator:
+    def _curator(self, analyst: str, dataset: RegisteredDataset, source: CountSource) -> Curator:
         return Curator.over(
             source, dataset.schema, ledger=self.home.ledger, dataset=dataset.name, analyst=analyst
         )
@@ -466,7 +468,7 @@ class Desk:
             )
 
 
-def _unreachable(dataset: Dataset, error: PrivetError) -> TableError:
+def _unreachable(dataset: RegisteredDataset, error: PrivetError) -> TableError:
     """Where a table is, is the owner's business: an analyst hears only that it cannot be
     reached.
     """

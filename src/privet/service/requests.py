@@ -14,8 +14,9 @@ from privet.errors import ParameterError, QuestionError
 from privet.ledger.base import add
 from privet.queries import Load, Query, queries
 from privet.queries.json_shapes import MAX_NODES, MAX_NUMBERS, MAX_TREES, NUMBER, Amount
-from privet.queries.shapes import Field, Fields, Integer, Items, Json, OneOf, ShapeError, Text
+from privet.queries.shapes import Field, Fields, Integer, Items, OneOf, ShapeError, Text
 from privet.schema import Schema
+from privet.typed import Json
 
 #: Most exact counts that one request may keep meanwhile.
 MAX_COUNTS = 1 << 23
@@ -127,7 +128,7 @@ BODIES = {name: _shape(query) for name, query in OFFERED.items()} | {"divide": D
 
 
 @dataclass(frozen=True)
-class Rows:
+class RowSelection:
     """Which rows a request is about: those of the moment, of a snapshot, or of a group of people
     in it; and the reservation that it is paid from.
     """
@@ -147,10 +148,10 @@ def check_body(operation: str, body: Any) -> Json:
     return body
 
 
-def rows_of(body: Json) -> Rows:
+def rows_of(body: Json) -> RowSelection:
     """Which rows a request is about."""
     part = body.get("part")
-    return Rows(
+    return RowSelection(
         body.get("snapshot"),
         None if part is None else (part["division"], part["number"]),
         body.get("reservation") or "",

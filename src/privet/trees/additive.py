@@ -7,7 +7,6 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 import numpy as np
-import numpy.typing as npt
 
 from privet.budget import Number, Unit, exact, is_infinite
 from privet.cells import Cells, Split
@@ -18,8 +17,7 @@ from privet.queries import Numbers
 from privet.schema import Numeric
 from privet.schema.attributes import Attribute
 from privet.tree import Tree
-
-Floats = npt.NDArray[np.float64]
+from privet.typed import Floats
 
 #: The prior variance of a term's values, and how far a value may go.
 PRIOR = 0.1

@@ -9,6 +9,7 @@ from fractions import Fraction
 
 from privet.budget import Cost, Number
 from privet.cells import Cells
+from privet.checks import NameIn
 from privet.curator import AnyCurator
 from privet.curator.spending import Spending, foresee_statement
 from privet.errors import NoiseWarning, ParameterError, QuestionError
@@ -22,6 +23,13 @@ from privet.schema import Schema
 from privet.trees.weighing import weighed, worn
 
 LEARNER = "random-trees"
+#: How the people of several batches relate.
+PEOPLE = NameIn(
+    meanings={
+        "disjoint": "nobody is in two batches: epsilon is the largest of theirs",
+        "may-overlap": "epsilon is their sum",
+    }
+)
 
 
 def counted_leaves(
@@ -89,7 +97,7 @@ def updated(
     nobody is in two of them (parallel composition), and their sum otherwise. It does not warn: see
     :func:`warn_if_worn`.
     """
-    checked_people(people)
+    PEOPLE.check("people", people)
     _check_label(name)
     model = getattr(model, "model_", model)
     plan = plan_of(model)
@@ -128,7 +136,7 @@ def merged(models: Sequence[Model], people: People, weighting: Weighting = "by-n
 
 
 def _merged(models: Sequence[Model], people: People, weighting: Weighting) -> Model:
-    checked_people(people)
+    PEOPLE.check("people", people)
     plans = [plan_of(model) for model in models]
     if not plans:
         raise ParameterError("there must be at least one model to merge")
@@ -187,15 +195,6 @@ def _check_label(name: str) -> None:
     """
     if not isinstance(name, str) or len(name) > 200 or not name.isprintable():
         raise ParameterError(f"name must be text of at most 200 printable characters, got {name!r}")
-
-
-def checked_people(people: str) -> None:
-    """Raise unless it says how the people of several batches relate."""
-    if people not in ("disjoint", "may-overlap"):
-        raise ParameterError(
-            "people must be 'disjoint' (nobody is in two batches: epsilon is the largest of "
-            f"theirs) or 'may-overlap' (epsilon is their sum), got {people!r}"
-        )
 
 
 def _model(schema: Schema, plan: Plan, evidence: Evidence, statement: PrivacyStatement) -> Model:

@@ -10,7 +10,6 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Literal
 
 import numpy as np
 import numpy.typing as npt
@@ -22,8 +21,8 @@ from privet.privacy import Charge
 from privet.schema import Numeric, Schema
 from privet.tree import Tree
 from privet.trees.schedule import Shares
+from privet.typed import Splits
 
-Splits = Literal["binary", "multiway"]
 Possible = tuple[frozenset[int], ...]  # per attribute, the codes that a row of the cell can have
 
 

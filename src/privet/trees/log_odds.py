@@ -14,8 +14,7 @@ from privet.cells import Cells, Split
 from privet.queries import Numbers
 from privet.schema import Schema
 from privet.tree import Tree
-
-Floats = npt.NDArray[np.float64]
+from privet.typed import Floats
 
 #: How far a value may raise or lower the score of a class.
 FARTHEST = 4.0

@@ -16,6 +16,7 @@ import numpy as np
 import numpy.typing as npt
 
 from privet.cells import Cells
+from privet.checks import check_integer
 from privet.errors import ParameterError
 from privet.mechanisms.randomness import Bits, uniform_below
 from privet.schema import Numeric, Schema
@@ -40,8 +41,7 @@ def height_for(schema: Schema, n_rows: float) -> int:
 
 def draw_forest(schema: Schema, n_trees: int, height: int, bits: Bits) -> list[Cells]:
     """The structures of a forest."""
-    if height > MAX_HEIGHT:
-        raise ParameterError(f"height must be at most {MAX_HEIGHT}, got {height}")
+    check_integer("height", height, 1, MAX_HEIGHT)
     return [draw_tree(schema, height, bits) for _ in range(n_trees)]
 
 

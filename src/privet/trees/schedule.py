@@ -6,10 +6,10 @@ import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
-from typing import Literal
+from typing import Literal, get_args
 
 from privet.budget import Number
-from privet.errors import ParameterError
+from privet.checks import check_name
 
 Schedule = Literal["thesis", "even", "deep"]
 
@@ -35,8 +35,7 @@ def shares(schedule: Schedule, epsilon: Fraction | None, depth: int) -> Shares:
     times what the one above it got, because its nodes have fewer rows.
     """
     one, none = Fraction(1), Fraction(0)
-    if schedule not in ("thesis", "even", "deep"):
-        raise ParameterError(f"schedule must be 'thesis', 'even' or 'deep', got {schedule!r}")
+    check_name("schedule", schedule, get_args(Schedule))
     if depth == 0:
         return Shares((), _amounts([one], epsilon))
     if schedule == "thesis":

@@ -74,7 +74,7 @@ def test_data_that_is_not_present_is_told(
                 "got '99'"
             ),
         ),
-        (("rdt2009", "--jobs", "0"), "jobs must be a whole number of at least 1, got 0"),
+        (("rdt2009", "--jobs", "0"), "jobs must be an integer of at least 1, got 0"),
         (
             ("anatomy", "--figure", "7"),
             "figure must be one of those that there are (of anatomy: 4, 5, 6); got '7'",

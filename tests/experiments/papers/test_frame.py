@@ -174,7 +174,7 @@ def test_a_figure_that_there_is_not(tmp_path):
 
 @pytest.mark.parametrize("jobs", [0, True, "2"])
 def test_jobs_that_there_cannot_be(tmp_path, jobs):
-    with pytest.raises(ParameterError, match="jobs must be a whole number of at least 1"):
+    with pytest.raises(ParameterError, match="jobs must be an integer of at least 1"):
         reproduce([paper(tmp_path)], tmp_path / "out", jobs=jobs)
 
 

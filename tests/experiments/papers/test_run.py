@@ -197,7 +197,7 @@ def test_the_quick_run(tmp_path):
 
 @pytest.mark.parametrize("folds", [0, 11, True, 1.5, "2", {2: 0}, {2: 11}])
 def test_folds_that_there_are_not(tmp_path, folds):
-    with pytest.raises(ParameterError, match="folds must be a whole number from 1 to 10"):
+    with pytest.raises(ParameterError, match="folds must be an integer from 1 to 10"):
         run(VOTES, folds, tmp_path)
 
 

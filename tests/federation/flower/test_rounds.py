@@ -184,7 +184,7 @@ def test_with_too_few_there_is_no_model(federation, honest, colluding, drops):
         ({"ledger": "/nowhere/ledger.sqlite"}, "LedgerError", "nowhere"),
         ({"tabel": "x"}, "ParameterError", "has no 'tabel'"),
         ({"table": ""}, "ParameterError", "needs 'table'"),
-        ({"colluding": "none"}, "ParameterError", "colluding must be a whole number"),
+        ({"colluding": "none"}, "ParameterError", "colluding must be an integer"),
     ],
 )
 def test_a_party_refuses_and_tells_the_server_the_kind_only(federation, caplog, changes, kind, why):
@@ -256,7 +256,7 @@ class TestNothingLeavesUnmasked:
     def fit_instructions(self, federation) -> RecordDict:
         """What a server sends that does not use secure aggregation."""
         config = server.AskOnce(
-            federation.plan, server.Settings.from_config(federation.run)
+            federation.plan, server.RunSettings.from_config(federation.run)
         )._config
         return RecordDict(
             {"fitins.parameters": ArrayRecord(), "fitins.config": ConfigRecord(config)}
@@ -349,11 +349,11 @@ class TestNothingLeavesUnmasked:
 @pytest.mark.parametrize(
     ("changes", "why"),
     [
-        ({"parties": 1}, "parties must be a whole number from 2"),
+        ({"parties": 1}, "parties must be an integer from 2"),
         ({"honest": 3}, "parties must be at least honest"),
-        ({"honest": 0}, "honest must be a whole number from 1"),
-        ({"colluding": 0}, "colluding must be a whole number from 1"),
-        ({"rows_per_person": 0}, "rows_per_person must be a whole number from 1"),
+        ({"honest": 0}, "honest must be an integer from 1"),
+        ({"colluding": 0}, "colluding must be an integer from 1"),
+        ({"rows_per_person": 0}, "rows_per_person must be an integer from 1"),
         ({"people": "unknown"}, "people must be"),
         ({"timeout": 0}, "timeout must be a number of seconds, got 0"),
         ({"epsilon": "-1"}, "epsilon"),

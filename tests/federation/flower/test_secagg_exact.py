@@ -112,9 +112,9 @@ def test_too_wide_a_range_would_wrap_around():
 
 def test_fractions_are_not_exact_and_not_taken_for_sums():
     encoding = Encoding(2)
-    with pytest.raises(ParameterError, match="no sum of whole numbers"):
+    with pytest.raises(ParameterError, match="no sum of integers"):
         encoding.decode(np.array([0.25]), 2)
-    with pytest.raises(ParameterError, match="no sum of whole numbers"):
+    with pytest.raises(ParameterError, match="no sum of integers"):
         encoding.decode(np.array([np.nan]), 2)
     with pytest.raises(ParameterError, match="contributions must be from 1 to 2, got 3"):
         encoding.decode(np.array([0.0]), 3)
@@ -144,5 +144,5 @@ def test_noise_that_might_not_fit_is_refused():
 
 @pytest.mark.parametrize("parties", [1, 0, True, 2.0, MAX_PARTIES + 1])
 def test_bad_numbers_of_parties(parties):
-    with pytest.raises(ParameterError, match="parties must be a whole number from 2 to 100, got"):
+    with pytest.raises(ParameterError, match="parties must be an integer from 2 to 100, got"):
         Encoding(parties)

@@ -21,7 +21,7 @@ from privet.outsource.client.joining import joined
 from privet.outsource.client.waiting import waiting_rows
 from privet.outsource.files import write_halves
 from privet.outsource.server.app import create_app
-from privet.outsource.server.home import Home
+from privet.outsource.server.home import ServerHome
 from privet.outsource.split import split
 from privet.remote.curator import RemoteCurator
 from privet.remote.session import Session
@@ -168,7 +168,7 @@ class OutsourceReplies(Target):
         ring = KeyRing.new()
         table = people(12, 1)
         write_halves(split(table, PEOPLE, "disease", 2, ring).halves, folder / "halves")
-        home = Home.make(folder / "home", folder / "halves")
+        home = ServerHome.make(folder / "home", folder / "halves")
         self._served = Served(create_app(home), home.accounts.add_analyst("ada"))
         self._ring, self._reply = ring, None
         self._tree = json.loads(

@@ -185,7 +185,7 @@ def test_best_and_single_rows():
 @pytest.mark.parametrize(
     ("change", "message"),
     [
-        ({"n_values": 0}, "n_values must be a whole number"),
+        ({"n_values": 0}, "n_values must be an integer"),
         ({"codes": []}, "a column for each of 6 attributes"),
         ({"classes": np.zeros(3, dtype=int)}, "'class' must be as long as the others"),
         ({"classes": np.full(20, 3)}, "'class' must hold codes from 0 to 2"),

@@ -147,7 +147,7 @@ def test_values_that_stand_equally_often_in_every_group_are_alike():
         (([1, 2], [0, 1], [1, 1], 2), "at least as many sensitive entries as rows"),
         (([1], [2], [1], 2), "codes from 0 to below 2"),
         (([1], [0, 1], [1], 2), "equally long"),
-        (([0.5], [0], [1], 2), "whole numbers"),
+        (([0.5], [0], [1], 2), "integers"),
     ],
 )
 def test_splits_that_cannot_be(arguments, message):

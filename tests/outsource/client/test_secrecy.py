@@ -17,7 +17,7 @@ from privet.outsource.cipher import KeyRing
 from privet.outsource.client import Baseline, Collaborative, Naive, OutsourcedTable
 from privet.outsource.client.updates import delete, flush, insert
 from privet.outsource.files import write_halves
-from privet.outsource.server.home import Home
+from privet.outsource.server.home import ServerHome
 from privet.outsource.split import split
 from privet.outsource.verify import true_values
 from privet.schema import Categorical, Schema
@@ -56,7 +56,7 @@ def seen(tmp_path_factory):
     table = named(400, 1, "person")
     made = split(table, NAMED, "disease", 2, ring)
     write_halves(made.halves, folder / "halves")
-    home = Home.make(folder / "home", folder / "halves")
+    home = ServerHome.make(folder / "home", folder / "halves")
     token = home.accounts.add_analyst("ada")
     asked = named(60, 2, "asked")
     asked["disease"] = np.where(np.arange(60) % 2 == 0, *SECRET)

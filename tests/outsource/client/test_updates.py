@@ -30,7 +30,7 @@ from privet.outsource.client.rotation import rotate
 from privet.outsource.client.updates import Flushed, delete, flush, insert
 from privet.outsource.client.waiting import Waiting, waiting_rows
 from privet.outsource.files import write_halves
-from privet.outsource.server.home import Home
+from privet.outsource.server.home import ServerHome
 from privet.outsource.split import split
 from privet.outsource.verify import true_values
 from privet.remote.transport import Link
@@ -159,7 +159,7 @@ class TestInsert:
         ring = KeyRing.new()
         made = split(first, schema, "disease", 2, ring)
         write_halves(made.halves, tmp_path / "halves")
-        home = Home.make(tmp_path / "home", tmp_path / "halves")
+        home = ServerHome.make(tmp_path / "home", tmp_path / "halves")
         token = home.accounts.add_analyst("ada")
         new = NEW.iloc[:4].assign(name=["q0", "q1", "q2", "q3"])
         present = made.halves.identifiers.cells[-1][0]
@@ -567,7 +567,7 @@ class TestLiesAboutTheTable:
         """A genuine description, but not of this table: its sensitive column is another."""
         other = split(people(100), SCHEMA, "town", 2, own.ring).halves
         write_halves(other, tmp_path / "other")
-        home = Home.make(tmp_path / "other-home", tmp_path / "other")
+        home = ServerHome.make(tmp_path / "other-home", tmp_path / "other")
         token = home.accounts.add_analyst("ada")
         bound = own.ring.bound_to(own.halves.anatomy.id)
         with serving(home.path, group="outsource") as service:

@@ -6,12 +6,12 @@ import pytest
 from starlette.testclient import TestClient
 
 from privet.outsource.server.app import create_app
-from privet.outsource.server.home import Home
-from privet.outsource.server.limits import Limits
+from privet.outsource.server.home import ServerHome
+from privet.outsource.server.limits import ServerLimits
 from tests.outsource.store import tables
 
 #: Nobody is too fast: tests ask as quickly as they can.
-FAST = Limits(rate=100_000, burst=100_000)
+FAST = ServerLimits(rate=100_000, burst=100_000)
 
 
 class Asker:
@@ -50,8 +50,8 @@ def made():
 
 
 @pytest.fixture
-def home(tmp_path, made) -> Home:
-    return Home.make(tmp_path / "server", tables.folder(tmp_path / "folder", made))
+def home(tmp_path, made) -> ServerHome:
+    return ServerHome.make(tmp_path / "server", tables.folder(tmp_path / "folder", made))
 
 
 @pytest.fixture
@@ -60,7 +60,7 @@ def token(home) -> str:
 
 
 @pytest.fixture
-def limits() -> Limits:
+def limits() -> ServerLimits:
     return FAST
 
 

@@ -7,7 +7,7 @@ import json
 import pytest
 
 from privet.errors import OutsourceError, ParameterError
-from privet.outsource.server.home import Home
+from privet.outsource.server.home import ServerHome
 from tests.outsource.store import tables
 
 
@@ -24,7 +24,7 @@ def test_a_home_is_for_its_owner_only(home):
 
 def test_it_opens_again_and_clients_can_be_added_while_it_is_served(home):
     store = home.store()
-    again = Home.open(home.path)
+    again = ServerHome.open(home.path)
     token = again.accounts.add_analyst("bob")
     assert home.accounts.analyst_of(token) == "bob"
     store.close()
@@ -32,36 +32,36 @@ def test_it_opens_again_and_clients_can_be_added_while_it_is_served(home):
 
 
 def test_where_the_store_is_is_not_shown(tmp_path):
-    assert "secret" not in repr(Home(tmp_path, None, "postgresql://u:secret@h/d"))  # type: ignore[arg-type]
+    assert "secret" not in repr(ServerHome(tmp_path, None, "postgresql://u:secret@h/d"))  # type: ignore[arg-type]
 
 
 def test_a_folder_that_is_refused_leaves_nothing(tmp_path):
     source = tables.folder(tmp_path / "folder")
     tables.rewrite(source / "st.parquet", "SELECT * REPLACE ('flu' AS value) FROM old ORDER BY seq")
     with pytest.raises(OutsourceError, match="not 2-diverse"):
-        Home.make(tmp_path / "server", source)
+        ServerHome.make(tmp_path / "server", source)
     assert not (tmp_path / "server").exists()
     (tmp_path / "empty").mkdir()
     with pytest.raises(OutsourceError):
-        Home.make(tmp_path / "empty", source)
+        ServerHome.make(tmp_path / "empty", source)
     assert list((tmp_path / "empty").iterdir()) == []
 
 
 def test_a_place_that_is_not_for_a_home(tmp_path, home):
     source = tables.folder(tmp_path / "another")
     with pytest.raises(ParameterError, match="not an empty folder"):
-        Home.make(home.path, source)
+        ServerHome.make(home.path, source)
     with pytest.raises(ParameterError, match="does not exist"):
-        Home.make(tmp_path / "no" / "where", source)
+        ServerHome.make(tmp_path / "no" / "where", source)
     with pytest.raises(ParameterError, match="postgresql://"):
-        Home.make(tmp_path / "third", source, "mysql://u@h/d")
+        ServerHome.make(tmp_path / "third", source, "mysql://u@h/d")
     assert not (tmp_path / "third").exists()
     home.store().close()
 
 
 def test_what_is_no_home(tmp_path, home):
     with pytest.raises(ParameterError, match="no home of a server"):
-        Home.open(tmp_path)
+        ServerHome.open(tmp_path)
     config = home.path / "server.json"
     told = json.loads(config.read_text())
     for wrong in (
@@ -74,10 +74,10 @@ def test_what_is_no_home(tmp_path, home):
     ):
         config.write_text(wrong)
         with pytest.raises(OutsourceError):
-            Home.open(home.path)
+            ServerHome.open(home.path)
 
 
 def test_a_home_that_was_not_finished_does_not_open(home):
     (home.path / "server.json").unlink()
     with pytest.raises(ParameterError, match="no home"):
-        Home.open(home.path)
+        ServerHome.open(home.path)

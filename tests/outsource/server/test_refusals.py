@@ -10,8 +10,8 @@ import pytest
 from starlette.testclient import TestClient
 
 from privet.outsource.server.app import create_app
-from privet.outsource.server.home import Home
-from privet.outsource.store.base import Room
+from privet.outsource.server.home import ServerHome
+from privet.outsource.store.base import StoreLimits
 from tests.outsource.server.conftest import FAST, Asker, problem
 from tests.outsource.server.test_routes import group, text
 from tests.outsource.store import tables
@@ -117,7 +117,7 @@ REFUSED = {
 def unchanged(tmp_path_factory):
     """One server for all that changes nothing."""
     folder = tmp_path_factory.mktemp("refusals")
-    home = Home.make(folder / "server", tables.folder(folder / "folder"))
+    home = ServerHome.make(folder / "server", tables.folder(folder / "folder"))
     app = create_app(home, replace(FAST, strangers=100_000))
     with TestClient(app, base_url="http://127.0.0.1", raise_server_exceptions=False) as http:
         ada = Asker(http, home.accounts.add_analyst("ada"))
@@ -175,7 +175,7 @@ def test_a_request_has_a_size(ada):
     )
 
 
-@pytest.mark.parametrize("limits", [replace(FAST, room=Room(trees=2))])
+@pytest.mark.parametrize("limits", [replace(FAST, room=StoreLimits(trees=2))])
 def test_there_is_room_for_so_many_trees(ada):
     first = ada.post("trees", {}).json()
     assert ada.post("trees", {}).status_code == 201
@@ -184,14 +184,14 @@ def test_there_is_room_for_so_many_trees(ada):
     assert ada.post("trees", {}).status_code == 201
 
 
-@pytest.mark.parametrize("limits", [replace(FAST, room=Room(trees=3), at_once_each=16)])
+@pytest.mark.parametrize("limits", [replace(FAST, room=StoreLimits(trees=3), at_once_each=16)])
 def test_of_trees_that_grow_at_once_no_more_are_kept_than_there_is_room_for(ada):
     with ThreadPoolExecutor(8) as pool:
         found = sorted(pool.map(lambda _: ada.post("trees", {}).status_code, range(8)))
     assert found == [201] * 3 + [409] * 5
 
 
-@pytest.mark.parametrize("limits", [replace(FAST, room=Room(pending=3, pending_bytes=10))])
+@pytest.mark.parametrize("limits", [replace(FAST, room=StoreLimits(pending=3, pending_bytes=10))])
 def test_pending_objects_have_a_size_and_a_number(ada):
     told = problem(
         ada.post("changes", {"version": 1, "pending": [text(b"a"), text(bytes(11))]}),

@@ -8,7 +8,7 @@ import sys
 import pytest
 
 from privet.errors import ParameterError, PrivacyError
-from privet.outsource.server.limits import Limits
+from privet.outsource.server.limits import ServerLimits
 from privet.outsource.server.serve import run
 from tests.outsource.server.running import serving
 from tests.outsource.server.test_routes import group, text
@@ -54,9 +54,10 @@ def test_a_server_that_has_done_everything_never_loaded_a_cipher(home, token):
 def test_a_second_server_of_the_same_home_is_told_why(home, token):
     with serving(home.path) as server:
         code = (
-            "import sys\nfrom privet.outsource.server.home import Home\nfrom "
-            "privet.outsource.server.limits import Limits\n"
-            "from privet.outsource.server.serve import run\nrun(Home.open(sys.argv[1]), Limits(), "
+            "import sys\nfrom privet.outsource.server.home import ServerHome\nfrom "
+            "privet.outsource.server.limits import ServerLimits\n"
+            "from privet.outsource.server.serve import run\n"
+            "run(ServerHome.open(sys.argv[1]), ServerLimits(), "
             "'127.0.0.1', 0)"
         )
         ended = subprocess.run(
@@ -72,7 +73,7 @@ def test_a_second_server_of_the_same_home_is_told_why(home, token):
 
 def test_it_listens_to_others_only_with_tls(home):
     with pytest.raises(PrivacyError, match="without TLS"):
-        run(home, Limits(), "0.0.0.0", 0)
+        run(home, ServerLimits(), "0.0.0.0", 0)
     with pytest.raises(ParameterError, match="both cert and key"):
-        run(home, Limits(), "127.0.0.1", 0, cert=home.path)
+        run(home, ServerLimits(), "127.0.0.1", 0, cert=home.path)
     home.store().close()  # which was not opened for that

@@ -6,10 +6,10 @@ import pytest
 
 from privet.outsource.server.growing import grow_tree
 from privet.outsource.store import make_store, open_store
-from privet.outsource.store.base import Room, Settings
+from privet.outsource.store.base import StoreLimits, TreeSettings
 from tests.outsource.store import tables
 
-ROOM = Room()
+ROOM = StoreLimits()
 
 
 @pytest.fixture(params=["duckdb", "postgres"])
@@ -34,4 +34,4 @@ def store(place, made, tmp_path):
 
 @pytest.fixture
 def tree(store):
-    return grow_tree(store, Settings(), ROOM)
+    return grow_tree(store, TreeSettings(), ROOM)

@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from privet.errors import NotThere, ParameterError
 from privet.outsource.server.growing import grow_tree
 from privet.outsource.store import make_store, open_store
-from privet.outsource.store.base import Change, NewRow, OtherData, Room, Settings
+from privet.outsource.store.base import Change, NewRow, OtherData, StoreLimits, TreeSettings
 from tests.outsource.store import tables
 from tests.outsource.store.conftest import ROOM
 
@@ -100,7 +100,7 @@ def test_numbers_of_rows_never_come_back(store):
 
 
 def test_what_was_made_of_touched_leaves_is_dropped_and_nothing_else(store, tree):
-    other = grow_tree(store, Settings(max_depth=1), ROOM)
+    other = grow_tree(store, TreeSettings(max_depth=1), ROOM)
     trees = {name: store.tree(name) for name in (tree.id, other.id)}
     for name, grown in trees.items():
         for leaf in grown.leaves.tolist():
@@ -146,10 +146,10 @@ def test_pending_objects_come_and_go(store):
     assert store.pending(0, 10) == ([(2, b"b"), (4, b"d")], None)
     assert store.about()[0].pending == 2
     with pytest.raises(ParameterError, match=r"pending: at most 2 can wait"):
-        store.change(Change(3, pending=[b"e"]), Room(pending=2))
-    assert store.change(Change(3, pending=[b"e"], remove_pending=[2]), Room(pending=2)).pending == [
-        5
-    ]
+        store.change(Change(3, pending=[b"e"]), StoreLimits(pending=2))
+    assert store.change(
+        Change(3, pending=[b"e"], remove_pending=[2]), StoreLimits(pending=2)
+    ).pending == [5]
 
 
 def refused(store):
@@ -385,6 +385,6 @@ def long_lived(tmp_path_factory):
     folder = tmp_path_factory.mktemp("long")
     make_store(folder / "store.duckdb", tables.folder(folder / "folder"))
     store = open_store(folder / "store.duckdb")
-    grow_tree(store, Settings(), ROOM)
+    grow_tree(store, TreeSettings(), ROOM)
     yield store
     store.close()

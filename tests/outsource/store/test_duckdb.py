@@ -14,7 +14,7 @@ import pytest
 from privet.errors import OutsourceError, Unavailable
 from privet.outsource.server.growing import grow_tree
 from privet.outsource.store import make_store, open_store
-from privet.outsource.store.base import Change, Settings
+from privet.outsource.store.base import Change, TreeSettings
 from tests.outsource.store import tables
 from tests.outsource.store.conftest import ROOM
 
@@ -83,7 +83,7 @@ def test_an_interrupted_load_leaves_nothing_that_opens_and_can_be_done_again(tmp
 
 def test_threads_that_read_see_whole_changes(store):
     """Each change takes one group and brings one: what is read is the same size at every moment."""
-    tree = grow_tree(store, Settings(), ROOM)
+    tree = grow_tree(store, TreeSettings(), ROOM)
     total = store.about()[0].rows
     stop: list[bool] = []
 

@@ -8,7 +8,15 @@ import pytest
 
 from privet.errors import NotThere
 from privet.outsource.server.growing import grow_tree
-from privet.outsource.store.base import Change, Full, OtherData, Room, Sealed, Settings, Stale
+from privet.outsource.store.base import (
+    Change,
+    Full,
+    OtherData,
+    Sealed,
+    Stale,
+    StoreLimits,
+    TreeSettings,
+)
 from tests.outsource.store.conftest import ROOM
 
 
@@ -52,7 +60,7 @@ def test_several_come_with_their_bytes_as_long_as_they_fit(store, tree):
 
 
 def test_trees_do_not_share_subtrees(store, tree, leaf):
-    other = grow_tree(store, Settings(), ROOM)
+    other = grow_tree(store, TreeSettings(), ROOM)
     store.put_subtree(tree.id, leaf, b"of the first", None)
     with pytest.raises(NotThere):
         store.subtree(other.id, leaf)
@@ -62,7 +70,7 @@ def test_trees_do_not_share_subtrees(store, tree, leaf):
 def test_named_objects(store):
     with pytest.raises(NotThere):
         store.sealed("naive")
-    room = Room(names=2)
+    room = StoreLimits(names=2)
     assert store.put_sealed("naive", b"a", None, room) == 1
     assert store.put_sealed("keys", b"b", None, room) == 1
     with pytest.raises(Full):

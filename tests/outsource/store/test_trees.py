@@ -7,7 +7,7 @@ import pytest
 
 from privet.errors import NotThere
 from privet.outsource.server.growing import grow_tree
-from privet.outsource.store.base import Change, Full, Room, Settings
+from privet.outsource.store.base import Change, Full, StoreLimits, TreeSettings
 from privet.schema.encode import encode
 from privet.trees.exact import grow_c45
 from tests.outsource.store import tables
@@ -28,7 +28,12 @@ def test_training_is_the_table_as_codes(store, made):
 
 @pytest.mark.parametrize(
     "settings",
-    [Settings(), Settings("binary", 5, 2), Settings(max_depth=0), Settings(leaf_size=10**9)],
+    [
+        TreeSettings(),
+        TreeSettings("binary", 5, 2),
+        TreeSettings(max_depth=0),
+        TreeSettings(leaf_size=10**9),
+    ],
 )
 def test_a_stored_tree_is_the_one_that_grows_from_these_rows(store, made, settings):
     summary = grow_tree(store, settings, ROOM)
@@ -97,14 +102,14 @@ def test_an_inner_node_has_no_rows_and_one_beyond_the_tree_is_not_there(store, t
 
 
 def test_trees_newest_first_and_no_more_than_there_is_room_for(store):
-    room = Room(trees=2)
+    room = StoreLimits(trees=2)
     first, second = (
-        grow_tree(store, Settings(), room),
-        grow_tree(store, Settings(max_depth=1), room),
+        grow_tree(store, TreeSettings(), room),
+        grow_tree(store, TreeSettings(max_depth=1), room),
     )
     assert store.about()[1] == [second, first]
     with pytest.raises(Full, match="delete one"):
-        grow_tree(store, Settings(), room)
+        grow_tree(store, TreeSettings(), room)
     store.put_subtree(first.id, int(store.tree(first.id).leaves[0]), b"sealed", None)
     store.remove_tree(first.id)
     assert store.about()[1] == [second]
@@ -119,7 +124,7 @@ def test_trees_newest_first_and_no_more_than_there_is_room_for(store):
             ask(first.id)
     with pytest.raises(NotThere):
         store.put_subtree(first.id, 2, b"sealed", None)
-    third = grow_tree(store, Settings(), room)
+    third = grow_tree(store, TreeSettings(), room)
     assert store.leaf_facts(third.id).refined == []
 
 
@@ -130,7 +135,7 @@ def test_rows_that_come_and_go_while_a_tree_grows_are_in_it(store):
     store.change(Change(1, new, values, remove_rows=[rows[0].number, rows[5].number]), ROOM)
     before = store.page(-1, 10_000, 10**6).rows
     tree = grow_c45(store.anatomy.identifying, training.codes, training.classes)
-    summary = store.add_tree(Settings(), tree, training, ROOM)
+    summary = store.add_tree(TreeSettings(), tree, training, ROOM)
     assert summary.changed == 4
     facts = store.leaf_facts(summary.id)
     found = [
@@ -146,7 +151,7 @@ def test_a_table_whose_rows_all_go(store):
     rows = store.page(-1, 10_000, 10**6).rows
     store.change(Change(1, remove_rows=[row.number for row in rows]), ROOM)
     assert store.page(-1, 10, 100).rows == []
-    summary = grow_tree(store, Settings(), ROOM)
+    summary = grow_tree(store, TreeSettings(), ROOM)
     assert (summary.leaves, summary.largest) == (1, 0)
     facts, _ = store.about()
     assert facts.rows == 0

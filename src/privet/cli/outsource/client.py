@@ -8,7 +8,7 @@ import json
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import TYPE_CHECKING, Any, Protocol, get_args
 
 import typer
 
@@ -129,7 +129,7 @@ def learn(
         leaf_size.isascii() and leaf_size.isdigit() and int(leaf_size) >= 1
     ):
         raise ParameterError(
-            f"--leaf-size must be a whole number of at least 1, or auto; got {leaf_size!r}"
+            f"--leaf-size must be auto or an integer of at least 1, got {leaf_size!r}"
         )
     with connected(url, token_file, key_file, ca) as table:
         if leaf_size != "auto":
@@ -442,11 +442,10 @@ def _tree(there: OutsourcedTable, beginning: str | None) -> TreeSummary:
 
 
 def _checked_splits(splits: str) -> Any:
-    from privet.errors import ParameterError
+    from privet.checks import check_name
+    from privet.typed import Splits
 
-    if splits not in ("multiway", "binary"):
-        raise ParameterError(f"--splits must be multiway or binary, got {splits!r}")
-    return splits
+    return check_name("--splits", splits, get_args(Splits))
 
 
 @contextmanager

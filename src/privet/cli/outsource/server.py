@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import typer
 
 if TYPE_CHECKING:
-    from privet.outsource.server.home import Home
+    from privet.outsource.server.home import ServerHome
 
 client_app = typer.Typer(help="Who may use the table.", no_args_is_help=True)
 HOME = typer.Option(
@@ -33,10 +33,10 @@ def init(
     Example: [bold]privet outsource init halves --home outsourced[/bold]
     """
     from privet.cli.asking import working
-    from privet.outsource.server.home import Home
+    from privet.outsource.server.home import ServerHome
 
     with working("loading"):
-        made = Home.make(home, folder, store)
+        made = ServerHome.make(home, folder, store)
     typer.echo(
         f"made {made.path}; let a client in with 'privet outsource client add NAME --home {home}'"
     )
@@ -100,15 +100,21 @@ def serve(
 
     Example: [bold]privet outsource serve --port 8100[/bold]
     """
-    from privet.outsource.server.limits import Limits
+    from privet.outsource.server.limits import ServerLimits
     from privet.outsource.server.serve import run
 
     run(
-        _open(home), Limits(rate=rate, burst=4 * rate), host, port, cert, key, behind_tls=behind_tls
+        _open(home),
+        ServerLimits(rate=rate, burst=4 * rate),
+        host,
+        port,
+        cert,
+        key,
+        behind_tls=behind_tls,
     )
 
 
-def _open(home: Path) -> Home:
-    from privet.outsource.server.home import Home
+def _open(home: Path) -> ServerHome:
+    from privet.outsource.server.home import ServerHome
 
-    return Home.open(home)
+    return ServerHome.open(home)

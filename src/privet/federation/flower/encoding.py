@@ -26,6 +26,7 @@ from fractions import Fraction
 import numpy as np
 import numpy.typing as npt
 
+from privet.checks import check_integer
 from privet.errors import ParameterError
 
 MODULUS = 1 << 32
@@ -44,14 +45,7 @@ class Encoding:
     parties: int
 
     def __post_init__(self) -> None:
-        if (
-            isinstance(self.parties, bool)
-            or not isinstance(self.parties, int)
-            or not 2 <= self.parties <= MAX_PARTIES
-        ):
-            raise ParameterError(
-                f"parties must be a whole number from 2 to {MAX_PARTIES}, got {self.parties!r}"
-            )
+        check_integer("parties", self.parties, 2, MAX_PARTIES)
 
     @property
     def limit(self) -> int:
@@ -103,7 +97,7 @@ class Encoding:
             and (np.abs(sums) <= contributions * self.limit).all()
         ):
             raise ParameterError(
-                "what came out of the secure sum is no sum of whole numbers: the parties did not "
+                "what came out of the secure sum is no sum of integers: the parties did not "
                 "all follow the protocol"
             )
         return sums.astype(np.int64)

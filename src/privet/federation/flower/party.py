@@ -11,10 +11,11 @@ import numpy as np
 import numpy.typing as npt
 
 from privet.budget import Budget, exact_epsilon
+from privet.checks import check_integer
 from privet.curator import Curator
 from privet.errors import ParameterError, PrivacyError, QuestionError
 from privet.federation.flower.encoding import MAX_PARTIES, Encoding, flattened
-from privet.federation.flower.terms import Terms, checked_count, wanted
+from privet.federation.flower.terms import Terms, wanted
 from privet.ledger import SQLiteLedger
 from privet.plan import Plan
 from privet.question import Question
@@ -70,8 +71,8 @@ class Party:
             str(wanted(config, "schema")),
             str(wanted(config, "ledger")),
             exact_epsilon("epsilon", str(wanted(config, "epsilon"))),
-            checked_count("colluding", wanted(config, "colluding"), 1, MAX_PARTIES),
-            checked_count("honest", config.get("honest", MAX_PARTIES), 1, MAX_PARTIES),
+            check_integer("colluding", wanted(config, "colluding"), 1, MAX_PARTIES),
+            check_integer("honest", config.get("honest", MAX_PARTIES), 1, MAX_PARTIES),
             Budget(str(config["budget"])) if config.get("budget") else None,
             **texts,
         )

@@ -15,18 +15,19 @@ import numpy as np
 import numpy.typing as npt
 
 from privet.budget import Cost
+from privet.checks import check_integer
 from privet.curator.spending import state_secure_sum
 from privet.errors import MissingDependency, ParameterError, PrivacyError
 from privet.federation.flower import masks, trust
 from privet.federation.flower.encoding import MAX_PARTIES, MODULUS, WEIGHT, Encoding
-from privet.federation.flower.terms import Terms, checked_count, wanted
+from privet.federation.flower.terms import Terms, wanted
 from privet.federation.plan import plan_to_bytes, read_plan
 from privet.leaves import Batch
 from privet.mechanisms.shares import deviation_of_shares
 from privet.model import Model
 from privet.plan import Plan
 from privet.release.saving import save
-from privet.trees.batches import checked_people, released
+from privet.trees.batches import PEOPLE, released
 
 try:
     from flwr.app import Context
@@ -40,7 +41,7 @@ except ImportError:
 
 
 @dataclass(frozen=True)
-class Settings:
+class RunSettings:
     """What the run's configuration says.
 
     Args:
@@ -61,16 +62,16 @@ class Settings:
     timeout: float
 
     @classmethod
-    def from_config(cls, config: Mapping[str, object]) -> Settings:
+    def from_config(cls, config: Mapping[str, object]) -> RunSettings:
         terms = Terms.from_config(config)
-        parties = checked_count("parties", wanted(config, "parties"), 2, MAX_PARTIES)
+        parties = check_integer("parties", wanted(config, "parties"), 2, MAX_PARTIES)
         if parties < terms.contributions:
             raise ParameterError(
                 f"parties must be at least honest + colluding = {terms.contributions}, got "
                 f"{parties}"
             )
         people, timeout = str(wanted(config, "people")), config.get("timeout", 60.0)
-        checked_people(people)
+        PEOPLE.check("people", people)
         if (
             isinstance(timeout, bool)
             or not isinstance(timeout, int | float)
@@ -98,7 +99,7 @@ class Sum:
 class AskOnce(Strategy):
     """Asks all parties once, with the plan and its terms, and keeps the sum."""
 
-    def __init__(self, plan: Plan, settings: Settings) -> None:
+    def __init__(self, plan: Plan, settings: RunSettings) -> None:
         self._config = {**settings.terms.to_config(), "plan": plan_to_bytes(plan)}
         self._settings, self._encoding = settings, Encoding(settings.parties)
         self.sum: Sum | None = None
@@ -145,7 +146,7 @@ class AskOnce(Strategy):
         return None
 
 
-def secure_sum(grid: Grid, context: Context, plan: Plan, settings: Settings) -> Sum:
+def secure_sum(grid: Grid, context: Context, plan: Plan, settings: RunSettings) -> Sum:
     """One round of SecAgg+, everybody sharing keys with everybody."""
     masks.install()
     limit = Encoding(settings.parties).limit
@@ -172,7 +173,7 @@ def secure_sum(grid: Grid, context: Context, plan: Plan, settings: Settings) -> 
     return strategy.sum
 
 
-def model_of(plan: Plan, settings: Settings, total: Sum) -> Model:
+def model_of(plan: Plan, settings: RunSettings, total: Sum) -> Model:
     """The model of a sum, with the trust model in its privacy statement.
 
     Cost: pure epsilon if nobody is in two tables, otherwise epsilon times the contributions.
@@ -201,7 +202,7 @@ def model_of(plan: Plan, settings: Settings, total: Sum) -> Model:
 
 def run(grid: Grid, context: Context) -> Model:
     """A whole run: read the plan, ask, add up, write."""
-    settings = Settings.from_config(context.run_config)
+    settings = RunSettings.from_config(context.run_config)
     plan = read_plan(settings.plan)
     if plan.schema.from_data:
         raise PrivacyError(

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from fractions import Fraction
 
 from privet.budget import exact_epsilon
+from privet.checks import check_integer
 from privet.errors import ParameterError
 from privet.federation.flower.encoding import MAX_PARTIES
 
@@ -32,10 +33,10 @@ class Terms:
     rows_per_person: int = 1
 
     def __post_init__(self) -> None:
-        checked_count("honest", self.honest, 1, MAX_PARTIES)
-        checked_count("colluding", self.colluding, 1, MAX_PARTIES)
-        checked_count("rows_per_person", self.rows_per_person, 1, 10**9)
-        checked_count("honest + colluding", self.contributions, 2, MAX_PARTIES)
+        check_integer("honest", self.honest, 1, MAX_PARTIES)
+        check_integer("colluding", self.colluding, 1, MAX_PARTIES)
+        check_integer("rows_per_person", self.rows_per_person, 1, 10**9)
+        check_integer("honest + colluding", self.contributions, 2, MAX_PARTIES)
 
     @property
     def contributions(self) -> int:
@@ -71,10 +72,3 @@ def wanted(config: Mapping[str, object], key: str) -> object:
     if key not in config or config[key] == "":
         raise ParameterError(f"the configuration needs {key!r}")
     return config[key]
-
-
-def checked_count(name: str, value: object, low: int, high: int) -> int:
-    """A whole number within bounds."""
-    if isinstance(value, bool) or not isinstance(value, int) or not low <= value <= high:
-        raise ParameterError(f"{name} must be a whole number from {low} to {high}, got {value!r}")
-    return value

@@ -15,8 +15,8 @@ import numpy.typing as npt
 from privet.cells import Cells, Split
 from privet.mechanisms.categorical import exact_draw
 from privet.mechanisms.gibbs.kernels import (
+    ContingencyTables,
     Law,
-    Tables,
     end_terms,
     inner_level,
     inner_terms,
@@ -25,7 +25,7 @@ from privet.mechanisms.gibbs.kernels import (
     narrowed,
     totals,
 )
-from privet.mechanisms.gibbs.plan import Plan, codes_of
+from privet.mechanisms.gibbs.plan import SpaceArrays, codes_of
 from privet.mechanisms.randomness import Bits
 from privet.parallel import for_each_part
 from privet.space import MAX_THREADS, children
@@ -52,9 +52,13 @@ class Gibbs:
     """
 
     def __init__(
-        self, plan: Plan, flat: npt.NDArray[np.int64], base: npt.NDArray[np.int64], unit: float
+        self,
+        plan: SpaceArrays,
+        flat: npt.NDArray[np.int64],
+        base: npt.NDArray[np.int64],
+        unit: float,
     ) -> None:
-        self._plan, self._tables = plan, Tables(flat, base)
+        self._plan, self._tables = plan, ContingencyTables(flat, base)
         self.unit = unit
         self._law = Law(unit, plan.space.split, plan.space.keep)
         self._n_classes = plan.space.schema.n_classes
@@ -154,7 +158,7 @@ class Gibbs:
         term, label = divmod(index, self._n_classes)
         return label, choices.splits[term]
 
-    def choices(self, node: Node) -> Choices:
+    def choices(self, node: Node) -> WeightedSplits:
         """Everything that a node can be, with log-weights: to stop (first) or to be split in some
         way, with each label.
         """
@@ -195,7 +199,9 @@ class Gibbs:
             )
         stop = np.full((1, n_classes), math.log(1 - chance) if len(weight) else 0.0)
         whole = np.vstack([counts[None], np.broadcast_to(weight[:, None], value.shape)])
-        return Choices(splits, whole, label_prior + np.vstack([stop, value + math.log(chance)]))
+        return WeightedSplits(
+            splits, whole, label_prior + np.vstack([stop, value + math.log(chance)])
+        )
 
     def _table(self, subset: npt.NDArray[np.int64], a: int) -> npt.NDArray[np.int64]:
         """The value-by-class weights of an attribute in a state."""
@@ -218,7 +224,7 @@ class Node:
 
 
 @dataclass(frozen=True, eq=False)
-class Choices:
+class WeightedSplits:
     """Ways to split (None: stop), and for each way and label the log-weight: ``unit * whole +
     rest``, in exact real numbers.
     """

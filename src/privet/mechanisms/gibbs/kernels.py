@@ -21,7 +21,7 @@ from numba import njit
 from privet.compiled import compiled
 
 
-class Tables(NamedTuple):
+class ContingencyTables(NamedTuple):
     """Contingency tables: that of set s is ``flat[base[s]:base[s + 1]]``, values in the order of
     its attributes, classes last.
     """

@@ -14,12 +14,10 @@ from itertools import combinations
 from typing import NamedTuple
 
 import numpy as np
-import numpy.typing as npt
 
 from privet.cells import Split
 from privet.space import TreeSpace, children, separates
-
-Ints = npt.NDArray[np.int64]
+from privet.typed import Ints
 
 
 class Arrays(NamedTuple):
@@ -49,7 +47,7 @@ class Arrays(NamedTuple):
     set_attributes: Ints  #: per set: its attributes
 
 
-class Plan:
+class SpaceArrays:
     """The arrays of a space; those in :attr:`arrays` are handed to the kernels."""
 
     def __init__(self, space: TreeSpace) -> None:
@@ -147,9 +145,9 @@ class Plan:
 
 
 @lru_cache(maxsize=4)
-def plan_of(space: TreeSpace) -> Plan:
+def plan_of(space: TreeSpace) -> SpaceArrays:
     """The plan of a space, kept for the next draw from it."""
-    return Plan(space)
+    return SpaceArrays(space)
 
 
 def _by_size(reached: dict[int, int]) -> list[int]:

@@ -23,13 +23,13 @@ people, and matches people with values inside each group.
 
 from privet.outsource.attack.inference import attack
 from privet.outsource.attack.population import Population, population
-from privet.outsource.attack.posterior import Model, Posterior
+from privet.outsource.attack.posterior import ModelName, Posterior
 from privet.outsource.attack.score import Claims, Score, score
 from privet.outsource.attack.truth import acquaintances
 
 __all__ = [
     "Claims",
-    "Model",
+    "ModelName",
     "Population",
     "Posterior",
     "Score",

@@ -8,8 +8,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from privet.outsource.attack.groups import Floats, Ints
-from privet.outsource.attack.table import Table
+from privet.outsource.attack.table import CodedTable
+from privet.typed import Floats, Ints
 
 
 @dataclass(frozen=True, eq=False)
@@ -25,7 +25,7 @@ class NaiveBayes:
     tables: tuple[Floats, ...]
     penalty: float
 
-    def weights(self, table: Table, row: Ints, value: Ints) -> Floats:
+    def weights(self, table: CodedTable, row: Ints, value: Ints) -> Floats:
         """log P(x_r | v) for each pair of a row and a value."""
         total = np.zeros(len(row))
         for column, logs in zip(table.columns, self.tables, strict=True):
@@ -40,7 +40,13 @@ class NaiveBayes:
 
 
 def naive_bayes(
-    table: Table, row: Ints, value: Ints, share: Floats, n_values: int, *, smoothing: float = 1.0
+    table: CodedTable,
+    row: Ints,
+    value: Ints,
+    share: Floats,
+    n_values: int,
+    *,
+    smoothing: float = 1.0,
 ) -> NaiveBayes:
     """Estimate from pairs of a row and a value, each counted by its share. ``smoothing`` is added
     to every count.

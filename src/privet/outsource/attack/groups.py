@@ -15,9 +15,7 @@ import numpy as np
 import numpy.typing as npt
 
 from privet.errors import ParameterError
-
-Ints = npt.NDArray[np.int64]
-Floats = npt.NDArray[np.float64]
+from privet.typed import Floats, Ints
 
 
 @dataclass(frozen=True, eq=False)
@@ -47,7 +45,7 @@ class Block:
 
 
 @dataclass(frozen=True, eq=False)
-class Groups:
+class CandidateGroups:
     """All candidates of a split, block after block.
 
     Args:
@@ -85,12 +83,12 @@ class Groups:
 
 def make_groups(
     row_gid: npt.ArrayLike, st_values: npt.ArrayLike, st_gid: npt.ArrayLike, n_values: int
-) -> Groups:
+) -> CandidateGroups:
     """The candidates of a split, from the group of each row and the group and value of each
     sensitive entry.
     """
     rows, values, entries = (
-        _whole(name, given)
+        _read_integers(name, given)
         for name, given in (("row_gid", row_gid), ("st_values", st_values), ("st_gid", st_gid))
     )
     if not len(rows):
@@ -135,7 +133,7 @@ def make_groups(
         row_parts.append(np.broadcast_to(mine[:, :, None], block.shape).ravel())
         value_parts.append(np.broadcast_to(theirs[:, None, :], block.shape).ravel())
         frequency_parts.append(np.broadcast_to(np.array(counts) / sum(counts), block.shape).ravel())
-    return Groups(
+    return CandidateGroups(
         n_rows=len(rows),
         n_groups=len(numbers),
         n_values=n_values,
@@ -182,8 +180,8 @@ def _shapes(
             yield members[which.ravel() == number], tuple(counts)
 
 
-def _whole(name: str, given: npt.ArrayLike) -> Ints:
+def _read_integers(name: str, given: npt.ArrayLike) -> Ints:
     column = np.asarray(given)
     if column.ndim != 1 or (len(column) and column.dtype.kind not in "iu"):
-        raise ParameterError(f"attack: {name} must be one column of whole numbers")
+        raise ParameterError(f"attack: {name} must be one column of integers")
     return column.astype(np.int64)

@@ -10,18 +10,21 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from itertools import combinations
+from typing import get_args
 
 import numpy as np
 import numpy.typing as npt
 
+from privet.checks import check_integer, check_name
 from privet.errors import ParameterError
 from privet.outsource.attack.bayes import NaiveBayes, naive_bayes
-from privet.outsource.attack.groups import Floats, Groups, Ints, make_groups, mixed
+from privet.outsource.attack.groups import CandidateGroups, make_groups, mixed
 from privet.outsource.attack.logistic import logistic
 from privet.outsource.attack.matching import MAX_STATES, MAX_STATES_AT_LAST, match_all, n_states
-from privet.outsource.attack.posterior import Model, Posterior
-from privet.outsource.attack.table import Table, make_table
+from privet.outsource.attack.posterior import ModelName, Posterior
+from privet.outsource.attack.table import CodedTable, make_table
 from privet.schema import Schema
+from privet.typed import Floats, Ints
 
 _STARTS, _FIRST_ROUNDS = 4, 25
 _REFINEMENTS = 3
@@ -39,7 +42,7 @@ def attack(
     n_values: int,
     *,
     known: Mapping[int, int] | None = None,
-    model: Model = "logistic",
+    model: ModelName = "logistic",
     smoothing: float = 1.0,
     max_rounds: int = 300,
     tolerance: float = 1e-5,
@@ -64,12 +67,8 @@ def attack(
         max_rounds, tolerance: naive Bayes ends when the root mean square change of the
             probabilities is below the tolerance.
     """
-    if isinstance(n_values, bool) or not isinstance(n_values, int) or n_values < 1:
-        raise ParameterError(
-            f"attack: n_values must be a whole number of at least 1, got {n_values!r}"
-        )
-    if model not in ("logistic", "naive-bayes"):
-        raise ParameterError(f"attack: model must be 'logistic' or 'naive-bayes', got {model!r}")
+    check_integer("n_values", n_values, 1, owner="attack")
+    check_name("model", model, get_args(ModelName), owner="attack")
     if not smoothing > 0:
         raise ParameterError(f"attack: smoothing must be above zero, got {smoothing!r}")
     table = make_table(schema, codes, classes)
@@ -108,8 +107,8 @@ class _Climb:
 
     def __init__(
         self,
-        table: Table,
-        groups: Groups,
+        table: CodedTable,
+        groups: CandidateGroups,
         ruled_out: Floats | None,
         smoothing: float,
         max_rounds: int,
@@ -220,7 +219,7 @@ def _refined(climb: _Climb, weights: Floats, share: Floats) -> tuple[Floats, Flo
     return weights, share, _REFINEMENTS
 
 
-def _tilted(table: Table, groups: Groups, salt: int) -> Floats:
+def _tilted(table: CodedTable, groups: CandidateGroups, salt: int) -> Floats:
     """Frequencies that lean: rows on one side of a public direction a little more towards the first
     of values that are alike.
     """
@@ -235,7 +234,7 @@ def _tilted(table: Table, groups: Groups, salt: int) -> Floats:
     return groups.frequency * (1 + 0.5 * np.tanh(side)[groups.row] * lean[groups.value])
 
 
-def _ruled_out(groups: Groups, known: Mapping[int, int]) -> Floats | None:
+def _ruled_out(groups: CandidateGroups, known: Mapping[int, int]) -> Floats | None:
     """What known people add to the weights: next to nothing is left of their other values."""
     if not known:
         return None

@@ -6,7 +6,7 @@ import math
 
 import numpy as np
 
-from privet.outsource.attack.groups import Floats, Ints
+from privet.typed import Floats, Ints
 
 
 def wilson(share: float, n: float, *, deviations: float = 1.96) -> tuple[float, float]:

@@ -13,8 +13,9 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from privet.outsource.attack.groups import Floats, Ints, mixed
-from privet.outsource.attack.table import Table
+from privet.outsource.attack.groups import mixed
+from privet.outsource.attack.table import CodedTable
+from privet.typed import Floats, Ints
 
 #: Rows that are learnt from at most, and rows that are looked at together.
 MAX_ROWS, _AT_ONCE = 50_000, 50_000
@@ -30,7 +31,7 @@ class Logistic:
     regression: Any
     log_share: Floats
 
-    def weights(self, table: Table, row: Ints, value: Ints) -> Floats:
+    def weights(self, table: CodedTable, row: Ints, value: Ints) -> Floats:
         """log P(v | x_r) - log P(v) for each pair of a row and a value; 0 for a value that was
         never seen.
         """
@@ -48,7 +49,9 @@ class Logistic:
         return found
 
 
-def logistic(table: Table, row: Ints, value: Ints, share: Floats, n_values: int) -> Logistic | None:
+def logistic(
+    table: CodedTable, row: Ints, value: Ints, share: Floats, n_values: int
+) -> Logistic | None:
     """Fit on pairs of a row and a value, each counted by its share, of at most ``MAX_ROWS`` rows.
     None where all have one value.
     """
@@ -76,5 +79,5 @@ def logistic(table: Table, row: Ints, value: Ints, share: Floats, n_values: int)
         return Logistic(encoder, regression, np.log(counts / counts.sum()))
 
 
-def _stacked(table: Table, rows: Ints) -> npt.NDArray[np.int64]:
+def _stacked(table: CodedTable, rows: Ints) -> npt.NDArray[np.int64]:
     return np.stack([column[rows].astype(np.int64) for column in table.columns], axis=1)

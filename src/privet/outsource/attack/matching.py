@@ -17,7 +17,8 @@ from functools import lru_cache
 import numpy as np
 import numpy.typing as npt
 
-from privet.outsource.attack.groups import Block, Floats, Groups
+from privet.outsource.attack.groups import Block, CandidateGroups
+from privet.typed import Floats
 
 #: Groups with more states than this are balanced instead: 9 distinct values have 512 states, 12
 #: have 4096.
@@ -32,7 +33,7 @@ Matching = Callable[[tuple[int, ...], Floats], tuple[Floats, Floats]]
 
 
 def match_all(
-    groups: Groups, weights: Floats, *, max_states: int = MAX_STATES
+    groups: CandidateGroups, weights: Floats, *, max_states: int = MAX_STATES
 ) -> tuple[Floats, float]:
     """The probability of every candidate, and the log weight of all ways in all groups."""
     found, total = np.empty(len(weights)), 0.0

@@ -14,16 +14,18 @@ from dataclasses import dataclass, replace
 import numpy as np
 import numpy.typing as npt
 
+from privet.checks import check_integer
 from privet.errors import ParameterError
 from privet.outsource.attack.bayes import NaiveBayes, naive_bayes
-from privet.outsource.attack.groups import Floats, Ints, mixed
+from privet.outsource.attack.groups import mixed
 from privet.outsource.attack.interval import independent_trials, wilson
 from privet.outsource.attack.logistic import Logistic, logistic
 from privet.outsource.attack.matching import match_all
 from privet.outsource.attack.posterior import Posterior
-from privet.outsource.attack.table import Table, make_table
+from privet.outsource.attack.table import CodedTable, make_table
 from privet.outsource.attack.truth import checked_truth
 from privet.schema import Schema
+from privet.typed import Floats, Ints
 
 _AT_ONCE = 1 << 18
 
@@ -59,10 +61,7 @@ def population(
     """Cross-validate the model of an attack on the true values, whole groups at a time. Parts are a
     public function of position.
     """
-    if isinstance(folds, bool) or not isinstance(folds, int) or folds < 2:
-        raise ParameterError(
-            f"population: folds must be a whole number of at least 2, got {folds!r}"
-        )
+    check_integer("folds", folds, 2, owner="population")
     table, groups = make_table(schema, codes, classes), posterior.groups
     if table.n_rows != groups.n_rows:
         raise ParameterError(
@@ -96,7 +95,7 @@ def population(
 
 
 def _learnt(
-    posterior: Posterior, table: Table, row: Ints, value: Ints, smoothing: float
+    posterior: Posterior, table: CodedTable, row: Ints, value: Ints, smoothing: float
 ) -> NaiveBayes | Logistic | None:
     share, n_values = np.ones(len(row)), posterior.groups.n_values
     if posterior.model == "logistic":
@@ -107,7 +106,7 @@ def _learnt(
 
 
 def _most_likely(
-    model: NaiveBayes | Logistic, table: Table, rows: Ints, log_shares: Floats
+    model: NaiveBayes | Logistic, table: CodedTable, rows: Ints, log_shares: Floats
 ) -> Ints:
     """The most likely value of the whole domain, for each row."""
     n_values, found = len(log_shares), []

@@ -9,9 +9,10 @@ from typing import Literal
 import numpy as np
 import numpy.typing as npt
 
-from privet.outsource.attack.groups import Floats, Groups, Ints
+from privet.outsource.attack.groups import CandidateGroups
+from privet.typed import Floats, Ints
 
-Model = Literal["logistic", "naive-bayes"]
+ModelName = Literal["logistic", "naive-bayes"]
 
 
 @dataclass(frozen=True, eq=False)
@@ -30,9 +31,9 @@ class Posterior:
         exact: whether every group was small enough to count all its matchings in every round.
     """
 
-    groups: Groups
+    groups: CandidateGroups
     probability: Floats
-    model: Model
+    model: ModelName
     known: Ints
     rounds: int
     converged: bool

@@ -8,12 +8,14 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from privet.checks import check_integer
 from privet.errors import ParameterError
-from privet.outsource.attack.groups import Floats, Groups, Ints
+from privet.outsource.attack.groups import CandidateGroups
 from privet.outsource.attack.interval import independent_trials, wilson
 from privet.outsource.attack.population import Population
-from privet.outsource.attack.posterior import Model, Posterior
+from privet.outsource.attack.posterior import ModelName, Posterior
 from privet.outsource.attack.truth import checked_truth
+from privet.typed import Floats, Ints
 
 CONFIDENT = 0.9
 _BINS, _WORST, _LEAST = 20, 10, 2.0**-40
@@ -76,7 +78,7 @@ class Score:
     n_groups: int
     l: int  # noqa: E741 - its name everywhere
     bound: float
-    model: Model
+    model: ModelName
     known: int
     exact: bool
     converged: bool
@@ -129,8 +131,8 @@ def score(
         population: of :func:`~privet.outsource.attack.population`, to be shown beside.
     """
     groups = posterior.groups
-    if l is not None and (isinstance(l, bool) or not isinstance(l, int) or l < 1):
-        raise ParameterError(f"score: l must be a whole number of at least 1, got {l!r}")
+    if l is not None:
+        check_integer("l", l, 1, owner="score")
     values = checked_truth(posterior, truth)
     rows = np.flatnonzero(~np.isin(groups.group, groups.group[posterior.known]))
     if not len(rows):
@@ -176,7 +178,7 @@ def score(
     )
 
 
-def _frequent_guess(groups: Groups, true_: Ints, rows: Ints) -> float:
+def _frequent_guess(groups: CandidateGroups, true_: Ints, rows: Ints) -> float:
     """A group may have several most frequent values; one of them is drawn."""
     most = np.zeros(groups.n_rows)
     np.maximum.at(most, groups.row, groups.frequency)

@@ -16,7 +16,7 @@ from privet.schema import Schema
 
 
 @dataclass(frozen=True, eq=False)
-class Table:
+class CodedTable:
     """Columns of codes and the size of each domain. A code that is not in the domain is one more
     value: it is seen, too.
     """
@@ -30,7 +30,9 @@ class Table:
         return len(self.columns[0])
 
 
-def make_table(schema: Schema, codes: Sequence[npt.ArrayLike], classes: npt.ArrayLike) -> Table:
+def make_table(
+    schema: Schema, codes: Sequence[npt.ArrayLike], classes: npt.ArrayLike
+) -> CodedTable:
     """All columns that identify people, checked against the public schema."""
     if len(codes) != len(schema.attributes):
         raise ParameterError(
@@ -47,11 +49,11 @@ def make_table(schema: Schema, codes: Sequence[npt.ArrayLike], classes: npt.Arra
     ):
         column = np.asarray(given)
         if column.ndim != 1 or (len(column) and column.dtype.kind not in "iu"):
-            raise ParameterError(f"attack: column {name!r} must be one column of whole numbers")
+            raise ParameterError(f"attack: column {name!r} must be one column of integers")
         if columns and len(column) != len(columns[0]):
             raise ParameterError(f"attack: column {name!r} must be as long as the others")
         if len(column) and not 0 <= column.min() <= column.max() <= size:
             raise ParameterError(f"attack: column {name!r} must hold codes from 0 to {size}")
         columns.append(column)
         sizes.append(size + int((column == size).any()))
-    return Table(tuple(columns), tuple(sizes))
+    return CodedTable(tuple(columns), tuple(sizes))

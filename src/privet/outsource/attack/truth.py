@@ -7,9 +7,11 @@ from __future__ import annotations
 import numpy as np
 import numpy.typing as npt
 
+from privet.checks import check_integer
 from privet.errors import ParameterError
-from privet.outsource.attack.groups import Ints, mixed
+from privet.outsource.attack.groups import mixed
 from privet.outsource.attack.posterior import Posterior
+from privet.typed import Ints
 
 
 def checked_truth(posterior: Posterior, truth: npt.ArrayLike) -> Ints:
@@ -28,13 +30,6 @@ def acquaintances(truth: npt.ArrayLike, how_many: int) -> dict[int, int]:
     public function of position.
     """
     values = np.asarray(truth)
-    if (
-        isinstance(how_many, bool)
-        or not isinstance(how_many, int)
-        or not 0 <= how_many <= len(values)
-    ):
-        raise ParameterError(
-            f"acquaintances: how_many must be from 0 to {len(values)}, got {how_many!r}"
-        )
+    check_integer("how_many", how_many, 0, len(values), owner="acquaintances")
     rows = np.argsort(mixed(np.arange(len(values), dtype=np.uint64)), kind="stable")[:how_many]
     return {int(row): int(values[row]) for row in rows}

@@ -19,6 +19,7 @@ from os import PathLike
 from pathlib import Path
 from typing import Any, Literal, get_args
 
+from privet.checks import check_name
 from privet.errors import MissingDependency, OutsourceError, ParameterError
 from privet.whole_file import flush_folder
 
@@ -46,10 +47,7 @@ class Key:
     @classmethod
     def new(cls, algorithm: Algorithm, taken: set[bytes] | None = None) -> Key:
         """A fresh key whose id no other key of the ring has."""
-        if algorithm not in _BYTES:
-            raise ParameterError(
-                f"algorithm must be one of {', '.join(get_args(Algorithm))}; got {algorithm!r}"
-            )
+        check_name("algorithm", algorithm, get_args(Algorithm))
         identity = secrets.token_bytes(ID_BYTES)
         while identity in (taken or set()):
             identity = secrets.token_bytes(ID_BYTES)

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import TextIO
 
 from privet.errors import Conflict, OutsourceError, SealError
-from privet.outsource.cells import Cell
+from privet.outsource.cells import CellText
 from privet.outsource.client.again import again
 from privet.outsource.client.table import OutsourcedTable
 from privet.outsource.client.waiting import waiting_rows
@@ -60,5 +60,5 @@ def _written(table: OutsourcedTable, file: TextIO) -> int:
     return len(seen) + len(waiting)
 
 
-def _texts(cells: tuple[Cell, ...]) -> list[str]:
+def _texts(cells: tuple[CellText, ...]) -> list[str]:
     return ["" if cell is None else cell for cell in cells]

@@ -12,12 +12,12 @@ import numpy.typing as npt
 
 from privet.errors import Conflict, SealError
 from privet.outsource.anatomy import Anatomy
-from privet.outsource.cells import Cell
+from privet.outsource.cells import CellText
 from privet.outsource.client.again import again
-from privet.outsource.client.table import CandidateRow, OutsourcedTable, Page
+from privet.outsource.client.table import CandidateRow, OutsourcedTable, TablePage
 from privet.outsource.sequence import true_entry
 from privet.schema.encode import encode
-from privet.trees.exact.rows import Column
+from privet.typed import Codes
 
 
 @dataclass(frozen=True, eq=False)
@@ -28,20 +28,20 @@ class TrueRows:
     """
 
     version: int
-    codes: list[Column]
-    classes: Column
+    codes: list[Codes]
+    classes: Codes
     pruning: npt.NDArray[np.bool_]
     seqs: npt.NDArray[np.int64] = field(default_factory=lambda: np.empty(0, dtype=np.int64))
 
     def __len__(self) -> int:
         return len(self.classes)
 
-    def where(self, chosen: npt.NDArray[np.bool_]) -> tuple[list[Column], Column]:
+    def where(self, chosen: npt.NDArray[np.bool_]) -> tuple[list[Codes], Codes]:
         """Codes and classes of some rows."""
         return [column[chosen] for column in self.codes], self.classes[chosen]
 
 
-def joined(table: OutsourcedTable, pages: Callable[[], Iterable[Page]]) -> TrueRows:
+def joined(table: OutsourcedTable, pages: Callable[[], Iterable[TablePage]]) -> TrueRows:
     """Open every row's sequence number and keep its true value. :class:`SealError` if one row is
     not what was sealed.
 
@@ -50,7 +50,7 @@ def joined(table: OutsourcedTable, pages: Callable[[], Iterable[Page]]) -> TrueR
     return again(lambda: _joined(table, pages()))
 
 
-def _joined(table: OutsourcedTable, pages: Iterable[Page]) -> TrueRows:
+def _joined(table: OutsourcedTable, pages: Iterable[TablePage]) -> TrueRows:
     parts: list[TrueRows] = []
     held = 0
     seen: set[int] = set()
@@ -76,7 +76,7 @@ def _joined(table: OutsourcedTable, pages: Iterable[Page]) -> TrueRows:
 
 
 def _encoded(
-    anatomy: Anatomy, version: int, rows: list[tuple[CandidateRow, int, Cell]]
+    anatomy: Anatomy, version: int, rows: list[tuple[CandidateRow, int, CellText]]
 ) -> TrueRows:
     cells = np.array([row.cells for row, _, _ in rows], dtype=object).reshape(
         len(rows), len(anatomy.columns)

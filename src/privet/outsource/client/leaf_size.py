@@ -13,6 +13,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from hashlib import blake2b
 
+from privet.checks import check_integer
 from privet.errors import OutsourceError, ParameterError, SealError
 from privet.outsource.client.learners import Collaborative
 from privet.outsource.client.subtrees import says
@@ -47,10 +48,9 @@ def choose_leaf_size(
     Among equals the one of the smallest largest leaf wins: it asks least of the client.
     ``progress`` is told the thresholds done and the number of all.
     """
-    if not sizes or any(
-        isinstance(size, bool) or not isinstance(size, int) or size < 1 for size in sizes
-    ):
-        raise ParameterError(f"sizes must be whole numbers of at least 1, got {sizes!r}")
+    if not sizes:
+        raise ParameterError("sizes must hold at least one threshold")
+    sizes = [check_integer(f"sizes[{i}]", size, 1) for i, size in enumerate(sizes)]
     grown: list[TreeSummary] = []
     secret = secrets.token_bytes(32)
     tried: list[Tried] = []

@@ -20,14 +20,15 @@ from typing import Any
 
 import numpy as np
 
-from privet.errors import Conflict, NotThere, OutsourceError, ParameterError
-from privet.outsource.cells import Cell, cells_of
+from privet.checks import check_integer
+from privet.errors import Conflict, NotThere, OutsourceError
+from privet.outsource.cells import CellText, cells_of
 from privet.outsource.client.joining import TrueRows, joined
 from privet.outsource.client.subtrees import learn, padded, says, unpadded
 from privet.outsource.client.table import OutsourcedTable, TreeSummary
 from privet.schema.encode import encode_entries
 from privet.tree import Tree
-from privet.trees.exact.c45 import Splits
+from privet.typed import Splits
 
 NAIVE = "/sealed/naive"
 #: Rows that are predicted with one exchange.
@@ -175,10 +176,9 @@ class Collaborative:
         )
 
 
-def _blocks(frame: Any, names: Sequence[str], at_once: int) -> Iterator[list[list[Cell]]]:
+def _blocks(frame: Any, names: Sequence[str], at_once: int) -> Iterator[list[list[CellText]]]:
     """The columns of these names, some rows at a time."""
-    if isinstance(at_once, bool) or not isinstance(at_once, int) or not 1 <= at_once <= 10_000:
-        raise ParameterError(f"at_once must be a whole number from 1 to 10000, got {at_once!r}")
+    check_integer("at_once", at_once, 1, 10_000)
     columns = cells_of(frame, names)
     for start in range(0, len(frame), at_once):
         yield [column[start : start + at_once] for column in columns]

@@ -20,8 +20,8 @@ from privet.outsource.client.joining import TrueRows
 from privet.schema import Schema
 from privet.tree import Tree
 from privet.trees.exact import grow_c45
-from privet.trees.exact.c45 import Splits
 from privet.trees.exact.pruning import cut_below
+from privet.typed import Splits
 
 _LENGTH = 4
 _SHORTEST = 1024

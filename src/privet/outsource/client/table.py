@@ -16,12 +16,12 @@ from typing import Any
 
 from privet.errors import OutsourceError, SealError
 from privet.outsource.anatomy import Anatomy
-from privet.outsource.cells import Cell
+from privet.outsource.cells import CellText
 from privet.outsource.cipher import KeyRing, Sealer
 from privet.outsource.client.again import again
 from privet.outsource.client.meter import Meter
 from privet.outsource.genuine import check_anatomy
-from privet.outsource.sequence import Entry, Place, place_of
+from privet.outsource.sequence import SealedPlace, SequenceEntry, place_of
 from privet.remote.transport import Link
 
 PAGE = 1000
@@ -57,20 +57,20 @@ class CandidateRow:
     """A row of the identifier table, with all sensitive entries of its group."""
 
     row: int
-    cells: list[Cell]
+    cells: list[CellText]
     pruning: bool
     gid: int
     eseq: bytes
-    candidates: list[Entry]
+    candidates: list[SequenceEntry]
 
     @property
-    def place(self) -> Place:
+    def place(self) -> SealedPlace:
         """What its sealed number must be bound to."""
         return place_of(self.gid, self.pruning, self.cells, self.candidates)
 
 
 @dataclass(frozen=True)
-class Page:
+class TablePage:
     """Some rows of the table as it was at one version."""
 
     version: int
@@ -199,7 +199,7 @@ class OutsourcedTable:
             )
         return trees[0]  # type: ignore[no-any-return]
 
-    def rows(self) -> Iterator[Page]:
+    def rows(self) -> Iterator[TablePage]:
         """All rows, page by page."""
         return self._pages("/rows")
 
@@ -228,13 +228,13 @@ class OutsourcedTable:
                 sizes, {_whole(leaf): _whole(version) for leaf, version in told["refined"]}
             )
 
-    def classify(self, tree: str, rows: Sequence[Sequence[Cell]]) -> list[str]:
+    def classify(self, tree: str, rows: Sequence[Sequence[CellText]]) -> list[str]:
         """The base tree's classes."""
         told = self._post(f"/trees/{tree}/predictions", {"rows": rows})
         with _looking():
             return _classes(self.anatomy, told["classes"], len(rows))
 
-    def reach(self, tree: str, rows: Sequence[Sequence[Cell]]) -> Reached:
+    def reach(self, tree: str, rows: Sequence[Sequence[CellText]]) -> Reached:
         """Where rows end in the base tree. Sends what identifies them, never a sensitive value."""
         told = self._post(f"/trees/{tree}/leaves", {"rows": rows})
         with _looking():
@@ -246,7 +246,7 @@ class OutsourcedTable:
             }
             return Reached(leaves, _classes(self.anatomy, told["classes"], len(rows)), subtrees)
 
-    def leaf_rows(self, tree: str, leaf: int) -> Iterator[Page]:
+    def leaf_rows(self, tree: str, leaf: int) -> Iterator[TablePage]:
         """The rows of one leaf, page by page."""
         return self._pages(f"/trees/{tree}/leaves/{leaf}/rows")
 
@@ -305,12 +305,12 @@ class OutsourcedTable:
             path, json.dumps(body, ensure_ascii=False, separators=(",", ":")).encode()
         )
 
-    def _pages(self, path: str) -> Iterator[Page]:
+    def _pages(self, path: str) -> Iterator[TablePage]:
         after: int | None = -1
         while after is not None:
             told = self.link.get(f"{path}?after={after}&limit={PAGE}")
             with _looking():
-                page = Page(
+                page = TablePage(
                     _whole(told["version"]),
                     [_candidate_row(self.anatomy, row) for row in told["rows"]],
                 )
@@ -365,7 +365,7 @@ def _next(value: Any, after: int) -> int | None:
     return value  # type: ignore[no-any-return]
 
 
-def _cell(value: Any) -> Cell:
+def _cell(value: Any) -> CellText:
     _require(value is None or isinstance(value, str))
     return value  # type: ignore[no-any-return]
 

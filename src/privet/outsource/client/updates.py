@@ -18,6 +18,7 @@ from typing import Any
 
 import numpy as np
 
+from privet.checks import check_integer
 from privet.errors import ParameterError, SchemaError
 from privet.outsource.cells import codes_of, people_cells
 from privet.outsource.client.again import again
@@ -33,7 +34,7 @@ from privet.outsource.client.waiting import (
 from privet.outsource.groups import random_groups
 from privet.outsource.halves import Halves
 from privet.outsource.sequence import true_entry
-from privet.outsource.split import Numbers, check_diverse, check_people, sealed_halves
+from privet.outsource.split import RowNumbers, check_diverse, check_people, sealed_halves
 from privet.schema.encode import encode
 
 _SENT_AT_ONCE = 5000
@@ -57,9 +58,7 @@ def insert(table: OutsourcedTable, frame: Any, batch: int | None = None) -> Flus
     """Add rows, and make groups where ``batch`` or more wait. Every row must fit the schema;
     otherwise none is added.
     """
-    batch = default_batch(table.anatomy.l) if batch is None else batch
-    if isinstance(batch, bool) or not isinstance(batch, int) or batch < 1:
-        raise ParameterError(f"batch must be a whole number of at least 1, got {batch!r}")
+    batch = check_integer("batch", default_batch(table.anatomy.l) if batch is None else batch, 1)
     people = _people(table, frame)
     _check_fit(table, frame)
     check_people(frame, table.anatomy.schema)
@@ -96,7 +95,7 @@ def _draw(table: OutsourcedTable) -> None:
     grouping = random_groups(
         codes_of(table.anatomy.sensitive_domain, [row.person[-1] for row in rows]), table.anatomy.l
     )
-    numbers = Numbers.draw(table.anatomy, grouping.group[grouping.group >= 0])
+    numbers = RowNumbers.draw(table.anatomy, grouping.group[grouping.group >= 0])
     sealed = [as_text(row.sealed(table)) for row in planned(rows, grouping.group, numbers)]
     table.change(version, remove_pending=[row.number for row in rows], pending=sealed)
 
@@ -116,7 +115,7 @@ def _published(table: OutsourcedTable) -> Flushed:
     *columns, values = (
         [row.person[c] for row, _ in ready] for c in range(len(table.anatomy.columns) + 1)
     )
-    numbers = Numbers(
+    numbers = RowNumbers(
         np.array([plan.gid for _, plan in ready], dtype=np.int64),
         np.array([plan.seq for _, plan in ready], dtype=np.int64),
         np.array([plan.pruning for _, plan in ready], dtype=bool),

@@ -18,13 +18,13 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from privet.errors import SealError
-from privet.outsource.cells import Cell
+from privet.outsource.cells import CellText
 from privet.outsource.client.table import OutsourcedTable
-from privet.outsource.split import Numbers
+from privet.outsource.split import RowNumbers
 from privet.schema import Attribute, Categorical
 
 #: The cells of ``Anatomy.columns`` and the sensitive value.
-Person = tuple[Cell, ...]
+Person = tuple[CellText, ...]
 #: A row waits as a text of this many bytes, or a multiple: its length must not tell its value.
 _STEP = 1024
 _HEAD = struct.Struct(">B16sQQI")
@@ -34,7 +34,7 @@ _shuffler = secrets.SystemRandom()
 
 
 @dataclass(frozen=True)
-class Plan:
+class PlannedRow:
     """The numbers that a row will be published under, and how many rows its group has: it is
     published whole or not at all.
     """
@@ -53,7 +53,7 @@ class Waiting:
 
     person: Person
     id: bytes
-    plan: Plan | None = None
+    plan: PlannedRow | None = None
     number: int | None = None
 
     @classmethod
@@ -63,7 +63,7 @@ class Waiting:
 
     def sealed(self, table: OutsourcedTable) -> bytes:
         """Its text, of the same length with a plan and without."""
-        plan = self.plan or Plan(0, 0, False, 0)
+        plan = self.plan or PlannedRow(0, 0, False, 0)
         flags = (_PLANNED if self.plan else 0) | (_PRUNING if plan.pruning else 0)
         text = _HEAD.pack(flags, self.id, plan.gid, plan.seq, plan.size) + _json(self.person)
         # As long as if it held the longest value of all.
@@ -84,13 +84,13 @@ def waiting_rows(table: OutsourcedTable) -> list[Waiting]:
     return rows
 
 
-def planned(rows: list[Waiting], group: np.ndarray, numbers: Numbers) -> list[Waiting]:
+def planned(rows: list[Waiting], group: np.ndarray, numbers: RowNumbers) -> list[Waiting]:
     """The rows in a new order, those with a group (-1: none) with a plan."""
     sizes = Counter(numbers.gid.tolist())
     lines = zip(numbers.gid.tolist(), numbers.seq.tolist(), numbers.pruning.tolist(), strict=True)
     plans = iter([(gid, seq, mark, sizes[gid]) for gid, seq, mark in lines])
     fresh = [
-        replace(row, plan=Plan(*next(plans)) if at >= 0 else None, number=None)
+        replace(row, plan=PlannedRow(*next(plans)) if at >= 0 else None, number=None)
         for row, at in zip(rows, group.tolist(), strict=True)
     ]
     _shuffler.shuffle(fresh)
@@ -102,7 +102,7 @@ def some(rows: list[Waiting], n_rows: int) -> list[Waiting]:
     return rows if len(rows) <= n_rows else _shuffler.sample(rows, n_rows)
 
 
-def check_whole(plans: list[Plan]) -> None:
+def check_whole(plans: list[PlannedRow]) -> None:
     """Raise unless every group is there as a whole: of a part of one, somebody could be told from
     their value.
     """
@@ -132,6 +132,6 @@ def _opened(table: OutsourcedTable, number: int, sealed: bytes) -> Waiting:
     return Waiting(
         person,
         identity,
-        Plan(gid, seq, bool(flags & _PRUNING), size) if flags & _PLANNED else None,
+        PlannedRow(gid, seq, bool(flags & _PRUNING), size) if flags & _PLANNED else None,
         number,
     )

@@ -18,8 +18,8 @@ import privet
 from privet.outsource.anatomy import STATEMENT
 from privet.outsource.server import page, problems, requests
 from privet.outsource.server.counter import Counter
-from privet.outsource.server.home import Home
-from privet.outsource.server.limits import Limits
+from privet.outsource.server.home import ServerHome
+from privet.outsource.server.limits import ServerLimits
 from privet.service.door import Door
 from privet.service.strict_json import JsonRoute
 
@@ -56,7 +56,7 @@ _PROBLEMS: dict[int | str, dict[str, Any]] = {
 }
 
 
-def create_app(home: Home, limits: Limits | None = None) -> FastAPI:
+def create_app(home: ServerHome, limits: ServerLimits | None = None) -> FastAPI:
     """The server of a home. Opens its store."""
     counter = Counter(home, limits)
 
@@ -109,7 +109,7 @@ def _routes(counter: Counter) -> APIRouter:
         return await _answer(counter.about)
 
     @router.post("/trees", status_code=201, summary="Grow a tree from what identifies people")
-    async def grow(asked: requests.Growth) -> Response:
+    async def grow(asked: requests.TreeToGrow) -> Response:
         grown = await asyncio.wrap_future(await run_in_threadpool(counter.grow, asked))
         return _written(grown, 201)
 
@@ -128,13 +128,13 @@ def _routes(counter: Counter) -> APIRouter:
         return Response(status_code=204)
 
     @router.post("/trees/{tree}/predictions", summary="The classes that a tree gives to rows")
-    async def predict(tree: str, asked: requests.Rows) -> Response:
+    async def predict(tree: str, asked: requests.RowsToPlace) -> Response:
         return await _answer(lambda: counter.predict(tree, asked.rows))
 
     @router.post(
         "/trees/{tree}/leaves", summary="The leaves that rows reach, with their sealed sub-trees"
     )
-    async def leaves(tree: str, asked: requests.Rows) -> Response:
+    async def leaves(tree: str, asked: requests.RowsToPlace) -> Response:
         return await _answer(lambda: counter.leaves(tree, asked.rows))
 
     @router.get(

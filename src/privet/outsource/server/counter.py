@@ -13,23 +13,22 @@ from privet.model.structure import tree_to
 from privet.outsource.anatomy import STATEMENT
 from privet.outsource.server import requests
 from privet.outsource.server.growing import grow_tree
-from privet.outsource.server.home import Home
-from privet.outsource.server.limits import Limits
+from privet.outsource.server.home import ServerHome
+from privet.outsource.server.limits import ServerLimits
 from privet.outsource.server.problems import TooLarge
 from privet.outsource.server.requests import opened, text_of
-from privet.outsource.store.base import Change, Full, Int, NewRow, Page, Sealed, Settings
+from privet.outsource.store.base import Change, Full, NewRow, Sealed, StoredPage, TreeSettings
 from privet.schema.encode import encode_entries
 from privet.service.admission import Admission
 from privet.tree import Tree
-
-Json = dict[str, Any]
+from privet.typed import Ints, Json
 
 
 class Counter:
     """What clients ask for. Several threads may use it at once; trees grow one at a time."""
 
-    def __init__(self, home: Home, limits: Limits | None = None) -> None:
-        self.limits = limits or Limits()
+    def __init__(self, home: ServerHome, limits: ServerLimits | None = None) -> None:
+        self.limits = limits or ServerLimits()
         self._admission = Admission(home.accounts, self.limits)
         self.store = home.store()
         self._grower = ThreadPoolExecutor(1, thread_name_prefix="grower")
@@ -60,9 +59,12 @@ class Counter:
 
     # -- trees -------------------------------------------------------------------------------------
 
-    def grow(self, asked: requests.Growth) -> Future[Json]:
+    def grow(self, asked: requests.TreeToGrow) -> Future[Json]:
         """Grow a tree, after those that were asked for before."""
-        settings, room = Settings(asked.splits, asked.leaf_size, asked.max_depth), self.limits.room
+        settings, room = (
+            TreeSettings(asked.splits, asked.leaf_size, asked.max_depth),
+            self.limits.room,
+        )
         _, trees = self.store.about()
         if len(trees) >= room.trees:  # before the work; who is faster is decided when it is kept
             raise Full(
@@ -98,7 +100,7 @@ class Counter:
             "subtrees": {str(leaf): _sealed(sealed) for leaf, sealed in subtrees.items()},
         }
 
-    def _reached(self, tree: Tree, rows: Sequence[Sequence[Any]]) -> Int:
+    def _reached(self, tree: Tree, rows: Sequence[Sequence[Any]]) -> Ints:
         if len(rows) > self.limits.rows:
             raise ParameterError(f"rows: at most {self.limits.rows} at once")
         names = tree.schema.names
@@ -111,7 +113,7 @@ class Counter:
         return tree.reach(encode_entries(tree.schema.attributes.values(), columns))
 
     @staticmethod
-    def _classes(tree: Tree, nodes: Int) -> list[str]:
+    def _classes(tree: Tree, nodes: Ints) -> list[str]:
         labels, best = tree.schema.label.labels, tree.counts.argmax(axis=1)
         return [labels[label] for label in best[nodes].tolist()]
 
@@ -193,7 +195,7 @@ def _sealed(sealed: Sealed) -> Json:
     }
 
 
-def _page(page: Page) -> Json:
+def _page(page: StoredPage) -> Json:
     rows = [
         {
             "row": r.number,

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from privet.outsource.store.base import Room, Settings, Store, Summary
+from privet.outsource.store.base import Store, StoreLimits, Summary, TreeSettings
 from privet.trees.exact import grow_c45
 
 
-def grow_tree(store: Store, settings: Settings, room: Room) -> Summary:
+def grow_tree(store: Store, settings: TreeSettings, room: StoreLimits) -> Summary:
     """Grow a tree from the rows that are not for pruning, prune it with the others, and keep it."""
     rows = store.training()
     grown, kept = ~rows.pruning, rows.pruning

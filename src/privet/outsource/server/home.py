@@ -19,7 +19,7 @@ _KIND, _VERSION = "outsource server", 1
 
 
 @dataclass(frozen=True)
-class Home:
+class ServerHome:
     """What a server keeps. The analysts of its accounts are its clients; ``place`` may hold a
     password.
     """
@@ -29,7 +29,7 @@ class Home:
     place: str
 
     def __repr__(self) -> str:
-        return f"Home({str(self.path)!r})"
+        return f"ServerHome({str(self.path)!r})"
 
     def store(self) -> Store:
         """Open the store. A DuckDB file is one process's at a time; the accounts can be changed
@@ -40,7 +40,7 @@ class Home:
     @classmethod
     def make(
         cls, path: str | PathLike[str], folder: str | PathLike[str], store: str | None = None
-    ) -> Home:
+    ) -> ServerHome:
         """A new home for the table of an owner's folder, as a whole or not at all.
 
         ``store`` is a postgresql:// URL, with ``schema=`` where several share a database; by
@@ -77,7 +77,7 @@ class Home:
         return cls(home, accounts, store or _STORE)
 
     @classmethod
-    def open(cls, path: str | PathLike[str]) -> Home:
+    def open(cls, path: str | PathLike[str]) -> ServerHome:
         """A home that was made before. Its store is not opened yet."""
         home = Path(path)
         try:

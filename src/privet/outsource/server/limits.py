@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 
-from privet.outsource.store.base import Room
+from privet.outsource.store.base import StoreLimits
 
 
 @dataclass(frozen=True)
-class Limits:
+class ServerLimits:
     """What the server allows.
 
     Args:
@@ -34,4 +34,4 @@ class Limits:
     inline: int = 1 << 20
     rows: int = 10_000
     page_values: int = 1 << 18
-    room: Room = field(default_factory=Room)
+    room: StoreLimits = field(default_factory=StoreLimits)

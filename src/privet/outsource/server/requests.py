@@ -12,7 +12,7 @@ from privet.errors import ParameterError
 
 _LARGEST = (1 << 63) - 1
 
-Whole = Annotated[StrictInt, Field(ge=0, le=_LARGEST)]
+StrictNatural = Annotated[StrictInt, Field(ge=0, le=_LARGEST)]
 Base64 = Annotated[
     StrictStr,
     Field(
@@ -20,8 +20,8 @@ Base64 = Annotated[
         json_schema_extra={"contentEncoding": "base64"},
     ),
 ]
-Cell = StrictStr | None
-Asked = StrictStr | StrictInt | StrictFloat | None
+StrictCell = StrictStr | None
+StrictValue = StrictStr | StrictInt | StrictFloat | None
 
 
 class Strict(BaseModel):
@@ -30,7 +30,7 @@ class Strict(BaseModel):
     model_config = ConfigDict(extra="forbid", allow_inf_nan=False)
 
 
-class Growth(Strict):
+class TreeToGrow(Strict):
     """How a tree is grown."""
 
     splits: Literal["multiway", "binary"] = "multiway"
@@ -38,12 +38,12 @@ class Growth(Strict):
     max_depth: Annotated[StrictInt, Field(ge=0, le=10**6)] | None = None
 
 
-class Rows(Strict):
+class RowsToPlace(Strict):
     """Rows to be placed in a tree: cells of the identifying attributes, in the order of the
     schema.
     """
 
-    rows: list[list[Asked]]
+    rows: list[list[StrictValue]]
 
 
 class Slice(Strict):
@@ -63,28 +63,28 @@ class Sealing(Strict):
     """A sealed object, and what it replaces."""
 
     sealed: Base64
-    replaces: Whole | None = Field(
+    replaces: StrictNatural | None = Field(
         description="The version that it replaces; null where there must be none."
     )
-    data: Whole | None = Field(
+    data: StrictNatural | None = Field(
         default=None,
         description="The data version that it was made of; refused where it is another by now.",
     )
 
 
-class NewRow(Strict):
+class RowToAdd(Strict):
     """A row of the identifier table."""
 
-    cells: list[Cell]
+    cells: list[StrictCell]
     pruning: StrictBool
-    gid: Whole
+    gid: StrictNatural
     eseq: Base64
 
 
 class Changes(Strict):
     """What comes and goes, all of it or nothing."""
 
-    version: Whole
+    version: StrictNatural
     id: Annotated[StrictStr, Field(pattern=r"^[0-9a-f]{32}$")] | None = Field(
         default=None,
         description=(
@@ -92,12 +92,12 @@ class Changes(Strict):
             "hexadecimal digits."
         ),
     )
-    rows: list[NewRow] = []
-    values: list[tuple[Whole, Whole, Cell]] = []
-    remove_rows: list[Whole] = []
+    rows: list[RowToAdd] = []
+    values: list[tuple[StrictNatural, StrictNatural, StrictCell]] = []
+    remove_rows: list[StrictNatural] = []
     pending: list[Base64] = []
-    remove_pending: list[Whole] = []
-    reseal: list[tuple[Whole, Base64]] = []
+    remove_pending: list[StrictNatural] = []
+    reseal: list[tuple[StrictNatural, Base64]] = []
 
 
 def opened(where: str, text: str) -> bytes:

@@ -5,13 +5,13 @@ from __future__ import annotations
 from pathlib import Path
 
 from privet.errors import MissingDependency
-from privet.outsource.server.home import Home
-from privet.outsource.server.limits import Limits
+from privet.outsource.server.home import ServerHome
+from privet.outsource.server.limits import ServerLimits
 
 
 def run(
-    home: Home,
-    limits: Limits,
+    home: ServerHome,
+    limits: ServerLimits,
     host: str,
     port: int,
     cert: Path | None = None,

@@ -11,11 +11,9 @@ import numpy.typing as npt
 
 from privet.errors import Conflict, OutsourceError
 from privet.outsource.anatomy import Anatomy
-from privet.outsource.cells import Cell
+from privet.outsource.cells import CellText
 from privet.tree import Tree
-from privet.trees.exact.c45 import Splits
-
-Int = npt.NDArray[np.int64]
+from privet.typed import Ints, Splits
 
 
 class Full(OutsourceError):
@@ -52,7 +50,7 @@ class Facts:
 
 
 @dataclass(frozen=True)
-class Settings:
+class TreeSettings:
     """How a tree is grown."""
 
     splits: Splits = "multiway"
@@ -98,7 +96,7 @@ class Training:
     """
 
     version: int
-    numbers: Int
+    numbers: Ints
     codes: list[npt.NDArray[Any]]
     classes: npt.NDArray[Any]
     pruning: npt.NDArray[np.bool_]
@@ -111,15 +109,15 @@ class Row:
     """
 
     number: int
-    cells: tuple[Cell, ...]
+    cells: tuple[CellText, ...]
     pruning: bool
     gid: int
     eseq: bytes
-    candidates: list[tuple[int, Cell]]
+    candidates: list[tuple[int, CellText]]
 
 
 @dataclass(frozen=True)
-class Page:
+class StoredPage:
     """Rows in order of their numbers; ``next`` is where the following page begins, None after the
     last. Of one data version.
     """
@@ -141,7 +139,7 @@ class Sealed:
 class NewRow:
     """A row that comes."""
 
-    cells: Sequence[Cell]
+    cells: Sequence[CellText]
     pruning: bool
     gid: int
     eseq: bytes
@@ -157,7 +155,7 @@ class Change:
 
     version: int
     rows: Sequence[NewRow] = ()
-    values: Sequence[tuple[int, int, Cell]] = ()
+    values: Sequence[tuple[int, int, CellText]] = ()
     remove_rows: Sequence[int] = ()
     pending: Sequence[bytes] = ()
     remove_pending: Sequence[int] = ()
@@ -166,7 +164,7 @@ class Change:
 
 
 @dataclass(frozen=True)
-class Room:
+class StoreLimits:
     """How much a store holds at most: trees, sealed objects with a name, pending objects, and bytes
     of one of these.
     """
@@ -202,7 +200,9 @@ class Store(Protocol):
         """What a tree is grown from."""
         ...
 
-    def add_tree(self, settings: Settings, tree: Tree, training: Training, room: Room) -> Summary:
+    def add_tree(
+        self, settings: TreeSettings, tree: Tree, training: Training, room: StoreLimits
+    ) -> Summary:
         """Keep a tree that was grown, and which rows are in which leaf. Rows that came or went
         meanwhile are accounted for.
         """
@@ -224,7 +224,7 @@ class Store(Protocol):
 
     def page(
         self, after: int, limit: int, most_values: int, leaf: tuple[str, int] | None = None
-    ) -> Page:
+    ) -> StoredPage:
         """Rows with larger numbers than ``after``: of the whole table, or of a leaf of a tree.
 
         The page ends early, after at least one row, where the candidates would be more than
@@ -258,7 +258,12 @@ class Store(Protocol):
         ...
 
     def put_sealed(
-        self, name: str, body: bytes, replaces: int | None, room: Room, data: int | None = None
+        self,
+        name: str,
+        body: bytes,
+        replaces: int | None,
+        room: StoreLimits,
+        data: int | None = None,
     ) -> int:
         """Keep a sealed object; its version."""
         ...
@@ -267,7 +272,7 @@ class Store(Protocol):
         """Sealed rows that wait for a group, and where the following ones begin."""
         ...
 
-    def change(self, change: Change, room: Room) -> Changed:
+    def change(self, change: Change, room: StoreLimits) -> Changed:
         """Apply a change."""
         ...
 

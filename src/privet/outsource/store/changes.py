@@ -16,13 +16,14 @@ import numpy as np
 
 from privet.errors import ParameterError
 from privet.outsource.anatomy import Anatomy
-from privet.outsource.cells import Cell, codes_of
+from privet.outsource.cells import CellText, codes_of
 from privet.outsource.diversity import undiverse
-from privet.outsource.store.base import Change, Changed, Int, NewRow, OtherData, Room
+from privet.outsource.store.base import Change, Changed, NewRow, OtherData, StoreLimits
 from privet.outsource.store.checks import MAX_ESEQ, encoded, fits, is_storable
-from privet.outsource.store.sessions import Session
+from privet.outsource.store.sessions import Transaction
 from privet.outsource.store.tables import cell_names
 from privet.tree import Tree
+from privet.typed import Ints
 
 #: The sealed object that is made of all rows.
 NAIVE = "naive"
@@ -30,11 +31,11 @@ _LARGEST = (1 << 63) - 1
 
 
 def apply(
-    session: Session,
+    session: Transaction,
     anatomy: Anatomy,
     trees: Sequence[tuple[int, Tree]],
     change: Change,
-    room: Room,
+    room: StoreLimits,
 ) -> Changed:
     """Check a change and apply it, within a transaction that an error undoes. ``trees`` are all
     that there are, by number.
@@ -83,7 +84,7 @@ def apply(
     return Changed(version + 1, pending)
 
 
-def _done_before(session: Session, change: Change) -> Changed | None:
+def _done_before(session: Transaction, change: Change) -> Changed | None:
     """What was answered to a change of this name."""
     if change.id is None:
         return None
@@ -97,7 +98,7 @@ def _done_before(session: Session, change: Change) -> Changed | None:
 # -- what is looked at before anything is done -----------------------------------------------------
 
 
-def _check_numbers(session: Session, change: Change, room: Room) -> None:
+def _check_numbers(session: Transaction, change: Change, room: StoreLimits) -> None:
     """Rows and pending objects that are named must be there, once; what comes must fit."""
     _check_there(session, "remove_rows", change.remove_rows, "it", "number")
     _check_there(session, "reseal", [number for number, _ in change.reseal], "it", "number")
@@ -116,7 +117,7 @@ def _check_numbers(session: Session, change: Change, room: Room) -> None:
 
 
 def _check_there(
-    session: Session, where: str, numbers: Sequence[int], table: str, column: str
+    session: Transaction, where: str, numbers: Sequence[int], table: str, column: str
 ) -> None:
     _check_once(where, numbers)
     inside = [number for number in numbers if 0 <= number <= _LARGEST]
@@ -193,7 +194,7 @@ def _check_groups(anatomy: Anatomy, change: Change) -> None:
         )
 
 
-def _check_new(session: Session, change: Change) -> None:
+def _check_new(session: Transaction, change: Change) -> None:
     """Groups, sequence numbers and sealed numbers that nobody has."""
     eseqs = [row.eseq for row in change.rows] + [eseq for _, eseq in change.reseal]
     places = [f"rows.{i}.eseq" for i in range(len(change.rows))] + [
@@ -226,7 +227,7 @@ def _check_new(session: Session, change: Change) -> None:
 
 
 def _check_absent(
-    session: Session,
+    session: Transaction,
     places: Sequence[str],
     entries: Sequence[object],
     table: str,
@@ -250,7 +251,7 @@ def _check_absent(
 Touched = list[tuple[int, int, int]]
 
 
-def _reseal(session: Session, reseal: Sequence[tuple[int, bytes]]) -> None:
+def _reseal(session: Transaction, reseal: Sequence[tuple[int, bytes]]) -> None:
     if reseal:
         session.run(
             "UPDATE it SET eseq = g.eseq FROM (SELECT unnest($1::BIGINT[]) AS number, "
@@ -259,7 +260,7 @@ def _reseal(session: Session, reseal: Sequence[tuple[int, bytes]]) -> None:
         )
 
 
-def _remove(session: Session, numbers: Sequence[int]) -> Touched:
+def _remove(session: Transaction, numbers: Sequence[int]) -> Touched:
     if not numbers:
         return []
     left = session.rows(
@@ -275,7 +276,7 @@ def _remove(session: Session, numbers: Sequence[int]) -> Touched:
 
 
 def _add(
-    session: Session,
+    session: Transaction,
     anatomy: Anatomy,
     trees: Sequence[tuple[int, Tree]],
     rows: Sequence[NewRow],
@@ -305,13 +306,13 @@ def _add(
     codes = encoded(anatomy, columns[: len(anatomy.identifying.names)]).codes
     touched: Touched = []
     for number, tree in trees:
-        leaf: Int = tree.reach(codes)
+        leaf: Ints = tree.reach(codes)
         session.put("places", np.full(len(leaf), number, dtype=np.int64), numbers, leaf)
         touched += [(number, at, n_rows) for at, n_rows in Counter(leaf.tolist()).items()]
     return touched
 
 
-def _put_values(session: Session, values: Sequence[tuple[int, int, Cell]]) -> None:
+def _put_values(session: Transaction, values: Sequence[tuple[int, int, CellText]]) -> None:
     if values:
         seq, gid, value = (
             list(column) for column in zip(*sorted(values, key=lambda line: line[0]), strict=True)
@@ -322,7 +323,7 @@ def _put_values(session: Session, values: Sequence[tuple[int, int, Cell]]) -> No
         )
 
 
-def _resize(session: Session, touched: Touched) -> None:
+def _resize(session: Transaction, touched: Touched) -> None:
     """Say how many rows the leaves have now."""
     total: Counter[tuple[int, int]] = Counter()
     for tree, leaf, n in touched:
@@ -336,7 +337,7 @@ def _resize(session: Session, touched: Touched) -> None:
         )
 
 
-def _drop(session: Session, touched: Touched) -> None:
+def _drop(session: Transaction, touched: Touched) -> None:
     """Forget what was made of the leaves that rows came to or left, and of all rows. The versions
     stay, so that none comes twice.
     """
@@ -351,7 +352,7 @@ def _drop(session: Session, touched: Touched) -> None:
     session.run("UPDATE sealed SET body = NULL WHERE name = $1", (NAIVE,))
 
 
-def _put_pending(session: Session, change: Change, numbers: list[int]) -> None:
+def _put_pending(session: Transaction, change: Change, numbers: list[int]) -> None:
     if change.remove_pending:
         session.run(
             "DELETE FROM pending WHERE id IN (SELECT unnest($1::BIGINT[]))",
@@ -364,5 +365,5 @@ def _put_pending(session: Session, change: Change, numbers: list[int]) -> None:
         )
 
 
-def _columns(rows: Sequence[NewRow]) -> list[list[Cell]]:
+def _columns(rows: Sequence[NewRow]) -> list[list[CellText]]:
     return [list(column) for column in zip(*(row.cells for row in rows), strict=True)]

@@ -10,15 +10,14 @@ import numpy as np
 import numpy.typing as npt
 
 from privet.outsource.anatomy import Anatomy
-from privet.outsource.cells import MAX_CELL, Cell
+from privet.outsource.cells import MAX_CELL, CellText
 from privet.schema.encode import Encoded, encode
 
-Int = npt.NDArray[np.int64]
 #: Bytes of a sealed sequence number.
 MAX_ESEQ = 256
 
 
-def fits(anatomy: Anatomy, columns: Sequence[Sequence[Cell]]) -> npt.NDArray[np.bool_]:
+def fits(anatomy: Anatomy, columns: Sequence[Sequence[CellText]]) -> npt.NDArray[np.bool_]:
     """Which rows fit the schema of the identifier table. The columns are those of
     ``Anatomy.columns``.
     """
@@ -40,7 +39,7 @@ def encoded(anatomy: Anatomy, columns: Sequence[Sequence[Any]]) -> Encoded:
     )
 
 
-def is_storable(cell: Cell) -> bool:
+def is_storable(cell: CellText) -> bool:
     """Whether any database can hold it: NUL is no text in PostgreSQL."""
     return cell is None or (len(cell) <= MAX_CELL and "\x00" not in cell)
 

@@ -11,10 +11,10 @@ from typing import Any
 import duckdb
 
 from privet.errors import OutsourceError, ParameterError, Unavailable
-from privet.outsource.store.base import Int
 from privet.outsource.store.sessions import BLOCK
 from privet.outsource.store.sql import SqlStore
 from privet.outsource.store.staging import stage
+from privet.typed import Ints
 
 _LOADING = ".loading"
 _opened: set[Path] = set()  # by this process, in which DuckDB would let one file be opened twice
@@ -132,7 +132,7 @@ class _Cursor:
         while block := self._cursor.fetchmany(BLOCK):
             yield block
 
-    def put(self, table: str, *columns: Int) -> None:
+    def put(self, table: str, *columns: Ints) -> None:
         import pandas as pd
 
         self._cursor.register("given", pd.DataFrame(dict(enumerate(columns))))

@@ -12,11 +12,11 @@ from typing import TYPE_CHECKING, Any
 from urllib.parse import parse_qsl
 
 from privet.errors import MissingDependency, OutsourceError, ParameterError, Unavailable
-from privet.outsource.store.base import Int
 from privet.outsource.store.sessions import BLOCK
 from privet.outsource.store.sql import SqlStore
 from privet.outsource.store.staging import stage
 from privet.outsource.store.tables import INDEXES, NUMBERS, cell_names, statements
+from privet.typed import Ints
 
 if TYPE_CHECKING:
     import psycopg
@@ -133,7 +133,7 @@ class _Transaction:
             while block := cursor.fetchmany(BLOCK):
                 yield block
 
-    def put(self, table: str, *columns: Int) -> None:
+    def put(self, table: str, *columns: Ints) -> None:
         with self._connection.cursor().copy(f"COPY {table} FROM STDIN".encode()) as copy:
             for line in zip(*(column.tolist() for column in columns), strict=True):
                 copy.write_row(line)

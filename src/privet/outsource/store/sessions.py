@@ -1,5 +1,5 @@
-"""Session: one transaction of a database, in the SQL that DuckDB and PostgreSQL share. Values are
-bound as ``$1``, ``$2``, ...
+"""Transaction: one of a database, in the SQL that DuckDB and PostgreSQL share. Values are bound as
+``$1``, ``$2``, ...
 """
 
 from __future__ import annotations
@@ -7,13 +7,13 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from typing import Any, Protocol
 
-from privet.outsource.store.base import Int
+from privet.typed import Ints
 
 #: Rows that are fetched at once.
 BLOCK = 1 << 16
 
 
-class Session(Protocol):
+class Transaction(Protocol):
     """What a transaction can do."""
 
     def run(self, sql: str, values: Sequence[Any] = ()) -> None:
@@ -28,6 +28,6 @@ class Session(Protocol):
         """The rows of an answer, :data:`BLOCK` at a time."""
         ...
 
-    def put(self, table: str, *columns: Int) -> None:
+    def put(self, table: str, *columns: Ints) -> None:
         """Add many lines of whole numbers to a table."""
         ...

@@ -23,16 +23,16 @@ from privet.outsource.store.base import (
     Full,
     LeafFacts,
     OtherData,
-    Page,
-    Room,
     Row,
     Sealed,
-    Settings,
     Stale,
+    StoredPage,
+    StoreLimits,
     Summary,
     Training,
+    TreeSettings,
 )
-from privet.outsource.store.sessions import Session
+from privet.outsource.store.sessions import Transaction
 from privet.outsource.store.tables import FORMAT, OWNERS, cell_names
 from privet.tree import Tree
 
@@ -61,11 +61,11 @@ class SqlStore(ABC):
         self._cells = ", ".join(f"it.{name}" for name in cell_names(len(self.anatomy.columns)))
 
     @abstractmethod
-    def reading(self) -> AbstractContextManager[Session]:
+    def reading(self) -> AbstractContextManager[Transaction]:
         """A transaction that sees one moment."""
 
     @abstractmethod
-    def writing(self) -> AbstractContextManager[Session]:
+    def writing(self) -> AbstractContextManager[Transaction]:
         """A transaction in which nobody else writes. Durable when it is left; undone where it is
         left by an error.
         """
@@ -94,7 +94,9 @@ class SqlStore(ABC):
         with self.reading() as session:
             return trees.training(session, self.anatomy)
 
-    def add_tree(self, settings: Settings, tree: Tree, training: Training, room: Room) -> Summary:
+    def add_tree(
+        self, settings: TreeSettings, tree: Tree, training: Training, room: StoreLimits
+    ) -> Summary:
         name, made = secrets.token_hex(16), datetime.now(UTC).isoformat(timespec="seconds")
         structure, stored = trees.as_stored(self.anatomy, tree)
         with self.writing() as session:
@@ -159,7 +161,7 @@ class SqlStore(ABC):
         with self._trees_lock:
             self._trees.pop(id, None)
 
-    def _tree(self, session: Session, name: str) -> tuple[int, Tree]:
+    def _tree(self, session: Transaction, name: str) -> tuple[int, Tree]:
         """The number of a tree, and the tree, which is parsed once."""
         number = _number(session, name)
         with self._trees_lock:
@@ -177,7 +179,7 @@ class SqlStore(ABC):
 
     def page(
         self, after: int, limit: int, most_values: int, leaf: tuple[str, int] | None = None
-    ) -> Page:
+    ) -> StoredPage:
         columns = f"it.number, it.pruning, it.gid, it.eseq, {self._cells}"
         with self.reading() as session:
             ((version,),) = session.rows("SELECT version FROM meta")
@@ -204,10 +206,10 @@ class SqlStore(ABC):
             Row(line[0], line[4:], line[1], line[2], line[3], values.get(line[2], []))
             for line in kept
         ]
-        return Page(version, rows, rows[-1].number if len(kept) < len(found) else None)
+        return StoredPage(version, rows, rows[-1].number if len(kept) < len(found) else None)
 
     @staticmethod
-    def _fitting(session: Session, gids: list[int], most_values: int) -> int:
+    def _fitting(session: Transaction, gids: list[int], most_values: int) -> int:
         """How many rows from the first on have at most so many candidates in all; at least one."""
         sizes = dict(
             session.rows(
@@ -290,7 +292,12 @@ class SqlStore(ABC):
         return Sealed(*found[0])
 
     def put_sealed(
-        self, name: str, body: bytes, replaces: int | None, room: Room, data: int | None = None
+        self,
+        name: str,
+        body: bytes,
+        replaces: int | None,
+        room: StoreLimits,
+        data: int | None = None,
     ) -> int:
         with self.writing() as session:
             ((others,),) = session.rows(
@@ -312,7 +319,7 @@ class SqlStore(ABC):
 
     # -- changes -----------------------------------------------------------------------------------
 
-    def change(self, change: Change, room: Room) -> Changed:
+    def change(self, change: Change, room: StoreLimits) -> Changed:
         with self.writing() as session:
             grown = [
                 self._tree(session, name)
@@ -321,7 +328,7 @@ class SqlStore(ABC):
             return changes.apply(session, self.anatomy, grown, change, room)
 
 
-def _number(session: Session, name: str) -> int:
+def _number(session: Transaction, name: str) -> int:
     found = session.rows("SELECT number FROM trees WHERE id = $1", (name,))
     if not found:
         raise NotThere("there is no such tree")
@@ -329,7 +336,7 @@ def _number(session: Session, name: str) -> int:
 
 
 def _candidates(
-    session: Session, gids: list[int], at_most: int | None = None
+    session: Transaction, gids: list[int], at_most: int | None = None
 ) -> dict[int, list[tuple[int, str | None]]]:
     """The sensitive values of each group, in order of their numbers. Of more than ``at_most`` in
     all, the last are left out.
@@ -345,7 +352,7 @@ def _candidates(
     return found
 
 
-def _check_data(session: Session, data: int | None) -> None:
+def _check_data(session: Transaction, data: int | None) -> None:
     """What was made of rows that have gone since may remember them."""
     ((version,),) = session.rows("SELECT version FROM meta")
     if data is not None and data != version:
@@ -353,7 +360,7 @@ def _check_data(session: Session, data: int | None) -> None:
 
 
 def _replace(
-    session: Session, table: str, key: dict[str, Any], body: bytes, replaces: int | None
+    session: Transaction, table: str, key: dict[str, Any], body: bytes, replaces: int | None
 ) -> int:
     """Keep a body if what is there is what the sender believes. A version is never given twice,
     even if what had it was dropped.

@@ -19,10 +19,10 @@ from privet.outsource.anatomy import Anatomy
 from privet.outsource.cells import codes_of
 from privet.outsource.diversity import undiverse
 from privet.outsource.files import ANATOMY, IDENTIFIERS, VALUES, read_seal
-from privet.outsource.store.base import Int
 from privet.outsource.store.checks import MAX_ESEQ, fits, is_storable
 from privet.outsource.store.sessions import BLOCK
 from privet.outsource.store.tables import FORMAT, NUMBERS, OWNERS, cell_names, statements
+from privet.typed import Ints
 
 if TYPE_CHECKING:
     import duckdb
@@ -173,8 +173,8 @@ def _check_people(connection: duckdb.DuckDBPyConnection, anatomy: Anatomy) -> No
 
 
 def _check_values(connection: duckdb.DuckDBPyConnection, anatomy: Anatomy) -> None:
-    gids: list[Int] = [np.empty(0, dtype=np.int64)]
-    codes: list[Int] = [np.empty(0, dtype=np.int64)]
+    gids: list[Ints] = [np.empty(0, dtype=np.int64)]
+    codes: list[Ints] = [np.empty(0, dtype=np.int64)]
     at = 0
     for block in _blocks(connection, "SELECT gid, value FROM st ORDER BY seq"):
         gid, value = zip(*block, strict=True)

@@ -14,21 +14,22 @@ from privet.errors import OutsourceError
 from privet.model.problem import Damaged
 from privet.model.structure import tree_from, tree_to
 from privet.outsource.anatomy import Anatomy
-from privet.outsource.store.base import Int, Training
+from privet.outsource.store.base import Training
 from privet.outsource.store.checks import encoded
-from privet.outsource.store.sessions import Session
+from privet.outsource.store.sessions import Transaction
 from privet.outsource.store.tables import cell_names
 from privet.schema.encode import Encoded
 from privet.tree import Tree
+from privet.typed import Ints
 
 
-def training(session: Session, anatomy: Anatomy, after: int = -1) -> Training:
+def training(session: Transaction, anatomy: Anatomy, after: int = -1) -> Training:
     """The rows with larger numbers than ``after``, as codes. Their cells are in memory a block at a
     time.
     """
     names = cell_names(len(anatomy.identifying.names) + 1)
     ((version,),) = session.rows("SELECT version FROM meta")
-    numbers: list[Int] = [np.empty(0, dtype=np.int64)]
+    numbers: list[Ints] = [np.empty(0, dtype=np.int64)]
     pruning: list[npt.NDArray[np.bool_]] = [np.empty(0, dtype=bool)]
     columns: list[list[npt.NDArray[Any]]] = [[] for _ in names]
     # of the right types, where there are no rows
@@ -66,7 +67,7 @@ def from_stored(anatomy: Anatomy, structure: str) -> Tree:
 
 
 def place_rows(
-    session: Session, anatomy: Anatomy, number: int, tree: Tree, grown_from: Training
+    session: Transaction, anatomy: Anatomy, number: int, tree: Tree, grown_from: Training
 ) -> int:
     """Say which rows are in which leaf of a new tree; how many rows came or went since it was
     grown.

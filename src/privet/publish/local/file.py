@@ -77,7 +77,7 @@ def _parse(data: bytes) -> Randomizer | LeafRandomizer:
                 "split",
                 class_share=_fraction("class_share", document["class_share"]),
             )
-        require(type(document["together"]) is int, "together must be a whole number")
+        require(type(document["together"]) is int, "together must be an integer")
         return Randomizer(schema, epsilon, "sample", document["together"])
     except ModelError as error:
         raise Damaged(f"its plan is not one: {error}") from None

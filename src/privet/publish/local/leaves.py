@@ -17,7 +17,6 @@ from privet.mechanisms.response import randomized_response
 from privet.plan import Plan
 from privet.publish.local.randomizer import checked_epsilon
 from privet.publish.local.values import (
-    Codes,
     codes_of_record,
     codes_of_table,
     column_of,
@@ -26,6 +25,7 @@ from privet.publish.local.values import (
 )
 from privet.routing import find_cells
 from privet.schema import Schema
+from privet.typed import Ints
 
 #: A report: the number of the tree and of the leaf, the first being 1, and the class.
 COLUMNS = ("tree", "leaf", "class")
@@ -96,7 +96,7 @@ class LeafRandomizer:
             self.bits, self._values(*self._randomized(*codes_of_table(self.schema, table, y)))
         )
 
-    def _randomized(self, codes: Codes, classes: Codes) -> tuple[Codes, Codes, Codes]:
+    def _randomized(self, codes: Ints, classes: Ints) -> tuple[Ints, Ints, Ints]:
         bits, forest, n_classes = self.bits, self.plan.forest, self.schema.n_classes
         codes = np.array(
             [known(bits, line, size) for line, size in zip(codes, self.schema.sizes, strict=True)]
@@ -113,7 +113,7 @@ class LeafRandomizer:
             said[mine] = randomized_response(bits, truth, self.points(number), self.epsilon)[0]
         return tree, said // n_classes, said % n_classes
 
-    def _values(self, tree: Codes, leaf: Codes, classes: Codes) -> dict[str, Any]:
+    def _values(self, tree: Ints, leaf: Ints, classes: Ints) -> dict[str, Any]:
         return {
             "tree": tree + 1,
             "leaf": leaf + 1,

@@ -13,12 +13,11 @@ from typing import Any, Literal, get_args
 import numpy as np
 
 from privet.budget import Cost, Number, exact, exact_epsilon
-from privet.checks import checked_whole
+from privet.checks import check_integer, check_name
 from privet.errors import ModelError, ParameterError
 from privet.mechanisms.randomness import Bits, SystemBits, uniform_below
 from privet.mechanisms.response import randomized_response
 from privet.publish.local.values import (
-    Codes,
     codes_of_record,
     codes_of_table,
     column_of,
@@ -27,6 +26,7 @@ from privet.publish.local.values import (
     reported_values,
 )
 from privet.schema import Schema
+from privet.typed import Ints
 
 Spread = Literal["split", "sample"]
 #: Below it a report says next to nothing, and what it says is lost in floating point; above it, it
@@ -81,10 +81,9 @@ class Randomizer:
             raise ParameterError(f"schema must be a Schema, got {type(schema).__name__}")
         self.schema, self.bits = schema, bits or SystemBits()
         self.epsilon = checked_epsilon(epsilon)
-        if spread not in get_args(Spread):
-            raise ParameterError(f"spread must be 'split' or 'sample', got {spread!r}")
+        check_name("spread", spread, get_args(Spread))
         self.spread: Spread = spread
-        checked_whole("together", together, 1)
+        self.together = check_integer("together", together, 1)
         if together > len(schema.names) or (spread == "split" and together != 1):
             most = (
                 f"at most the number of attributes ({len(schema.names)})"
@@ -92,7 +91,6 @@ class Randomizer:
                 else "1, or left out, with spread='split'"
             )
             raise ParameterError(f"together must be {most}, got {together}")
-        self.together = int(together)
         self.class_share = exact("class_share", class_share)
         if self.class_share >= 1:
             raise ParameterError(f"class_share must be above 0 and below 1, got {class_share!r}")
@@ -178,7 +176,7 @@ class Randomizer:
             )
         return found
 
-    def _randomized(self, codes: Codes, classes: Codes) -> tuple[Codes, Codes]:
+    def _randomized(self, codes: Ints, classes: Ints) -> tuple[Ints, Ints]:
         schema, bits = self.schema, self.bits
         codes = np.array(
             [known(bits, line, size) for line, size in zip(codes, schema.sizes, strict=True)]
@@ -214,7 +212,7 @@ class Randomizer:
     def _shape(self, drawn: tuple[int, ...]) -> tuple[int, ...]:
         return (*(self.schema.sizes[a] for a in drawn), self.schema.n_classes)
 
-    def _values(self, codes: Codes, classes: Codes) -> dict[str, Any]:
+    def _values(self, codes: Ints, classes: Ints) -> dict[str, Any]:
         listed = {
             name: column_of(values, line)
             for (name, values), line in zip(self._words.items(), codes, strict=True)

@@ -17,8 +17,7 @@ from privet.schema import Attribute, Categorical, Schema
 from privet.schema.attributes import Value
 from privet.schema.encode import encode
 from privet.schema.entries import codes_of_plain, number_of, plain
-
-Codes = npt.NDArray[np.int64]
+from privet.typed import Ints
 
 
 def reported_values(attribute: Attribute) -> list[Value]:
@@ -57,7 +56,7 @@ def codes_of_record(schema: Schema, record: Mapping[str, Any]) -> tuple[list[int
     return codes, int(codes_of_plain(schema.label, [plain(record[schema.target])])[0])
 
 
-def codes_of_table(schema: Schema, table: object, y: object = None) -> tuple[Codes, Codes]:
+def codes_of_table(schema: Schema, table: object, y: object = None) -> tuple[Ints, Ints]:
     """The codes of a table, one line per attribute, and its classes. Where the schema names a
     person, at most so many rows of each stay.
     """
@@ -85,7 +84,7 @@ def _of_each_person(person: npt.NDArray[np.intp], most: int) -> npt.NDArray[np.i
     return np.sort(order[number < most])
 
 
-def known(bits: Bits, codes: Codes, size: int) -> Codes:
+def known(bits: Bits, codes: Ints, size: int) -> Ints:
     """The codes, with a uniformly random one for each that the schema does not know."""
     unknown = np.flatnonzero(codes >= size)
     filled = codes.copy()
@@ -95,7 +94,7 @@ def known(bits: Bits, codes: Codes, size: int) -> Codes:
     return filled
 
 
-def column_of(values: Sequence[Value], codes: Codes) -> npt.NDArray[Any]:
+def column_of(values: Sequence[Value], codes: Ints) -> npt.NDArray[Any]:
     """The values of some codes; None for -1."""
     table = np.empty(len(values) + 1, dtype=object)
     table[:-1], table[-1] = list(values), None

@@ -7,8 +7,8 @@ from privet.publish.synthetic.check import Check
 from privet.publish.synthetic.synthesize import SyntheticTable
 from privet.release.blocks import (
     Banner,
-    Block,
     Bullets,
+    CardBlock,
     Grid,
     Heading,
     Paragraph,
@@ -34,7 +34,7 @@ def check_report(check: Check, *, html: bool = False) -> str:
     return write(f"{_REPORT} for {check.schema.target}", _report_blocks(check))
 
 
-def _card_blocks(table: SyntheticTable) -> list[Block]:
+def _card_blocks(table: SyntheticTable) -> list[CardBlock]:
     privacy = table.privacy
     if privacy.private:
         banner = Banner(f"Guarantee: this table is {privacy.describe()}.", alarm=False)
@@ -42,7 +42,7 @@ def _card_blocks(table: SyntheticTable) -> list[Block]:
         banner = Banner(f"This table is not private: {privacy.reason}.", alarm=True)
     pairs = [f"{a} with {b}" for a, b in table.pairs]
     more = [f"and {len(pairs) - MAX_LISTED} more"] if len(pairs) > MAX_LISTED else []
-    measured: Block = (
+    measured: CardBlock = (
         Bullets(tuple(pairs[:MAX_LISTED] + more))
         if pairs
         else Paragraph("None: there were too few rows for the noise.")
@@ -92,7 +92,7 @@ def _card_blocks(table: SyntheticTable) -> list[Block]:
     ]
 
 
-def _report_blocks(check: Check) -> list[Block]:
+def _report_blocks(check: Check) -> list[CardBlock]:
     spent = rounded_up(float(check.cost.epsilon or 0))
     if check.private:
         banner = Banner(

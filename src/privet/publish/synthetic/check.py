@@ -10,7 +10,6 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 
 from privet.budget import Cost, Number, exact_epsilon, sequential
 from privet.cells import Cells
@@ -22,8 +21,8 @@ from privet.model import Model
 from privet.question import Question
 from privet.schema import Schema
 from privet.schema.encode import encode
+from privet.typed import Floats
 
-Floats = npt.NDArray[np.float64]
 #: What the classifier that is trained on the synthetic rows is called in a report.
 SYNTHETIC = "trained on the synthetic rows"
 

@@ -14,9 +14,8 @@ from dataclasses import dataclass
 from functools import cached_property
 
 import numpy as np
-import numpy.typing as npt
 
-Floats = npt.NDArray[np.float64]
+from privet.typed import Floats
 
 #: Steps at most, the relative gain of a step below which it ends, and what is no gain but rounding.
 STEPS, ENOUGH, NOTHING = 400, 1e-4, 1e-9

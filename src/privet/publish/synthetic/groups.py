@@ -10,8 +10,8 @@ import numpy as np
 import numpy.typing as npt
 
 from privet.schema import Attribute, Categorical
+from privet.typed import Ints
 
-Whole = npt.NDArray[np.int64]
 #: A group holds at least this many standard deviations of the noise of its rows, where there are
 #: enough.
 DEVIATIONS = 4.0
@@ -19,7 +19,7 @@ DEVIATIONS = 4.0
 MOST = 32
 
 
-def grouped(attribute: Attribute, rows: npt.NDArray[np.float64], deviation: float) -> Whole:
+def grouped(attribute: Attribute, rows: npt.NDArray[np.float64], deviation: float) -> Ints:
     """The group of each value, from the noisy number of rows of each value.
 
     A category is a group of its own where it is frequent enough, and the rare ones are one
@@ -36,7 +36,7 @@ def grouped(attribute: Attribute, rows: npt.NDArray[np.float64], deviation: floa
     return np.concatenate([bins, missing])
 
 
-def _frequent(rows: npt.NDArray[np.float64], threshold: float) -> Whole:
+def _frequent(rows: npt.NDArray[np.float64], threshold: float) -> Ints:
     order = np.argsort(-rows, kind="stable")
     kept = [int(value) for value in order if rows[value] >= threshold][:MOST]
     if len(kept) < len(rows) and len(kept) == MOST:
@@ -46,7 +46,7 @@ def _frequent(rows: npt.NDArray[np.float64], threshold: float) -> Whole:
     return groups
 
 
-def _neighbours(rows: Sequence[float] | npt.NDArray[np.float64], threshold: float) -> Whole:
+def _neighbours(rows: Sequence[float] | npt.NDArray[np.float64], threshold: float) -> Ints:
     groups = np.zeros(len(rows), dtype=np.int64)
     group, held = 0, 0.0
     for value, count in enumerate(rows):
@@ -59,7 +59,7 @@ def _neighbours(rows: Sequence[float] | npt.NDArray[np.float64], threshold: floa
     return groups
 
 
-def summed(table: npt.NDArray[np.float64], groups: Whole) -> npt.NDArray[np.float64]:
+def summed(table: npt.NDArray[np.float64], groups: Ints) -> npt.NDArray[np.float64]:
     """The counts of each group, from those of each value (first axis)."""
     out = np.zeros((int(groups.max()) + 1, *table.shape[1:]))
     np.add.at(out, groups, table)

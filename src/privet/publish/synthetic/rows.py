@@ -11,19 +11,16 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 import numpy as np
-import numpy.typing as npt
 
 from privet.mechanisms.randomness import Bits
 from privet.publish.synthetic.class_tree import ClassTree
-
-Whole = npt.NDArray[np.int64]
-Floats = npt.NDArray[np.float64]
+from privet.typed import Floats, Ints
 
 
-def draw_rows(tree: ClassTree, n_rows: int, bits: Bits) -> tuple[list[Whole], Whole]:
+def draw_rows(tree: ClassTree, n_rows: int, bits: Bits) -> tuple[list[Ints], Ints]:
     """The (grouped) values of each attribute and the classes of ``n_rows`` rows."""
     classes = spread(np.zeros(n_rows, dtype=np.int64), tree.classes[None], bits)
-    columns: list[Whole] = [classes] * len(tree.parents)
+    columns: list[Ints] = [classes] * len(tree.parents)
     for a in tree.order:
         table = tree.tables[a]
         above = (
@@ -35,12 +32,12 @@ def draw_rows(tree: ClassTree, n_rows: int, bits: Bits) -> tuple[list[Whole], Wh
 
 
 def expand(
-    columns: Sequence[Whole],
-    classes: Whole,
-    groups: Sequence[Whole],
+    columns: Sequence[Ints],
+    classes: Ints,
+    groups: Sequence[Ints],
     alone: Sequence[Floats],
     bits: Bits,
-) -> list[Whole]:
+) -> list[Ints]:
     """The values within the groups, by their noisy counts (value, class)."""
     out = []
     for column, of, counts in zip(columns, groups, alone, strict=True):
@@ -53,7 +50,7 @@ def expand(
     return out
 
 
-def spread(keys: Whole, weights: Floats, bits: Bits) -> Whole:
+def spread(keys: Ints, weights: Floats, bits: Bits) -> Ints:
     """A value for each row: within the rows of one key, in proportion to the weights (keys,
     values).
     """
@@ -82,6 +79,6 @@ def uniforms(bits: Bits, count: int) -> Floats:
     return np.asarray((bits.words(count) >> np.uint64(11)).astype(np.float64) * 2.0**-53)
 
 
-def _last_possible(weights: Floats) -> Whole:
+def _last_possible(weights: Floats) -> Ints:
     """The last value that has a weight: where rounding carries a place beyond the running sums."""
     return np.asarray(weights.shape[1] - 1 - (weights[:, ::-1] > 0).argmax(axis=1))

@@ -14,19 +14,17 @@ from dataclasses import dataclass
 from itertools import combinations
 
 import numpy as np
-import numpy.typing as npt
 
 from privet.budget import Number
 from privet.cells import Cells, Split
 from privet.curator import AnyCurator
 from privet.mechanisms.randomness import Bits, uniform_below
-from privet.publish.synthetic.groups import Whole
-from privet.queries import Choice
+from privet.queries import ChosenIndex
 from privet.question import Partition, Question
 from privet.schema import Schema
+from privet.typed import Floats, Ints
 
-Floats = npt.NDArray[np.float64]
-Pair = tuple[int, int]
+AttributePair = tuple[int, int]
 
 #: A selection looks at this many pairs at most; where there are more, at random ones.
 CANDIDATES = 300
@@ -44,7 +42,7 @@ class Known:
     """
 
     schema: Schema
-    groups: tuple[Whole, ...]
+    groups: tuple[Ints, ...]
     alone: tuple[Floats, ...]
 
     @property
@@ -52,7 +50,7 @@ class Known:
         """The expected rows of each class."""
         return np.asarray(np.mean([table.sum(axis=0) for table in self.alone], axis=0))
 
-    def partition(self, pair: Pair) -> Partition:
+    def partition(self, pair: AttributePair) -> Partition:
         """A cell for each pair of groups, the second one running faster."""
         cells = Cells.everything(self.schema)
         for a in pair:
@@ -60,7 +58,7 @@ class Known:
             cells = cells.refine(dict.fromkeys(range(len(cells)), split))
         return Partition(cells)
 
-    def length(self, pair: Pair) -> int:
+    def length(self, pair: AttributePair) -> int:
         """How many numbers it takes to ask about a pair: its cells, the values that lead there, and
         what is expected.
         """
@@ -68,14 +66,16 @@ class Known:
         values = len(self.groups[pair[0]]) + first * len(self.groups[pair[1]])
         return values + first * second * (1 + self.schema.n_classes)
 
-    def expected(self, pair: Pair) -> Floats:
+    def expected(self, pair: AttributePair) -> Floats:
         """The counts of a pair's partition, if the two were independent within each class."""
         first, second = (self.alone[a] / self.alone[a].sum(axis=0) for a in pair)
         together = first[:, None, :] * second[None] * self.classes
         return np.asarray(together.reshape(-1, together.shape[2]))
 
 
-def candidates(known: Known, chosen: Sequence[Pair], deviation: float, bits: Bits) -> list[Pair]:
+def candidates(
+    known: Known, chosen: Sequence[AttributePair], deviation: float, bits: Bits
+) -> list[AttributePair]:
     """The pairs that join two parts of the tree and would stand out from noise of this deviation;
     one group alone tells nothing.
 
@@ -106,8 +106,12 @@ def candidates(known: Known, chosen: Sequence[Pair], deviation: float, bits: Bit
 
 
 def choose_pair(
-    curator: AnyCurator, known: Known, pairs: Sequence[Pair], deviation: float, epsilon: Number
-) -> tuple[Pair | None, Choice]:
+    curator: AnyCurator,
+    known: Known,
+    pairs: Sequence[AttributePair],
+    deviation: float,
+    epsilon: Number,
+) -> tuple[AttributePair | None, ChosenIndex]:
     """A pair that is worth measuring with noise of this deviation, or None to stop.
 
     Sensitivity: see :meth:`~privet.Curator.choose_partition` (range 2). Neighbours: one row added
@@ -126,7 +130,7 @@ def choose_pair(
     return (pairs[choice.index] if choice.index < len(pairs) else None), choice
 
 
-def parents_of(n_attributes: int, chosen: Sequence[Pair]) -> list[int]:
+def parents_of(n_attributes: int, chosen: Sequence[AttributePair]) -> list[int]:
     """The parent of each attribute, with the first of each part at its top; -1 where there is
     none.
     """

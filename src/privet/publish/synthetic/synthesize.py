@@ -8,11 +8,10 @@ from fractions import Fraction
 from typing import TYPE_CHECKING
 
 import numpy as np
-import numpy.typing as npt
 
 from privet.budget import Cost, Number, sequential
 from privet.cells import Cells
-from privet.checks import checked_whole
+from privet.checks import check_integer
 from privet.curator import AnyCurator
 from privet.curator.spending import Spending, root_below
 from privet.errors import ParameterError
@@ -21,16 +20,22 @@ from privet.privacy import PrivacyStatement
 from privet.publish.synthetic.class_tree import ClassTree, Measured, fit_class_tree
 from privet.publish.synthetic.groups import grouped, summed
 from privet.publish.synthetic.rows import draw_rows, expand
-from privet.publish.synthetic.structure import Known, Pair, candidates, choose_pair, parents_of
+from privet.publish.synthetic.structure import (
+    AttributePair,
+    Known,
+    candidates,
+    choose_pair,
+    parents_of,
+)
 from privet.publish.synthetic.values import frame_of
 from privet.queries import Count
 from privet.question import Question
 from privet.schema import Schema
+from privet.typed import Floats
 
 if TYPE_CHECKING:
     import pandas as pd
 
-Floats = npt.NDArray[np.float64]
 
 #: The shares of the amount for counts of single attributes and for choosing pairs; the rest
 #: measures the pairs.
@@ -126,9 +131,7 @@ def synthesize(
 def checked_rows(rows: int | None) -> None:
     """Raise unless so many rows can be drawn."""
     if rows is not None:
-        checked_whole("rows", rows, 1)
-        if rows > MOST_ROWS:
-            raise ParameterError(f"rows must be at most {MOST_ROWS}, got {rows}")
+        check_integer("rows", rows, 1, MOST_ROWS)
 
 
 def _check_size(schema: Schema, spending: Spending) -> None:
@@ -154,7 +157,7 @@ class _Counted:
     values: tuple[Floats, ...]
     deviation: float
     known: Known
-    pairs: tuple[Pair, ...]
+    pairs: tuple[AttributePair, ...]
     tables: tuple[Floats, ...]
     pair_deviation: float
 
@@ -201,7 +204,7 @@ def _count(curator: AnyCurator, spending: Spending) -> _Counted:
     each = None if spending.left is None else spending.left * CHOOSING / (1 - ALONE) / max(k - 1, 1)
     rest = None if spending.left is None or each is None else spending.left - each * (k - 1)
     later = 0.5 if rest is None else _deviation(spending, rest, max(k - 1, 1))
-    pairs: list[Pair] = []
+    pairs: list[AttributePair] = []
     chosen: list[Cost] = []
     while found := candidates(known, pairs, later, curator.bits):
         pair, choice = choose_pair(curator, known, found, later, _selecting(spending, each))

@@ -13,14 +13,13 @@ import numpy.typing as npt
 from privet.mechanisms.randomness import Bits, uniform_below
 from privet.publish.synthetic.rows import uniforms
 from privet.schema import Attribute, Categorical, Numeric, Schema
+from privet.typed import Ints
 
 if TYPE_CHECKING:
     import pandas as pd
 
-Whole = npt.NDArray[np.int64]
 
-
-def frame_of(schema: Schema, columns: Sequence[Whole], classes: Whole, bits: Bits) -> pd.DataFrame:
+def frame_of(schema: Schema, columns: Sequence[Ints], classes: Ints, bits: Bits) -> pd.DataFrame:
     """Rows of these codes: listed values, numbers drawn uniformly within their bin, null for a
     missing number.
 
@@ -35,7 +34,7 @@ def frame_of(schema: Schema, columns: Sequence[Whole], classes: Whole, bits: Bit
     return pd.DataFrame({**drawn, schema.target: _listed(schema.classes)[classes]})
 
 
-def _column(attribute: Attribute, codes: Whole, bits: Bits) -> npt.NDArray[Any]:
+def _column(attribute: Attribute, codes: Ints, bits: Bits) -> npt.NDArray[Any]:
     return (
         _listed(attribute.values)[codes]
         if isinstance(attribute, Categorical)
@@ -57,7 +56,7 @@ def _listed(values: Sequence[object]) -> npt.NDArray[Any]:
     return out
 
 
-def _numbers(attribute: Numeric, codes: Whole, bits: Bits) -> npt.NDArray[Any]:
+def _numbers(attribute: Numeric, codes: Ints, bits: Bits) -> npt.NDArray[Any]:
     missing = codes >= attribute.bins
     bins = np.where(missing, 0, codes)
     if (whole := whole_numbers(attribute)) is not None:

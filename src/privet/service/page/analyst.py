@@ -14,12 +14,12 @@ from privet.ledger import Ledger, Receipt, left
 from privet.ledger.base import remaining
 from privet.ledger.reservations import held_by
 from privet.schema import Attribute, Categorical, Schema, text_of
-from privet.service.accounts import Dataset, Grant
+from privet.service.accounts import Grant, RegisteredDataset
 from privet.service.home import Home
 from privet.service.page.aside import Aside, open_asides
 from privet.service.page.bars import Segment, stacked
 from privet.service.page.listing import Filter, Listing, listing
-from privet.service.page.plan import Estimate, Plan, estimate
+from privet.service.page.plan import PlanCost, PlanForm, estimate
 from privet.text import visible
 
 #: How many values of an attribute are listed.
@@ -27,7 +27,7 @@ _VALUES = 24
 
 
 @dataclass(frozen=True)
-class Column:
+class ColumnSummary:
     """What is public about one column."""
 
     name: str
@@ -54,7 +54,7 @@ class Purse:
     shared_left: Fraction
     left: Fraction
     bar: Sequence[Segment]
-    columns: Sequence[Column]
+    columns: Sequence[ColumnSummary]
     snippet: str
 
 
@@ -69,13 +69,13 @@ class AnalystView:
     listing: Listing
     datasets: Sequence[str]
     receipts: Mapping[int, str]
-    plan: Plan
-    estimate: Estimate | None
+    plan: PlanForm
+    estimate: PlanCost | None
     trouble: str
 
 
 def analyst_view(
-    home: Home, analyst: str, wanted: Filter, plan: Plan | None, address: str
+    home: Home, analyst: str, wanted: Filter, plan: PlanForm | None, address: str
 ) -> AnalystView:
     """An analyst's page as of now. ``address`` is where programs connect to."""
     ledger = home.ledger
@@ -111,13 +111,17 @@ def analyst_view(
             for entry in shown.lines
         },
         plan
-        or (Plan(price="0.001", unit="rho") if purses and purses[0].cap.unit == "rho" else Plan()),
+        or (
+            PlanForm(price="0.001", unit="rho")
+            if purses and purses[0].cap.unit == "rho"
+            else PlanForm()
+        ),
         result,
         trouble,
     )
 
 
-def _purse(ledger: Ledger, dataset: Dataset, grant: Grant, address: str) -> Purse:
+def _purse(ledger: Ledger, dataset: RegisteredDataset, grant: Grant, address: str) -> Purse:
     name, analyst = dataset.name, grant.analyst
     shared, own = ledger.cap(name), ledger.cap(name, analyst)
     assert shared is not None
@@ -145,7 +149,7 @@ def _purse(ledger: Ledger, dataset: Dataset, grant: Grant, address: str) -> Purs
     )
 
 
-def _column(name: str, attribute: Attribute) -> Column:
+def _column(name: str, attribute: Attribute) -> ColumnSummary:
     listed = list(attribute.labels)
     if isinstance(attribute, Categorical):
         kind = f"{attribute.size} values"
@@ -163,7 +167,7 @@ def _column(name: str, attribute: Attribute) -> Column:
     if attribute.missing is not None:
         missing = f"counted as {visible(text_of(attribute.missing))}"
     more = f", … and {len(listed) - _VALUES} more" if len(listed) > _VALUES else ""
-    return Column(
+    return ColumnSummary(
         name, kind, ", ".join(visible(label) for label in listed[:_VALUES]) + more, others, missing
     )
 
@@ -178,7 +182,7 @@ def _snippet(address: str, dataset: str) -> str:
     )
 
 
-def _estimate(plan: Plan, purses: Sequence[Purse]) -> Estimate:
+def _estimate(plan: PlanForm, purses: Sequence[Purse]) -> PlanCost:
     for purse in purses:
         if purse.dataset == plan.dataset:
             return estimate(plan, purse.schema, purse.cap.unit, purse.left)

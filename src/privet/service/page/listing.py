@@ -43,7 +43,7 @@ class Filter:
             raise ParameterError("state must be 'answered' or 'unanswered', or not be given")
         page = query.get("page") or "1"
         if not (page.isascii() and page.isdigit() and 1 <= len(page) <= 9):
-            raise ParameterError("page must be a whole number from 1")
+            raise ParameterError("page must be an integer of at least 1")
         return cls(**told, page=max(1, int(page)))
 
     @property

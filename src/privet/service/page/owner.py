@@ -25,7 +25,7 @@ TONES = 6
 
 
 @dataclass(frozen=True)
-class Share:
+class AnalystShare:
     """One analyst's part of a data set's budget. ``held`` is set aside for fits, and ``left`` is
     what both caps leave beside it.
     """
@@ -51,7 +51,7 @@ class Account:
     held: Fraction
     left: Fraction
     bar: Sequence[Segment]
-    shares: Sequence[Share]
+    shares: Sequence[AnalystShare]
     chart: Chart | None
     charges: int
 
@@ -171,9 +171,9 @@ def _share(
     own: Budget | None,
     left: Fraction,
     grant: Grant | None,
-) -> Share:
+) -> AnalystShare:
     if own is None:
-        return Share(analyst, tone, spent, held, None, left, [], grant)
+        return AnalystShare(analyst, tone, spent, held, None, left, [], grant)
     free = min(left, max(own.amount - spent - held, Fraction(0)))
     bar = stacked(own.amount, [(tone, spent), ("aside", held)])
-    return Share(analyst, tone, spent, held, own, free, bar, grant)
+    return AnalystShare(analyst, tone, spent, held, own, free, bar, grant)

@@ -16,7 +16,7 @@ _MOST = 1_000_000
 
 
 @dataclass(frozen=True)
-class Plan:
+class PlanForm:
     """As the form says it: texts, so that what was typed can be shown again. ``price`` is in
     ``unit``, each, for one row.
     """
@@ -27,7 +27,7 @@ class Plan:
     unit: str = "epsilon"
 
     @classmethod
-    def read(cls, query: Mapping[str, str]) -> Plan | None:
+    def read(cls, query: Mapping[str, str]) -> PlanForm | None:
         """From the query of an address, if it has one."""
         if not query.get("plan"):
             return None
@@ -41,12 +41,12 @@ class Plan:
 
 
 @dataclass(frozen=True)
-class Estimate:
+class PlanCost:
     """What a plan would cost for the declared neighbours, in both currencies, beside what is left
     in the cap's.
     """
 
-    plan: Plan
+    plan: PlanForm
     cost: Cost
     unit: Unit
     amount: Fraction | None
@@ -59,7 +59,7 @@ class Estimate:
         return self.amount is not None and self.amount <= self.left
 
 
-def estimate(plan: Plan, schema: Schema, unit: Unit, left: Fraction) -> Estimate:
+def estimate(plan: PlanForm, schema: Schema, unit: Unit, left: Fraction) -> PlanCost:
     """The cost of a plan. ``most`` is how many such questions could be asked."""
     count = (
         int(plan.questions)
@@ -67,11 +67,11 @@ def estimate(plan: Plan, schema: Schema, unit: Unit, left: Fraction) -> Estimate
         else 0
     )
     if not 1 <= count <= _MOST:
-        raise ParameterError(f"the number of questions must be a whole number from 1 to {_MOST}")
+        raise ParameterError(f"the number of questions must be an integer from 1 to {_MOST}")
     each = exact("price", plan.price)
     one = (Cost.concentrated(each) if plan.unit == "rho" else Cost.pure(each)).promised(schema)
     cost = Cost(None if one.epsilon is None else one.epsilon * count, one.rho * count)
     price = one.amount(unit)
-    return Estimate(
+    return PlanCost(
         plan, cost, unit, cost.amount(unit), left, None if price is None else int(left / price)
     )

@@ -14,7 +14,7 @@ from privet.service.accounts import Accounts, hashed
 
 
 @dataclass
-class Session:
+class BrowserSession:
     """A visitor who showed a token: an analyst, or the owner (None). Holds the token's SHA-256, not
     the token.
     """
@@ -38,7 +38,7 @@ class Sessions:
         self, accounts: Accounts, idle: float = 3600, life: float = 12 * 3600, each: int = 20
     ) -> None:
         self._accounts, self._idle, self._life, self._each = accounts, idle, life, each
-        self._open: dict[str, Session] = {}
+        self._open: dict[str, BrowserSession] = {}
         self._lock = threading.Lock()
 
     def begin(self, token: str, analyst: str | None) -> str:
@@ -52,10 +52,10 @@ class Sessions:
             own = [key for key, session in self._open.items() if session.analyst == analyst]
             for key in own[: max(0, len(own) + 1 - self._each)]:
                 del self._open[key]
-            self._open[_key(name)] = Session(analyst, hashed(token), now, now)
+            self._open[_key(name)] = BrowserSession(analyst, hashed(token), now, now)
         return name
 
-    def find(self, name: str) -> Session | None:
+    def find(self, name: str) -> BrowserSession | None:
         """The session of this id, if its time is not over and its token is still valid."""
         now = time.monotonic()
         session = self._open.get(_key(name))
@@ -72,7 +72,7 @@ class Sessions:
         with self._lock:
             self._open.pop(_key(name), None)
 
-    def _over(self, session: Session, now: float) -> bool:
+    def _over(self, session: BrowserSession, now: float) -> bool:
         return now - session.used > self._idle or now - session.begun > self._life
 
 

@@ -21,9 +21,9 @@ from privet.service.page import browser
 from privet.service.page.analyst import analyst_view
 from privet.service.page.listing import Charges, Filter
 from privet.service.page.owner import Verification, owner_view
-from privet.service.page.plan import Plan
+from privet.service.page.plan import PlanForm
 from privet.service.page.render import HEADERS, page
-from privet.service.page.sessions import Session, Sessions
+from privet.service.page.sessions import BrowserSession, Sessions
 from privet.service.problems import Unauthorised, problem_of
 
 _LONGEST = 10_000  # bytes of a form
@@ -104,7 +104,7 @@ def routes(desk: Desk) -> APIRouter:
     )
     verified = [Verification(datetime.now(UTC))]
 
-    def visitor(request: Request) -> Session | None:
+    def visitor(request: Request) -> BrowserSession | None:
         name = browser.session_id(request)
         session = None if name is None else sessions.find(name)
         if session is not None:
@@ -134,7 +134,7 @@ def routes(desk: Desk) -> APIRouter:
             desk.home,
             session.analyst,
             Filter.read(query),
-            Plan.read(query),
+            PlanForm.read(query),
             browser.address(request),
         )
         return page("analyst.html", view=told)

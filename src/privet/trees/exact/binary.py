@@ -10,7 +10,7 @@ import numpy as np
 import numpy.typing as npt
 
 from privet.schema import Attribute, Numeric
-from privet.trees.exact.rows import Int
+from privet.typed import Ints
 
 
 @dataclass(frozen=True, eq=False)
@@ -30,11 +30,11 @@ class BinarySplits:
     """
 
     attribute: Attribute
-    ones: Int
+    ones: Ints
     missing_above: npt.NDArray[np.bool_] | None = None
 
     @classmethod
-    def of(cls, attribute: Attribute, table: Int) -> BinarySplits:
+    def of(cls, attribute: Attribute, table: Ints) -> BinarySplits:
         """The splits, from class counts by node and value."""
         if not isinstance(attribute, Numeric):
             return cls(attribute, table)
@@ -50,13 +50,13 @@ class BinarySplits:
             attribute, np.where(missing_above[:, :, None], above, above - missing), missing_above
         )
 
-    def children(self, totals: Int) -> Int:
+    def children(self, totals: Ints) -> Ints:
         """Child-by-class counts, from the class counts of the nodes: shape (nodes, splits, 2,
         classes).
         """
         return np.stack([totals[:, None, :] - self.ones, self.ones], axis=2)
 
-    def branch(self, node: int, split: int) -> Int:
+    def branch(self, node: int, split: int) -> Ints:
         """The child that each code goes to."""
         codes = np.arange(self.attribute.size)
         if not isinstance(self.attribute, Numeric):

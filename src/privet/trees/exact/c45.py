@@ -4,39 +4,31 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from functools import partial
-from typing import Literal
+from typing import get_args
 
 import numpy as np
 
-from privet.errors import ParameterError
+from privet.checks import check_integer, check_name
 from privet.schema import Schema
 from privet.tree import Tree
 from privet.trees.exact.binary import BinarySplits
-from privet.trees.exact.gain import (
-    TOLERANCE,
-    Counts,
-    Floats,
-    first_best,
-    information_gain,
-    split_information,
-)
-from privet.trees.exact.growing import Choice, grow, mixed
+from privet.trees.exact.gain import TOLERANCE, first_best, information_gain, split_information
+from privet.trees.exact.growing import SplitChoice, grow, mixed
 from privet.trees.exact.level import Level
 from privet.trees.exact.pruning import prune_reduced_error
-from privet.trees.exact.rows import Column, Rows, check_whole
-
-Splits = Literal["multiway", "binary"]
+from privet.trees.exact.rows import EncodedRows
+from privet.typed import Codes, Floats, Ints, Splits
 
 
 def grow_c45(
     schema: Schema,
-    codes: Sequence[Column],
-    classes: Column,
+    codes: Sequence[Codes],
+    classes: Codes,
     *,
     splits: Splits = "multiway",
     max_depth: int | None = None,
     min_rows: int = 2,
-    prune: tuple[Sequence[Column], Column] | None = None,
+    prune: tuple[Sequence[Codes], Codes] | None = None,
 ) -> Tree:
     """Grow a C4.5 tree (Quinlan 1993, *C4.5: Programs for Machine Learning*, chapter 2).
 
@@ -61,18 +53,17 @@ def grow_c45(
         min_rows: the rows that at least two children must have.
         prune: codes and classes of other rows, for :func:`prune_reduced_error`.
     """
-    data = Rows.checked(schema, codes, classes)
-    if splits not in ("multiway", "binary"):
-        raise ParameterError(f"splits must be 'multiway' or 'binary', got {splits!r}")
-    check_whole("min_rows", min_rows, 1)
+    data = EncodedRows.checked(schema, codes, classes)
+    check_name("splits", splits, get_args(Splits))
+    check_integer("min_rows", min_rows, 1)
     if max_depth is not None:
-        check_whole("max_depth", max_depth, 0)
+        check_integer("max_depth", max_depth, 0)
     choose = partial(_choose_binary if splits == "binary" else _choose_multiway, min_rows)
     tree = grow(data, choose, mixed(2 * min_rows), max_depth=max_depth)
     return tree if prune is None else prune_reduced_error(tree, *prune)
 
 
-def _choose_multiway(min_rows: int, level: Level) -> list[Choice | None]:
+def _choose_multiway(min_rows: int, level: Level) -> list[SplitChoice | None]:
     scores = [
         _scores(level.table(attribute), min_rows)
         for attribute in range(len(level.data.schema.sizes))
@@ -82,7 +73,7 @@ def _choose_multiway(min_rows: int, level: Level) -> list[Choice | None]:
     return [None if a is None else (a, values[a]) for a in chosen]
 
 
-def _choose_binary(min_rows: int, level: Level) -> list[Choice | None]:
+def _choose_binary(min_rows: int, level: Level) -> list[SplitChoice | None]:
     lines = np.arange(len(level))
     found: dict[int, tuple[BinarySplits, list[int]]] = {}
     gains, ratios = [], []
@@ -104,7 +95,7 @@ def _choose_binary(min_rows: int, level: Level) -> list[Choice | None]:
     ]
 
 
-def _scores(children: Counts, min_rows: int) -> tuple[Floats, Floats]:
+def _scores(children: Ints, min_rows: int) -> tuple[Floats, Floats]:
     """Gain and gain ratio; minus infinity where the split does not count."""
     gain = information_gain(children)
     counts = ((children.sum(axis=-1) >= min_rows).sum(axis=-1) > 1) & (gain > TOLERANCE)

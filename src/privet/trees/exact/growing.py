@@ -12,19 +12,20 @@ import numpy.typing as npt
 from privet.tree import Tree
 from privet.trees.exact.level import Level
 from privet.trees.exact.numbering import numbered_leaves
-from privet.trees.exact.rows import Int, Rows
+from privet.trees.exact.rows import EncodedRows
+from privet.typed import Ints
 
 #: An attribute, and the child (0, 1, 2, ...) that each of its codes goes to.
-Choice = tuple[int, Int]
+SplitChoice = tuple[int, Ints]
 #: How each node of a level is split; None leaves it a leaf.
-Choose = Callable[[Level], Sequence[Choice | None]]
+ChooseSplit = Callable[[Level], Sequence[SplitChoice | None]]
 #: From the class counts of nodes (lines) to which of them may be split at all.
-MaySplit = Callable[[Int], npt.NDArray[np.bool_]]
+MaySplit = Callable[[Ints], npt.NDArray[np.bool_]]
 
 
 def grow(
-    data: Rows,
-    choose: Choose,
+    data: EncodedRows,
+    choose: ChooseSplit,
     may_split: MaySplit,
     *,
     max_depth: int | None = None,
@@ -59,15 +60,15 @@ def mixed(least: int) -> MaySplit:
 class _Growth:
     """The nodes so far, in flat lists; children come after their parents."""
 
-    def __init__(self, data: Rows) -> None:
+    def __init__(self, data: EncodedRows) -> None:
         self._data = data
         self._attribute, self._offset = [-1], [0]
-        self._branch: list[Int] = []
+        self._branch: list[Ints] = []
         self._n_branches = 0
-        self._counts: list[Int] = [Level.root(data).counts]
+        self._counts: list[Ints] = [Level.root(data).counts]
         self._reached: list[npt.NDArray[np.bool_]] = [np.ones(1, dtype=bool)]
 
-    def split(self, level: Level, splits: Sequence[Choice]) -> Level:
+    def split(self, level: Level, splits: Sequence[SplitChoice]) -> Level:
         """Split every node of a level, and give the level of its children that rows reach."""
         if not splits:
             return level

@@ -9,7 +9,8 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from privet.trees.exact.rows import Int, Rows
+from privet.trees.exact.rows import EncodedRows
+from privet.typed import Ints
 
 #: How many counts one attribute's table may have; a level with more is looked at in pieces.
 MAX_TABLE = 1 << 20
@@ -28,15 +29,15 @@ class Level:
         place: for each of these rows, the line of its node.
     """
 
-    data: Rows
-    nodes: Int
-    counts: Int
+    data: EncodedRows
+    nodes: Ints
+    counts: Ints
     used: npt.NDArray[np.bool_]
-    rows: Int
-    place: Int
+    rows: Ints
+    place: Ints
 
     @classmethod
-    def root(cls, data: Rows) -> Level:
+    def root(cls, data: EncodedRows) -> Level:
         """One node that holds every row."""
         counts = np.bincount(data.classes, minlength=data.schema.n_classes)[None, :]
         used = np.zeros((1, len(data.schema.sizes)), dtype=bool)
@@ -76,7 +77,7 @@ class Level:
                 place=self.place[rows] - low,
             )
 
-    def table(self, attribute: int) -> Int:
+    def table(self, attribute: int) -> Ints:
         """Class counts by node and value of an attribute: shape (nodes, values, classes)."""
         shape = (len(self), self.data.schema.sizes[attribute], self.data.schema.n_classes)
         entry = (self.place * shape[1] + self.data.codes[attribute][self.rows]) * shape[
@@ -84,7 +85,7 @@ class Level:
         ] + self.data.classes[self.rows]
         return np.bincount(entry, minlength=shape[0] * shape[1] * shape[2]).reshape(shape)
 
-    def values(self, attribute: npt.NDArray[Any]) -> Int:
+    def values(self, attribute: npt.NDArray[Any]) -> Ints:
         """The code of each row in the attribute that ``attribute`` names for its node."""
         tested = attribute[self.place]
         values = np.empty(len(self.rows), dtype=np.int64)

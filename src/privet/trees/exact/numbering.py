@@ -7,11 +7,11 @@ import numpy.typing as npt
 
 from privet.cells import Cells
 from privet.schema import Schema
-from privet.trees.exact.rows import Int
+from privet.typed import Ints
 
 
 def numbered_leaves(
-    schema: Schema, attribute: Int, offset: Int, branch: Int, is_cell: npt.NDArray[np.bool_]
+    schema: Schema, attribute: Ints, offset: Ints, branch: Ints, is_cell: npt.NDArray[np.bool_]
 ) -> Cells:
     """The structure, with cells 0, 1, 2, ... at the nodes where ``is_cell`` holds."""
     cell = np.where(is_cell, np.cumsum(is_cell) - 1, -1)

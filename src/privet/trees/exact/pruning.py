@@ -9,10 +9,11 @@ import numpy.typing as npt
 
 from privet.tree import Tree
 from privet.trees.exact.numbering import numbered_leaves
-from privet.trees.exact.rows import Column, Rows
+from privet.trees.exact.rows import EncodedRows
+from privet.typed import Codes
 
 
-def prune_reduced_error(tree: Tree, codes: Sequence[Column], classes: Column) -> Tree:
+def prune_reduced_error(tree: Tree, codes: Sequence[Codes], classes: Codes) -> Tree:
     """Prune a tree with rows that it was not grown from (Quinlan 1987, *Simplifying Decision
     Trees*).
 
@@ -26,7 +27,7 @@ def prune_reduced_error(tree: Tree, codes: Sequence[Column], classes: Column) ->
             it gets stuck.
         classes: the class of each of these rows.
     """
-    rows = Rows.checked(tree.schema, codes, classes, unknown=True)
+    rows = EncodedRows.checked(tree.schema, codes, classes, unknown=True)
     return _cut(tree, _to_cut(tree, rows))
 
 
@@ -36,7 +37,7 @@ def cut_below(tree: Tree, depth: int) -> Tree:
     return _cut(tree, cut) if cut.any() else tree
 
 
-def _to_cut(tree: Tree, rows: Rows) -> npt.NDArray[np.bool_]:
+def _to_cut(tree: Tree, rows: EncodedRows) -> npt.NDArray[np.bool_]:
     """Which inner nodes become leaves."""
     n_classes = tree.schema.n_classes
     at = tree.reach(rows.codes) * n_classes + rows.classes

@@ -4,32 +4,28 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 
 from privet.errors import ParameterError
 from privet.schema import Schema
-
-Column = npt.NDArray[Any]
-Int = npt.NDArray[np.int64]
+from privet.typed import Codes
 
 
 @dataclass(frozen=True, eq=False)
-class Rows:
+class EncodedRows:
     """Encoded rows: one column of codes per attribute, in schema order, and the class of each
     row.
     """
 
     schema: Schema
-    codes: Sequence[Column]
-    classes: Column
+    codes: Sequence[Codes]
+    classes: Codes
 
     @classmethod
     def checked(
-        cls, schema: Schema, codes: Sequence[Column], classes: Column, *, unknown: bool = False
-    ) -> Rows:
+        cls, schema: Schema, codes: Sequence[Codes], classes: Codes, *, unknown: bool = False
+    ) -> EncodedRows:
         """The rows, or a :class:`ParameterError`. ``unknown`` allows the code one past the end of a
         domain.
         """
@@ -48,20 +44,8 @@ class Rows:
         return len(self.classes)
 
 
-def check_whole(parameter: str, value: object, low: int, high: int | None = None) -> None:
-    """Raise unless the value is a whole number in the range."""
-    if (
-        isinstance(value, bool)
-        or not isinstance(value, int)
-        or value < low
-        or (high is not None and value > high)
-    ):
-        allowed = f"of at least {low}" if high is None else f"from {low} to {high}"
-        raise ParameterError(f"{parameter} must be a whole number {allowed}, got {value!r}")
-
-
-def _check(what: str, column: Column, n_rows: int, highest: int) -> None:
+def _check(what: str, column: Codes, n_rows: int, highest: int) -> None:
     if column.shape != (n_rows,) or column.dtype.kind not in "iu":
-        raise ParameterError(f"{what} must be one whole number per row")
+        raise ParameterError(f"{what} must be one integer per row")
     if n_rows and (column.min() < 0 or column.max() > highest):
         raise ParameterError(f"{what} must be 0 to {highest}; leave out rows with other codes")

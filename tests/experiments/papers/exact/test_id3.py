@@ -144,8 +144,8 @@ def test_any_whole_numbers_will_do(dtype: type) -> None:
         ([[0, 1]], [0, 1], "codes must have one column per attribute, 2; got 1"),
         ([[0, 1], [0, 2]], [0, 1], "codes of 'b' must be 0 to 1"),
         ([[0, 1], [0, -1]], [0, 1], "codes of 'b' must be 0 to 1"),
-        ([[0, 1], [0]], [0, 1], "codes of 'b' must be one whole number per row"),
-        ([[0, 1], [0.0, 1.0]], [0, 1], "codes of 'b' must be one whole number per row"),
+        ([[0, 1], [0]], [0, 1], "codes of 'b' must be one integer per row"),
+        ([[0, 1], [0.0, 1.0]], [0, 1], "codes of 'b' must be one integer per row"),
         ([[0, 1], [0, 1]], [0, 2], "classes must be 0 to 1"),
     ],
 )
@@ -159,6 +159,6 @@ def test_bad_rows_are_refused(codes: list[list[int]], classes: list[int], messag
 )
 def test_bad_limits_are_refused(limits: dict[str, int]) -> None:
     with pytest.raises(
-        ParameterError, match=f"{next(iter(limits))} must be a whole number of at least"
+        ParameterError, match=f"{next(iter(limits))} must be an integer of at least"
     ):
         grow_id3(*XOR, **limits)

@@ -153,5 +153,5 @@ def test_no_rows_give_a_root() -> None:
     ("n_trees", "height", "what"), [(0, 1, "n_trees"), (1, 0, "height"), (1, 5, "height")]
 )
 def test_bad_parameters_are_refused(n_trees: int, height: int, what: str) -> None:
-    with pytest.raises(ParameterError, match=f"{what} must be a whole number"):
+    with pytest.raises(ParameterError, match=f"{what} must be an integer"):
         grow_random(*weather(), n_trees=n_trees, height=height, bits=SystemBits())
