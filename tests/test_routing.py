@@ -16,7 +16,7 @@ from privet.cells import Cells, Split
 from privet.counts import kernels
 from privet.counts.counting import Counting
 from privet.counts.scoring import Scoring
-from privet.queries.base import checked
+from privet.queries.base import check_query
 from privet.queries.confusion import confusion_matrix
 from privet.queries.gradients import Gradients
 from privet.question import Question
@@ -210,7 +210,7 @@ WALKS = {
     "confusion": (lambda table: confusion_matrix(model("vote"), table.rows()), 1),
     "count": (count, 1),
     "weigh": (lambda table: Scoring(LONG, [tree()]).weights(table.codes, table.classes), 1),
-    "gradients": (lambda table: checked(Gradients(chain(), [tree()]), LONG).exact(table), 2),
+    "gradients": (lambda table: check_query(Gradients(chain(), [tree()]), LONG).exact(table), 2),
 }
 
 

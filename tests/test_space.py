@@ -16,17 +16,17 @@ from privet.mechanisms.gibbs.draw import Gibbs
 from privet.mechanisms.gibbs.plan import SpaceArrays
 from privet.schema import Categorical, Numeric, Schema
 from privet.space import (
-    MAX_DEPTH,
+    MAX_SPACE_DEPTH,
     MAX_THREADS,
     TreeSpace,
     all_splits,
     binary_and_coarse_splits,
-    children,
+    child_masks,
     coarse_splits,
-    one_against_rest,
+    find_widest_split,
+    one_against_rest_splits,
     separates,
-    thresholds,
-    widest,
+    threshold_splits,
 )
 from tests.mechanisms.gibbs_oracle import small_schema
 
@@ -36,10 +36,10 @@ SCHEMA = small_schema(3, "12?", 2, "4", 1)
 # -- what is accepted ------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("depth", [-1, MAX_DEPTH + 1, 1.5, "2", None, True])
+@pytest.mark.parametrize("depth", [-1, MAX_SPACE_DEPTH + 1, 1.5, "2", None, True])
 def test_depth_is_a_small_whole_number(depth):
     with pytest.raises(
-        ParameterError, match=f"depth must be an integer from 0 to {MAX_DEPTH}, got"
+        ParameterError, match=f"depth must be an integer from 0 to {MAX_SPACE_DEPTH}, got"
     ):
         TreeSpace(SCHEMA, depth)
 
@@ -74,7 +74,7 @@ def test_splits_that_split_nothing_are_left_out():
 @pytest.mark.parametrize(("classes", "keep"), [(2, 0.5), (3, 0.999), (26, 0.5), (40, 0.999)])
 def test_a_split_that_is_too_wide_is_refused(classes, keep):
     """A product of (1 - keep)/T over its children must stay far from where doubles end."""
-    most = widest(classes, keep)
+    most = find_widest_split(classes, keep)
     schema = small_schema(most, most + 1, classes=classes)
     assert most * math.log(classes / (1 - keep)) <= 600
     TreeSpace(schema, 1, [], [Split.multiway(schema, "a")], keep=keep)
@@ -91,7 +91,7 @@ def test_a_split_that_is_too_wide_is_refused(classes, keep):
 def test_children_divide_what_is_possible(mask, branch):
     names = {child: i for i, child in enumerate(dict.fromkeys(branch))}
     split = Split("a", tuple(names[child] for child in branch))
-    parts = children(mask, split)
+    parts = child_masks(mask, split)
     assert sum(parts) == mask  # disjoint, and nothing is lost
     assert all(parts)
     homes = {split.branch[code] for code in range(8) if mask >> code & 1}
@@ -123,7 +123,7 @@ def test_the_public_splits_of_each_kind():
     for listed in (all_splits(SCHEMA), binary, coarse):
         assert len(
             {
-                (one.attribute, frozenset(children((1 << len(one.branch)) - 1, one)))
+                (one.attribute, frozenset(child_masks((1 << len(one.branch)) - 1, one)))
                 for one in listed
             }
         ) == len(listed)
@@ -140,8 +140,8 @@ def test_very_large_domains_are_not_split_value_by_value():
         "y",
         ["n", "p"],
     )
-    assert not one_against_rest(schema, "zip")
-    assert len(thresholds(schema, "age")) == 255
+    assert not one_against_rest_splits(schema, "zip")
+    assert len(threshold_splits(schema, "age")) == 255
     for listed in (all_splits(schema), binary_and_coarse_splits(schema), coarse_splits(schema)):
         assert {one.attribute for one in listed} == {"age", "sex"}
         TreeSpace(schema, 2, listed, listed)

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from privet.whole_file import whole_file, write_whole
+from privet.whole_file import atomic_file, write_atomically
 
 FULL = OSError(28, "No space left on device")
 
@@ -27,7 +27,7 @@ def test_what_was_there_stays_whatever_fails(tmp_path, monkeypatch, step, error)
         raise error
 
     def writes() -> None:
-        with whole_file(target) as partial:
+        with atomic_file(target) as partial:
             partial.write_text("half of the n")
             if step == "writing":
                 raise error
@@ -57,7 +57,7 @@ def test_file_and_folder_are_flushed_in_order(tmp_path, monkeypatch):
 
     monkeypatch.setattr(os, "fsync", noted_fsync)
     monkeypatch.setattr(Path, "replace", noted_replace)
-    write_whole(tmp_path / "a", b"new")
+    write_atomically(tmp_path / "a", b"new")
     assert happened == ["file", "name", "folder"]
     assert (tmp_path / "a").read_bytes() == b"new"
 
@@ -65,8 +65,8 @@ def test_file_and_folder_are_flushed_in_order(tmp_path, monkeypatch):
 def test_a_link_stays_a_link(tmp_path):
     (tmp_path / "folder").mkdir()
     (tmp_path / "link").symlink_to("folder/real")
-    write_whole(tmp_path / "link", b"first")
-    write_whole(tmp_path / "link", b"second")
+    write_atomically(tmp_path / "link", b"first")
+    write_atomically(tmp_path / "link", b"second")
     assert (tmp_path / "link").is_symlink()
     assert (tmp_path / "folder" / "real").read_bytes() == b"second"
 
@@ -75,7 +75,7 @@ def test_what_is_no_ordinary_file_is_written_as_it_is(tmp_path):
     """Nobody wants /dev/null to become a file."""
     os.mkfifo(tmp_path / "pipe")
     reader = os.open(tmp_path / "pipe", os.O_RDONLY | os.O_NONBLOCK)
-    write_whole(tmp_path / "pipe", b"told")
+    write_atomically(tmp_path / "pipe", b"told")
     assert os.read(reader, 10) == b"told"
     os.close(reader)
     assert stat.S_ISFIFO((tmp_path / "pipe").stat().st_mode)

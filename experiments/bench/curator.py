@@ -41,8 +41,8 @@ from privet.queries.json_parts import question_from
 from privet.question import Question
 from privet.schema import Categorical, Numeric, Schema
 from privet.service import requests
-from privet.service.desk import Desk
-from privet.service.home import Home
+from privet.service.desk import RequestHandlers
+from privet.service.home import ServiceState
 from privet.service.limits import Limits
 
 CLIENTS = (1, 8, 64)
@@ -120,9 +120,9 @@ def postgres_place(url: str, rows: int) -> str:
 # -- the service -----------------------------------------------------------------------------------
 
 
-def home_of(folder: Path, place: str) -> tuple[Home, list[str]]:
+def home_of(folder: Path, place: str) -> tuple[ServiceState, list[str]]:
     """A new home, and the tokens of as many analysts as there are clients."""
-    home, _ = Home.make(folder / f"home-{secrets.token_hex(4)}")
+    home, _ = ServiceState.make(folder / f"home-{secrets.token_hex(4)}")
     home.accounts.add_dataset("people", place, SCHEMA)
     home.ledger.open_cap("people", Budget(1000))
     tokens = []
@@ -134,7 +134,7 @@ def home_of(folder: Path, place: str) -> tuple[Home, list[str]]:
 
 
 @contextmanager
-def serving(home: Home, first_step: float) -> Iterator[int]:
+def serving(home: ServiceState, first_step: float) -> Iterator[int]:
     """The port of the service in a process of its own."""
     code = (
         "import sys; from privet.service.home import Home; from privet.service.limits import "
@@ -241,7 +241,7 @@ def breakdown(folder: Path, place: str, questions: int) -> list[tuple[str, float
     turns, so that both meet the same load.
     """
     home, tokens = home_of(folder, place)
-    desk, watch = Desk(home, Limits(rate=1e9, burst=1e9, first_step=0)), Stopwatch()
+    desk, watch = RequestHandlers(home, Limits(rate=1e9, burst=1e9, first_step=0)), Stopwatch()
     asked = requests.Count.model_validate(ASKED)
     for name, owner, method in (
         ("who asks, and whether they may (accounts)", desk, "admit"),

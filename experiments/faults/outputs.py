@@ -22,7 +22,7 @@ from privet.publish.synthetic.files import write_table
 from privet.release import card_html, read_model, to_onnx
 from privet.resume import Unfinished
 from privet.schema import Schema
-from privet.service.home import Home
+from privet.service.home import ServiceState
 
 Write, Read = Callable[[Path], object], Callable[[Path], object]
 
@@ -67,7 +67,7 @@ def outputs() -> dict[str, tuple[str, Write, Read]]:
             begun,
             lambda path: Unfinished.begin(path, curator, "a fit"),
         ),
-        "curator's home": ("home", Home.make, Home.open),
+        "curator's home": ("home", ServiceState.make, ServiceState.open),
     }
 
 

@@ -14,7 +14,7 @@ from pathlib import Path
 from rich.table import Table
 
 from experiments.faults.tally import Tally
-from privet.whole_file import write_whole
+from privet.whole_file import write_atomically
 
 FIELDS = (
     "name",
@@ -105,7 +105,7 @@ def write(path: Path, runs: dict[str, Run]) -> None:
         name: f"{sum(getattr(one.tally, name) for one in runs.values()):,}"
         for name in ("rounds", "answers")
     }
-    write_whole(
+    write_atomically(
         path,
         PAGE.read_text(encoding="utf-8")
         .format(**said, remarks=f"Seen besides:\n\n{remarks}" if remarks else "")
@@ -125,7 +125,7 @@ def _store(path: Path, runs: list[Run]) -> None:
         writer.writerow(
             [one.name, t.fault, *numbers, odd, t.remark, f"{one.seconds:.0f}", f"{one.load:.1f}"]
         )
-    write_whole(path, text.getvalue().encode())
+    write_atomically(path, text.getvalue().encode())
 
 
 def read(path: Path) -> dict[str, Run]:

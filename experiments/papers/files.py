@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 from experiments.papers.experiment import Row
 from privet.errors import ParameterError
-from privet.whole_file import write_whole
+from privet.whole_file import write_atomically
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -30,7 +30,7 @@ def make_folder(path: Path) -> None:
 def write_text(path: Path, text: str) -> None:
     """Write a file as a whole or not at all."""
     try:
-        write_whole(path, text.encode())
+        write_atomically(path, text.encode())
     except OSError as error:
         raise ParameterError(f"cannot write {path}: {error.strerror}") from None
 

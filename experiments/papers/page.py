@@ -15,9 +15,9 @@ from privet.release.blocks import (
     CardBlock,
     Grid,
     Paragraph,
-    escaped,
-    html_block,
-    html_of,
+    escape_html,
+    render_html_block,
+    wrap_html,
 )
 
 TITLE = "Experiments of papers, run again"
@@ -52,13 +52,13 @@ a { color: inherit; } .small { font-size: .88rem; }
 
 def page(outcomes: Sequence[Outcome], *, quick: bool) -> str:
     """The whole report."""
-    parts = [html_block(Paragraph(CHANCE))]
+    parts = [render_html_block(Paragraph(CHANCE))]
     if quick:
-        parts.insert(0, html_block(Banner(QUICK, alarm=False)))
+        parts.insert(0, render_html_block(Banner(QUICK, alarm=False)))
     parts.append(_overview(outcomes))
     for paper, mine in groupby(outcomes, key=lambda one: one.paper):
         parts += _paper(paper, list(mine))
-    return html_of(TITLE, "\n".join(parts), _STYLE)
+    return wrap_html(TITLE, "\n".join(parts), _STYLE)
 
 
 def _overview(outcomes: Sequence[Outcome]) -> str:
@@ -66,12 +66,12 @@ def _overview(outcomes: Sequence[Outcome]) -> str:
     lines = []
     for paper, mine in groupby(outcomes, key=lambda one: one.paper):
         lines.append(
-            f'<tr class="paper"><th scope="rowgroup" colspan="2">{escaped(paper.name)}: '
-            f"{escaped(paper.reference)}</th></tr>"
+            f'<tr class="paper"><th scope="rowgroup" colspan="2">{escape_html(paper.name)}: '
+            f"{escape_html(paper.reference)}</th></tr>"
         )
         lines += [
-            f'<tr><td><a href="#{one.stem}">{escaped(one.experiment.heading)}</a>: '
-            f"{escaped(one.experiment.title)}</td>"
+            f'<tr><td><a href="#{one.stem}">{escape_html(one.experiment.heading)}</a>: '
+            f"{escape_html(one.experiment.title)}</td>"
             f"<td>{_chip(one)}</td></tr>"
             for one in mine
         ]
@@ -80,10 +80,10 @@ def _overview(outcomes: Sequence[Outcome]) -> str:
 
 def _paper(paper: Paper, outcomes: Sequence[Outcome]) -> list[str]:
     blocks: list[CardBlock] = [Banner(paper.warning, alarm=True)] if paper.warning else []
-    head = f"<h2>{escaped(paper.reference)}</h2>"
+    head = f"<h2>{escape_html(paper.reference)}</h2>"
     return [
         head,
-        *map(html_block, [*blocks, Paragraph(paper.setting)]),
+        *map(render_html_block, [*blocks, Paragraph(paper.setting)]),
         *(_section(one) for one in outcomes),
     ]
 
@@ -92,15 +92,15 @@ def _section(outcome: Outcome) -> str:
     one = outcome.experiment
     parts = [
         f'<section id="{outcome.stem}">',
-        f"<h3>{escaped(one.heading)}: {escaped(one.title)} {_chip(outcome)}</h3>",
+        f"<h3>{escape_html(one.heading)}: {escape_html(one.title)} {_chip(outcome)}</h3>",
     ]
-    parts.append(f'<p class="claim">{escaped(one.claim)}</p>')
-    parts += [html_block(Banner(message, alarm=False)) for message in outcome.absent]
+    parts.append(f'<p class="claim">{escape_html(one.claim)}</p>')
+    parts += [render_html_block(Banner(message, alarm=False)) for message in outcome.absent]
     if outcome.picture:
         size = ' class="broad"' if _width(outcome.picture) > _BROAD else ""
         parts.append(
             f'<figure{size} role="img" '
-            f'aria-label="{escaped(one.title)}">{inline(outcome.picture, outcome.stem)}</figure>'
+            f'aria-label="{escape_html(one.title)}">{inline(outcome.picture, outcome.stem)}</figure>'
         )
     if outcome.comparisons:
         parts += _compared(outcome.comparisons)
@@ -111,7 +111,7 @@ def _section(outcome: Outcome) -> str:
         if listed:
             parts += [
                 f'<p class="small"><b>{head}</b></p>',
-                f'<div class="small">{html_block(Bullets(listed))}</div>',
+                f'<div class="small">{render_html_block(Bullets(listed))}</div>',
             ]
     if outcome.rows:
         parts.append(f'<p class="small">All numbers: {outcome.stem}.csv</p>')
@@ -120,9 +120,9 @@ def _section(outcome: Outcome) -> str:
 
 def _compared(comparisons: Sequence[Comparison]) -> list[str]:
     rows = tuple((one.what, one.paper, one.ours, _MARKS[one.agrees]) for one in comparisons)
-    parts = [html_block(Grid(("", "the paper", "here", "agrees"), rows))]
+    parts = [render_html_block(Grid(("", "the paper", "here", "agrees"), rows))]
     why = tuple(f"{one.what}: {one.why}" for one in comparisons if one.why)
-    return [*parts, html_block(Bullets(why))] if why else parts
+    return [*parts, render_html_block(Bullets(why))] if why else parts
 
 
 def _chip(outcome: Outcome) -> str:

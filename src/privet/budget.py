@@ -31,7 +31,7 @@ Number = int | float | str | Decimal | Fraction
 Unit = Literal["epsilon", "rho"]
 
 
-def exact(name: str, value: Number, *, zero: bool = False) -> Fraction:
+def parse_exact(name: str, value: Number, *, zero: bool = False) -> Fraction:
     """The positive rational that a person means: ``0.1`` is one tenth, not the nearest binary
     fraction.
 
@@ -73,7 +73,7 @@ def exact(name: str, value: Number, *, zero: bool = False) -> Fraction:
     return number
 
 
-def written_fraction(text: object) -> Fraction:
+def parse_fraction(text: object) -> Fraction:
     """The fraction that was written as text, of up to 1000 digits; a ValueError for anything else,
     such as "1e999999999".
     """
@@ -91,13 +91,13 @@ def is_infinite(epsilon: object) -> bool:
     return isinstance(epsilon, float | Decimal) and epsilon == math.inf
 
 
-def exact_epsilon(name: str, value: Number) -> Fraction:
+def parse_epsilon(name: str, value: Number) -> Fraction:
     """Like :func:`exact`, with a message of its own for infinity."""
     if is_infinite(value):
         raise PrivacyError(
             f"{name} = inf means no noise; it is refused unless the owner declares the table public"
         )
-    return exact(name, value)
+    return parse_exact(name, value)
 
 
 @dataclass(frozen=True)
@@ -114,7 +114,7 @@ class Cost:
         """A pure epsilon guarantee, which is also (epsilon**2 / 2)-zCDP (Bun and Steinke 2016,
         proposition 1.4).
         """
-        value = exact_epsilon("epsilon", epsilon)
+        value = parse_epsilon("epsilon", epsilon)
         return cls(value, value**2 / 2)
 
     @classmethod
@@ -122,13 +122,13 @@ class Cost:
         """The exponential mechanism: its log-ratios span at most epsilon, so (epsilon**2 / 8)-zCDP
         (Cesar and Rogers 2021).
         """
-        value = exact_epsilon("epsilon", epsilon)
+        value = parse_epsilon("epsilon", epsilon)
         return cls(value, value**2 / 8)
 
     @classmethod
     def concentrated(cls, rho: Number) -> Cost:
         """A zCDP guarantee without a pure one, such as Gaussian noise."""
-        return cls(None, exact("rho", rho))
+        return cls(None, parse_exact("rho", rho))
 
     def identity(self) -> tuple[Any, ...]:
         """Return what a recorded query recognises it by, its name first: never change these."""
@@ -164,12 +164,12 @@ class Cost:
 NOTHING = Cost(Fraction(0), Fraction(0))
 
 
-def sequential(costs: Iterable[Cost]) -> Cost:
+def compose_sequentially(costs: Iterable[Cost]) -> Cost:
     """The cost of all of them on the same people."""
     return sum(costs, NOTHING)
 
 
-def parallel(costs: Iterable[Cost]) -> Cost:
+def compose_in_parallel(costs: Iterable[Cost]) -> Cost:
     """The cost of all of them on disjoint people or disjoint cells."""
     listed = list(costs)
     epsilons = [cost.epsilon for cost in listed]
@@ -203,11 +203,16 @@ class Budget:
         if rho is not None:
             if delta is not None:
                 raise ParameterError("Budget: delta goes with epsilon, not with rho")
-            amount, unit = exact("rho", rho, zero=True), "rho"
-        elif delta is None:
-            amount, unit = exact("epsilon", epsilon, zero=True), "epsilon"  # type: ignore[arg-type]
+            amount, unit = parse_exact("rho", rho, zero=True), "rho"
         else:
-            amount, unit = rho_for(exact("epsilon", epsilon), exact("delta", delta)), "rho"  # type: ignore[arg-type]
+            assert epsilon is not None  # as rho is None
+            if delta is None:
+                amount, unit = parse_exact("epsilon", epsilon, zero=True), "epsilon"
+            else:
+                amount, unit = (
+                    rho_for(parse_exact("epsilon", epsilon), parse_exact("delta", delta)),
+                    "rho",
+                )
         object.__setattr__(self, "amount", amount)
         object.__setattr__(self, "unit", unit)
 

@@ -27,18 +27,18 @@ _KEPT = 3  # folders: of this version, and of those before
 
 
 @overload
-def compiled(function: Loop, /) -> Loop: ...
+def compile_kernel(function: Loop, /) -> Loop: ...
 @overload
-def compiled(**options: Any) -> Callable[[Loop], Loop]: ...
-def compiled(function: Any = None, **options: Any) -> Any:
+def compile_kernel(**options: Any) -> Callable[[Loop], Loop]: ...
+def compile_kernel(function: Any = None, **options: Any) -> Any:
     """Compile a function; it runs without the interpreter lock, so that plain threads use all
     cores.
     """
     if function is None:
-        return lambda one: compiled(one, **options)
+        return lambda one: compile_kernel(one, **options)
     before = config.CACHE_DIR
     # read where a function is decorated; those of other libraries are kept elsewhere
-    config.CACHE_DIR = _folder()
+    config.CACHE_DIR = _find_cache_folder()
     try:
         return njit(nogil=True, cache=True, **options)(function)
     finally:
@@ -46,12 +46,12 @@ def compiled(function: Any = None, **options: Any) -> Any:
 
 
 @cache
-def _folder() -> str:
+def _find_cache_folder() -> str:
     """A folder for this content of our sources, where one can be written; otherwise where Numba
     keeps things.
     """
-    name = f"privet-{_content(Path(__file__).parent)}"
-    for base in _bases():
+    name = f"privet-{_hash_sources(Path(__file__).parent)}"
+    for base in _list_cache_bases():
         try:
             (base / name).mkdir(parents=True, exist_ok=True)
             with tempfile.TemporaryFile(dir=base / name):
@@ -64,14 +64,14 @@ def _folder() -> str:
     return str(config.CACHE_DIR)
 
 
-def _bases() -> Iterator[Path]:
+def _list_cache_bases() -> Iterator[Path]:
     if config.CACHE_DIR:
         yield Path(config.CACHE_DIR)
     yield Path(__file__).parent / "__pycache__"
     yield Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "privet"
 
 
-def _content(package: Path) -> str:
+def _hash_sources(package: Path) -> str:
     digest = hashlib.sha256()
     for path in sorted(
         [

@@ -51,15 +51,15 @@ def epsilon_for(rho: Fraction, delta: Fraction) -> float:
     >>> epsilon_for(Fraction(1, 10), Fraction(1, 10**6))
     2.141938928385474
     """
-    _check(delta)
+    _check_delta(delta)
     if rho < 0:
         raise ParameterError(f"rho must be zero or more, got {rho}")
     if rho == 0:
         return 0.0
     order = _best_order(rho, delta)
-    context = _context(order, delta, ROUND_CEILING)
+    context = _make_context(order, delta, ROUND_CEILING)
     scaled = context.multiply(_divide(context, rho), context.add(1, order))
-    return max(0.0, _float_above(context.add(scaled, _rest(order, delta))))
+    return max(0.0, _float_above(context.add(scaled, _bound_order_term(order, delta))))
 
 
 @lru_cache(maxsize=256)
@@ -80,7 +80,7 @@ def rho_for(epsilon: Fraction, delta: Fraction) -> Fraction:
     >>> rho_for(Fraction(1), Fraction(1, 10**6))
     Fraction(1217798513, 50000000000)
     """
-    _check(delta)
+    _check_delta(delta)
     if epsilon <= 0:
         raise ParameterError(f"epsilon must be above zero, got {epsilon}")
     wanted = min(epsilon, _LARGEST)
@@ -91,8 +91,8 @@ def rho_for(epsilon: Fraction, delta: Fraction) -> Fraction:
     rho = wanted**2 / (5 * (Fraction(_log(1 / delta)) + wanted))
     while True:
         order = _best_order(rho, delta)
-        context = _context(order, delta, ROUND_FLOOR)
-        gap = context.subtract(_divide(context, wanted), _rest(order, delta))
+        context = _make_context(order, delta, ROUND_FLOOR)
+        gap = context.subtract(_divide(context, wanted), _bound_order_term(order, delta))
         better = Fraction(context.divide(gap, context.add(1, order)))
         if better <= rho * Fraction(10**12 + 1, 10**12):
             break
@@ -104,14 +104,14 @@ def rho_for(epsilon: Fraction, delta: Fraction) -> Fraction:
     return Fraction(found)
 
 
-def _check(delta: Fraction) -> None:
+def _check_delta(delta: Fraction) -> None:
     if not 0 < delta < 1:
         raise ParameterError(f"delta must be above 0 and below 1, got {float(delta)!r}")
 
 
-def _rest(order: Decimal, delta: Fraction) -> Decimal:
+def _bound_order_term(order: Decimal, delta: Fraction) -> Decimal:
     """Bound ``(log(1 / delta) - log(1 + t)) / t + log(t / (1 + t))`` from above."""
-    up, down = (_context(order, delta, way) for way in (ROUND_CEILING, ROUND_FLOOR))
+    up, down = (_make_context(order, delta, way) for way in (ROUND_CEILING, ROUND_FLOOR))
     # Decimal.ln rounds correctly to the nearest, whatever the context: the next number is a bound.
     loss = up.next_plus(up.ln(_divide(up, 1 / delta)))
     gain = down.next_minus(down.ln(down.add(1, order)))
@@ -119,7 +119,7 @@ def _rest(order: Decimal, delta: Fraction) -> Decimal:
     return up.add(share, up.next_plus(up.ln(up.divide(order, down.add(1, order)))))
 
 
-def _context(order: Decimal, delta: Fraction, rounding: str) -> Context:
+def _make_context(order: Decimal, delta: Fraction, rounding: str) -> Context:
     """Return a context that rounds this way, with digits for what cancels at extreme arguments."""
     digits = _DIGITS + 2 * max(abs(order.adjusted()), _magnitude(1 - delta))
     traps = [InvalidOperation, DivisionByZero, Overflow]

@@ -107,7 +107,7 @@ class BudgetExceeded(PrivetError):
 
     def __init__(self, asked: Fraction, left: Fraction, unit: str, account: str) -> None:
         self.asked, self.left, self.unit, self.account = asked, left, unit, account
-        wanted, there = _readable(asked), _readable(left)
+        wanted, there = _format_amount(asked), _format_amount(left)
         there = f"a little less than {there}" if there == wanted else there
         super().__init__(
             f"the budget of {account} does not allow this: asked {unit} {wanted}, left {unit} "
@@ -193,7 +193,7 @@ class MissingDependency(PrivetError, ImportError):
         super().__init__(f"{purpose} needs the package {package!r}: pip install 'privet[{extra}]'")
 
 
-def _readable(value: Fraction) -> str:
+def _format_amount(value: Fraction) -> str:
     """A short decimal, followed by the exact fraction where the decimal is not exact."""
     short = f"{float(value):.6g}"
     in_full = value.denominator < 10**9 and value != type(value)(short)

@@ -8,7 +8,13 @@ from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any, Literal, get_args
 
-from privet.budget import Cost, epsilon_for, parallel, sequential, written_fraction
+from privet.budget import (
+    Cost,
+    compose_in_parallel,
+    compose_sequentially,
+    epsilon_for,
+    parse_fraction,
+)
 from privet.checks import check_name
 from privet.errors import ParameterError, PrivetError
 from privet.schema import Schema
@@ -17,7 +23,7 @@ from privet.schema import Schema
 #: the same people.
 People = Literal["disjoint", "may-overlap", "same"]
 #: Statements of statements of statements are deep enough.
-MAX_DEPTH = 4
+MAX_STATEMENT_DEPTH = 4
 #: So many releases can be put together at most.
 MAX_RELEASES = 1000
 #: Fractions with many unlike denominators would add up to numbers that take forever.
@@ -190,20 +196,20 @@ class PrivacyStatement:
         if len(set(ids)) < len(ids):
             named = next(leaf for part in parts for leaf in part.leaves if ids.count(leaf.id) > 1)
             raise ParameterError(
-                f"the release {named.called} is given twice; each may be used once"
+                f"the release {named.display_name} is given twice; each may be used once"
             )
         if people == "disjoint":
             _refuse_one_table(parts)
-        if max(part.depth for part in parts) >= MAX_DEPTH:
+        if max(part.depth for part in parts) >= MAX_STATEMENT_DEPTH:
             raise ParameterError(
-                f"people is said in more than {MAX_DEPTH} ways, one inside the other; merge all "
+                f"people is said in more than {MAX_STATEMENT_DEPTH} ways, one inside the other; merge all "
                 "releases at once"
             )
         denominators = [
             amount.denominator
             for part in parts
             for leaf in part.leaves
-            for amount in leaf._amounts()
+            for amount in leaf._list_amounts()
         ]
         if math.lcm(*denominators).bit_length() > MAX_DENOMINATOR_BITS:
             raise ParameterError(
@@ -224,7 +230,7 @@ class PrivacyStatement:
             local=all(part.local for part in parts),
         )
 
-    def _amounts(self) -> list[Fraction]:
+    def _list_amounts(self) -> list[Fraction]:
         """All amounts of a single release."""
         costs = [charge.cost for charge in self.charges]
         listed = [*(cost.epsilon for cost in costs), *(cost.rho for cost in costs), self.delta]
@@ -246,7 +252,7 @@ class PrivacyStatement:
         return 1 + max(part.depth for part in self.parts) if self.parts else 0
 
     @property
-    def called(self) -> str:
+    def display_name(self) -> str:
         """The name of a single release, or the beginning of its id."""
         return repr(self.name) if self.name else self.id[:12]
 
@@ -257,7 +263,7 @@ class PrivacyStatement:
         """
         if self.parts:
             return self._composed(part.charged for part in self.parts)
-        return sequential(charge.cost for charge in self.charges)
+        return compose_sequentially(charge.cost for charge in self.charges)
 
     @property
     def promised(self) -> Cost:
@@ -270,7 +276,9 @@ class PrivacyStatement:
         )
 
     def _composed(self, costs: Iterable[Cost]) -> Cost:
-        return parallel(costs) if self.people == "disjoint" else sequential(costs)
+        return (
+            compose_in_parallel(costs) if self.people == "disjoint" else compose_sequentially(costs)
+        )
 
     @property
     def epsilon(self) -> float:
@@ -298,11 +306,9 @@ class PrivacyStatement:
         change += self._condition()
         if self.promised.epsilon is not None:
             locally = "locally " if self.local else ""
-            return (
-                f"{locally}{rounded_up(self.epsilon)}-differentially private with {whom} {change}"
-            )
-        pair = f"({rounded_up(self.epsilon)}, {float(self.delta or Fraction(1, 10**6)):.1g})"
-        rho = rounded_up(float(self.promised.rho))
+            return f"{locally}{format_rounded_up(self.epsilon)}-differentially private with {whom} {change}"
+        pair = f"({format_rounded_up(self.epsilon)}, {float(self.delta or Fraction(1, 10**6)):.1g})"
+        rho = format_rounded_up(float(self.promised.rho))
         return f"{pair}-differentially private with {whom} {change} (rho {rho})"
 
     @property
@@ -381,8 +387,8 @@ class PrivacyStatement:
                 Charge(
                     str(c["what"]),
                     Cost(
-                        None if c["epsilon"] is None else written_fraction(c["epsilon"]),
-                        written_fraction(c["rho"]),
+                        None if c["epsilon"] is None else parse_fraction(c["epsilon"]),
+                        parse_fraction(c["rho"]),
                     ),
                 )
                 for c in data["charges"]
@@ -399,19 +405,19 @@ class PrivacyStatement:
                 bool(data["person"]),
                 bool(data["private"]),
                 str(data["reason"]),
-                None if data["delta"] is None else written_fraction(data["delta"]),
+                None if data["delta"] is None else parse_fraction(data["delta"]),
                 tuple(str(note) for note in data["notes"]),
-                _text(data.get("id", "")),
-                _text(data.get("name", "")),
-                _text(data.get("account", "")),
-                _text(data.get("assumes", ""), 1000),
-                local=_local(data),
+                _check_text(data.get("id", "")),
+                _check_text(data.get("name", "")),
+                _check_text(data.get("account", "")),
+                _check_text(data.get("assumes", ""), 1000),
+                local=_is_local(data),
             )
         except (KeyError, TypeError, ValueError, AttributeError):
             raise PrivetError("the privacy statement is damaged") from None
 
 
-def rounded_up(value: float) -> str:
+def format_rounded_up(value: float) -> str:
     """Six significant digits, never less than the value: a promise is not rounded in its own
     favour.
     """
@@ -430,14 +436,14 @@ def _refuse_one_table(parts: Sequence[PrivacyStatement]) -> None:
         for account, leaf in accounts.items():
             if account in seen:
                 raise ParameterError(
-                    f"the releases {seen[account].called} and {leaf.called} were charged to one "
+                    f"the releases {seen[account].display_name} and {leaf.display_name} were charged to one "
                     "account, that of one table: people cannot "
                     "be 'disjoint', it must be 'may-overlap'"
                 )
         seen |= accounts
 
 
-def _local(data: Mapping[str, Any]) -> bool:
+def _is_local(data: Mapping[str, Any]) -> bool:
     """Whether people randomised their records; what they paid is then for a row replaced, and never
     for a column of people.
     """
@@ -447,7 +453,7 @@ def _local(data: Mapping[str, Any]) -> bool:
     return local
 
 
-def _text(value: object, most: int = 200) -> str:
+def _check_text(value: object, most: int = 200) -> str:
     if not isinstance(value, str) or len(value) > most:
         raise ValueError
     return value

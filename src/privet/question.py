@@ -125,10 +125,10 @@ class Question:
         by = [partition.by for partition in self.partitions if partition.by is not None]
         inside = f" by {', '.join(by[:4])}{', ...' if len(by) > 4 else ''}" if by else ""
         return (
-            f"class counts{inside}: {_plural(len(self.partitions), 'partition')}, "
-            f"{_plural(cells, 'cell')}"
+            f"class counts{inside}: {_format_count(len(self.partitions), 'partition')}, "
+            f"{_format_count(cells, 'cell')}"
         )
 
 
-def _plural(count: int, word: str) -> str:
+def _format_count(count: int, word: str) -> str:
     return f"{count} {word}" if count == 1 else f"{count} {word}s"

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 from numba import njit
 
-from privet.compiled import compiled
+from privet.compiled import compile_kernel
 from privet.routing import ATTRIBUTE, BLOCK, MOVES, ONE, PLACE
 
 
@@ -36,7 +36,7 @@ def walk(
         node[i] = (node[i] & PLACE) - first_end
 
 
-@compiled
+@compile_kernel
 def find_nodes(
     codes: Any,
     low: int,
@@ -56,7 +56,7 @@ def find_nodes(
             out[first + i] = node[i]
 
 
-@compiled
+@compile_kernel
 def add_values(
     codes: Any,
     low: int,

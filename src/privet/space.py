@@ -24,7 +24,7 @@ from privet.schema import Numeric, Schema
 MAX_BYTES = 1 << 30
 #: Numbers that drawing a tree may compute, whatever the rows.
 MAX_WORK = 1 << 32
-MAX_DEPTH = 12
+MAX_SPACE_DEPTH = 12
 MAX_SUBSETS = 20_000
 #: Threads that draw at once: each needs some memory of its own.
 MAX_THREADS = 4
@@ -75,7 +75,7 @@ class TreeSpace:
 
     def __post_init__(self) -> None:
         # What is checked is what is kept: plain numbers.
-        object.__setattr__(self, "depth", check_integer("depth", self.depth, 0, MAX_DEPTH))
+        object.__setattr__(self, "depth", check_integer("depth", self.depth, 0, MAX_SPACE_DEPTH))
         for name in ("split", "keep"):
             probability = check_real(name, getattr(self, name), least=0.001, most=0.999)
             object.__setattr__(self, name, probability)
@@ -88,7 +88,7 @@ class TreeSpace:
                 check_split(self.schema, one)
             if len(set(splits)) != len(splits):
                 raise QuestionError(f"{name} holds the same split twice")
-            most = widest(self.schema.n_classes, self.keep)
+            most = find_widest_split(self.schema.n_classes, self.keep)
             for one in splits:
                 if one.n_children > most:
                     raise QuestionError(
@@ -136,7 +136,7 @@ class TreeSpace:
                         child
                         for one in splits
                         if separates(mask, one)
-                        for child in children(mask, one)
+                        for child in child_masks(mask, one)
                     )
                     if len(after) > MAX_SUBSETS:
                         raise QuestionError(
@@ -161,13 +161,13 @@ class TreeSpace:
         # Attributes of a set are distinct.
         narrow = [a for a, p in enumerate(proper) if p]
         ends = [a for a, splits in enumerate(last) if splits]
-        n_sets = sum(_symmetric([1] * len(narrow), levels - 1))
+        n_sets = sum(_symmetric_polynomials([1] * len(narrow), levels - 1))
         counts = (
             n_classes
-            * sum(_symmetric([sizes[a] for a in narrow], levels - 1))
+            * sum(_symmetric_polynomials([sizes[a] for a in narrow], levels - 1))
             * (1 + sum(sizes[a] for a in ends))
         )
-        states = sum(_symmetric(proper, levels - 1))
+        states = sum(_symmetric_polynomials(proper, levels - 1))
         # A thread sums one table over subsets, attribute by attribute, and holds two of the stages.
         wide = {a: max(proper[a], sizes[a]) for a in narrow}
         largest = [
@@ -231,21 +231,21 @@ class TreeSpace:
         )
 
 
-def widest(n_classes: int, keep: float = 0.5) -> int:
+def find_widest_split(n_classes: int, keep: float = 0.5) -> int:
     """The most children that a split may have, so that no product over leaves comes near the end of
     floating point.
     """
     return min(MAX_APART, int(MAX_LOG_PRODUCT / math.log(n_classes / (1 - keep))))
 
 
-def children(mask: BitMask, split: Split) -> list[BitMask]:
+def child_masks(mask: BitMask, split: Split) -> list[BitMask]:
     """The sets of values that the children of a split leave possible; empty ones are left out."""
     return [mask & part for part in split.masks if mask & part]
 
 
 def separates(mask: BitMask, split: Split) -> bool:
     """Whether a split tells apart values that are still possible."""
-    return len(children(mask, split)) > 1
+    return len(child_masks(mask, split)) > 1
 
 
 # -- public ways to split --------------------------------------------------------------------------
@@ -257,24 +257,24 @@ def all_splits(schema: Schema) -> list[Split]:
     """
     found = []
     for name in schema.names:
-        found += apart(schema, name)
+        found += multiway_splits(schema, name)
         found += (
-            grouped(schema, name) + thresholds(schema, name)
-            if _ordered(schema, name)
-            else one_against_rest(schema, name)
+            grouped_splits(schema, name) + threshold_splits(schema, name)
+            if _is_ordered(schema, name)
+            else one_against_rest_splits(schema, name)
         )
-    return _distinct(found)
+    return _drop_duplicate_splits(found)
 
 
 def binary_and_coarse_splits(schema: Schema) -> list[Split]:
     """As :func:`all_splits`, without all values apart where the attribute is ordered."""
     found = []
     for name in schema.names:
-        if _ordered(schema, name):
-            found += grouped(schema, name) + thresholds(schema, name)
+        if _is_ordered(schema, name):
+            found += grouped_splits(schema, name) + threshold_splits(schema, name)
         else:
-            found += apart(schema, name) + one_against_rest(schema, name)
-    return _distinct(found)
+            found += multiway_splits(schema, name) + one_against_rest_splits(schema, name)
+    return _drop_duplicate_splits(found)
 
 
 def coarse_splits(schema: Schema) -> list[Split]:
@@ -284,23 +284,23 @@ def coarse_splits(schema: Schema) -> list[Split]:
     found = []
     for name in schema.names:
         found += (
-            (grouped(schema, name) or thresholds(schema, name))
-            if _ordered(schema, name)
-            else apart(schema, name)
+            (grouped_splits(schema, name) or threshold_splits(schema, name))
+            if _is_ordered(schema, name)
+            else multiway_splits(schema, name)
         )
-    return _distinct(found)
+    return _drop_duplicate_splits(found)
 
 
-def apart(schema: Schema, name: str) -> list[Split]:
+def multiway_splits(schema: Schema, name: str) -> list[Split]:
     """All values of an attribute apart, unless there are too many."""
     return (
         [Split.multiway(schema, name)]
-        if schema.attributes[name].size <= widest(schema.n_classes)
+        if schema.attributes[name].size <= find_widest_split(schema.n_classes)
         else []
     )
 
 
-def one_against_rest(schema: Schema, name: str) -> list[Split]:
+def one_against_rest_splits(schema: Schema, name: str) -> list[Split]:
     """Each value of an attribute against the others, unless there are too many."""
     size = schema.attributes[name].size
     return (
@@ -308,7 +308,7 @@ def one_against_rest(schema: Schema, name: str) -> list[Split]:
     )
 
 
-def thresholds(schema: Schema, name: str) -> list[Split]:
+def threshold_splits(schema: Schema, name: str) -> list[Split]:
     """Every threshold of an ordered attribute (evenly chosen ones of very many); missing entries
     are a child of their own.
     """
@@ -321,7 +321,7 @@ def thresholds(schema: Schema, name: str) -> list[Split]:
     ]
 
 
-def grouped(schema: Schema, name: str) -> list[Split]:
+def grouped_splits(schema: Schema, name: str) -> list[Split]:
     """Four and eight groups of neighbouring bins, where there are more bins than that; missing
     entries apart.
     """
@@ -333,7 +333,7 @@ def grouped(schema: Schema, name: str) -> list[Split]:
     ]
 
 
-def _ordered(schema: Schema, name: str) -> bool:
+def _is_ordered(schema: Schema, name: str) -> bool:
     return isinstance(schema.attributes[name], Numeric)
 
 
@@ -343,18 +343,18 @@ def _bins_and_missing(schema: Schema, name: str) -> tuple[int, int]:
     return attribute.size - missing, missing
 
 
-def _distinct(splits: Iterable[Split]) -> list[Split]:
+def _drop_duplicate_splits(splits: Iterable[Split]) -> list[Split]:
     """Without splits that say the same, or nothing."""
     seen: dict[tuple[str, frozenset[BitMask]], Split] = {}
     for one in splits:
         if one.n_children > 1:
             seen.setdefault(
-                (one.attribute, frozenset(children((1 << len(one.branch)) - 1, one))), one
+                (one.attribute, frozenset(child_masks((1 << len(one.branch)) - 1, one))), one
             )
     return list(seen.values())
 
 
-def _symmetric(values: Sequence[int], order: int) -> list[int]:
+def _symmetric_polynomials(values: Sequence[int], order: int) -> list[int]:
     """The elementary symmetric polynomials of the values, from order 0 to this one."""
     sums = [1] + [0] * order
     for value in values:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 
-def visible(text: str) -> str:
+def escape_invisible(text: str) -> str:
     """Without anything that would break a line or turn its direction: such characters are shown as
     their escapes.
     """
@@ -13,6 +13,6 @@ def visible(text: str) -> str:
     )
 
 
-def shortened(text: str, length: int) -> str:
+def shorten(text: str, length: int) -> str:
     """At most so many characters; an ellipsis stands for the rest."""
     return text if len(text) <= length else text[: length - 1].rstrip() + "…"

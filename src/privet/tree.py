@@ -148,10 +148,10 @@ def node_counts(cells: Cells, leaf_counts: npt.NDArray[Any]) -> Floats:
     counts = np.zeros((len(cells.attribute), cells.schema.n_classes))
     leaves = np.flatnonzero(cells.cell >= 0)
     counts[leaves] = np.asarray(leaf_counts)[cells.cell[leaves]]
-    return summed_upwards(cells, counts)
+    return sum_upwards(cells, counts)
 
 
-def summed_upwards(cells: Cells, values: Floats) -> Floats:
+def sum_upwards(cells: Cells, values: Floats) -> Floats:
     """Values of the nodes, each plus those of all nodes below it."""
     total = np.array(values, dtype=np.float64)
     for nodes in cells.levels[:0:-1]:

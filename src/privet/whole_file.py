@@ -11,7 +11,7 @@ from pathlib import Path
 
 
 @contextmanager
-def whole_file(path: str | PathLike[str]) -> Iterator[Path]:
+def atomic_file(path: str | PathLike[str]) -> Iterator[Path]:
     """Where to write: a new file beside ``path``, which durably takes its name when the block ends
     well, and is removed otherwise.
 
@@ -36,9 +36,9 @@ def whole_file(path: str | PathLike[str]) -> Iterator[Path]:
     flush_folder(target.parent)
 
 
-def write_whole(path: str | PathLike[str], data: bytes) -> None:
+def write_atomically(path: str | PathLike[str], data: bytes) -> None:
     """Write a file as a whole or not at all."""
-    with whole_file(path) as partial:
+    with atomic_file(path) as partial:
         partial.write_bytes(data)
 
 

@@ -17,7 +17,7 @@ import pytest
 
 import privet as pv
 from privet.audit import World, audit, audit_subject, pairs_of
-from privet.audit.releases import guarded, updated
+from privet.audit.releases import make_curator, release_updated_model
 from privet.mechanisms import laplace, response
 from privet.mechanisms.gibbs import slack
 from privet.mechanisms.randomness import Bits
@@ -135,7 +135,7 @@ def test_a_domain_learnt_from_the_rows_is_caught(bits: Bits) -> None:
 @pytest.mark.slow
 def test_people_in_two_batches_that_are_said_to_be_disjoint_are_caught(bits: Bits) -> None:
     """Each batch costs 1 and has the person in it; the statement says 1, and should say 2."""
-    release = updated("disjoint", (0, 1))
+    release = release_updated_model("disjoint", (0, 1))
     promised = release(family("nobody else").other, Fraction(2), bits).epsilon
     assert promised == 1
     found = audit(
@@ -151,7 +151,7 @@ def test_a_promise_for_a_row_is_none_for_a_person_of_several(bits: Bits) -> None
     (pair,) = pairs_of(rows_per_person=3, alone=True)
 
     def run(world: World) -> Any:
-        return guarded(world, Fraction(1), bits).size(1)
+        return make_curator(world, Fraction(1), bits).size(1)
 
     found = audit(run, pair, 1.0, 800)
     assert found.verdict == "violated"

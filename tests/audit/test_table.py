@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from privet.audit import SUBJECTS, AuditResult, Line, audit_table, judged_together, lines_of
-from privet.audit.report import COLUMNS, page, seen, summary, words_of
+from privet.audit.report import COLUMNS, describe_event, format_row, render_page, summarize_results
 from privet.errors import ParameterError
 
 ONE = AuditResult(
@@ -49,7 +49,7 @@ def test_the_more_lines_the_more_it_takes(hits, other_hits, lines):
 
 
 def test_a_line_has_a_word_for_every_column_and_bounds_are_rounded_down():
-    words = dict(zip(COLUMNS, words_of(replace(ONE, hits=(500, 300), delta=0.01)), strict=True))
+    words = dict(zip(COLUMNS, format_row(replace(ONE, hits=(500, 300), delta=0.01)), strict=True))
     bound = replace(ONE, hits=(500, 300), delta=0.01).bound
     assert words["claimed epsilon"] == "1 (delta 0.01)"
     assert float(words["audited lower bound"]) <= bound < float(words["audited lower bound"]) + 0.01
@@ -59,13 +59,16 @@ def test_a_line_has_a_word_for_every_column_and_bounds_are_rounded_down():
 
 def test_the_page_says_what_was_run_and_seen():
     found = judged_together([ONE, replace(ONE, subject="other", hits=(500, 300))])
-    text = page(found, "privet audit count other")
+    text = render_page(found, "privet audit count other")
     assert "Made by `privet audit count other`" in text
-    assert f"- {seen(found[0])}" in text
+    assert f"- {describe_event(found[0])}" in text
     assert "in 780 of 1,000 runs against 210, sum is at least 1; worlds: nobody else" in text
     assert len([line for line in text.splitlines() if line.startswith("|")]) == 4
-    assert summary(judged_together([ONE] * 50))[-1] == "In doubt, and to be run again alone: count."
-    assert "1 violated" in summary([ONE])[0]
+    assert (
+        summarize_results(judged_together([ONE] * 50))[-1]
+        == "In doubt, and to be run again alone: count."
+    )
+    assert "1 violated" in summarize_results([ONE])[0]
 
 
 def test_lines_are_for_those_who_are_promised_anything():

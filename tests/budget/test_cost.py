@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from privet.budget import NOTHING, Cost, parallel, sequential
+from privet.budget import NOTHING, Cost, compose_in_parallel, compose_sequentially
 from privet.errors import ParameterError, PrivacyError
 from privet.schema import Categorical, Schema
 
@@ -37,7 +37,7 @@ def test_both_currencies_of_a_mechanism(epsilon: Fraction) -> None:
 
 @given(costs, costs, costs)
 def test_sequential_composition_is_a_sum(a: Cost, b: Cost, c: Cost) -> None:
-    assert (a + b) + c == a + (b + c) == sequential([a, b, c])
+    assert (a + b) + c == a + (b + c) == compose_sequentially([a, b, c])
     assert a + b == b + a
     assert a + NOTHING == a
     assert (a + b).rho == a.rho + b.rho
@@ -46,15 +46,20 @@ def test_sequential_composition_is_a_sum(a: Cost, b: Cost, c: Cost) -> None:
 
 @given(costs, costs, costs)
 def test_parallel_composition_is_a_maximum(a: Cost, b: Cost, c: Cost) -> None:
-    assert parallel([a, a]) == parallel([a, NOTHING]) == a
-    assert parallel([a, b]) == parallel([b, a])
-    assert parallel([parallel([a, b]), c]) == parallel([a, b, c])
-    assert at_most(a, parallel([a, b]))
-    assert at_most(parallel([a, b]), a + b)
+    assert compose_in_parallel([a, a]) == compose_in_parallel([a, NOTHING]) == a
+    assert compose_in_parallel([a, b]) == compose_in_parallel([b, a])
+    assert compose_in_parallel([compose_in_parallel([a, b]), c]) == compose_in_parallel([a, b, c])
+    assert at_most(a, compose_in_parallel([a, b]))
+    assert at_most(compose_in_parallel([a, b]), a + b)
 
 
 def test_nothing_costs_nothing() -> None:
-    assert sequential([]) == parallel([]) == NOTHING == Cost(Fraction(0), Fraction(0))
+    assert (
+        compose_sequentially([])
+        == compose_in_parallel([])
+        == NOTHING
+        == Cost(Fraction(0), Fraction(0))
+    )
 
 
 @given(costs, st.integers(1, 50))

@@ -11,7 +11,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from privet.budget import exact, exact_epsilon
+from privet.budget import parse_epsilon, parse_exact
 from privet.errors import ParameterError, PrivacyError
 
 
@@ -36,25 +36,29 @@ from privet.errors import ParameterError, PrivacyError
     ],
 )
 def test_what_a_person_means(value: object, meant: object) -> None:
-    read = exact("epsilon", value)
+    read = parse_exact("epsilon", value)
     assert read == meant
     assert type(read) is Fraction
     assert type(read.numerator) is int
 
 
 def test_ten_tenths_are_one() -> None:
-    assert sum(exact("epsilon", 0.1) for _ in range(10)) == 1
+    assert sum(parse_exact("epsilon", 0.1) for _ in range(10)) == 1
 
 
 @given(st.floats(1e-100, 1e100))
 def test_a_float_is_the_shortest_decimal_that_denotes_it(value: float) -> None:
-    assert exact("epsilon", value) == Fraction(repr(value)) == exact("epsilon", np.float64(value))
-    assert float(exact("epsilon", value)) == value
+    assert (
+        parse_exact("epsilon", value)
+        == Fraction(repr(value))
+        == parse_exact("epsilon", np.float64(value))
+    )
+    assert float(parse_exact("epsilon", value)) == value
 
 
 @given(st.fractions(min_value=Fraction(1, 10**6), max_value=10**6, max_denominator=10**6))
 def test_a_fraction_survives_its_text(value: Fraction) -> None:
-    assert exact("epsilon", str(value)) == exact("epsilon", value) == value
+    assert parse_exact("epsilon", str(value)) == parse_exact("epsilon", value) == value
 
 
 @pytest.mark.parametrize("zero", [False, True])
@@ -115,7 +119,7 @@ def test_a_fraction_survives_its_text(value: Fraction) -> None:
 )
 def test_what_is_no_amount_is_refused_by_name(value: object, zero: bool) -> None:
     with pytest.raises(ParameterError, match=r"^delta must be a finite number"):
-        exact("delta", value, zero=zero)
+        parse_exact("delta", value, zero=zero)
 
 
 @pytest.mark.parametrize(
@@ -125,14 +129,14 @@ def test_what_is_no_amount_is_refused_by_name(value: object, zero: bool) -> None
 )
 def test_an_amount_of_hundreds_of_digits_is_refused(value: object) -> None:
     with pytest.raises(ParameterError, match="delta must be a number of at most 120 digits"):
-        exact("delta", value, zero=True)
+        parse_exact("delta", value, zero=True)
 
 
 @pytest.mark.parametrize("value", [0, 0.0, -0.0, "0", "0/5", Decimal(0), Fraction(0), np.int64(0)])
 def test_zero_is_taken_only_where_it_is_allowed(value: object) -> None:
-    assert exact("epsilon", value, zero=True) == 0
+    assert parse_exact("epsilon", value, zero=True) == 0
     with pytest.raises(ParameterError, match="above zero"):
-        exact("epsilon", value)
+        parse_exact("epsilon", value)
 
 
 @pytest.mark.parametrize(
@@ -150,13 +154,13 @@ def test_what_only_looks_like_a_number_is_refused(
     value: object, raises: type, request: pytest.FixtureRequest
 ) -> None:
     with pytest.raises(ParameterError):
-        exact("epsilon", value)
+        parse_exact("epsilon", value)
 
 
 @pytest.mark.parametrize("value", [math.inf, np.float64("inf"), Decimal("inf")])
 def test_infinity_means_no_noise_and_says_so(value: object) -> None:
     with pytest.raises(PrivacyError, match="epsilon = inf means no noise"):
-        exact_epsilon("epsilon", value)
+        parse_epsilon("epsilon", value)
 
 
 def test_a_fraction_survives_its_own_text():
@@ -164,7 +168,7 @@ def test_a_fraction_survives_its_own_text():
     sent texts.
     """
     long = Fraction(10**100 + 1, 10**101 + 7)
-    assert exact("epsilon", str(long)) == exact("epsilon", long) == long
+    assert parse_exact("epsilon", str(long)) == parse_exact("epsilon", long) == long
     for refused in ("1" * 61, f"{'1' * 131}/3", f"1/{'3' * 131}", f"{'9' * 130}/7"):
         with pytest.raises(ParameterError, match="epsilon must be"):
-            exact("epsilon", refused)
+            parse_exact("epsilon", refused)

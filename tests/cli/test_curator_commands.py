@@ -11,12 +11,12 @@ import pytest
 
 from privet.budget import Budget, Cost
 from privet.ledger import Receipt
-from privet.service.home import Home
+from privet.service.home import ServiceState
 from tests.cli.conftest import Run
 
 
 @pytest.fixture
-def home(privet: Run, nursery: Path) -> Home:
+def home(privet: Run, nursery: Path) -> ServiceState:
     """A home with the nursery table, Ada and Bob."""
     assert privet("curator", "init").code == 0
     table, schema = nursery / "nursery.csv", nursery / "nursery.schema.json"
@@ -29,10 +29,10 @@ def home(privet: Run, nursery: Path) -> Home:
     for name in ("ada", "bob"):
         assert privet("curator", "analyst", "add", name).code == 0
         assert privet("curator", "grant", name, "people", "--epsilon", "2").code == 0
-    return Home.open("curator")
+    return ServiceState.open("curator")
 
 
-def test_tokens_are_shown_once(privet: Run, home: Home) -> None:
+def test_tokens_are_shown_once(privet: Run, home: ServiceState) -> None:
     ran = privet("curator", "analyst", "add", "eve")
     found = re.search(r"shown this once: (privet_\S{40,})", ran.out)
     assert found is not None
@@ -52,7 +52,7 @@ def test_tokens_are_shown_once(privet: Run, home: Home) -> None:
 
 
 def test_a_data_set_has_one_budget_and_a_place_that_means_the_same_everywhere(
-    privet: Run, home: Home, nursery: Path
+    privet: Run, home: ServiceState, nursery: Path
 ) -> None:
     assert home.ledger.cap("people") == Budget(3)
     assert Path(home.accounts.dataset("people").place).is_absolute()
@@ -110,7 +110,7 @@ def test_a_data_set_has_one_budget_and_a_place_that_means_the_same_everywhere(
     ],
 )
 def test_what_is_wrong_is_said_and_changes_nothing(
-    privet: Run, home: Home, nursery: Path, arguments: tuple[str, ...], said: str
+    privet: Run, home: ServiceState, nursery: Path, arguments: tuple[str, ...], said: str
 ) -> None:
     places = {"TABLE": str(nursery / "nursery.csv"), "SCHEMA": str(nursery / "nursery.schema.json")}
     before = (len(list(home.ledger.journal())), home.accounts.datasets(), home.accounts.grants())
@@ -124,7 +124,7 @@ def test_what_is_wrong_is_said_and_changes_nothing(
     ) == before
 
 
-def test_a_grant_has_a_budget_and_an_end(privet: Run, home: Home) -> None:
+def test_a_grant_has_a_budget_and_an_end(privet: Run, home: ServiceState) -> None:
     assert (
         "until 2099-05-01T00:00"
         in privet("curator", "grant", "ada", "people", "-e", "1/3", "--until", "2099-05-01").out
@@ -139,13 +139,13 @@ def test_a_grant_has_a_budget_and_an_end(privet: Run, home: Home) -> None:
     )
 
 
-def test_revoking_says_what(privet: Run, home: Home) -> None:
+def test_revoking_says_what(privet: Run, home: ServiceState) -> None:
     assert "may no longer ask ('people')\n" in privet("curator", "revoke", "ada", "people").out
     assert [grant.analyst for grant in home.accounts.grants()] == ["bob"]
     assert "the token has ended" in privet("curator", "revoke", "ada").out
 
 
-def charge(home: Home, key: str, answered: bool = True) -> str:
+def charge(home: ServiceState, key: str, answered: bool = True) -> str:
     entry = home.ledger.charge(
         "people", "ada", Cost.pure("1/10"), "number of rows", key=key, request=key
     )
@@ -154,7 +154,9 @@ def charge(home: Home, key: str, answered: bool = True) -> str:
     return str(Receipt(home.ledger.identity, entry.number, entry.hash))
 
 
-def test_the_ledger_marks_what_was_charged_and_never_answered(privet: Run, home: Home) -> None:
+def test_the_ledger_marks_what_was_charged_and_never_answered(
+    privet: Run, home: ServiceState
+) -> None:
     charge(home, "one")
     charge(home, "two", answered=False)
     shown = privet("curator", "ledger").out
@@ -167,7 +169,7 @@ def test_the_ledger_marks_what_was_charged_and_never_answered(privet: Run, home:
     assert privet("curator", "ledger", "--analyst", "bob", "--json").out == ""
 
 
-def test_verify_finds_what_was_changed(privet: Run, home: Home) -> None:
+def test_verify_finds_what_was_changed(privet: Run, home: ServiceState) -> None:
     receipts = [charge(home, key) for key in ("one", "two", "three")]
     Path("receipts.txt").write_text("\n".join(receipts) + "\n")
     ran = privet("curator", "verify", "--receipt", "receipts.txt", "--receipt", receipts[0])
@@ -195,7 +197,7 @@ def test_verify_finds_what_was_changed(privet: Run, home: Home) -> None:
     )
 
 
-def test_a_witness_on_another_disk(privet: Run, home: Home) -> None:
+def test_a_witness_on_another_disk(privet: Run, home: ServiceState) -> None:
     charge(home, "one")
     assert privet("curator", "verify", "--witness", "other").code == 0
     assert Path("other").read_text().startswith("privet-receipt-1.")

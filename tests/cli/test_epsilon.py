@@ -19,7 +19,7 @@ import pytest
 from sklearn.isotonic import IsotonicRegression
 
 import privet as pv
-from privet.explain.wording import CAVEATS, SOURCES, number, percent
+from privet.explain.wording import CAVEATS, SOURCES, format_number, format_percent
 
 Run = Callable[..., Any]
 PAGE = Path(__file__).parents[2] / "docs" / "how-to" / "choose-epsilon.md"
@@ -459,7 +459,7 @@ def test_what_is_refused(privet: Run, asked: tuple[str, ...], told: str) -> None
     ],
 )
 def test_percentages(value: float, shown: str) -> None:
-    assert percent(value) == shown
+    assert format_percent(value) == shown
 
 
 @pytest.mark.parametrize(
@@ -475,8 +475,8 @@ def test_percentages(value: float, shown: str) -> None:
 def test_numbers_are_shown_with_three_digits_or_all_before_the_point(
     value: float, shown: str
 ) -> None:
-    assert number(value) == shown
-    assert number(math.inf) == percent(math.inf) == "no bound"
+    assert format_number(value) == shown
+    assert format_number(math.inf) == format_percent(math.inf) == "no bound"
 
 
 def test_the_page_shows_what_is_printed(privet: Run) -> None:

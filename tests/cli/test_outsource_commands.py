@@ -273,7 +273,7 @@ class TestServed:
     def test_a_key_with_something_still_sealed_by_it_is_not_retired(
         self, privet: Run, served: str
     ) -> None:
-        KeyRing.read("k").rotated().write("k", over=True)  # made, but nothing was sealed anew
+        KeyRing.read("k").add_fresh_key().write("k", over=True)  # made, but nothing was sealed anew
         ran = privet("outsource", "key", "retire", "k", served)
         assert (ran.code, "still sealed with an older key" in ran.err) == (2, True)
         assert len(KeyRing.read("k").keys) == 2

@@ -36,7 +36,7 @@ from privet.errors import (
 from privet.ledger import Ledger, MemoryLedger, SQLiteLedger
 from privet.ledger.keyed import KeyedLedger
 from privet.publish import Randomizer, local_curator
-from privet.queries import Load, Price, Query, checked, queries
+from privet.queries import Load, Price, Query, check_query, queries
 from privet.queries.base import MAX_WORDS, question_in_words, read_answer
 from privet.queries.json_shapes import Amount
 from privet.queries.kinds import AnyKind, Draws, Measures, Selects, SharesNoise
@@ -89,12 +89,14 @@ class Case:
 
     make: Make
     curator: type[Curator] = Curator
-    answered: Callable[[KeyedLedger, Callable[[], bytes]], Recorded | None] = recorded.answered
-    replayed: Callable[[KeyedLedger], Recorded | None] = recorded.replayed
+    answered: Callable[[KeyedLedger, Callable[[], bytes]], Recorded | None] = (
+        recorded.answer_and_record
+    )
+    replayed: Callable[[KeyedLedger], Recorded | None] = recorded.replay_answer
 
     def query(self, schema: Schema = SCHEMA) -> Query[Any]:
         """The query, checked and plain."""
-        return checked(self.make(schema), schema)
+        return check_query(self.make(schema), schema)
 
     def over(
         self,
@@ -284,7 +286,7 @@ def answered_once(case: Case) -> None:
             nonlocal attempts
             attempts += 1
             own = attempts
-            answer = curator.charging(view).ask(query, EPSILON)
+            answer = curator.with_ledger(view).ask(query, EPSILON)
             meanwhile()
             return json.dumps({"attempt": own, **answer.to_json()}).encode()
 
@@ -331,7 +333,7 @@ def survives_json(case: Case) -> None:
         for price in prices(query):
             body = travelled({**Price.of(**price).to_json(), **query.to_json()})
             check_body(query, body)
-            back = checked(type(query).from_json(schema, body), schema)
+            back = check_query(type(query).from_json(schema, body), schema)
             assert type(back) is type(query)
             assert back.to_json() == query.to_json()
             assert (back.describe(), back.kind, back.load) == (
@@ -681,7 +683,7 @@ def described(case: Case) -> None:
     assert told
     assert told.isprintable()
     assert len(told) < 300
-    words = question_in_words(checked(query, SCHEMA))
+    words = question_in_words(check_query(query, SCHEMA))
     assert words == "" or words.isprintable()
     assert len(words) <= MAX_WORDS
     for rows in ([], ROWS):

@@ -16,7 +16,7 @@ from privet.curator.digest import Identified, digest_of, facts_of
 from privet.leaves import Batch, Evidence
 from privet.model import Model
 from privet.privacy import Charge, PrivacyStatement
-from privet.queries import Confusion, RowScore, checked, queries
+from privet.queries import Confusion, RowScore, check_query, queries
 from privet.question import Partition, Question
 from privet.space import TreeSpace
 from privet.tree import Tree
@@ -94,7 +94,7 @@ PARTS = [
 
 
 def digest(query, epsilon="1/2", rho=None):
-    return digest_of((["who"], facts_of(checked(query, SCHEMA), epsilon, rho)))[:32]
+    return digest_of((["who"], facts_of(check_query(query, SCHEMA), epsilon, rho)))[:32]
 
 
 def test_every_query_is_recognised_by_what_was_written_down():

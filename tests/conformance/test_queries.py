@@ -22,14 +22,14 @@ from privet.errors import (
     PrivetError,
     QuestionError,
 )
-from privet.queries import Count, CountBy, checked, queries
+from privet.queries import Count, CountBy, check_query, queries
 from privet.queries.kinds import Draws, Measures, Selects, SharesNoise
 from privet.remote.curator import RemoteCurator
 from privet.remote.session import Session
 from privet.remote.transport import Link
 from privet.service.app import create_app
-from privet.service.desk import Desk
-from privet.service.home import Home
+from privet.service.desk import RequestHandlers
+from privet.service.home import ServiceState
 from privet.service.limits import Limits
 from tests.conformance.asked import ASKED, EXAMPLES, FOR_ANALYSTS, ROWS, SCHEMA, seeded
 from tests.conformance.check_query import (
@@ -106,7 +106,7 @@ class Service:
         columns["ill"] = [SCHEMA.classes[row[-1]] for row in ROWS]
         self.table = folder / "people.parquet"
         pd.DataFrame(columns).to_parquet(self.table)
-        self.home, _ = Home.make(folder / "curator")
+        self.home, _ = ServiceState.make(folder / "curator")
         self.home.accounts.add_dataset("people", str(self.table), SCHEMA)
         self.home.ledger.open_cap("people", Budget(rho=10_000))
         self.token = self.home.accounts.add_analyst("ada")
@@ -148,7 +148,7 @@ def service(tmp_path_factory):
         return Curator.over(Through(source), dataset.schema, bits=seeded(7), **account)
 
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(Desk, "_curator", seeded_curator)
+        patch.setattr(RequestHandlers, "_curator", seeded_curator)
         made = Service(tmp_path_factory.mktemp("service"))
         with made.client:
             yield made
@@ -338,15 +338,15 @@ class Elusive(int):
 )
 def test_what_cannot_be_counted_by_is_refused_in_words(by, where, message):
     with pytest.raises(QuestionError, match=message):
-        checked(CountBy(by, where), SCHEMA)
+        check_query(CountBy(by, where), SCHEMA)
 
 
 def test_a_number_that_pretends_to_be_two_is_counted_once():
-    query = checked(CountBy("colour", {"colour": [Elusive(1), Elusive(1)]}), SCHEMA)
+    query = check_query(CountBy("colour", {"colour": [Elusive(1), Elusive(1)]}), SCHEMA)
     assert query.kind.shapes == ((1, 3),)
 
 
 @pytest.mark.parametrize("cells", ["x", [3], [["colour"]], 7])
 def test_cells_that_are_none_are_refused_in_words(cells):
     with pytest.raises(PrivetError):
-        checked(Count(cells), SCHEMA)
+        check_query(Count(cells), SCHEMA)

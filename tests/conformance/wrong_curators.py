@@ -11,14 +11,14 @@ from privet.curator import Curator
 from privet.curator.recorded import Recorded
 from privet.errors import PrivetError, TableError
 from privet.ledger.keyed import KeyedLedger
-from privet.queries import Answer, Price, checked
+from privet.queries import Answer, Price, check_query
 
 
 class ReadsFirst(Curator):
     """Rows are read, and then the charge is made."""
 
     def ask(self, query, epsilon=None, *, rho=None):
-        asked = checked(query, self.schema)
+        asked = check_query(query, self.schema)
         price = Price.of(epsilon, rho)
         cost = asked.kind.cost(price)
         exact = self._inside(lambda: asked.exact(self._source))

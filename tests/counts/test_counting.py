@@ -106,7 +106,7 @@ def any_tree(schema, draw, n_splits, *, partial=False):
 def ways_of(question, n_rows=10**6, weighted=False):
     """How the partitions are counted, by the name of the way."""
     found = {}
-    for way in ways._ways(question, n_rows, weighted):
+    for way in ways._plan_counting(question, n_rows, weighted):
         found |= {p: type(way).__name__.strip("_") for parts in way._parts for p in parts}
     return [found[p] for p in range(len(question.partitions))]
 

@@ -17,7 +17,7 @@ from hypothesis import strategies as st
 
 from privet.counts import duckdb_source, kept
 from privet.counts.base import Division
-from privet.counts.kept import NOBODY, KeptRows, kept_rows
+from privet.counts.kept import NOBODY, KeptRows, keep_rows
 from privet.counts.open import open_table
 from privet.errors import TableError
 from privet.schema import Categorical, Schema
@@ -74,7 +74,7 @@ def counted(blocks) -> Counter:
 def test_what_is_kept_comes_back_whole_and_in_parts(schema, sizes, n_parts, key):
     blocks = [rows_of(schema, n, seed) for seed, n in enumerate(sizes)]
     truth = counted((codes, classes, []) for codes, classes, _ in blocks)
-    rows = kept_rows(schema, blocks)
+    rows = keep_rows(schema, blocks)
     assert counted(rows.blocks()) == truth
     parts = [counted(rows.part(Division(n_parts, key), part)) for part in range(n_parts)]
     assert sum(parts, Counter()) == truth
@@ -83,7 +83,7 @@ def test_what_is_kept_comes_back_whole_and_in_parts(schema, sizes, n_parts, key)
 
 
 def test_equal_rows_of_a_small_domain_are_kept_once():
-    rows = kept_rows(SMALL, [rows_of(SMALL, 5000, seed) for seed in range(3)])
+    rows = keep_rows(SMALL, [rows_of(SMALL, 5000, seed) for seed in range(3)])
     (block,) = rows.blocks()
     assert block[0].shape == (2, 30)
     assert block[2].sum() == 15_000
@@ -95,7 +95,7 @@ def test_every_row_is_drawn_for_itself(schema):
     deviations of 52.
     """
     codes, classes = np.zeros((2, 12_000), dtype=np.uint16), np.zeros(12_000, dtype=np.uint8)
-    rows = kept_rows(schema, [(codes, classes, NOBODY)])
+    rows = keep_rows(schema, [(codes, classes, NOBODY)])
     taken = [sum(counted(rows.part(Division(3, b"k" * 32), part)).values()) for part in range(3)]
     assert all(abs(n - 4000) < 312 for n in taken)
     assert len({*taken}) > 1, "an even split is not a random one"
@@ -128,7 +128,7 @@ def test_a_person_is_in_one_part_whatever_the_block():
 
 def test_no_file_can_be_found(tmp_path, monkeypatch):
     monkeypatch.setattr(tempfile, "tempdir", str(tmp_path))
-    rows = kept_rows(WIDE, [rows_of(WIDE, 100)])
+    rows = keep_rows(WIDE, [rows_of(WIDE, 100)])
     assert list(tmp_path.iterdir()) == []
     assert len(list(rows.blocks())) == 1
     rows.close()
@@ -143,7 +143,7 @@ def test_rows_that_cannot_be_kept_are_forgotten(monkeypatch):
         raise TableError("the table is gone")
 
     with pytest.raises(TableError, match="gone"):
-        kept_rows(WIDE, broken())
+        keep_rows(WIDE, broken())
     assert len(closed) == 1
 
 
@@ -160,7 +160,7 @@ def test_the_message_of_a_full_disk_tells_what_to_do():
 
 
 def test_threads_read_the_same_rows():
-    rows = kept_rows(WIDE, [rows_of(WIDE, 2000, seed) for seed in range(8)])
+    rows = keep_rows(WIDE, [rows_of(WIDE, 2000, seed) for seed in range(8)])
     truth, found = counted(rows.blocks()), []
     threads = [
         threading.Thread(target=lambda: found.append(counted(rows.blocks()))) for _ in range(4)

@@ -11,7 +11,7 @@ import pandas as pd
 import pytest
 
 from privet.cells import Cell, Cells, Condition, Split
-from privet.counts.local import MOST_COUNT, Response, boxes_of_cells, boxes_of_nodes, whole_counts
+from privet.counts.local import MOST_COUNT, Response, boxes_of_cells, boxes_of_nodes, round_counts
 from privet.counts.memory import MemorySource
 from privet.curator.local import LocalCurator
 from privet.errors import QuestionError
@@ -259,4 +259,4 @@ def test_a_set_of_values_of_several_boxes_is_counted_as_the_boxes_cut_to_it():
 
 def test_what_a_report_weighs_is_cut_and_not_wrapped_around():
     huge = np.array([1e19, -1e19, 2.5, -1.6, 1e300])
-    assert whole_counts(huge).tolist() == [MOST_COUNT, -MOST_COUNT, 2, -2, MOST_COUNT]
+    assert round_counts(huge).tolist() == [MOST_COUNT, -MOST_COUNT, 2, -2, MOST_COUNT]

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from privet.counts.marginals import BLOCK, Marginals
+from privet.counts.marginals import MARGINAL_BLOCK, Marginals
 
 SIZES, CLASSES = (3, 1, 5, 2), 3
 SETS = [(), (0,), (2,), (0, 2), (1, 3), (0, 1, 2, 3), (0, 2)]
@@ -39,7 +39,9 @@ def test_tables_equal_numpys(n, dtype):
     check(found, *rows)
 
 
-@pytest.mark.parametrize("n", [BLOCK - 1, BLOCK, BLOCK + 1, 2 * BLOCK + 7])
+@pytest.mark.parametrize(
+    "n", [MARGINAL_BLOCK - 1, MARGINAL_BLOCK, MARGINAL_BLOCK + 1, 2 * MARGINAL_BLOCK + 7]
+)
 def test_blocks_of_rows_meet_without_a_gap(n):
     found = Marginals(SETS, SIZES, CLASSES)
     rows = table(n, np.uint8)

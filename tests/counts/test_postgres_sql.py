@@ -16,9 +16,9 @@ from privet.counts import cases
 from privet.counts.cases import Cases
 from privet.counts.open import open_table
 from privet.counts.postgres import PostgresTable
-from privet.counts.postgres_codes import encoded_rows
+from privet.counts.postgres_codes import encode_postgres_rows
 from privet.counts.radix import MixedRadix
-from privet.counts.sql import quoted
+from privet.counts.sql import quote_identifier
 from privet.errors import TableError
 from privet.question import Question
 from privet.schema import Categorical, Schema
@@ -49,13 +49,13 @@ def level() -> Question:
 
 def sql_of(name: str, monkeypatch) -> tuple[str, list]:
     table = PostgresTable("public.people", '"public"."people"', 1, None)
-    bound, encoded = encoded_rows(table.relation, TYPES, SCHEMA)
+    bound, encoded = encode_postgres_rows(table.relation, TYPES, SCHEMA)
     if name == "encoded":
         return encoded, bound.values
     if name == "grouped":
         sent = []
         monkeypatch.setattr(
-            "privet.counts.postgres.blocks",
+            "privet.counts.postgres.fetch_blocks",
             lambda _, sql, values, *rest: sent.append((sql, values)) or [],
         )
         list(table.source(SCHEMA)._groups(["c0", "c2"], None, bound, encoded))
@@ -115,7 +115,7 @@ def test_a_hostile_name_or_value_is_just_a_name_or_value(name, postgres):
     assert opened.problems(schema) == []
     with opened.source(schema).snapshot():
         assert opened.answer(
-            f"SELECT count(*) FROM {quoted('public')}.{quoted('table of ' + name)}"
+            f"SELECT count(*) FROM {quote_identifier('public')}.{quote_identifier('table of ' + name)}"
         ) == [(3,)]
 
 
@@ -218,7 +218,7 @@ def test_plans_are_parallel_and_compute_only_what_is_asked(postgres):
         )
         connection.execute("ANALYZE people")
     table = open_table(f"{url}&table=people")
-    bound, encoded = encoded_rows(table.relation, table.columns, schema)
+    bound, encoded = encode_postgres_rows(table.relation, table.columns, schema)
     sql = Cases(Question.level(Cells.everything(schema), ["used"])).statement(encoded)
     with table.connections.connection() as connection:
         for setting in ("parallel_setup_cost", "min_parallel_table_scan_size"):

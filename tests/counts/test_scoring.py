@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from privet.cells import Cells, Split
 from privet.counts.counting import NO_WEIGHTS
-from privet.counts.scoring import MAX_SCORE, UNIT, Scoring, clip_of, own_cells
+from privet.counts.scoring import MAX_SCORE, UNIT, Scoring, clip_of, copy_cells
 from privet.errors import ParameterError, QuestionError
 from privet.schema import Categorical, Schema
 from privet.tree import Tree
@@ -237,7 +237,7 @@ def test_a_schema_that_lies_about_its_domain_does_not_lead_a_walk_astray():
     wide = schema_of(2, 5)
     narrow.__dict__["fingerprint"] = wide.fingerprint
     with pytest.raises(QuestionError, match="no branch"):
-        own_cells(wide, stump(narrow, "a0", np.zeros((2, 2))).cells)
+        copy_cells(wide, stump(narrow, "a0", np.zeros((2, 2))).cells)
 
 
 @pytest.mark.parametrize("array", ["counts", "branch", "attribute"])

@@ -15,9 +15,9 @@ import pytest
 from privet.cells import Cells, Split
 from privet.counts import duckdb_source as module
 from privet.counts.duckdb import DuckDBTable
-from privet.counts.duckdb_codes import encoded_statement, reading_statement
+from privet.counts.duckdb_codes import encode_duckdb_people, plan_readings
 from privet.counts.open import open_table
-from privet.counts.sql import quoted
+from privet.counts.sql import quote_identifier
 from privet.errors import ParameterError, SchemaMismatch, TableError
 from privet.question import Question
 from privet.schema import Categorical, Numeric, Schema
@@ -57,7 +57,7 @@ def table() -> DuckDBTable:
 
 def sql_of(name: str) -> tuple[str, dict]:
     schema = SCHEMA if name == "people" else replace(SCHEMA, person=None)
-    statement, sql, *_ = (encoded_statement if name == "people" else reading_statement)(
+    statement, sql, *_ = (encode_duckdb_people if name == "people" else plan_readings)(
         table(), schema
     )
     return sql, {**statement.parameters, "secret": "..."}
@@ -116,7 +116,7 @@ def test_a_hostile_name_or_value_is_just_a_name_or_value(name, tmp_path):
     path = tmp_path / "db.duckdb"
     with duckdb.connect(str(path)) as connection:
         columns = ", ".join(
-            f"{quoted(column)} {'BIGINT' if 'who' in column else 'VARCHAR'}"
+            f"{quote_identifier(column)} {'BIGINT' if 'who' in column else 'VARCHAR'}"
             for column in frame.columns
         )
         connection.execute(f"CREATE TABLE people ({columns})")
@@ -145,7 +145,7 @@ def test_a_hostile_table_name_opens_nothing(name, tmp_path):
 @pytest.mark.parametrize("name", ["", "a\x00b"])
 def test_a_name_that_cannot_be_quoted_is_refused(name):
     with pytest.raises(ParameterError, match="name"):
-        quoted(name)
+        quote_identifier(name)
 
 
 def test_the_database_is_opened_read_only(tmp_path):

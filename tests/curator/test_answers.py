@@ -13,7 +13,7 @@ from privet.budget import Budget
 from privet.cells import Cells, Split
 from privet.curator import Curator
 from privet.publish import Randomizer, local_curator
-from privet.queries import ChooseSplits, ChosenSplits, checked
+from privet.queries import ChooseSplits, ChosenSplits, check_query
 from privet.queries.base import NotTheAnswer, read_answer
 from privet.question import Question
 from tests.publish.local.small import SCHEMA, table
@@ -63,7 +63,7 @@ def test_a_table_declines_no_cell():
 
 
 def test_declined_cells_are_told_and_understood():
-    query = checked(ChooseSplits(CELLS, SPLITS), SCHEMA)
+    query = check_query(ChooseSplits(CELLS, SPLITS), SCHEMA)
     terms = table_curator().ask(query, 1).terms
     told = ChosenSplits(**terms, splits=(SPLITS[0],) * 2, declined=frozenset({1})).to_json()
     assert told["declined"] == [1]

@@ -12,7 +12,7 @@ import pytest
 from privet.budget import Cost
 from privet.cells import Cells, Split
 from privet.counts.local import Estimate
-from privet.curator.gains import gini_gains, quantile
+from privet.curator.gains import chi_square_quantile, gini_gains
 from privet.errors import ParameterError, QuestionError, TableError
 from privet.learners import GibbsTreeClassifier, PrivetClassifier
 from privet.publish import Randomizer, local_curator
@@ -110,7 +110,7 @@ def test_gains_and_their_noise():
     assert noise[0] == pytest.approx(2 * (3 + 2.5) / 10 + 2 * (3 + 7.5) / 30)
     # a table of chi square
     np.testing.assert_allclose(
-        quantile(np.array([1.0, 4.0]), 0.05) * [1, 4], [3.841, 9.488], rtol=0.03
+        chi_square_quantile(np.array([1.0, 4.0]), 0.05) * [1, 4], [3.841, 9.488], rtol=0.03
     )
 
 

@@ -13,7 +13,7 @@ import pytest
 
 import privet as pv
 from privet.mechanisms.randomness import SeededBits, unlock_test_seeds
-from privet.queries.bins import rows_off
+from privet.queries.bins import bound_rows_off
 from tests.conformance.check_mechanism import ALPHA, fit, laplace_law
 
 EPSILON, DRAWS = "1/2", 300
@@ -61,7 +61,7 @@ def test_the_mean_is_hopeless(curator, incomes):
 def test_the_median_is_close(curator, incomes):
     answers = [curator.median("income", EPSILON) for _ in range(DRAWS)]
     assert answers[0].row_cost.epsilon == pv.Budget(EPSILON).amount
-    off = rows_off(answers[0].q, answers[0].row_cost.epsilon, INCOME.bins)
+    off = bound_rows_off(answers[0].q, answers[0].row_cost.epsilon, INCOME.bins)
     assert off == pytest.approx(15.2, abs=0.1)
     half = len(incomes) / 2
     missed = [

@@ -21,7 +21,7 @@ from privet.curator import Curator
 from privet.errors import BudgetExceeded, ParameterError, PrivacyError, QuestionError, TableError
 from privet.ledger import MemoryLedger
 from privet.mechanisms.randomness import SeededBits, unlock_test_seeds
-from privet.queries.bins import bin_range, bin_scores, rows_off
+from privet.queries.bins import bin_range, bin_scores, bound_rows_off
 from privet.schema import Categorical, Numeric, Schema
 from tests.conformance.check_mechanism import ALPHA, choice_fit, exponential_law, flip_law
 from tests.curator.spied import Spy
@@ -139,7 +139,7 @@ class TestPrivacy:
             scores = scores_of(counts, q)
             chances = law(scores, 0.1, bin_range(q))
             for chance in (0.05, 0.3):
-                most = rows_off(q, F(1, 10), 6, chance) * q.denominator
+                most = bound_rows_off(q, F(1, 10), 6, chance) * q.denominator
                 assert (
                     sum(p for p, score in zip(chances, scores, strict=True) if -score > most)
                     <= chance

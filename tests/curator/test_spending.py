@@ -75,7 +75,9 @@ def test_a_statement_is_foreseen_without_a_charge(curator):
     assert curator.ledger.entries() == []
     assert curator.ledger.reservations() == []
     with Spending.reserve(curator, "1/2", "a test") as spending:
-        spending.paid("leaf counts", spending.curator.size(spending.take(Fraction(1))).row_cost)
+        spending.record_charge(
+            "leaf counts", spending.curator.size(spending.take(Fraction(1))).row_cost
+        )
         made = spending.statement(name="north")
     assert foreseen.promised == made.promised == Cost(Fraction(1), Fraction(1, 2))
     for fact in ("neighbours", "rows_per_person", "person", "account", "name", "local", "private"):

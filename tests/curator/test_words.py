@@ -13,7 +13,7 @@ from privet.cells import Cell, Cells, Condition, Split
 from privet.cli.app import app
 from privet.curator import Curator
 from privet.ledger import MemoryLedger, SQLiteLedger, verify
-from privet.queries import ChooseModel, Confusion, Count, CountBy, checked, queries
+from privet.queries import ChooseModel, Confusion, Count, CountBy, check_query, queries
 from privet.queries.base import MAX_WORDS, Query, question_in_words
 from privet.question import Question
 from privet.schema import Categorical, Schema
@@ -53,7 +53,7 @@ DESCRIBED = {"count-by", "draw-tree", "share", "size"}
 
 
 def words(query: Query, schema: Schema = SCHEMA) -> str:
-    return question_in_words(checked(query, schema))
+    return question_in_words(check_query(query, schema))
 
 
 @pytest.mark.parametrize(("name", "example"), WORDS)

@@ -75,11 +75,11 @@ def test_own_sets_never_change(name: str) -> None:
 
 def test_a_nursery_label_follows_its_tables() -> None:
     best = ("usual", "proper", "complete", "1", "convenient", "convenient", "nonprob")
-    assert nursery.label(*best, "recommended") == "recommend"
-    assert nursery.label(*best, "priority") == "priority"
-    assert nursery.label(*best, "not_recom") == "not_recom"
+    assert nursery.classify_application(*best, "recommended") == "recommend"
+    assert nursery.classify_application(*best, "priority") == "priority"
+    assert nursery.classify_application(*best, "not_recom") == "not_recom"
     assert (
-        nursery.label(
+        nursery.classify_application(
             "great_pret",
             "very_crit",
             "foster",
@@ -107,7 +107,7 @@ def test_a_nursery_label_follows_its_tables() -> None:
     ],
 )
 def test_only_boards_on_which_a_game_can_end(board: str, how: str | None) -> None:
-    assert tic_tac_toe.end(board) == how
+    assert tic_tac_toe.find_outcome(board) == how
 
 
 @pytest.mark.parametrize(("name", "positive"), [("monks1", 216), ("monks2", 142), ("monks3", 228)])
@@ -118,14 +118,14 @@ def test_monks_have_the_published_number_of_positive_robots(name: str, positive:
 
 
 def test_monks_rules_by_example() -> None:
-    assert monks.first((2, 2, 1, 1, 4, 1))
-    assert monks.first((1, 2, 1, 1, 1, 1))
-    assert not monks.first((1, 2, 1, 1, 2, 1))
-    assert monks.second((1, 1, 2, 2, 2, 2))
-    assert not monks.second((1, 1, 1, 2, 2, 2))
-    assert monks.third((1, 3, 1, 1, 3, 1))
-    assert not monks.third((1, 3, 1, 2, 3, 1))
-    assert not monks.third((1, 1, 1, 1, 4, 1))
+    assert monks.satisfies_monks_1((2, 2, 1, 1, 4, 1))
+    assert monks.satisfies_monks_1((1, 2, 1, 1, 1, 1))
+    assert not monks.satisfies_monks_1((1, 2, 1, 1, 2, 1))
+    assert monks.satisfies_monks_2((1, 1, 2, 2, 2, 2))
+    assert not monks.satisfies_monks_2((1, 1, 1, 2, 2, 2))
+    assert monks.satisfies_monks_3((1, 3, 1, 1, 3, 1))
+    assert not monks.satisfies_monks_3((1, 3, 1, 2, 3, 1))
+    assert not monks.satisfies_monks_3((1, 1, 1, 1, 4, 1))
 
 
 @pytest.mark.parametrize("name", TREES)
@@ -134,7 +134,7 @@ def test_five_percent_of_the_synthetic_labels_are_flipped(name: str) -> None:
     dataset = load(name)
     assert list(dataset.X) == [f"x{number}" for number in range(1, attributes + 1)]
     bits = dataset.X.astype(int).to_numpy().tolist()
-    clean = [rdt2009.label(tree, row) for row in bits]
+    clean = [rdt2009.classify_bits(tree, row) for row in bits]
     flipped = (dataset.y.astype(int) != clean).mean()
     # four standard deviations of a mean over 14 000 rows
     assert flipped == pytest.approx(0.05, abs=0.0075)
@@ -155,7 +155,7 @@ def test_synthetic_rows_are_uniform(name: str) -> None:
 def test_every_attribute_matters_and_the_classes_are_balanced(name: str) -> None:
     tree, attributes = TREES[name]
     cube = list(product((0, 1), repeat=attributes))
-    labels = {bits: rdt2009.label(tree, bits) for bits in cube}
+    labels = {bits: rdt2009.classify_bits(tree, bits) for bits in cube}
     assert 0.4 <= sum(labels.values()) / len(cube) <= 0.6
     for position in range(attributes):
         other = {

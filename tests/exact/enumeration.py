@@ -201,7 +201,7 @@ def _exp_coins(bits: OpenBits, numerators: np.ndarray, denominator: int) -> np.n
     )
 
 
-_TAIL = bernoulli._tail
+_TAIL = bernoulli._flip_series
 COINS = {_TAIL: _tail, bernoulli.exp_coins: _exp_coins}
 DOORS = {
     randomness.uniform_int: _uniform_int,

@@ -13,7 +13,7 @@ import pytest
 
 from privet.mechanisms import gaussian, laplace
 from privet.mechanisms.bernoulli import exp_coin, exp_coins, geometric
-from privet.mechanisms.geometric import _thresholds, table_geometric
+from privet.mechanisms.geometric import _compute_thresholds, table_geometric
 from privet.mechanisms.laplace import add_laplace
 from tests.exact.bounds import check, exp_bounds
 from tests.exact.enumeration import Law, law_of, law_of_round
@@ -68,12 +68,12 @@ def test_geometric_numbers():
 @pytest.mark.parametrize("scale", SCALES, ids=str)
 def test_magnitudes_from_the_table(scale):
     law = law_of(lambda bits: int(table_geometric(bits, 1, scale)[0]), limit=LIMIT)
-    agrees(law, {g: exactly(g, scale) for g in range(len(_thresholds(scale)))})
+    agrees(law, {g: exactly(g, scale) for g in range(len(_compute_thresholds(scale)))})
 
 
 def test_magnitudes_go_on_beyond_the_table():
     scale = F(1, 2)
-    reach = len(_thresholds(scale))
+    reach = len(_compute_thresholds(scale))
     law = law_of(lambda bits: int(table_geometric(bits, 1, scale)[0]), limit=LIMIT)
     agrees(law, {g: exactly(g, scale) for g in range(3 * reach)})
     assert all(law.low.get(g, 0) > 0 for g in range(3 * reach))
@@ -82,7 +82,7 @@ def test_magnitudes_go_on_beyond_the_table():
 @pytest.mark.parametrize(("t", "s"), [(1, 1), (3, 1), (5, 3)])
 def test_magnitudes_of_large_scales(t, s, monkeypatch):
     """First u below t, taken with exp(-u/t); then what is made of u and a geometric number."""
-    taken = law_of_round(lambda bits: int(laplace._accepted_below(bits, 1, t)[0]))
+    taken = law_of_round(lambda bits: int(laplace._draw_remainders(bits, 1, t)[0]))
     weights = [at_least(u, F(t)) for u in range(t)]
     totals = [sum(column) for column in zip(*weights, strict=True)]
     agrees(taken, {u: (low / totals[1], high / totals[0]) for u, (low, high) in enumerate(weights)})
@@ -93,7 +93,7 @@ def test_magnitudes_of_large_scales(t, s, monkeypatch):
         assert (count, bound) == (1, t)
         return np.array([numbers[bits.paths.choose(chances)]], dtype=np.uint64)
 
-    monkeypatch.setattr(laplace, "_accepted_below", one)
+    monkeypatch.setattr(laplace, "_draw_remainders", one)
     law = law_of(lambda bits: int(laplace.large_magnitudes(bits, 1, t, s)[0]))
     agrees(law, {k: exactly(k, F(t, s)) for k in range(12)})
 
@@ -143,7 +143,7 @@ def test_the_discrete_gaussian_is_what_it_says(variance):
     """Candidates are discrete Laplace of scale t, of which some are taken: together exp(-k^2 / (2
     variance)), up to a constant.
     """
-    p, q = gaussian._numerator_and_denominator(variance)
+    p, q = gaussian._round_up_variance(variance)
     assert F(p, q) == variance
     t = int(variance**0.5) + 1
     assert t * t > variance >= (t - 1) ** 2
@@ -151,7 +151,11 @@ def test_the_discrete_gaussian_is_what_it_says(variance):
     def ratio(k: int) -> tuple[F, F]:
         """Pr[k + 1] / Pr[k]."""
         taken = [
-            law_of(lambda bits, n=n: bool(gaussian._accepted(bits, np.array([n]), p, q, t)[0]))
+            law_of(
+                lambda bits, n=n: bool(
+                    gaussian._flip_acceptance_coins(bits, np.array([n]), p, q, t)[0]
+                )
+            )
             for n in (k, k + 1)
         ]
         low, high = at_least(1, F(t))

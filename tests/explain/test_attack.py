@@ -15,7 +15,7 @@ from privet.explain.attack import (
     epsilon_for_laplace_success,
     laplace_success,
 )
-from privet.explain.noise import within
+from privet.explain.noise import margin_probability
 from privet.explain.posterior import epsilon_for_posterior
 
 EPSILONS = st.floats(0.001, 20)
@@ -41,7 +41,7 @@ def test_he_is_the_area_under_the_law():
 @given(EPSILONS, st.integers(0, 30))
 def test_whole_numbers_lie_between_the_nearest_intervals(epsilon, margin):
     """Noise on whole numbers within m, beside continuous noise within m and within m + 1."""
-    exact = within(epsilon, margin)
+    exact = margin_probability(epsilon, margin)
     assert laplace_success(epsilon, margin + 1) >= exact - 1e-12
     assert margin == 0 or laplace_success(epsilon, margin) <= exact + 1e-12
 

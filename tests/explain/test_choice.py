@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 import privet as pv
 from privet.errors import ParameterError
 from privet.explain import Setting, Wishes, choose, explain
-from privet.explain.wording import safe
+from privet.explain.wording import format_chosen_epsilon
 
 SCHEMA = pv.Schema(
     {"a": pv.Categorical(["x", "y"])}, "c", ["n", "y"], n_rows=1000, rows_per_person=2
@@ -125,7 +125,10 @@ def test_wishes_that_do_not_go_together():
 
 @given(st.floats(1e-6, 1e4))
 def test_printed_epsilons_are_on_the_safe_side(epsilon):
-    low, high = float(safe(epsilon, "at most")), float(safe(epsilon, "at least"))
+    low, high = (
+        float(format_chosen_epsilon(epsilon, "at most")),
+        float(format_chosen_epsilon(epsilon, "at least")),
+    )
     assert low <= epsilon * (1 + 1e-12)
     assert epsilon <= high * (1 + 1e-12)
     assert (low, high) == (pytest.approx(epsilon, rel=0.011), pytest.approx(epsilon, rel=0.011))

@@ -13,12 +13,12 @@ from hypothesis import strategies as st
 import privet as pv
 from privet.errors import ParameterError
 from privet.explain.noise import (
+    describe_noise,
     epsilon_for_margin,
     epsilon_for_variance,
     margin_of,
-    noise,
+    margin_probability,
     variance,
-    within,
 )
 from privet.queries import Numbers
 
@@ -34,13 +34,13 @@ def chance(k: int, epsilon: float) -> float:
 
 def test_by_hand_at_ln_2():
     """p = 1/2: P(0) = 1/3, P(+-1) = 1/6, P(+-2) = 1/12; the variance is 2 (1/2) / (1/2)^2 = 4."""
-    assert within(LN2, 0) == pytest.approx(1 / 3)
-    assert within(LN2, 1) == pytest.approx(1 / 3 + 2 / 6)
-    assert within(LN2, 2) == pytest.approx(1 / 3 + 2 / 6 + 2 / 12)
+    assert margin_probability(LN2, 0) == pytest.approx(1 / 3)
+    assert margin_probability(LN2, 1) == pytest.approx(1 / 3 + 2 / 6)
+    assert margin_probability(LN2, 2) == pytest.approx(1 / 3 + 2 / 6 + 2 / 12)
     assert variance(LN2) == pytest.approx(4)
     # 1 - (4/3) (1/2)^(m + 1) >= 0.95 takes (1/2)^(m + 1) <= 0.0375, so m = 4: 1 - (4/3) / 32 =
     # 23/24
-    found = noise(LN2)
+    found = describe_noise(LN2)
     assert (found.deviation, found.margin, found.coverage) == (
         pytest.approx(2),
         4,
@@ -54,7 +54,7 @@ def test_the_law_added_up(epsilon):
     assert sum(chance(k, epsilon) for k in values) == pytest.approx(1)
     assert variance(epsilon) == pytest.approx(sum(k * k * chance(k, epsilon) for k in values))
     for margin in (0, 1, 7):
-        assert within(epsilon, margin) == pytest.approx(
+        assert margin_probability(epsilon, margin) == pytest.approx(
             sum(chance(k, epsilon) for k in range(-margin, margin + 1))
         )
 
@@ -71,7 +71,7 @@ def test_it_is_what_an_answer_says_of_itself(epsilon):
         "discrete-laplace",
         1 / Fraction(epsilon),
     )
-    assert noise(epsilon).deviation == pytest.approx(answer.deviation)
+    assert describe_noise(epsilon).deviation == pytest.approx(answer.deviation)
 
 
 def test_the_sampler_has_this_law():
@@ -84,22 +84,26 @@ def test_the_sampler_has_this_law():
         drawn = np.abs(discrete_laplace(pv.SeededBits(5), 20_000, Fraction(10, 7)))
     for margin in (0, 2):
         share = float((drawn <= margin).mean())
-        assert share == pytest.approx(within(0.7, margin), abs=4 * math.sqrt(0.25 / 20_000))
-        assert share != pytest.approx(within(0.7 * 1.3, margin), abs=4 * math.sqrt(0.25 / 20_000))
+        assert share == pytest.approx(
+            margin_probability(0.7, margin), abs=4 * math.sqrt(0.25 / 20_000)
+        )
+        assert share != pytest.approx(
+            margin_probability(0.7 * 1.3, margin), abs=4 * math.sqrt(0.25 / 20_000)
+        )
 
 
 @given(EPSILONS, st.floats(0.01, 0.999))
 def test_the_margin_is_the_smallest_that_is_kept(epsilon, confidence):
     margin = margin_of(epsilon, confidence)
-    assert within(epsilon, margin) >= confidence
-    assert margin == 0 or within(epsilon, margin - 1) < confidence
+    assert margin_probability(epsilon, margin) >= confidence
+    assert margin == 0 or margin_probability(epsilon, margin - 1) < confidence
 
 
 @given(st.integers(0, 1000), st.floats(0.01, 0.999))
 def test_the_way_there_and_back(margin, confidence):
     epsilon = epsilon_for_margin(margin, confidence)
-    assert within(epsilon, margin) == pytest.approx(confidence)
-    assert within(epsilon, margin) >= confidence
+    assert margin_probability(epsilon, margin) == pytest.approx(confidence)
+    assert margin_probability(epsilon, margin) >= confidence
 
 
 def test_back_by_hand():
@@ -116,22 +120,22 @@ def test_variance_there_and_back(epsilon):
 @given(EPSILONS, st.integers(0, 50), st.floats(1.01, 3))
 def test_more_epsilon_is_less_noise(epsilon, margin, times):
     assert variance(epsilon * times) < variance(epsilon)
-    assert within(epsilon * times, margin) >= within(epsilon, margin)
+    assert margin_probability(epsilon * times, margin) >= margin_probability(epsilon, margin)
     assert margin_of(epsilon * times) <= margin_of(epsilon)
 
 
 def test_the_noise_of_extreme_epsilons():
-    assert noise(2000) == noise(3000)
-    assert (noise(2000).deviation, noise(2000).margin) == (0, 0)
-    assert within(1e-9, 0) == pytest.approx(5e-10)
-    assert noise(1e-9).deviation == pytest.approx(math.sqrt(2) * 1e9)
+    assert describe_noise(2000) == describe_noise(3000)
+    assert (describe_noise(2000).deviation, describe_noise(2000).margin) == (0, 0)
+    assert margin_probability(1e-9, 0) == pytest.approx(5e-10)
+    assert describe_noise(1e-9).deviation == pytest.approx(math.sqrt(2) * 1e9)
 
 
 @pytest.mark.parametrize(
     ("call", "told"),
     [
-        (lambda: within(1, -1), "margin must be an integer of at least 0, got -1"),
-        (lambda: within(1, 0.5), r"margin must be an integer of at least 0, got 0\.5"),
+        (lambda: margin_probability(1, -1), "margin must be an integer of at least 0, got -1"),
+        (lambda: margin_probability(1, 0.5), r"margin must be an integer of at least 0, got 0\.5"),
         (lambda: margin_of(1, 1), "confidence must be above 0 and below 1, got 1"),
         (lambda: margin_of(1e-13), "epsilon must be at least 1e-12"),
         (lambda: epsilon_for_variance(0), "variance must be a finite number above zero"),

@@ -21,7 +21,7 @@ from privet.model.file import read_model, write_model
 from privet.privacy import PrivacyStatement
 from privet.schema import Schema
 from privet.schema.encode import encode
-from privet.trees.weighing import sizes, weighed, worn
+from privet.trees.weighing import estimate_sizes, explain_wear, weigh_batches
 from tests.federation.parties import SCHEMA, curator_of, part, plan, rows
 
 
@@ -207,7 +207,7 @@ class TestWeights:
         deviation.
         """
         shares = np.array([[4, 1], [2, 1], [1, 1]])
-        return weighed(
+        return weigh_batches(
             tuple(
                 Batch((shares * size, shares * size), deviation)
                 for size, deviation in sizes_and_deviations
@@ -229,19 +229,21 @@ class TestWeights:
         assert small / large == pytest.approx(1 / 20, rel=0.3)
 
     def test_sizes_that_noise_explains_are_one_size(self):
-        assert sizes(self.evidence((10, 1e4), (1000, 1e4)).batches) == pytest.approx((5050, 5050))
+        assert estimate_sizes(self.evidence((10, 1e4), (1000, 1e4)).batches) == pytest.approx(
+            (5050, 5050)
+        )
         assert self.evidence((10, 1e4), (1000, 1e4)).weights == pytest.approx((1, 1))
-        assert sizes(self.evidence((10, 0.01), (1000, 0.01)).batches) == pytest.approx(
+        assert estimate_sizes(self.evidence((10, 0.01), (1000, 0.01)).batches) == pytest.approx(
             (100, 10_000)
         )
         # 100 and 1000, each with noise of deviation 520
-        between = sizes(self.evidence((10, 300.0), (100, 300.0)).batches)
+        between = estimate_sizes(self.evidence((10, 300.0), (100, 300.0)).batches)
         assert 100 < between[0] <= between[1] < 1000
 
     def test_sizes_by_hand(self):
         # Variances 3 s^2 = 27 and 108 around 100 and 200; precisions 1/27 and 1/108, mean 120, Q =
         # 400/27 + 6400/108 = 74.07.
-        first, second = sizes(self.evidence((10, 3.0), (20, 6.0)).batches)
+        first, second = estimate_sizes(self.evidence((10, 3.0), (20, 6.0)).batches)
         between = (74.0740740 - 1) / (
             1 / 27 + 1 / 108 - (1 / 27**2 + 1 / 108**2) / (1 / 27 + 1 / 108)
         )
@@ -270,13 +272,13 @@ class TestWeights:
         shares = np.array([[4, 1], [2, 1], [1, 1]])
         for seeming in (-1, 1):
             batches = [Batch((shares * 20,), 1e-4), Batch((shares * seeming * int(noisy),), noisy)]
-            evidence = weighed(batches, 0.15)
+            evidence = weigh_batches(batches, 0.15)
             assert all(math.isfinite(weight) and 0 <= weight <= 10 for weight in evidence.weights)
             assert evidence.weights[0] > 0
 
     def test_nothing_but_noise(self):
         empty = Batch((np.full((3, 2), -5), np.full((3, 2), -5)), 10.0)
-        assert weighed((empty, empty), 0.15).weights == (1, 1)
+        assert weigh_batches((empty, empty), 0.15).weights == (1, 1)
 
     def test_the_weighted_sum_is_less_noisy_for_what_it_says(self):
         """Noise over signal is never above that of the plain sum, and clearly below where parties
@@ -291,7 +293,9 @@ class TestWeights:
         """Better rules must not change, or refuse, what was released before."""
         whole = federation.merge(parts, "disjoint")
         write_model(whole, tmp_path / "m.json")
-        monkeypatch.setattr("privet.trees.weighing.sizes", lambda batches: [1.0] * len(batches))
+        monkeypatch.setattr(
+            "privet.trees.weighing.estimate_sizes", lambda batches: [1.0] * len(batches)
+        )
         monkeypatch.setattr("privet.trees.weighing.MOST_BORROWING", 1.0)
         again = read_model(tmp_path / "m.json")
         assert again.evidence.weights == whole.evidence.weights
@@ -315,20 +319,20 @@ class TestWorn:
     def test_noise_that_outgrew_the_counts(self):
         # deviation 30 against counts of 18, and 20 for a rebuild
         batches = [self.batch(2, 10.0)] * 9
-        assert "standard deviation 30" in worn(weighed(tuple(batches), 0))
-        assert "about 20" in worn(weighed(tuple(batches), 0))
+        assert "standard deviation 30" in explain_wear(weigh_batches(tuple(batches), 0))
+        assert "about 20" in explain_wear(weigh_batches(tuple(batches), 0))
 
     def test_a_rebuild_would_be_noisier(self):
         # deviation 17 is above the counts, but below 20
-        assert worn(weighed((self.batch(2, 10.0),) * 3, 0)) == ""
+        assert explain_wear(weigh_batches((self.batch(2, 10.0),) * 3, 0)) == ""
         # as noisy, and of a sharper law
-        assert "standard deviation 20" in worn(weighed((self.batch(2, 10.0),) * 4, 0))
+        assert "standard deviation 20" in explain_wear(weigh_batches((self.batch(2, 10.0),) * 4, 0))
 
     def test_counts_that_are_larger(self):
-        assert worn(weighed((self.batch(50, 10.0),) * 9, 0)) == ""
+        assert explain_wear(weigh_batches((self.batch(50, 10.0),) * 9, 0)) == ""
 
     def test_one_batch_is_not_worn(self):
-        assert worn(weighed((self.batch(0, 10.0),), 0)) == ""
+        assert explain_wear(weigh_batches((self.batch(0, 10.0),), 0)) == ""
 
     def test_merging_warns_and_the_card_says_so(self, drawn, tmp_path):
         from privet.release.card import card_markdown
@@ -407,7 +411,7 @@ class TestBorrowing:
 
     @staticmethod
     def evidence(strength, deviation, shrink=0.15):
-        return weighed(
+        return weigh_batches(
             (Batch((np.full((4, 2), round(math.hypot(strength, deviation))),), deviation),), shrink
         )
 
@@ -419,8 +423,10 @@ class TestBorrowing:
         assert self.evidence(strength, deviation).borrowing == pytest.approx(0.15 * times, rel=0.01)
 
     def test_nothing_but_noise_borrows_the_most(self):
-        assert weighed((Batch((np.zeros((4, 2)),), 5.0),), 0.15).borrowing == pytest.approx(1.2)
-        assert weighed((Batch((np.zeros((4, 2)),), 5.0),), 0).borrowing == 0
+        assert weigh_batches((Batch((np.zeros((4, 2)),), 5.0),), 0.15).borrowing == pytest.approx(
+            1.2
+        )
+        assert weigh_batches((Batch((np.zeros((4, 2)),), 5.0),), 0).borrowing == 0
 
 
 def test_merging_asks_for_no_row(parts, monkeypatch):

@@ -13,7 +13,7 @@ import privet as pv
 from privet import federation
 from privet.errors import BudgetExceeded, ParameterError, QuestionError
 from privet.model.file import read_model, write_model
-from privet.trees.batches import plan_of, updated
+from privet.trees.batches import add_batch, plan_of
 from tests.federation.parties import SCHEMA, curator_of, rows
 
 
@@ -177,7 +177,7 @@ def test_a_learner_that_keeps_no_leaf_vectors_cannot_be_updated():
     drawn = pv.GibbsTreeClassifier(1, SCHEMA).fit(rows(100))
     assert not hasattr(drawn, "partial_fit")
     with pytest.raises(ParameterError, match=r"gibbs-tree\) keeps no leaf vectors"):
-        updated(drawn.model_, curator_of(rows(100)), 1, "disjoint")
+        add_batch(drawn.model_, curator_of(rows(100)), 1, "disjoint")
 
 
 def test_a_file_from_before_leaf_vectors_cannot_be_updated_but_predicts(tmp_path):

@@ -90,10 +90,10 @@ def test_no_charge_of_a_forked_child_is_lost(tmp_path, code, charges):
 def test_a_fork_that_python_was_not_told_of_takes_no_charge(tmp_path):
     ledger = SQLiteLedger(tmp_path / "ledger.sqlite")
     ledger.set_cap("people", Budget(1))
-    ledger._connections._held().process = -1  # as the child sees it
+    ledger._connections._hold_connection().process = -1  # as the child sees it
     with pytest.raises(LedgerError, match="open ledgers after the fork"):
         ledger.charge("people", "ada", Cost.pure("0.5"), "x")
-    ledger._connections._held().process = os.getpid()
+    ledger._connections._hold_connection().process = os.getpid()
     assert ledger.entries() == []
 
 
@@ -124,7 +124,7 @@ def test_a_fork_that_is_interrupted_while_it_waits_leaves_no_lock_behind(tmp_pat
     ledger = SQLiteLedger(tmp_path / "ledger.sqlite")
     ledger.set_cap("people", Budget(1))
     with monkeypatch.context() as patched:
-        patched.setattr(sqlite_connections, "_all", [ledger._connections._held(), Busy])
+        patched.setattr(sqlite_connections, "_all", [ledger._connections._hold_connection(), Busy])
         with pytest.raises(KeyboardInterrupt):
             sqlite_connections._before_fork()
     sqlite_connections._after_fork()  # Python goes on with the fork

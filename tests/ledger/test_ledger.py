@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from privet.budget import NOTHING, Budget, Cost, sequential
+from privet.budget import NOTHING, Budget, Cost, compose_sequentially
 from privet.errors import BudgetExceeded, KeyReused, LedgerError, ParameterError, PrivacyError
 from privet.ledger import MemoryLedger, PostgresLedger, SQLiteLedger, Witness, left, verify
 
@@ -148,7 +148,7 @@ def test_what_is_accepted_never_passes_the_cap_and_adds_up(costs):
             with pytest.raises(BudgetExceeded) as caught:
                 ledger.charge("people", "ada", Cost.pure(cost), "x")
             assert caught.value.left == 3 - sum(accepted, F(0))
-    assert ledger.spent("people") == sequential(Cost.pure(cost) for cost in accepted)
+    assert ledger.spent("people") == compose_sequentially(Cost.pure(cost) for cost in accepted)
 
 
 def test_a_key_pays_once_and_for_one_request_only(ledger):

@@ -304,7 +304,7 @@ def test_kill_9_at_random_moments_never_loses_an_answered_charge(ledger, url, sp
 
 
 def test_a_crash_of_the_server_never_loses_an_answered_charge(own_postgres, monkeypatch, spend):
-    monkeypatch.setattr("privet.ledger.postgres._PATIENCE", 120)
+    monkeypatch.setattr("privet.ledger.postgres._TIMEOUT_SECONDS", 120)
     url = own_postgres.database()
     ledger = PostgresLedger(url)
     ledger.set_cap("people", Budget(1_000_000))
@@ -343,7 +343,7 @@ def test_a_caller_with_an_old_snapshot_fails_instead_of_reading_old_totals(ledge
 
 def test_a_ledger_whose_lock_is_held_says_so_and_charges_nothing(ledger, url, monkeypatch):
     # also for a connection, on a busy machine
-    monkeypatch.setattr("privet.ledger.postgres._PATIENCE", 2)
+    monkeypatch.setattr("privet.ledger.postgres._TIMEOUT_SECONDS", 2)
     ledger.close()
     with psycopg.connect(url) as other:
         other.execute("SELECT privet.lock()")

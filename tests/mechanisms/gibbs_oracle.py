@@ -19,7 +19,7 @@ from privet.counts.marginals import Marginals
 from privet.mechanisms.gibbs.draw import Gibbs, LabelledTree, Node
 from privet.mechanisms.gibbs.plan import SpaceArrays
 from privet.schema import Categorical, Numeric, Schema
-from privet.space import TreeSpace, children
+from privet.space import TreeSpace, child_masks
 
 #: A row: its codes, its class, its weight in units.
 Row = tuple[tuple[int, ...], int, int]
@@ -92,7 +92,7 @@ def ways(space: TreeSpace, masks: tuple[int, ...], left: int) -> list[tuple]:
     """
     splits = [] if left == 0 else space.splits_of(space.inner if left > 1 else space.last)
     allowed = [
-        [one for one in listed if len(children(mask, one)) > 1]
+        [one for one in listed if len(child_masks(mask, one)) > 1]
         for mask, listed in zip(masks, splits, strict=False)
     ]
     n_attributes = sum(1 for listed in allowed if listed)
@@ -102,7 +102,9 @@ def ways(space: TreeSpace, masks: tuple[int, ...], left: int) -> list[tuple]:
     found: list[tuple] = [(1 - chance, None, ())]
     for a, listed in enumerate(allowed):
         for one in listed:
-            below = tuple((*masks[:a], child, *masks[a + 1 :]) for child in children(masks[a], one))
+            below = tuple(
+                (*masks[:a], child, *masks[a + 1 :]) for child in child_masks(masks[a], one)
+            )
             found.append((chance / (n_attributes * len(listed)), one, below))
     return found
 
@@ -367,7 +369,7 @@ def law_of_shapes(space: TreeSpace, law) -> dict:
                     found[(label,)] = found.get((label,), 0) + chance
                     continue
                 a = space.schema.index(split.attribute)
-                kept = children(masks[a], split)
+                kept = child_masks(masks[a], split)
                 parts = [(*masks[:a], mask, *masks[a + 1 :]) for mask in kept]
                 for combination in product(
                     *(

@@ -13,7 +13,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from privet.mechanisms import categorical
-from privet.mechanisms.categorical import _with_more_bits, exact_draw
+from privet.mechanisms.categorical import _draw_with_more_bits, exact_draw
 from privet.mechanisms.randomness import SeededBits, unlock_test_seeds
 from tests.conformance.check_mechanism import ALPHA, choice_fit
 
@@ -138,7 +138,9 @@ def test_doubles_and_decimals_agree(monkeypatch):
 
 def test_few_draws_need_decimals(monkeypatch):
     asked = []
-    monkeypatch.setattr(categorical, "_with_more_bits", lambda *given: asked.append(given) or 0)
+    monkeypatch.setattr(
+        categorical, "_draw_with_more_bits", lambda *given: asked.append(given) or 0
+    )
     with unlock_test_seeds():
         bits = SeededBits(4)
         for _ in range(2000):
@@ -193,5 +195,7 @@ def test_more_bits_continue_the_same_uniform():
     border = edges(WHOLE, UNIT, REST)[0]
     first, second, third = words_at(border, 3)
     arguments = np.array(WHOLE), UNIT, np.array(REST)
-    assert _with_more_bits(Words(second, third - 9 if third > 9 else 0), *arguments, first) == 0
-    assert _with_more_bits(Words(second, min(third + 9, 2**64 - 1)), *arguments, first) == 1
+    assert (
+        _draw_with_more_bits(Words(second, third - 9 if third > 9 else 0), *arguments, first) == 0
+    )
+    assert _draw_with_more_bits(Words(second, min(third + 9, 2**64 - 1)), *arguments, first) == 1

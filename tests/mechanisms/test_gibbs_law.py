@@ -12,7 +12,7 @@ import pytest
 from privet.cells import Split
 from privet.mechanisms.gibbs.plan import SpaceArrays
 from privet.mechanisms.randomness import SeededBits, unlock_test_seeds
-from privet.space import TreeSpace, all_splits, one_against_rest, thresholds
+from privet.space import TreeSpace, all_splits, one_against_rest_splits, threshold_splits
 from tests.conformance.check_mechanism import ALPHA, choice_fit
 from tests.mechanisms.gibbs_oracle import (
     RecursionLaw,
@@ -36,7 +36,7 @@ def twice_on_a_path() -> TreeSpace:
 
 def different_last_splits() -> TreeSpace:
     schema = small_schema("3?", 2)
-    return TreeSpace(schema, 2, thresholds(schema, "a")[:1], all_splits(schema))
+    return TreeSpace(schema, 2, threshold_splits(schema, "a")[:1], all_splits(schema))
 
 
 SPACES = {
@@ -211,7 +211,7 @@ def test_neighbours_of_a_law_that_skips_empty_nodes_do_not():
 def test_one_against_rest_on_three_values_is_more_than_one_split_of_two():
     """After a value is out, several splits say the same; each keeps its share of the prior."""
     schema = small_schema(3)
-    space = TreeSpace(schema, 2, one_against_rest(schema, "a")[:1], all_splits(schema))
+    space = TreeSpace(schema, 2, one_against_rest_splits(schema, "a")[:1], all_splits(schema))
     sampler = SamplerLaw(gibbs_of(space, [], 1.0))
     child = sampler.below(sampler.root(), 0, space.inner[0])[0]
     chances = sampler.choices(child)

@@ -12,8 +12,8 @@ from privet.space import (
     all_splits,
     binary_and_coarse_splits,
     coarse_splits,
-    one_against_rest,
-    thresholds,
+    one_against_rest_splits,
+    threshold_splits,
 )
 from tests.mechanisms.gibbs_oracle import (
     RecursionLaw,
@@ -45,8 +45,8 @@ def test_six_attributes_and_four_tests(classes):
     schema = small_schema(3, "3?", 2, 2, 2, 2, classes=classes)
     inner = (
         [Split.multiway(schema, name) for name in "cdef"]
-        + thresholds(schema, "b")[:1]
-        + one_against_rest(schema, "a")[:1]
+        + threshold_splits(schema, "b")[:1]
+        + one_against_rest_splits(schema, "a")[:1]
     )
     space = TreeSpace(schema, 4 if classes == 2 else 3, inner, all_splits(schema))
     assert differs(space, random_rows(space, 40, seed=1), 0.3) < CLOSE

@@ -15,7 +15,7 @@ from privet.cells import Split
 from privet.errors import QuestionError
 from privet.mechanisms.gibbs import draw, kernels
 from privet.mechanisms.gibbs.slack import epsilon_per_unit, nodes_below, size_per_node, slack
-from privet.space import TreeSpace, all_splits, coarse_splits, thresholds, widest
+from privet.space import TreeSpace, all_splits, coarse_splits, find_widest_split, threshold_splits
 from tests.mechanisms.gibbs_oracle import (
     RecursionLaw,
     SamplerLaw,
@@ -82,7 +82,7 @@ def wide_and_deep() -> TreeSpace:
     return TreeSpace(
         schema,
         4,
-        [Split.multiway(schema, name) for name in "cde"] + thresholds(schema, "b")[:1],
+        [Split.multiway(schema, name) for name in "cde"] + threshold_splits(schema, "b")[:1],
         all_splits(schema),
     )
 
@@ -92,7 +92,7 @@ def widest_split() -> TreeSpace:
     above.
     """
     keep = 0.98
-    schema = small_schema(widest(4, keep), 2, classes=4)
+    schema = small_schema(find_widest_split(4, keep), 2, classes=4)
     return TreeSpace(
         schema, 2, [Split.multiway(schema, "b")], [Split.multiway(schema, "a")], keep=keep
     )
@@ -208,7 +208,7 @@ def depth_counts(tree, depth: int = 0) -> dict[int, int]:
     "space",
     [
         TreeSpace(small_schema(3, 2), 2),
-        TreeSpace(small_schema("4"), 3, thresholds(small_schema("4"), "a")),
+        TreeSpace(small_schema("4"), 3, threshold_splits(small_schema("4"), "a")),
         TreeSpace(small_schema(2, 2), 0),
     ],
 )

@@ -19,7 +19,7 @@ from privet.model import Model
 from privet.model.document import from_document, to_document, to_document_of_0_1
 from privet.model.file import parse, seal
 from privet.release import read_model
-from privet.release.collapse import collapsed
+from privet.release.collapse import collapse_tree
 from privet.schema import Categorical, Schema
 from privet.tree import TREE_KINDS, Tree
 from tests.golden.files import GOLDEN
@@ -204,7 +204,7 @@ def test_merged_and_joined_models_keep_kinds():
 
 def test_what_is_shown_short_keeps_its_kind():
     for kind, tree in KEPT:
-        assert collapsed(replace(tree, kind=kind)).kind == kind
+        assert collapse_tree(replace(tree, kind=kind)).kind == kind
 
 
 def test_an_interrupted_fit_is_recognised_whatever_kinds_are_called():

@@ -104,7 +104,7 @@ class TestSealing:
 class TestRotation:
     def test_the_new_key_seals_and_the_old_one_still_opens(self):
         old, sealed = RING, Sealer(RING, "t").seal("naive", (), b"x")
-        new = old.rotated()
+        new = old.add_fresh_key()
         sealer = Sealer(new, "t")
         assert sealer.open("naive", (), sealed) == b"x"
         assert not sealer.is_current(sealed)
@@ -116,7 +116,7 @@ class TestRotation:
     def test_a_retired_key_opens_nothing(self):
         sealed = Sealer(RING, "t").seal("naive", (), b"x")
         with pytest.raises(SealError):
-            Sealer(RING.rotated().retired(), "t").open("naive", (), sealed)
+            Sealer(RING.add_fresh_key().retire_old_keys(), "t").open("naive", (), sealed)
 
 
 class TestFile:
@@ -128,7 +128,7 @@ class TestFile:
 
     @pytest.mark.parametrize("passphrase", [None, "a long passphrase, with ü"])
     def test_it_reads_back(self, tmp_path, passphrase):
-        ring = RING.rotated("AES-128-GCM")
+        ring = RING.add_fresh_key("AES-128-GCM")
         ring.write(tmp_path / "k", passphrase)
         assert KeyRing.read(tmp_path / "k", passphrase) == ring
         assert (tmp_path / "k").stat().st_mode & 0o777 == 0o600
@@ -136,9 +136,9 @@ class TestFile:
         assert [path.name for path in tmp_path.iterdir()] == ["k"]
 
     def test_it_says_which_table_it_belongs_to(self, tmp_path):
-        RING.bound_to("ab" * 16).write(tmp_path / "k")
+        RING.bind_to_table("ab" * 16).write(tmp_path / "k")
         assert KeyRing.read(tmp_path / "k").table == "ab" * 16
-        assert KeyRing.read(tmp_path / "k").rotated().retired().table == "ab" * 16
+        assert KeyRing.read(tmp_path / "k").add_fresh_key().retire_old_keys().table == "ab" * 16
         RING.write(tmp_path / "k", over=True)
         assert KeyRing.read(tmp_path / "k").table is None
 

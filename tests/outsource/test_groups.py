@@ -13,7 +13,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from privet.errors import ParameterError
-from privet.outsource.groups import random_groups
+from privet.outsource.groups import draw_groups
 
 values = st.lists(st.integers(0, 5), max_size=40).map(
     lambda listed: np.array(listed, dtype=np.int64)
@@ -34,7 +34,7 @@ def most_placed(counts: list[int], least: int) -> int:
 
 @given(values, st.integers(2, 4))
 def test_groups_are_diverse_and_hold_as_many_rows_as_possible(values, least):
-    grouping = random_groups(values, least)
+    grouping = draw_groups(values, least)
     placed = grouping.group >= 0
     for number in range(grouping.n_groups):
         here = Counter(values[grouping.group == number].tolist())
@@ -46,7 +46,7 @@ def test_groups_are_diverse_and_hold_as_many_rows_as_possible(values, least):
 
 def test_nearly_all_groups_have_exactly_l_rows():
     values = np.arange(1000) % 7
-    sizes = np.bincount(random_groups(values, 3).group)
+    sizes = np.bincount(draw_groups(values, 3).group)
     assert sizes.sum() == 1000
     assert (sizes > 3).sum() <= 1
 
@@ -56,7 +56,7 @@ def test_every_row_of_a_value_is_as_likely_to_be_withheld():
     values = np.array([0, 0, 0, 0, 0, 0, 1, 1])
     rounds = 3000
     withheld = Counter(
-        row for _ in range(rounds) for row in random_groups(values, 2).withheld.tolist()
+        row for _ in range(rounds) for row in draw_groups(values, 2).withheld.tolist()
     )
     assert set(withheld) == set(range(6))
     deviation = np.sqrt(rounds * 2 / 9)
@@ -70,7 +70,7 @@ def test_every_pair_of_rows_that_may_share_a_group_is_as_likely_to():
     rounds = 3000
     met = Counter()
     for _ in range(rounds):
-        group = random_groups(values, 2).group
+        group = draw_groups(values, 2).group
         met.update((i, j) for i, j in combinations(range(6), 2) if group[i] == group[j])
     assert set(met) == {(i, j) for i, j in combinations(range(6), 2) if values[i] != values[j]}
     assert all(abs(n - rounds / 3) < 5 * np.sqrt(rounds * 2 / 9) for n in met.values())
@@ -79,7 +79,7 @@ def test_every_pair_of_rows_that_may_share_a_group_is_as_likely_to():
 def test_the_combination_of_values_varies():
     """Groups are drawn, not laid out: with four equally frequent values all six pairs occur."""
     values = np.repeat(np.arange(4), 100)
-    group = random_groups(values, 2).group
+    group = draw_groups(values, 2).group
     pairs = Counter(tuple(sorted(values[group == g].tolist())) for g in range(200))
     assert len(pairs) == 6
     assert min(pairs.values()) > 8  # about 33 each; laid out in order, four of them would be 0
@@ -88,4 +88,4 @@ def test_the_combination_of_values_varies():
 @pytest.mark.parametrize("least", [1, 0, 2.0, True, "2"])
 def test_l_must_be_two_or_more(least):
     with pytest.raises(ParameterError, match="l must be an integer of at least 2"):
-        random_groups(np.array([0, 1]), least)
+        draw_groups(np.array([0, 1]), least)

@@ -14,9 +14,9 @@ from privet.outsource.anatomy import STATEMENT, Anatomy
 from privet.outsource.cells import codes_of, people_cells
 from privet.outsource.cipher import KeyRing, Sealer
 from privet.outsource.files import read_halves, write_halves
-from privet.outsource.sequence import place_of, true_entry
+from privet.outsource.sequence import open_true_entry, place_of
 from privet.outsource.split import split
-from privet.outsource.verify import true_values
+from privet.outsource.verify import open_true_values
 from privet.schema import Categorical, Schema
 from tests.outsource.people import SCHEMA, people
 
@@ -40,14 +40,14 @@ def rows_of(frame, anatomy) -> Counter:
 class TestSplit:
     def test_the_key_gives_the_table_back(self, table, made):
         halves = made.halves
-        _, values = true_values(halves, RING)
+        _, values = open_true_values(halves, RING)
         joined = Counter(zip(*halves.identifiers.cells, values, strict=True))
         kept = table.drop(index=made.withheld)
         assert joined == rows_of(kept, halves.anatomy)
 
     def test_another_key_does_not(self, made):
         with pytest.raises(SealError):
-            true_values(made.halves, KeyRing.new())
+            open_true_values(made.halves, KeyRing.new())
 
     def test_every_group_is_diverse(self, made):
         values = made.halves.values
@@ -93,7 +93,7 @@ class TestSplit:
         table["age"] = np.linspace(0, 100, 400)
         halves = split(table, SCHEMA, "disease", 2, RING).halves
         ages = np.array([float(cell) for cell in halves.identifiers.cells[1]])
-        place, _ = true_values(halves, RING)
+        place, _ = open_true_values(halves, RING)
         n = len(ages)
         for first, second in (
             (np.arange(n), ages),
@@ -171,11 +171,13 @@ class TestTampering:
         cells = [list(column) for column in made.halves.identifiers.cells]
         cells[0][0] = "east" if cells[0][0] != "east" else "north"
         with pytest.raises(SealError):
-            true_values(self.change(made.halves, cells=cells), RING)
+            open_true_values(self.change(made.halves, cells=cells), RING)
 
     def test_another_mark(self, made):
         with pytest.raises(SealError):
-            true_values(self.change(made.halves, pruning=~made.halves.identifiers.pruning), RING)
+            open_true_values(
+                self.change(made.halves, pruning=~made.halves.identifiers.pruning), RING
+            )
 
     def test_exchanged_numbers_within_a_group(self, made):
         gid = made.halves.identifiers.gid
@@ -183,7 +185,7 @@ class TestTampering:
         eseq = list(made.halves.identifiers.eseq)
         eseq[first], eseq[second] = eseq[second], eseq[first]
         with pytest.raises(SealError):
-            true_values(self.change(made.halves, eseq=eseq), RING)
+            open_true_values(self.change(made.halves, eseq=eseq), RING)
 
     def test_exchanged_values_within_a_group(self, made):
         values = made.halves.values
@@ -191,7 +193,7 @@ class TestTampering:
         value = list(values.value)
         value[first], value[second] = value[second], value[first]
         with pytest.raises(SealError):
-            true_values(
+            open_true_values(
                 dataclasses.replace(made.halves, values=dataclasses.replace(values, value=value)),
                 RING,
             )
@@ -203,7 +205,7 @@ class TestTampering:
         always does, so that it learns nothing.
         """
         halves = made.halves
-        place, _ = true_values(halves, RING)
+        place, _ = open_true_values(halves, RING)
         own = int(place[0])
         gid = halves.values.gid
         at = (
@@ -225,13 +227,13 @@ class TestTampering:
         it, sealer = halves.identifiers, Sealer(RING, halves.anatomy.id)
         honest = [entries[i] for i in np.flatnonzero(gid == gid[own]).tolist()]
         assert (
-            true_entry(
+            open_true_entry(
                 sealer, it.eseq[0], place_of(int(it.gid[0]), bool(it.pruning[0]), it.row(0), honest)
             )
             == entries[own]
         )
         with pytest.raises(SealError):
-            true_entry(
+            open_true_entry(
                 sealer, it.eseq[0], place_of(int(it.gid[0]), bool(it.pruning[0]), it.row(0), group)
             )
 
@@ -245,7 +247,7 @@ class TestTampering:
             eseq=[*it.eseq, it.eseq[0]],
         )
         with pytest.raises(SealError):
-            true_values(again, RING)
+            open_true_values(again, RING)
 
 
 class TestFolder:
@@ -282,7 +284,7 @@ class TestFolder:
         write_halves(halves, tmp_path / "it's")
         read = read_halves(tmp_path / "it's")
         assert read.identifiers.cells == halves.identifiers.cells
-        assert Counter(true_values(read, RING)[1]) == {"ü;": 5, "--": 5, "none": 5, '"': 5}
+        assert Counter(open_true_values(read, RING)[1]) == {"ü;": 5, "--": 5, "none": 5, '"': 5}
 
     def test_a_folder_with_something_in_it_is_left_alone(self, tmp_path, made):
         (tmp_path / "there").mkdir()

@@ -12,9 +12,9 @@ from privet.outsource.cipher import KeyRing, Sealer
 from privet.outsource.files import write_halves
 from privet.outsource.halves import Halves, Identifiers, Values
 from privet.outsource.sequence import place_of, seal_sequence
-from privet.outsource.server.home import ServerHome
+from privet.outsource.server.home import ServerState
 from privet.outsource.split import split
-from privet.outsource.verify import true_values, verify
+from privet.outsource.verify import open_true_values, verify
 from privet.schema import Categorical
 from tests.outsource.people import DISEASES, SCHEMA, people
 
@@ -114,7 +114,7 @@ def test_another_key(halves):
 def resealed(halves: Halves, gids, seqs, marks=None) -> Halves:
     """The same people with other numbers, row by row. As a careless splitter would make them."""
     it, sealer = halves.identifiers, Sealer(RING, halves.anatomy.id)
-    _, values = true_values(halves, RING)
+    _, values = open_true_values(halves, RING)
     rows = list(zip(*it.cells, strict=True))
     marks = it.pruning if marks is None else marks
     entries: dict[int, list] = {}
@@ -139,7 +139,7 @@ def resealed(halves: Halves, gids, seqs, marks=None) -> Halves:
 
 
 def test_sequence_numbers_that_follow_the_values(halves):
-    _, values = true_values(halves, RING)
+    _, values = open_true_values(halves, RING)
     seqs = np.argsort(
         np.argsort([DISEASES.index(value) for value in values], kind="stable")
     ).tolist()
@@ -215,7 +215,7 @@ def test_a_person_with_two_rows(tmp_path):
     assert "a person has two rows" in told(twice)
     write_halves(twice, tmp_path / "halves")
     with pytest.raises(OutsourceError, match="has another row too"):
-        ServerHome.make(tmp_path / "home", tmp_path / "halves")
+        ServerState.make(tmp_path / "home", tmp_path / "halves")
 
 
 def test_honest_splits_are_hardly_ever_blamed():
@@ -229,7 +229,7 @@ def test_honest_splits_are_hardly_ever_blamed():
 
 
 def test_a_mark_that_follows_the_values(halves):
-    place, values = true_values(halves, RING)
+    place, values = open_true_values(halves, RING)
     seqs = halves.values.seq[place].tolist()
     follows = np.array([value == "flu" for value in values])
     marked = resealed(halves, halves.identifiers.gid.tolist(), seqs, follows)

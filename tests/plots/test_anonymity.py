@@ -11,7 +11,8 @@ from matplotlib.colors import to_rgb
 
 from privet.anonymity import Report, examine
 from privet.errors import MissingDependency
-from privet.plots import draw_anonymity, save_figure
+from privet.plots import save_figure
+from privet.plots.anonymity import draw_anonymity
 
 
 @pytest.fixture

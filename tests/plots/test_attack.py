@@ -8,7 +8,8 @@ import pytest
 
 from privet.errors import MissingDependency
 from privet.outsource.attack import Score, acquaintances, population, score
-from privet.plots import draw_attack, save_figure
+from privet.plots import save_figure
+from privet.plots.attack import draw_attack
 from tests.outsource.attack.splits import people
 
 

@@ -12,8 +12,8 @@ from matplotlib.patches import Rectangle
 from privet.cells import Cells, Split
 from privet.errors import ParameterError
 from privet.plots import draw_tree
-from privet.plots.bars import LENGTH, groups_of, legend_lines, shares
-from privet.plots.layout import branch_label, columns, opened_nodes, placed_nodes
+from privet.plots.bars import LENGTH, compute_bar_shares, groups_of, legend_lines
+from privet.plots.layout import branch_label, choose_opened_nodes, lay_out_columns, place_nodes
 from privet.plots.style import text_width
 from privet.schema import Categorical, Numeric, Schema
 from privet.tree import Tree
@@ -124,16 +124,16 @@ def test_bars_are_as_long_as_their_shares():
 
 def test_shares_and_whiskers():
     groups = [("a", [0]), ("b", [1]), ("c and d", [2, 3])]
-    parts = shares(np.array([60.0, 20.0, 15.0, 5.0]), groups, 4.0)
+    parts = compute_bar_shares(np.array([60.0, 20.0, 15.0, 5.0]), groups, 4.0)
     assert [part[0] for part in parts] == pytest.approx([0.6, 0.2, 0.2])
     assert parts[0][1:] == pytest.approx((0.52, 0.68))
     assert parts[2][1:] == pytest.approx((0.2 - 0.08 * 2**0.5, 0.2 + 0.08 * 2**0.5))
-    assert shares(np.array([-1.0, 0, 0, -2]), groups, 1.0) == [
+    assert compute_bar_shares(np.array([-1.0, 0, 0, -2]), groups, 1.0) == [
         (0.25, 0, 1),
         (0.25, 0, 1),
         (0.5, 0, 1),
     ]
-    assert shares(np.array([1.0, 0, 0, 0]), groups, 100.0)[0] == (1.0, 0.0, 1.0)
+    assert compute_bar_shares(np.array([1.0, 0, 0, 0]), groups, 100.0)[0] == (1.0, 0.0, 1.0)
 
 
 def test_the_top_of_a_tree_sums_up_what_is_below():
@@ -167,7 +167,7 @@ def test_too_many_leaves_are_summed_up_from_the_bottom():
         cells = cells.refine({cell: Split.multiway(schema, name) for cell in range(first)})
     tree = Tree.from_leaves(cells, np.ones((len(cells), 2)))
     for most, drawn in ((1, 1), (7, 1), (8, 8), (40, 36), (60, 57), (1000, len(tree.leaves))):
-        nodes = placed_nodes(tree, None, most)
+        nodes = place_nodes(tree, None, most)
         assert sum(not placed.test for placed in nodes) == drawn
         deepest = max((placed.depth for placed in nodes if placed.test), default=-1)
         # no level before the one above it is done
@@ -193,18 +193,18 @@ def test_what_more_of_the_domain_reaches_is_drawn_first_but_no_deeper_level_befo
     cells = cells.refine({0: Split.multiway(schema, "y"), 1: Split.multiway(schema, "y")})
     cells = cells.refine({cell: Split.multiway(schema, "z") for cell in range(4)})
     tree = Tree.from_leaves(cells, np.ones((8, 2)))
-    assert [sorted(opened_nodes(tree, None, most)) for most in (2, 3, 4, 5)] == [
+    assert [sorted(choose_opened_nodes(tree, None, most)) for most in (2, 3, 4, 5)] == [
         [0],
         [0, 2],
         [0, 1, 2],
         [0, 1, 2, 5],
     ]
-    assert opened_nodes(tree, 1, 40) == {0}
+    assert choose_opened_nodes(tree, 1, 40) == {0}
 
 
 def test_layout_columns_do_not_meet():
-    nodes = placed_nodes(wide_tree(), None, 40)
-    place = columns(nodes, 0.2)
+    nodes = place_nodes(wide_tree(), None, 40)
+    place = lay_out_columns(nodes, 0.2)
     assert place.starts[0] + place.widths[0] < place.starts[1]
     assert place.starts[1] + place.widths[1] < place.end
     assert [placed.line for placed in place.leaves] == [0, 1, 2, 3, 4]

@@ -88,7 +88,7 @@ def merged_model(people: str = "disjoint") -> Model:
     from privet.leaves import Batch
     from privet.model.from_leaves import trees_from
     from privet.model.structure import tree_from, tree_to
-    from privet.trees.weighing import weighed
+    from privet.trees.weighing import weigh_batches
 
     # leaves in order, as files have them
     numbered = tree_from(SCHEMA, tree_to(small_tree()), 0).cells
@@ -102,7 +102,7 @@ def merged_model(people: str = "disjoint") -> Model:
         )
         for factor, deviation in ((1, 1.5), (2, 1.5), (3, 40.0))
     ]
-    evidence = weighed(batches, 0.15)
+    evidence = weigh_batches(batches, 0.15)
     parts = [
         statement(id=f"{number:032x}", name=f"party {number}", account=f"{number + 7:032x}")
         for number in range(3)

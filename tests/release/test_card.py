@@ -14,7 +14,7 @@ from privet.budget import Cost
 from privet.cells import Cells
 from privet.privacy import Charge, PrivacyStatement
 from privet.release import card_html, card_markdown
-from privet.release.reading import after, factor
+from privet.release.reading import bound_posterior, format_factor
 from privet.schema import Categorical, Numeric, Schema
 from privet.tree import Tree
 from tests.release.models import SCHEMA, gaussian_model, open_model, small_model, statement
@@ -115,15 +115,15 @@ def test_the_bayesian_examples():
                 odds * math.exp(sign * epsilon) / (1 + odds * math.exp(sign * epsilon))
                 for sign in (-1, 1)
             ]
-            assert after(prior, epsilon) == pytest.approx(expected)
-    assert after(0.1, 1e15) == (0.0, 1.0)
+            assert bound_posterior(prior, epsilon) == pytest.approx(expected)
+    assert bound_posterior(0.1, 1e15) == (0.0, 1.0)
 
 
 @pytest.mark.parametrize(
     "epsilon", [0.0, 0.01, 0.3, 1.0, 1.999, 2.0, 4.7, 9.0, 12.9, 14.0, 700.0, 1e15]
 )
 def test_a_factor_is_never_rounded_in_favour_of_the_promise(epsilon):
-    text = factor(epsilon)
+    text = format_factor(epsilon)
     if text.startswith("10^"):
         assert int(text[3:]) * math.log(10) >= epsilon
     else:

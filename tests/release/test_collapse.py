@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from privet.cells import Cells, Split
-from privet.release import collapsed
+from privet.release import collapse_tree
 from privet.schema import Categorical, Schema
 from privet.tree import Tree, domain_shares
 from tests.release.models import SCHEMA, random_schema, random_tree
@@ -29,7 +29,7 @@ def test_it_answers_the_whole_domain_alike_and_nothing_is_left_to_collapse(seed,
         if drawn
         else random_tree(rng, schema, whole=True, levels=3)
     )
-    short = collapsed(tree)
+    short = collapse_tree(tree)
     assert scores_of(short).tolist() == scores_of(tree).tolist()
     assert short.n_nodes <= tree.n_nodes
     assert (domain_shares(short.cells) > 0).all()
@@ -40,13 +40,13 @@ def test_it_answers_the_whole_domain_alike_and_nothing_is_left_to_collapse(seed,
         ]
         assert len(children) > 1
         assert len(set(leaves)) == len(leaves)
-    again = collapsed(short)
+    again = collapse_tree(short)
     assert again.cells.branch.tolist() == short.cells.branch.tolist()
     assert again.counts.tolist() == short.counts.tolist()
 
 
 def test_a_tree_collapsed_by_hand():
-    short = collapsed(small_drawn())
+    short = collapse_tree(small_drawn())
     # incomplete and foster both say yes everywhere.
     assert [codes for _, codes in short.children(0)] == [(0,), (1, 2)]
     assert short.cells.attribute.tolist() == [0, 3, -1, -1, -1]
@@ -55,7 +55,7 @@ def test_a_tree_collapsed_by_hand():
 
 def test_inner_labels_do_not_count_and_a_tree_that_agrees_is_one_leaf():
     cells = Cells.everything(SCHEMA).refine({0: Split.multiway(SCHEMA, "form")})
-    assert collapsed(labelled(cells, [0, 2, 2, 2])).counts.tolist() == [[0, 0, 0.7]]
+    assert collapse_tree(labelled(cells, [0, 2, 2, 2])).counts.tolist() == [[0, 0, 0.7]]
 
 
 def test_what_is_ruled_out_is_gone():
@@ -68,11 +68,11 @@ def test_what_is_ruled_out_is_gone():
     }
     labels = np.zeros(cells.attribute.size, dtype=int)
     labels[leaves[1,]] = labels[leaves[0,]] = 1  # u cannot be here: what it says does not matter
-    short = collapsed(labelled(cells, labels))
+    short = collapse_tree(labelled(cells, labels))
     inner = int(np.flatnonzero(short.cells.attribute >= 0)[1])
     assert [codes for _, codes in short.children(inner, possible_only=True)] == [(1,), (2,)]
     labels[leaves[1,]] = 0
-    assert collapsed(labelled(cells, labels)).n_nodes == 1
+    assert collapse_tree(labelled(cells, labels)).n_nodes == 1
 
 
 @pytest.mark.parametrize("depth", [0, 1, 3000])
@@ -87,4 +87,4 @@ def test_trees_of_any_depth(depth):
         np.array([-1] * depth + [0]),
         1,
     )
-    assert collapsed(labelled(cells, [0] * (depth + 1))).n_nodes == 1
+    assert collapse_tree(labelled(cells, [0] * (depth + 1))).n_nodes == 1

@@ -17,7 +17,7 @@ from privet.plots import draw_terms
 from privet.release import Parts, card_markdown, model_view, tree_text
 from privet.release.parts import says_classes, vote
 from privet.tree import Tree
-from privet.trees.gibbs import calibrated
+from privet.trees.gibbs import calibrate_tree
 from tests.release.models import SCHEMA, small_model
 from tests.release.scored import labelled, scored_model, small_drawn, term
 
@@ -78,7 +78,7 @@ def test_a_calibrated_tree_that_does_not_split_is_no_constant():
     table = {name: [SCHEMA.attributes[name].labels[0]] * 9 for name in ("form", "colour")}
     table |= {"age": [30] * 9, "income": [5] * 9, "advice": ["yes"] * 9}
     curator = Curator(table, SCHEMA, Budget(100))
-    tree, _ = calibrated(curator, labelled(EVERYONE, [1]), 100)
+    tree, _ = calibrate_tree(curator, labelled(EVERYONE, [1]), 100)
     model = scored_model(trees=(tree,))
     assert Parts.of(model) == Parts((tree,))
     assert tree_text(tree, scores=True) == "|--- every row -> yes\n"

@@ -7,14 +7,14 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from privet.budget import Cost
-from privet.privacy import Charge, PrivacyStatement, rounded_up
+from privet.privacy import Charge, PrivacyStatement, format_rounded_up
 from privet.release import card_markdown
 from tests.release.models import SCHEMA, small_model
 
 
 @given(st.floats(1e-9, 1e9))
 def test_rounded_up_is_never_less_and_hardly_more(value):
-    assert value <= float(rounded_up(value)) <= value * 1.00002
+    assert value <= float(format_rounded_up(value)) <= value * 1.00002
 
 
 @pytest.mark.parametrize(

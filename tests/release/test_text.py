@@ -11,7 +11,7 @@ from privet.cells import Cells, Split
 from privet.release import tree_dot, tree_text
 from privet.release.labels import branch_text, count_text, leaves_below
 from privet.schema import Categorical, Numeric, Schema
-from privet.text import shortened, visible
+from privet.text import escape_invisible, shorten
 from privet.tree import Tree
 from tests.release.models import SCHEMA, random_codes, random_model, small_tree
 from tests.release.scored import drawn_tree, scored_model, small_drawn
@@ -228,9 +228,9 @@ def test_the_one_value_that_does_not_take_a_branch_is_named():
 
 
 def test_nothing_invisible_gets_through():
-    assert visible("a\nb\u202e\x1b[31m\ud800é🌳") == "a\\nb\\u202e\\x1b[31m\\ud800é🌳"
-    assert shortened("abcdef", 6) == "abcdef"
-    assert shortened("abcdefg", 6) == "abcde…"
+    assert escape_invisible("a\nb\u202e\x1b[31m\ud800é🌳") == "a\\nb\\u202e\\x1b[31m\\ud800é🌳"
+    assert shorten("abcdef", 6) == "abcdef"
+    assert shorten("abcdefg", 6) == "abcde…"
 
 
 @pytest.mark.parametrize(

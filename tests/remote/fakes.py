@@ -170,7 +170,7 @@ class Service:
         if part is not None:
             curator = self.parts[part[1]]
         if operation == "preview":
-            return curator.preview([requests.planned(body)]).to_json()
+            return curator.preview([requests.parse_planned(body)]).to_json()
         if operation == "divide":
             self.parts = curator.split_people(body["n_parts"], body["epsilon"])
             nothing = {"cost": None, "row_cost": None, "private": True, "entry": None}

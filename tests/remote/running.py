@@ -18,7 +18,7 @@ from privet.budget import Budget
 from privet.remote.curator import RemoteCurator
 from privet.schema import Schema
 from privet.service.app import create_app
-from privet.service.home import Home
+from privet.service.home import ServiceState
 from privet.service.limits import Limits
 
 #: Times as they are, and nobody too fast.
@@ -67,7 +67,7 @@ class Tap:
 class Running:
     """A home that is served, with an analyst."""
 
-    def __init__(self, home: Home, tap: Tap, port: int) -> None:
+    def __init__(self, home: ServiceState, tap: Tap, port: int) -> None:
         self.home, self.tap, self.url = home, tap, f"http://127.0.0.1:{port}"
         self.token = home.accounts.add_analyst("ada")
 
@@ -85,7 +85,7 @@ class Running:
 @contextmanager
 def running(folder: Path, limits: Limits = FAST) -> Iterator[Running]:
     """A new home, served until the block ends."""
-    home, _ = Home.make(folder / "curator")
+    home, _ = ServiceState.make(folder / "curator")
     tap = Tap(create_app(home, limits))
     server = uvicorn.Server(uvicorn.Config(tap, port=0, log_level="critical", ws="none"))
     thread = threading.Thread(target=server.run)

@@ -21,7 +21,7 @@ from privet.errors import (
     QuestionError,
     Unavailable,
 )
-from privet.remote.connect import _only_dataset
+from privet.remote.connect import _find_only_dataset
 from privet.remote.transport import KEY
 from tests.remote.fakes import SCHEMA, TOKEN, URL, Script, Service, linked
 
@@ -234,15 +234,17 @@ def test_a_question_without_an_answer_keeps_its_key(service, curator):
 def test_the_only_data_set_is_found():
     listed = [{"name": "people", "unit": "epsilon", "cap": "1", "left": "1", "expires": None}]
     assert (
-        _only_dataset(
+        _find_only_dataset(
             linked(Script(httpx2.Response(200, json={"analyst": "ada", "datasets": listed})))
         )
         == "people"
     )
     with pytest.raises(AccessError, match="grants this token no data set"):
-        _only_dataset(linked(Script(httpx2.Response(200, json={"analyst": "ada", "datasets": []}))))
+        _find_only_dataset(
+            linked(Script(httpx2.Response(200, json={"analyst": "ada", "datasets": []})))
+        )
     with pytest.raises(ParameterError, match="those that the token is granted: people, places"):
-        _only_dataset(
+        _find_only_dataset(
             linked(
                 Script(
                     httpx2.Response(
@@ -263,7 +265,7 @@ def test_the_only_data_set_is_found():
 )
 def test_a_list_of_data_sets_that_is_none_is_refused(told):
     with pytest.raises(Unavailable, match="list of data sets is not what"):
-        _only_dataset(linked(Script(httpx2.Response(200, json=told))))
+        _find_only_dataset(linked(Script(httpx2.Response(200, json=told))))
 
 
 def test_a_token_is_given_or_in_the_environment(monkeypatch):

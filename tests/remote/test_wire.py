@@ -40,7 +40,7 @@ from privet.queries import (
     RowScore,
     Size,
     Sums,
-    checked,
+    check_query,
 )
 from privet.queries.choose_model import ModelChoice
 from privet.queries.json_parts import cells_from, cells_to
@@ -92,9 +92,9 @@ def trees(draw: st.DrawFn, schema: Schema) -> Tree:
 
 def sent(query: Query[Any], schema: Schema) -> tuple[Any, Any]:
     """The body of a checked query as the other side sees it, and the query that it reads there."""
-    ready = checked(query, schema)
+    ready = check_query(query, schema)
     body = requests.check_body(ready.name, travelled({"epsilon": "1", **ready.to_json()}))
-    return body, checked(requests.query_of(ready.name, schema, body), schema)
+    return body, check_query(requests.query_of(ready.name, schema, body), schema)
 
 
 def answered(query: Query[Any], answer: Answer) -> Any:
@@ -334,7 +334,7 @@ def test_costs_are_exact(cost):
 def test_choices_of_one(data):
     n = data.draw(st.integers(1, 10**4))
     partition = Partition(Cells.everything(SCHEMA))
-    query = checked(
+    query = check_query(
         ChoosePartition(Question((partition,) * n), [np.zeros((1, 2), dtype=np.int64)] * n), SCHEMA
     )
     choice = ChosenIndex(**terms(data), index=data.draw(st.integers(0, n - 1)))
@@ -343,7 +343,7 @@ def test_choices_of_one(data):
 
 @given(st.data())
 def test_choices_of_a_model(data):
-    query = checked(ChooseModel([one_leaf(SCHEMA)] * data.draw(st.integers(1, 50))), SCHEMA)
+    query = check_query(ChooseModel([one_leaf(SCHEMA)] * data.draw(st.integers(1, 50))), SCHEMA)
     choice = ModelChoice(**terms(data), index=data.draw(st.integers(0, len(query.models) - 1)))
     assert answered(query, choice).index == choice.index
 
@@ -353,7 +353,7 @@ def test_quantiles(data, index, q):
     answer = Quantile.of(Answer(**terms(data)), index, "n", q, SCHEMA.attributes["n"].cuts)
     told = travelled(answer.to_json())
     assert told["low"] <= answer.middle <= told["high"]
-    back = answered(checked(FindQuantile("n", q), SCHEMA), answer)
+    back = answered(check_query(FindQuantile("n", q), SCHEMA), answer)
     assert [
         vars(back)[name] == vars(answer)[name]
         for name in ("index", "attribute", "q", "low", "high")
@@ -372,7 +372,7 @@ def test_numbers(data):
     by = st.none() | st.sampled_from(schema.names)
     parts = data.draw(st.lists(st.builds(Partition, st.just(cells), by), min_size=1, max_size=3))
     score = RowScore(schema, np.array([1, 2]))
-    query = checked(
+    query = check_query(
         data.draw(
             st.sampled_from(
                 [
@@ -414,7 +414,7 @@ def test_choices(data):
     cells = data.draw(partitions())
     some = st.lists(splits(cells.schema), min_size=1, max_size=4)
     offered = data.draw(st.lists(some, min_size=len(cells), max_size=len(cells)))
-    query = checked(ChooseSplits(cells, offered), cells.schema)
+    query = check_query(ChooseSplits(cells, offered), cells.schema)
     chosen = tuple(data.draw(st.sampled_from(splits)) for splits in offered)
     assert answered(query, ChosenSplits(**terms(data), splits=chosen)).splits == chosen
 
@@ -427,7 +427,7 @@ def test_drawn_trees(data):
     )
     answer = Drawn(**terms(data), cells=cells, labels=np.array(labels))
     space = TreeSpace(cells.schema, int(cells.depths.max()))
-    told = answered(checked(DrawTree(space), cells.schema), answer)
+    told = answered(check_query(DrawTree(space), cells.schema), answer)
     points = domain(cells.schema)
     one, other = told.tree(), answer.tree()
     np.testing.assert_array_equal(one.counts[one.reach(points)], other.counts[other.reach(points)])

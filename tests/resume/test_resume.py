@@ -18,7 +18,7 @@ from privet.budget import Budget
 from privet.cells import Cell, Cells, Condition, Split
 from privet.counts.duckdb_source import DuckDBSource
 from privet.curator.digest import digest_of, facts_of
-from privet.curator.packing import packed, unpacked
+from privet.curator.packing import pack_answer, unpack_answer
 from privet.errors import BudgetExceeded, LedgerError, ModelError, ParameterError
 from privet.ledger import SQLiteLedger
 from privet.model.document import to_document
@@ -36,7 +36,7 @@ from privet.queries import (
     ShareCounts,
     Size,
     Sums,
-    checked,
+    check_query,
     queries,
 )
 from privet.queries.json_parts import cells_to
@@ -201,8 +201,8 @@ def test_no_two_answers_for_one_charge(fit, tmp_path, monkeypatch):
         (entry,) = ledger.entries("t.parquet")
         assert ledger.answer(entry.number) == told[0]
     model = fit(pv.RandomTreesClassifier(1, n_trees=3))
-    asked = checked(Count(Question.forest([tree.cells for tree in model.model_.trees])), SCHEMA)
-    counts = np.concatenate([np.ravel(table) for table in unpacked(told[0], asked).tables])
+    asked = check_query(Count(Question.forest([tree.cells for tree in model.model_.trees])), SCHEMA)
+    counts = np.concatenate([np.ravel(table) for table in unpack_answer(told[0], asked).tables])
     (batch,) = model.model_.evidence.batches
     np.testing.assert_array_equal(
         np.concatenate([np.ravel(vector) for vector in batch.tables]), counts
@@ -348,9 +348,9 @@ def test_whoever_looks_is_told_what_is_paid_for(fit):
 def test_answers_are_packed_and_unpacked_whole(table):
     curator = pv.Curator(table, SCHEMA, Budget(10))
     cells = Cells.everything(SCHEMA).refine({0: Split.multiway(SCHEMA, "a")})
-    count = checked(Count(Question.forest([cells, Cells.everything(SCHEMA)])), SCHEMA)
+    count = check_query(Count(Question.forest([cells, Cells.everything(SCHEMA)])), SCHEMA)
     numbers = curator.ask(count, 1)
-    again = unpacked(packed(numbers), count)
+    again = unpack_answer(pack_answer(numbers), count)
     assert [one.tolist() for one in again.tables] == [one.tolist() for one in numbers.tables]
     assert (again.cost, again.row_cost, again.spread, again.noise, again.private) == (
         numbers.cost,
@@ -360,12 +360,14 @@ def test_answers_are_packed_and_unpacked_whole(table):
         numbers.private,
     )
     candidates = [Split.multiway(SCHEMA, "b"), Split.threshold(SCHEMA, "n", 2)]
-    choose = checked(ChooseSplits(cells, candidates, "gini"), SCHEMA)
+    choose = check_query(ChooseSplits(cells, candidates, "gini"), SCHEMA)
     choices = curator.ask(choose, 1)
-    assert unpacked(packed(choices), choose).splits == choices.splits
-    draw = checked(DrawTree(TreeSpace(SCHEMA, 1, all_splits(SCHEMA), all_splits(SCHEMA))), SCHEMA)
+    assert unpack_answer(pack_answer(choices), choose).splits == choices.splits
+    draw = check_query(
+        DrawTree(TreeSpace(SCHEMA, 1, all_splits(SCHEMA), all_splits(SCHEMA))), SCHEMA
+    )
     drawn = curator.ask(draw, 1)
-    twin = unpacked(packed(drawn), draw)
+    twin = unpack_answer(pack_answer(drawn), draw)
     assert cells_to(twin.cells) == cells_to(drawn.cells)
     np.testing.assert_array_equal(twin.labels, drawn.labels)
 
@@ -489,7 +491,7 @@ def test_every_word_of_a_question_is_in_its_digest():
 
 
 def digest(query, epsilon=None, rho=None):
-    return digest_of(facts_of(checked(query, SCHEMA), epsilon, rho))
+    return digest_of(facts_of(check_query(query, SCHEMA), epsilon, rho))
 
 
 def test_a_fit_that_0_1_began_goes_on():
@@ -520,7 +522,7 @@ def test_a_fit_that_0_1_began_goes_on():
     }
     read = {}
     for query, *price in written.values():
-        facts = facts_of(checked(query, SCHEMA), *price, *[None] * (2 - len(price)))
+        facts = facts_of(check_query(query, SCHEMA), *price, *[None] * (2 - len(price)))
         read[digest_of((["who"], facts))[:16]] = (query, *price)
     assert read == written
 
@@ -531,4 +533,4 @@ def test_a_fit_that_0_1_began_goes_on():
 )
 def test_a_recorded_answer_that_is_damaged_is_an_error_of_the_ledger(damage):
     with pytest.raises(LedgerError, match="recorded is damaged"):
-        unpacked(damage, checked(Size(), SCHEMA))
+        unpack_answer(damage, check_query(Size(), SCHEMA))

@@ -11,8 +11,8 @@ from hypothesis import strategies as st
 
 from privet.errors import SchemaError
 from privet.schema import Attribute, Categorical, Numeric, Schema
-from privet.schema.draft import FEW, MANY, draft
-from privet.schema.encode import problems
+from privet.schema.draft import FEW, MANY_VALUES, draft
+from privet.schema.encode import find_problems
 
 
 def drafted(*entries: object, dtype: object = None) -> Attribute:
@@ -21,7 +21,7 @@ def drafted(*entries: object, dtype: object = None) -> Attribute:
         {"x": pd.Series(entries, dtype=dtype), "class": [i % 2 for i in range(len(entries))]}
     )
     schema = draft(sample)
-    assert problems(schema, sample) == []
+    assert find_problems(schema, sample) == []
     return schema.attributes["x"]
 
 
@@ -80,7 +80,7 @@ def test_nothing_is_declared_public_that_was_not_asked_for() -> None:
     assert (schema.n_rows, schema.person) == (None, None)
 
 
-IDENTIFIERS = [f"person-{i}" for i in range(MANY + 1)]
+IDENTIFIERS = [f"person-{i}" for i in range(MANY_VALUES + 1)]
 
 
 @pytest.mark.parametrize(
@@ -95,7 +95,7 @@ IDENTIFIERS = [f"person-{i}" for i in range(MANY + 1)]
         ({"x": ["a", "b"], "class": [0, 0]}, None, "class column 'class' must have 2 to"),
         ({"x": ["a", "b"], "class": [None, 0]}, None, "class column 'class' must have 2 to"),
         (
-            {"x": ["a"] * (MANY + 1), "class": IDENTIFIERS},
+            {"x": ["a"] * (MANY_VALUES + 1), "class": IDENTIFIERS},
             None,
             "class column 'class' must have 2 to",
         ),

@@ -19,7 +19,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from privet.schema import Attribute, Categorical, Numeric, Schema, blocks
-from privet.schema.encode import encode, problems
+from privet.schema.encode import encode, find_problems
 from tests.schema.oracle import code_of
 from tests.schema.strategies import attributes, categoricals, numerics
 
@@ -53,7 +53,7 @@ def both_ways(schema: Schema, table: object, *, matrix: bool, turn: bool) -> Ite
     for block, many in ((7, 0), (1 << 16, 1 << 14)) if turn else ((7, 1 << 14), (1 << 16, 0)):
         with pytest.MonkeyPatch.context() as patch:
             patch.setattr(blocks, "BLOCK", block)
-            patch.setattr(blocks, "MANY", many)
+            patch.setattr(blocks, "MANY_ROWS", many)
             yield encode(schema, table, target=False, matrix=matrix)
 
 
@@ -82,7 +82,7 @@ def check(
 def problems_of(attribute: Attribute, column: Any, n_rows: int, block: int) -> list:
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(blocks, "BLOCK", block)
-        return problems(
+        return find_problems(
             Schema({"x": attribute}, "class", [0, 1]), {"x": column}, np.zeros(n_rows, dtype=int)
         )
 
@@ -463,7 +463,7 @@ def test_a_long_column_has_the_codes_of_its_distinct_entries(attribute: Attribut
 @pytest.mark.parametrize("many", [0, 1 << 14])
 def test_people_are_told_apart_across_blocks(many: int, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(blocks, "BLOCK", 7)
-    monkeypatch.setattr(blocks, "MANY", many)
+    monkeypatch.setattr(blocks, "MANY_ROWS", many)
     who = [None if number % 11 == 0 else f"p{number % 5}" for number in range(100)]
     schema = Schema({"x": Categorical(["a"])}, "class", [0, 1], person="who")
     for column in (
@@ -498,7 +498,7 @@ def test_text_that_is_no_text_matches_nothing_however_many_rows_there_are(kind, 
     else:
         column = odd.view(kind)
     for many in (1, 1000):
-        monkeypatch.setattr(blocks, "MANY", many)
+        monkeypatch.setattr(blocks, "MANY_ROWS", many)
         (codes,) = encode(schema, pa.table({"a": column}), target=False).codes
         assert codes.tolist() == [2, 1, 0], many
 

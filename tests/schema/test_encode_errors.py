@@ -14,7 +14,7 @@ import pytest
 
 from privet.errors import PrivetError, SchemaMismatch
 from privet.schema import Attribute, Categorical, Numeric, Schema
-from privet.schema.encode import check_structure, encode, problems
+from privet.schema.encode import check_structure, encode, find_problems
 from privet.schema.problems import What, describe, raise_if_any
 
 SECRET, NUMBER = "SECRET-VALUE", 987654321
@@ -54,7 +54,7 @@ def test_an_impossible_type_is_named_whatever_the_rows(column: str, entries: Any
 
 def test_all_problems_are_listed_at_once() -> None:
     table = {"c": np.array([0], dtype="datetime64[s]"), "class": [SECRET]}
-    assert problems(SCHEMA, table) == [
+    assert find_problems(SCHEMA, table) == [
         ("c", "dtype"),
         ("n", "absent"),
         ("id", "absent"),
@@ -66,7 +66,7 @@ def test_all_problems_are_listed_at_once() -> None:
 
 
 def test_a_person_may_be_of_any_type_and_a_target_is_not_needed_to_predict() -> None:
-    assert problems(SCHEMA, {**GOOD, "id": np.array([0], dtype="datetime64[s]")}) == []
+    assert find_problems(SCHEMA, {**GOOD, "id": np.array([0], dtype="datetime64[s]")}) == []
     assert encode(SCHEMA, {"c": ["a"], "n": [0.5]}, target=False).classes is None
 
 
@@ -108,14 +108,14 @@ def test_the_owner_learns_what_does_not_fit_and_was_not_declared(
 ) -> None:
     schema = Schema({"x": attribute}, "class", [0, 1])
     for column in (pd.Series(entries, dtype=object), pd.Series(entries)):
-        assert problems(schema, {"x": column, "class": [0] * len(entries)}) == [
+        assert find_problems(schema, {"x": column, "class": [0] * len(entries)}) == [
             ("x", what) for what in found
         ]
 
 
 def test_the_classes_are_checked_like_a_column_without_a_catch_all() -> None:
     schema = Schema({"x": PLAIN}, "class", [0, 1])
-    assert problems(schema, {"x": ["a"] * 3}, pd.Series([0, 2, None])) == [
+    assert find_problems(schema, {"x": ["a"] * 3}, pd.Series([0, 2, None])) == [
         ("class", "unlisted"),
         ("class", "null"),
     ]
@@ -147,7 +147,11 @@ def test_every_problem_names_the_column_and_a_way_out(what: str) -> None:
 )
 def test_no_message_holds_a_value_or_a_count(table: object) -> None:
     said = []
-    for act in (encode, check_structure, lambda *arguments: raise_if_any(problems(*arguments))):
+    for act in (
+        encode,
+        check_structure,
+        lambda *arguments: raise_if_any(find_problems(*arguments)),
+    ):
         try:
             act(SCHEMA, table)
         except PrivetError as error:

@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 
 from privet.errors import ParameterError
 from privet.schema import Attribute, Categorical, Numeric, Schema
-from privet.schema.encode import encode, problems
+from privet.schema.encode import encode, find_problems
 from tests.schema.strategies import TRICKY, attributes, texts, values
 
 LISTED = Categorical(["1", "true", "nan", "inf", 0, 0.5, 2**70, "5", "None"], missing="?")
@@ -53,7 +53,7 @@ def test_no_pair_of_entries_changes_the_code_of_either(attribute: Attribute) -> 
 @given(attributes, st.lists(entries, max_size=8))
 def test_the_owners_check_is_total_too(attribute: Attribute, rows: list) -> None:
     schema = Schema({"x": attribute}, "class", [0, 1])
-    found = problems(schema, column(rows), [0] * len(rows))
+    found = find_problems(schema, column(rows), [0] * len(rows))
     assert {name for name, _ in found} <= {"x"}
 
 
@@ -69,7 +69,9 @@ def test_categories_of_pandas_count_only_where_they_occur(
     schema = Schema({"x": attribute}, "class", [0, 1])
     assert codes(attribute, pd.DataFrame({"x": listed})) == codes(attribute, column(rows))
     y = [0] * len(rows)
-    assert problems(schema, pd.DataFrame({"x": listed}), y) == problems(schema, column(rows), y)
+    assert find_problems(schema, pd.DataFrame({"x": listed}), y) == find_problems(
+        schema, column(rows), y
+    )
 
 
 @pytest.mark.parametrize(

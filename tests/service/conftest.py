@@ -15,7 +15,7 @@ from starlette.testclient import TestClient
 from privet.budget import Budget
 from privet.schema import Categorical, Numeric, Schema
 from privet.service.app import create_app
-from privet.service.home import Home
+from privet.service.home import ServiceState
 from privet.service.limits import Limits
 
 #: Times as they are, and nobody too fast: tests ask as quickly as they can.
@@ -75,8 +75,8 @@ def place(tmp_path, table_file) -> str:
     return copy_table(table_file, tmp_path)
 
 
-def make_home(folder: Path, place: str) -> Home:
-    made, owner = Home.make(folder / "curator")
+def make_home(folder: Path, place: str) -> ServiceState:
+    made, owner = ServiceState.make(folder / "curator")
     made.accounts.add_dataset("people", place, SCHEMA)
     made.ledger.open_cap("people", Budget(3))
     object.__setattr__(made, "tokens", {"owner": owner})
@@ -88,7 +88,7 @@ def make_home(folder: Path, place: str) -> Home:
 
 
 @pytest.fixture
-def home(tmp_path, place) -> Home:
+def home(tmp_path, place) -> ServiceState:
     return make_home(tmp_path, place)
 
 
@@ -113,7 +113,7 @@ class Analyst:
 class Standing:
     """A service that stands for many tests, and an analyst of it."""
 
-    home: Home
+    home: ServiceState
     client: TestClient
     ada: Analyst
 

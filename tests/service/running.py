@@ -19,7 +19,7 @@ import pandas as pd
 
 from privet.budget import Budget
 from privet.schema import Categorical, Numeric, Schema
-from privet.service.home import Home
+from privet.service.home import ServiceState
 from tests.commands import PRIVET, Forked
 
 #: No test waits for something that comes sooner or later for longer than this.
@@ -58,7 +58,7 @@ def people(path: Path, rows: int = 400) -> str:
 class House:
     """A curator's home with one table, and the tokens of its analysts."""
 
-    home: Home
+    home: ServiceState
     table: Path
     tokens: dict[str, str] = field(default_factory=dict)
     service: Service | None = None
@@ -79,7 +79,7 @@ class House:
 
 def house(folder: Path, epsilon: str | int = 1000, place: str | None = None) -> House:
     """A new home with the table "people" and nobody to ask about it yet."""
-    home, _ = Home.make(folder / "curator")
+    home, _ = ServiceState.make(folder / "curator")
     table = folder / "people.db"
     home.accounts.add_dataset("people", place or people(table), SCHEMA)
     home.ledger.open_cap("people", Budget(epsilon))

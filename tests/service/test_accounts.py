@@ -14,7 +14,7 @@ import pytest
 from privet.budget import Budget
 from privet.errors import AccessError, LedgerError, ParameterError
 from privet.service.accounts import Accounts, Grant
-from privet.service.home import Home
+from privet.service.home import ServiceState
 
 
 def test_a_token_is_random_shown_once_and_stored_hashed(home):
@@ -118,7 +118,7 @@ def test_only_the_owner_can_read_a_home(home):
 
 def test_a_home_opens_again_and_knows_what_was_spent(home):
     home.ledger.set_cap("people", Budget(7))
-    again = Home.open(home.path)
+    again = ServiceState.open(home.path)
     assert again.ledger.identity == home.ledger.identity
     assert again.ledger.cap("people") == Budget(7)
     assert again.accounts.analyst_of(home.tokens["ada"]) == "ada"
@@ -126,20 +126,20 @@ def test_a_home_opens_again_and_knows_what_was_spent(home):
 
 def test_what_is_no_home_is_refused_and_left_as_it_is(tmp_path, home):
     with pytest.raises(ParameterError, match="no home"):
-        Home.open(tmp_path)
+        ServiceState.open(tmp_path)
     full = tmp_path / "full"
     full.mkdir()
     (full / "mine").write_text("keep")
     with pytest.raises(ParameterError, match="not an empty folder"):
-        Home.make(full)
+        ServiceState.make(full)
     assert [path.name for path in full.iterdir()] == ["mine"]
     with pytest.raises(ParameterError, match="does not exist"):
-        Home.make(tmp_path / "no" / "folder")
+        ServiceState.make(tmp_path / "no" / "folder")
     with pytest.raises(ParameterError, match="postgresql"):
-        Home.make(tmp_path / "new", "mysql://x")
+        ServiceState.make(tmp_path / "new", "mysql://x")
     assert not (tmp_path / "new").exists()
     with pytest.raises(ParameterError, match="not an empty folder"):
-        Home.make(home.path)
+        ServiceState.make(home.path)
 
 
 def test_who_makes_a_home_a_moment_later_takes_nothing_away(tmp_path, monkeypatch):
@@ -149,21 +149,21 @@ def test_who_makes_a_home_a_moment_later_takes_nothing_away(tmp_path, monkeypatc
     def mkdir(path, *args, **options):
         if not first:
             first.append(None)
-            first.append(Home.make(path)[0])
+            first.append(ServiceState.make(path)[0])
             first[1].ledger.set_cap("people", Budget(1))
         real(path, *args, **options)
 
     monkeypatch.setattr(Path, "mkdir", mkdir)
     with pytest.raises(LedgerError, match="somebody else"):
-        Home.make(tmp_path / "home")
-    assert Home.open(tmp_path / "home").ledger.cap("people") == Budget(1)
+        ServiceState.make(tmp_path / "home")
+    assert ServiceState.open(tmp_path / "home").ledger.cap("people") == Budget(1)
 
 
 def test_a_home_whose_ledger_is_gone_is_not_opened_with_a_fresh_one(home):
     for path in home.path.glob("ledger.sqlite*"):
         path.unlink()
     with pytest.raises(LedgerError, match="gone"):
-        Home.open(home.path)
+        ServiceState.open(home.path)
 
 
 def test_accounts_that_are_gone_are_an_error(tmp_path):
@@ -177,7 +177,7 @@ def test_a_home_that_does_not_say_where_its_ledger_is_gets_no_new_one(home, ledg
     config.write_text(json.dumps({**json.loads(config.read_text()), "ledger": ledger}))
     (home.path / "ledger.sqlite").unlink()
     with pytest.raises(LedgerError, match="where the ledger is"):
-        Home.open(home.path)
+        ServiceState.open(home.path)
     assert not (home.path / "ledger.sqlite").exists()
 
 

@@ -11,7 +11,7 @@ from privet.budget import Budget
 from privet.cells import Cells, Split
 from privet.curator import Curator
 from privet.errors import QuestionError
-from privet.queries import checked
+from privet.queries import check_query
 from privet.queries.json_shapes import TREES
 from privet.queries.shapes import ShapeError
 from privet.question import MAX_ENTRIES, Partition, Question
@@ -31,7 +31,7 @@ def test_cells_that_cover_nothing_are_counted_in_the_size_of_a_request():
             "count",
             {"epsilon": "1/100", "cells": [NO_CELL], "partitions": [{"cells": 0, "by": "a"}] * n},
         )
-        asked = checked(requests.query_of("count", WIDE, body), WIDE)
+        asked = check_query(requests.query_of("count", WIDE, body), WIDE)
         if fine:
             requests.check_load(asked.load, len(WIDE.names))
             told = curator.ask(asked, body["epsilon"]).to_json()

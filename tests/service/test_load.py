@@ -11,12 +11,12 @@ from fractions import Fraction
 import pytest
 
 from privet.ledger import left, verify
-from privet.service.home import Home
+from privet.service.home import ServiceState
 from tests.service.running import PATIENCE, house, serving
 from tests.service.traffic import Analyst
 
 
-def held_against(home: Home, analysts: list[Analyst]) -> None:
+def held_against(home: ServiceState, analysts: list[Analyst]) -> None:
     """What the analysts saw must be what the ledger says, to the last fraction."""
     ledger = home.ledger
     entries = ledger.entries("people")

@@ -16,11 +16,11 @@ from starlette.testclient import TestClient
 from privet.budget import Budget, Cost
 from privet.ledger import Receipt, SQLiteLedger, journal
 from privet.service.app import create_app
-from privet.service.home import Home
+from privet.service.home import ServiceState
 from privet.service.page import amounts, site
-from privet.service.page.bars import stacked
-from privet.service.page.chart import chart
-from privet.service.page.listing import Charges, Filter, listing
+from privet.service.page.bars import stack_segments
+from privet.service.page.chart import make_chart
+from privet.service.page.listing import Charges, Filter, make_listing
 from privet.service.page.sessions import Sessions
 from tests.service.conftest import FAST
 
@@ -492,7 +492,7 @@ def test_a_data_set_that_is_no_longer_served_keeps_its_history(owner, home, aske
 
 
 def test_an_empty_curator_says_so(tmp_path):
-    home, token = Home.make(tmp_path / "empty")
+    home, token = ServiceState.make(tmp_path / "empty")
     with closing(home.ledger), TestClient(create_app(home), base_url="http://127.0.0.1") as client:
         page = Visitor(client, token).see()
         assert "No data set is registered yet" in page
@@ -699,27 +699,29 @@ def test_names_are_text_whatever_they_hold(client, home, place, schema, name):
 )
 def test_amounts_are_never_rounded_in_our_favour(amount, up, down):
     value = Fraction(amount)
-    assert (amounts.up(value), amounts.down(value)) == (up, down)
-    assert Fraction(amounts.down(value)) <= value <= Fraction(amounts.up(value))
+    assert (amounts.format_up(value), amounts.format_down(value)) == (up, down)
+    assert Fraction(amounts.format_down(value)) <= value <= Fraction(amounts.format_up(value))
 
 
 def test_long_amounts_are_shown_by_their_first_digits():
-    assert amounts.exactly(Fraction(1, 3)) == "1/3"
-    assert amounts.exactly(Fraction(10**200, 3 * 10**200 + 1)).startswith("0.33333333")
+    assert amounts.format_exactly(Fraction(1, 3)) == "1/3"
+    assert amounts.format_exactly(Fraction(10**200, 3 * 10**200 + 1)).startswith("0.33333333")
 
 
 def test_bars_fill_their_width_and_not_more():
-    segments = stacked(Fraction(4), [("a", Fraction(1)), ("b", Fraction(0)), ("c", Fraction(2))])
+    segments = stack_segments(
+        Fraction(4), [("a", Fraction(1)), ("b", Fraction(0)), ("c", Fraction(2))]
+    )
     assert [(one.tone, one.x, one.width) for one in segments] == [("a", 0, 25), ("c", 25, 50)]
-    beyond = stacked(Fraction(1), [("a", Fraction(3)), ("b", Fraction(1))])
+    beyond = stack_segments(Fraction(1), [("a", Fraction(3)), ("b", Fraction(1))])
     assert beyond[-1].x + beyond[-1].width == 100
-    assert stacked(Fraction(0), []) == []
+    assert stack_segments(Fraction(0), []) == []
 
 
 def test_a_chart_rises_to_what_was_spent(home, asked):
     entries = home.ledger.entries()
-    assert chart([], Budget(1)) is None
-    drawn = chart(entries, Budget(3), datetime(2026, 4, 10, tzinfo=UTC))
+    assert make_chart([], Budget(1)) is None
+    drawn = make_chart(entries, Budget(3), datetime(2026, 4, 10, tzinfo=UTC))
     heights = [float(text) for text in re.findall(r"V([\d.]+)", drawn.line)]
     assert heights == sorted(heights, reverse=True)
     assert heights[-1] == pytest.approx(150 - 61 / 84 / (3 * 1.02) * 150, abs=0.1)
@@ -730,7 +732,9 @@ def test_a_chart_rises_to_what_was_spent(home, asked):
 
 def test_a_chart_of_a_clock_that_was_set_back_still_rises(home, asked):
     entries = home.ledger.entries()
-    drawn = chart([entries[2], entries[0], entries[1]], Budget(1), datetime(2026, 1, 1, tzinfo=UTC))
+    drawn = make_chart(
+        [entries[2], entries[0], entries[1]], Budget(1), datetime(2026, 1, 1, tzinfo=UTC)
+    )
     heights = [float(text) for text in re.findall(r"V([\d.]+)", drawn.line)]
     assert heights == sorted(heights, reverse=True)
 
@@ -746,6 +750,6 @@ def test_a_long_history_makes_a_small_picture_and_is_read_once(tmp_path, monkeyp
         charges = Charges(ledger)
         assert charges.entries() is many
         monkeypatch.setattr(ledger, "entries", lambda: pytest.fail("read again"))
-        shown = listing(charges.entries(), set(), Filter(page=400))
+        shown = make_listing(charges.entries(), set(), Filter(page=400))
         assert (shown.pages, len(shown.lines), shown.older) == (400, 50, None)
-        assert len(chart(charges.entries(), Budget(1000)).line) < 20_000
+        assert len(make_chart(charges.entries(), Budget(1000)).line) < 20_000

@@ -18,7 +18,7 @@ import pytest
 import privet as pv
 from privet.errors import BudgetExceeded
 from privet.ledger import Receipt, verify
-from privet.service.home import Home
+from privet.service.home import ServiceState
 from tests import commands
 from tests.postgres import put_table
 from tests.service.running import serving
@@ -92,7 +92,7 @@ def test_the_service_and_sql_clients_share_one_account(privet, place, tmp_path):
     token = re.search(r"once: (\S+)", good("curator", "analyst", "add", "ada"))[1]
     good("curator", "grant", "ada", "people", "--epsilon", "1.5")
     good("curator", "analyst", "role", "ada", login)
-    home = Home.open(tmp_path / "curator")
+    home = ServiceState.open(tmp_path / "curator")
     try:
         with (
             serving(home.path) as service,

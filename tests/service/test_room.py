@@ -6,11 +6,11 @@ import threading
 
 import pytest
 
-from privet.service.room import Room
+from privet.service.room import MemoryGate
 
 
 def test_no_more_is_held_than_there_is():
-    room, lock, held, most = Room(10), threading.Lock(), 0, 0
+    room, lock, held, most = MemoryGate(10), threading.Lock(), 0, 0
 
     def work(size):
         nonlocal held, most
@@ -32,7 +32,7 @@ def test_no_more_is_held_than_there_is():
 
 
 def test_one_that_needs_more_than_all_is_alone():
-    room, inside, go = Room(10), threading.Event(), threading.Event()
+    room, inside, go = MemoryGate(10), threading.Event(), threading.Event()
 
     def large():
         with room.taken(1000):
@@ -53,7 +53,7 @@ def test_one_that_needs_more_than_all_is_alone():
 
 
 def test_small_ones_do_not_pass_a_large_one_for_ever():
-    room, order = Room(10), []
+    room, order = MemoryGate(10), []
     first = room.taken(6)
     first.__enter__()
     queued = threading.Event()
@@ -77,7 +77,7 @@ def test_small_ones_do_not_pass_a_large_one_for_ever():
 
 
 def test_room_is_left_after_a_failure():
-    room = Room(10)
+    room = MemoryGate(10)
     with pytest.raises(ValueError, match="x"), room.taken(10):
         raise ValueError("x")
     with room.taken(10):

@@ -15,7 +15,7 @@ from privet.curator import Curator
 from privet.queries.answers import Numbers
 from privet.schema import Categorical, Numeric, Schema
 from privet.trees.additive import (
-    FARTHEST,
+    FARTHEST_STEP,
     MAX_SMOOTHED,
     PRIOR,
     RANGE,
@@ -124,7 +124,7 @@ def test_neighbours_share_what_is_known():
 def test_each_class_by_itself_and_never_too_far():
     first = np.array([[100.0, -100, 0]] * 2)
     found = newton_step(Categorical([0, 1]), answer(first, np.full((2, 3), 1.0)))
-    np.testing.assert_allclose(found, [[FARTHEST, -FARTHEST, 0]] * 2)
+    np.testing.assert_allclose(found, [[FARTHEST_STEP, -FARTHEST_STEP, 0]] * 2)
 
 
 @pytest.mark.parametrize(

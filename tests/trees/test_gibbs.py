@@ -15,7 +15,7 @@ from privet.curator import Curator
 from privet.schema import Categorical, Schema
 from privet.space import TreeSpace
 from privet.tree import Tree
-from privet.trees.gibbs import calibrated, draw_boosted
+from privet.trees.gibbs import calibrate_tree, draw_boosted
 
 SCHEMA = Schema(
     {"a": Categorical(["x", "y", "z"]), "b": Categorical(["x", "y"])}, "c", ["n", "p", "q"]
@@ -43,7 +43,7 @@ def labelled(labels) -> Tree:
 @pytest.mark.parametrize("epsilon", ["0.001", "0.1", 100])
 def test_calibration_keeps_predictions(labels, epsilon):
     for _ in range(5):
-        tree, charge = calibrated(Curator(ROWS, SCHEMA, Budget(100)), labelled(labels), epsilon)
+        tree, charge = calibrate_tree(Curator(ROWS, SCHEMA, Budget(100)), labelled(labels), epsilon)
         assert tree.counts.argmax(axis=1).tolist() == labels
         assert charge.cost.epsilon == F(str(epsilon))
         assert (
@@ -52,7 +52,7 @@ def test_calibration_keeps_predictions(labels, epsilon):
 
 
 def test_calibrated_probabilities_are_the_frequencies_of_those_who_get_the_answer():
-    tree, _ = calibrated(Curator(ROWS, SCHEMA, Budget(1000)), labelled([0, 0, 1, 1]), 1000)
+    tree, _ = calibrate_tree(Curator(ROWS, SCHEMA, Budget(1000)), labelled([0, 0, 1, 1]), 1000)
     p = np.exp(tree.counts) / np.exp(tree.counts).sum(axis=1, keepdims=True)
     for label, values in ((0, "x"), (1, "yz")):
         shares = (
@@ -73,13 +73,13 @@ def test_calibrated_probabilities_are_the_frequencies_of_those_who_get_the_answe
 
 
 def test_calibration_says_little_where_noise_is_large():
-    tree, _ = calibrated(Curator(ROWS, SCHEMA, Budget(1)), labelled([0, 0, 1, 2]), "0.00001")
+    tree, _ = calibrate_tree(Curator(ROWS, SCHEMA, Budget(1)), labelled([0, 0, 1, 2]), "0.00001")
     assert np.abs(tree.counts - np.log(1 / 3)).max() < 3
 
 
 def test_calibration_in_rho():
     curator = Curator(ROWS, SCHEMA, Budget(rho=1))
-    tree, charge = calibrated(curator, labelled([0, 0, 1, 2]), F(1, 2), "rho")
+    tree, charge = calibrate_tree(curator, labelled([0, 0, 1, 2]), F(1, 2), "rho")
     assert charge.cost.rho == F(1, 2) == curator.left
     assert tree.counts.argmax(axis=1).tolist() == [0, 0, 1, 2]
 

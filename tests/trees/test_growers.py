@@ -19,8 +19,8 @@ from privet.learners import GreedyTreeClassifier, NoisyID3Classifier
 from privet.mechanisms.randomness import SeededBits, unlock_test_seeds
 from privet.schema import Categorical, Numeric, Schema
 from privet.trees.greedy import grow_greedy, split_candidates
-from privet.trees.noisy_id3 import grow_noisy_id3, rounds
-from privet.trees.schedule import shares
+from privet.trees.noisy_id3 import count_rounds, grow_noisy_id3
+from privet.trees.schedule import split_epsilon
 
 NURSERY = datasets.load("nursery")
 SCHEMA = NURSERY.schema.declare(n_rows=12960)
@@ -32,8 +32,8 @@ def curator(**options) -> Curator:
 
 @pytest.mark.parametrize(("attributes", "full"), [(8, 36), (16, 136), (22, 253)])
 def test_a_full_id3_tree_takes_k_times_k_plus_1_half_rounds(attributes, full):
-    assert rounds(attributes, attributes) == full
-    assert rounds(attributes, 2) == 2 * attributes - 1
+    assert count_rounds(attributes, attributes) == full
+    assert count_rounds(attributes, 2) == 2 * attributes - 1
 
 
 def test_noisy_id3_pays_a_level_by_its_unused_attributes():
@@ -69,7 +69,7 @@ def test_noisy_id3_stops_where_counts_would_drown_in_noise():
 
 def test_greedy_asks_a_selection_per_level_and_counts_at_the_end():
     ledger = curator()
-    grown = grow_greedy(ledger, "max", shares("even", F(1), 3))
+    grown = grow_greedy(ledger, "max", split_epsilon("even", F(1), 3))
     asked = [(entry.what.split(":")[0], entry.cost.epsilon) for entry in ledger.ledger.entries()]
     assert asked == [("private selection", F(1, 6))] * 3 + [("class counts", F(1, 2))]
     assert len(grown.cells) == 8
@@ -78,7 +78,7 @@ def test_greedy_asks_a_selection_per_level_and_counts_at_the_end():
 
 def test_the_thesis_schedule_counts_every_level():
     ledger = curator()
-    grow_greedy(ledger, "max", shares("thesis", F(1), 2), min_rows=5)
+    grow_greedy(ledger, "max", split_epsilon("thesis", F(1), 2), min_rows=5)
     assert [entry.cost.epsilon for entry in ledger.ledger.entries()] == [F(1, 5)] * 5
 
 
@@ -91,12 +91,12 @@ def test_stopping_rules_look_at_noisy_counts():
         {"a": Categorical(["x", "y"]), "b": Categorical(["u", "v"])}, "c", ["n", "p"], n_rows=600
     )
     exact = Curator(pure, schema, Budget(1), public=True)
-    grown = grow_greedy(exact, "max", shares("thesis", None, 2))
+    grown = grow_greedy(exact, "max", split_epsilon("thesis", None, 2))
     assert len(grown.cells) == 2  # a tells everything: both children are pure
     small = Curator(pure, schema, Budget(1), public=True)
-    assert len(grow_greedy(small, "max", shares("thesis", None, 2), min_rows=600).cells) == 1
+    assert len(grow_greedy(small, "max", split_epsilon("thesis", None, 2), min_rows=600).cells) == 1
     # no counts, no such rule
-    assert len(grow_greedy(small, "max", shares("even", None, 2), min_rows=600).cells) == 4
+    assert len(grow_greedy(small, "max", split_epsilon("even", None, 2), min_rows=600).cells) == 4
 
 
 def test_stopping_rules_look_at_nothing_else():
@@ -115,8 +115,8 @@ def test_stopping_rules_look_at_nothing_else():
         def __getattr__(self, name):
             return getattr(self._curator, name)
 
-    assert len(grow_greedy(Zeros(curator()), "max", shares("thesis", F(1), 2)).cells) == 1
-    assert len(grow_greedy(curator(), "max", shares("thesis", F(1), 2)).cells) > 1
+    assert len(grow_greedy(Zeros(curator()), "max", split_epsilon("thesis", F(1), 2)).cells) == 1
+    assert len(grow_greedy(curator(), "max", split_epsilon("thesis", F(1), 2)).cells) > 1
 
 
 def test_candidates_are_all_splits_that_separate_what_is_still_possible():

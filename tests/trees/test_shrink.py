@@ -12,9 +12,9 @@ from hypothesis import strategies as st
 
 from privet.cells import Cells, Split
 from privet.errors import ParameterError
-from privet.model.shrink import shrunk
+from privet.model.shrink import shrink_tree
 from privet.schema import Categorical, Schema
-from privet.trees.schedule import shares
+from privet.trees.schedule import split_epsilon
 
 SCHEMA = Schema({"a": Categorical(["x", "y"]), "b": Categorical(["u", "v"])}, "class", ["n", "p"])
 CELLS = (
@@ -30,18 +30,18 @@ def shares_of(tree) -> np.ndarray:
 
 def test_thin_leaves_take_after_their_parents_and_full_ones_do_not():
     counts = np.array([[900, 100], [0, 3], [400, 600]])
-    tree = shrunk(CELLS, counts, deviation=20.0, strength=1.0)
+    tree = shrink_tree(CELLS, counts, deviation=20.0, strength=1.0)
     leaf = {int(tree.cells.cell[node]): shares_of(tree)[node] for node in tree.leaves}
     assert leaf[0][0] == pytest.approx(0.9, abs=0.01)
     parent = shares_of(tree)[2]
     assert abs(leaf[1][1] - parent[1]) < 0.2  # three rows against noise of 20: mostly the parent
-    assert shares_of(shrunk(CELLS, counts, 20.0, 0.0))[tree.leaves[1]][1] == pytest.approx(
+    assert shares_of(shrink_tree(CELLS, counts, 20.0, 0.0))[tree.leaves[1]][1] == pytest.approx(
         1, abs=1e-6
     )
 
 
 def test_negative_counts_never_come_out():
-    tree = shrunk(CELLS, np.array([[-50, 20], [-3, -4], [10, -80]]), 30.0)
+    tree = shrink_tree(CELLS, np.array([[-50, 20], [-3, -4], [10, -80]]), 30.0)
     assert (tree.counts >= 0).all()
     np.testing.assert_allclose(shares_of(tree).sum(axis=1), 1)
 
@@ -52,7 +52,7 @@ def test_negative_counts_never_come_out():
     st.fractions(F(1, 9), 9, max_denominator=9),
 )
 def test_a_schedule_spends_epsilon_exactly(schedule, depth, epsilon):
-    plan = shares(schedule, epsilon, depth)
+    plan = split_epsilon(schedule, epsilon, depth)
     assert len(plan.splits) == depth
     assert len(plan.counts) == depth + 1
     assert sum(plan.splits, F(0)) + sum(plan.counts, F(0)) == epsilon
@@ -60,10 +60,10 @@ def test_a_schedule_spends_epsilon_exactly(schedule, depth, epsilon):
 
 
 def test_the_schedules():
-    thesis = shares("thesis", F(1), 5)
+    thesis = split_epsilon("thesis", F(1), 5)
     assert set(thesis.splits + thesis.counts) == {F(1, 11)}
-    deep = shares("deep", F(1), 3).splits
+    deep = split_epsilon("deep", F(1), 3).splits
     assert deep[1] / deep[0] == deep[2] / deep[1] == F(3, 2)
-    assert shares("even", None, 2).counts == (0, 0, math.inf)
+    assert split_epsilon("even", None, 2).counts == (0, 0, math.inf)
     with pytest.raises(ParameterError, match="schedule"):
-        shares("late", F(1), 2)
+        split_epsilon("late", F(1), 2)

@@ -14,7 +14,7 @@ from experiments.bench.audit_peers.cases import CASES, Case
 from experiments.bench.audit_peers.dealing import computed
 from experiments.bench.audit_peers.remarks import REMARKS
 from privet.audit import AuditResult, epsilon_at_least
-from privet.whole_file import write_whole
+from privet.whole_file import write_atomically
 
 FIELDS = (
     "case",
@@ -116,8 +116,8 @@ def write(lines: Mapping[str, Line], out: Path) -> list[Path]:
     writer.writeheader()
     writer.writerows(ordered)
     page, figures = out / "audit-peers.md", out / "audit-peers.csv"
-    write_whole(figures, table.getvalue().encode())
-    write_whole(page, _page(ordered).encode())
+    write_atomically(figures, table.getvalue().encode())
+    write_atomically(page, _page(ordered).encode())
     return [page, figures]
 
 

@@ -8,7 +8,7 @@ import math
 from statistics import fmean, median
 from typing import NamedTuple
 
-from privet.explain.expected import curves, learners, measured, share_at
+from privet.explain.expected import fit_curves, list_learners, load_measurements, share_at
 
 
 class LeftOut(NamedTuple):
@@ -29,12 +29,18 @@ def family(data: str) -> str:
 
 def left_out(learner: str) -> LeftOut:
     """What the others say about each line."""
-    lines = [line for line in measured() if line.learner == learner and math.isfinite(line.epsilon)]
+    lines = [
+        line
+        for line in load_measurements()
+        if line.learner == learner and math.isfinite(line.epsilon)
+    ]
     off: dict[str, list[float]] = {}
     within = []
     for line in lines:
         others = [
-            curve for name, curve in curves(learner).items() if family(name) != family(line.data)
+            curve
+            for name, curve in fit_curves(learner).items()
+            if family(name) != family(line.data)
         ]
         shares = [share_at(curve, math.log10(line.rows * line.epsilon)) for curve in others]
         off.setdefault(line.data, []).append(abs(median(shares) - line.share))
@@ -44,7 +50,7 @@ def left_out(learner: str) -> LeftOut:
 
 def table() -> str:
     """For the page."""
-    found = map(left_out, learners())
+    found = map(left_out, list_learners())
     lines = [
         f"| `{one.learner}` | {100 * one.off:.0f} points | {100 * one.within:.0f}% | {one.lines} |"
         for one in found

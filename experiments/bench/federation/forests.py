@@ -24,7 +24,7 @@ from privet.privacy import Charge, PrivacyStatement
 from privet.queries import Share
 from privet.question import Question
 from privet.schema import Schema
-from privet.trees.batches import merged, released
+from privet.trees.batches import make_batch_model, merge_batches
 from privet.trees.random import draw_forest, height_for
 
 TREES = 10
@@ -59,7 +59,10 @@ def by_recipe(
         read = [_read(model, recipe) for model in models]
         with warnings.catch_warnings():
             warnings.simplefilter("ignore", NoiseWarning)
-            yield recipe.name, read[0] if len(read) == 1 else merged(read, "disjoint", weighting)
+            yield (
+                recipe.name,
+                read[0] if len(read) == 1 else merge_batches(read, "disjoint", weighting),
+            )
 
 
 def _read(model: Model, recipe: Recipe) -> Model:
@@ -67,7 +70,7 @@ def _read(model: Model, recipe: Recipe) -> Model:
     plan = Plan(
         model.schema, tuple(tree.cells for tree in model.trees), recipe.combine, recipe.shrink
     )
-    return released(plan, model.evidence.batches[0], model.privacy, model.schema)
+    return make_batch_model(plan, model.evidence.batches[0], model.privacy, model.schema)
 
 
 def secure_sum(plan: Plan, curators: Sequence[Curator], epsilon: Number, honest: int) -> Model:
@@ -93,4 +96,4 @@ def summed(plan: Plan, shares: Sequence[Share], honest: int) -> Model:
     statement = PrivacyStatement.of(
         plan.schema, [charge], private=True, id=release_id(SystemBits())
     )
-    return released(plan, Batch(tables, math.sqrt(variance)), statement)
+    return make_batch_model(plan, Batch(tables, math.sqrt(variance)), statement)

@@ -8,7 +8,7 @@ from experiments.bench.federation.forests import by_recipe, plan_for
 from experiments.bench.federation.problem import Problem, divided
 from experiments.bench.federation.results import Row
 from privet.trees.batches import contribution
-from privet.trees.weighing import worn
+from privet.trees.weighing import explain_wear
 
 SETS = ("nursery", "mushroom")
 PARTS = (2, 4, 6, 8, 10)
@@ -46,7 +46,7 @@ def run(problem: Problem, repeat: int, fold: int) -> list[Row]:
                     }
                     found = {
                         "accuracy": problem.accuracy(model, test),
-                        "warns": int(bool(worn(model.evidence))),
+                        "warns": int(bool(explain_wear(model.evidence))),
                     }
                     rows.append(said | {"epsilon": EPSILON} | found)
     return rows

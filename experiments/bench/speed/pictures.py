@@ -16,7 +16,7 @@ from experiments.bench.speed.results import Measurement
 from experiments.bench.speed.summary import Summary, fixed
 from privet.plots import save_figure
 from privet.plots.curves import LINES
-from privet.plots.style import INK, QUIET, fill, text_width
+from privet.plots.style import INK, QUIET, fill_style, text_width
 
 #: Fill of a bar: ours, private peers, not private or not a learner.
 _PRIVATE_PEERS = ("diffprivlib", "predict-diffprivlib")
@@ -57,7 +57,7 @@ def bars(summary: Summary, section: str, title: str) -> Figure:
     figure = Figure(figsize=(left + 6.0, _BAR * len(found) + 1.45), layout="constrained")
     axes = figure.subplots()
     for place, m in enumerate(found):
-        axes.barh(place, m.best, height=0.72, **fill(_kind(m)))
+        axes.barh(place, m.best, height=0.72, **fill_style(_kind(m)))
         beside = {"xytext": (4, 0), "textcoords": "offset points", "va": "center_baseline"}
         axes.annotate(_seconds(m.best), (m.best, place), fontsize=_TEXT, color=INK, **beside)
     if logarithmic := found[0].best / found[-1].best > _WIDE:
@@ -69,7 +69,7 @@ def bars(summary: Summary, section: str, title: str) -> Figure:
     axes.set_ylim(-0.7, len(found) - 0.3)
     axes.set_xlabel("seconds, the best of all runs" + (" (logarithmic)" if logarithmic else ""))
     shown = sorted({_kind(m) for m in found})
-    key = [Patch(label=_KEY[kind], **fill(kind)) for kind in shown]
+    key = [Patch(label=_KEY[kind], **fill_style(kind)) for kind in shown]
     if section == "fit" and logarithmic and not math.isnan(summary.bandwidth):
         axes.set_xlim(left=summary.limit(found[0]) * 0.75)
         key.append(

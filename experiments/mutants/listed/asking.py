@@ -61,8 +61,8 @@ MUTANTS = (
     Mutant(
         "partitions are chosen with half the range",
         "ChoosePartition.kind",
-        "Selects((len(self._question.partitions),), 2, self.mechanism)",
-        "Selects((len(self._question.partitions),), 1, self.mechanism)",
+        "Selects((len(self._make_question_route.partitions),), 2, self.mechanism)",
+        "Selects((len(self._make_question_route.partitions),), 1, self.mechanism)",
         "a choice tells twice what was paid for",
         ("exact/test_selection.py::test_partitions_of_all_tiny_tables[exponential]",),
     ),
@@ -126,8 +126,8 @@ MUTANTS = (
     ),
     Mutant(
         "a question may be of a kind of its own",
-        "checked_model",
-        "plain = type(model) is Model and _plain_statement(model.privacy)",
+        "check_model",
+        "plain = type(model) is Model and _is_plain_statement(model.privacy)",
         "plain = True",
         "a model that an analyst wrote looks at rows when it is evaluated",
         (
@@ -136,7 +136,7 @@ MUTANTS = (
     ),
     Mutant(
         "a recorded answer is given for any request",
-        "replayed",
+        "replay_answer",
         "entry.request != keyed.request",
         "False",
         "one charge pays for as many different queries as one likes",
@@ -144,7 +144,7 @@ MUTANTS = (
     ),
     Mutant(
         "a new answer leaves although another one is kept",
-        "answered",
+        "answer_and_record",
         "Recorded(keyed.entry, kept, replayed=kept != answer)",
         "Recorded(keyed.entry, answer, replayed=kept != answer)",
         "two answers with different noise for one charge: their mean is closer to the truth",

@@ -55,7 +55,7 @@ MUTANTS = (
     Mutant(
         "the table of noise is taken for exact",
         "table_geometric",
-        "drawn[i] += _is_below(bits, int(words[i]), g, scale)",
+        "drawn[i] += _is_below_truth(bits, int(words[i]), g, scale)",
         "drawn[i] += 0",
         "the law of the noise is only nearly what was proved",
         ("mechanisms/test_geometric.py::test_ties_reach_the_decision",),
@@ -90,7 +90,7 @@ MUTANTS = (
     Mutant(
         "a seed may be used without unlocking",
         "SeededBits.__init__",
-        "not _unlocked.get()",
+        "not _unlock_keys.get()",
         "False",
         "whoever knows or guesses the seed strips the noise off",
         ("mechanisms/test_randomness.py::test_a_seed_is_refused_unless_unlocked",),
@@ -175,7 +175,7 @@ MUTANTS = (
     Mutant(
         "draws are decided by floating point alone",
         "exact_draw",
-        "return index if clear else _with_more_bits(bits, whole, unit, rest, uniform)",
+        "return index if clear else _draw_with_more_bits(bits, whole, unit, rest, uniform)",
         "return min(index, len(x) - 1)",
         "close to an edge the outcome follows rounding, not the law that was proved",
         ("mechanisms/test_categorical.py::test_an_edge_to_the_last_of_64_bits_needs_more",),

@@ -8,8 +8,8 @@ MUTANTS = (
     Mutant(
         "releases about the same people cost the largest of them",
         "PrivacyStatement._composed",
-        'return parallel(costs) if self.people == "disjoint" else sequential(costs)',
-        "return parallel(costs)",
+        'return compose_in_parallel(costs) if self.people == "disjoint" else compose_sequentially(costs)',
+        "return compose_in_parallel(costs)",
         "a patient of two hospitals loses the sum, and is told the larger one",
         (
             "federation/test_statement.py::test_disjoint_people_lose_the_largest_and_others_the_sum",
@@ -18,7 +18,7 @@ MUTANTS = (
     ),
     Mutant(
         "one table may be called two of different people",
-        "PrivacyStatement.together",
+        "PrivacyStatement.unite_models",
         "_refuse_one_table(parts)",
         "pass",
         "everybody in it loses twice what the statement says",
@@ -26,7 +26,7 @@ MUTANTS = (
     ),
     Mutant(
         "a release may be counted twice",
-        "PrivacyStatement.together",
+        "PrivacyStatement.unite_models",
         "len(set(ids)) < len(ids)",
         "False",
         "what is added up twice looks like evidence of more people",
@@ -34,7 +34,7 @@ MUTANTS = (
     ),
     Mutant(
         "epsilon is rounded in favour of the promise",
-        "rounded_up",
+        "round_up_delay",
         "float(text) < value",
         "False",
         "the card says less than what was given away",
@@ -95,7 +95,7 @@ MUTANTS = (
     ),
     Mutant(
         "an update without noise",
-        "counted_leaves",
+        "count_leaves",
         "answer.tables",
         "tuple(curator._source.count(Question.forest(forest)))",
         "the counts of whoever came later are exact",
@@ -105,7 +105,7 @@ MUTANTS = (
     Mutant(
         "updates are not stated",
         "_merged",
-        "statement = PrivacyStatement.together([model.privacy for model in models], people)",
+        "statement = PrivacyStatement.unite_models([model.privacy for model in models], people)",
         "statement = models[0].privacy",
         "whoever is in a later batch is promised what was paid for the first",
         ("federation/test_update.py::test_what_a_person_loses",),
@@ -136,7 +136,7 @@ MUTANTS = (
         "rows_of",
         (
             "answer = curator.size(**{spending.unit: spending.take(SIZE_SHARE)})\n"
-            'spending.paid("number of rows", answer.row_cost)'
+            'spending.record_charge("number of rows", answer.row_cost)'
         ),
         "return float(sum(len(block[1]) for block in curator._source.rows()))",
         "the shape of the trees tells how many people there are, unpaid",
@@ -188,7 +188,7 @@ MUTANTS = (
     Mutant(
         "a file may promise what it likes",
         "privacy_from",
-        "canonical(statement.to_json()) == canonical(data)",
+        "canonicalize_cells(statement.to_json()) == canonicalize_cells(data)",
         "True",
         "a statement that was edited by hand is shown as if it had been paid for",
         ("release/test_file_damaged.py::test_sealed_but_wrong",),
@@ -212,7 +212,7 @@ MUTANTS = (
     Mutant(
         "a model states what it happened to spend",
         "Spending.statement",
-        "[*self.charges, *self._unused()]",
+        "[*self.charges, *self._list_unused()]",
         "self.charges",
         "that a learner stopped early tells of the rows, and the statement promises more privacy",
         ("conformance/test_learners.py::test_learner[noisy ID3-charges what it states]",),

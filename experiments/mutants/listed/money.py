@@ -17,9 +17,9 @@ MUTANTS = (
     ),
     Mutant(
         "questions cost the largest of them",
-        "sequential",
+        "compose_sequentially",
         "return sum(costs, NOTHING)",
-        "return parallel(costs)",
+        "return compose_in_parallel(costs)",
         "a hundred questions are promised as if they were one",
         ("budget/test_cost.py::test_sequential_composition_is_a_sum",),
     ),
@@ -44,7 +44,7 @@ MUTANTS = (
         "SQLiteLedger.charge",
         "(None, analyst)",
         "(analyst,)",
-        "analysts who share what they learn pass the budget together",
+        "analysts who share what they learn pass the budget unite_models",
         ("ledger/test_ledger.py::test_colluding_analysts_cannot_pass_the_cap_of_the_data_set",),
     ),
     Mutant(
@@ -66,7 +66,7 @@ MUTANTS = (
     ),
     Mutant(
         "a key pays for any request",
-        "same_request",
+        "require_same_request",
         "entry.request != request",
         "False",
         "one charge pays for as many different questions as one likes",
@@ -105,7 +105,7 @@ MUTANTS = (
     ),
     Mutant(
         "an answer leaves that is not the recorded one",
-        "answered",
+        "answer_and_record",
         "kept = keyed.record(keyed.entry.number, answer)",
         "kept = answer",
         (
@@ -141,8 +141,8 @@ MUTANTS = (
     Mutant(
         "an interrupted fit asks again with fresh noise",
         "Curator.ask_once",
-        "replayed(keyed) or answered(keyed, work)",
-        "(answered(keyed, work), None)[1]",
+        "replay_answer(keyed) or answer_and_record(keyed, work)",
+        "(answer_and_record(keyed, work), None)[1]",
         "two answers with different noise for one charge: their mean is closer to the truth",
         ("resume/test_resume.py::test_no_two_answers_for_one_charge",),
     ),

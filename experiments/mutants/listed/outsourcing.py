@@ -52,7 +52,7 @@ MUTANTS = (
     ),
     Mutant(
         "the halves keep the order of the table",
-        "sealed_halves",
+        "seal_halves",
         "by_eseq = sorted(range(n_rows), key=eseqs.__getitem__)\nby_seq = np.argsort(seqs)",
         "by_eseq = list(range(n_rows))\nby_seq = np.arange(n_rows)",
         "the third person has the third value",

@@ -28,7 +28,7 @@ MUTANTS = (
     ),
     Mutant(
         "reports keep the order of the table",
-        "in_random_order",
+        "shuffle_reports",
         "return reports.iloc[uniform_order(bits, len(reports))].reset_index(drop=True)",
         "return reports",
         "where a sorted table has somebody moves others, and all their reports tell of it",
@@ -37,15 +37,15 @@ MUTANTS = (
     ),
     Mutant(
         "reports are shuffled block by block",
-        "of_table",
-        "yield from shuffled(lines, made.bits)",
+        "randomize_table",
+        "yield from shuffle_lines(lines, made.bits)",
         "yield from lines",
         "whether a person is in the first or in the last block of a sorted table can be seen",
         ("cli/test_publish_local.py::test_reports_of_a_table_are_in_no_order",),
     ),
     Mutant(
         "records of a table may go over lines",
-        "_of_lines",
+        "_read_csv_blocks",
         "over_lines=False",
         "over_lines=True",
         "whoever opens a quote decides whether other people's lines give reports",

@@ -30,7 +30,7 @@ from privet.outsource.client import (
     choose_leaf_size,
 )
 from privet.outsource.client.joining import TrueRows
-from privet.outsource.client.subtrees import learn, says
+from privet.outsource.client.subtrees import learn, predict_classes
 from privet.outsource.client.table import TreeSummary
 from privet.schema.encode import encode
 from privet.typed import Splits
@@ -157,7 +157,7 @@ class Client:
         tree = learn(
             anatomy.schema, TrueRows(0, encoded.codes, encoded.classes, aside), self._splits
         )
-        says(tree, encoded.codes)
+        predict_classes(tree, encoded.codes)
         sealer.open("naive", (), sealer.seal("naive", (), bytes(_WARM_UP_ROWS)))
 
     def _warm_up_server(self) -> None:

@@ -15,7 +15,7 @@ from experiments.papers.anatomy.results import Line, lines
 from privet.errors import OutsourceError
 from privet.outsource.cipher import KeyRing
 from privet.outsource.files import write_halves
-from privet.outsource.server.home import ServerHome
+from privet.outsource.server.home import ServerState
 from privet.outsource.split import split
 from privet.schema import Schema
 
@@ -47,7 +47,7 @@ def run_fold(
                 "withholding rows"
             )
         write_halves(made.halves, work / "halves")
-        home = ServerHome.make(work / "home", work / "halves")
+        home = ServerState.make(work / "home", work / "halves")
         server = running.enter_context(Server(work / "home", work))
         for client in clients.values():
             client.ready()

@@ -16,7 +16,7 @@ import numpy as np
 from experiments.papers.anatomy.experiments import Experiment, L
 from experiments.papers.files import read_json, write_json
 from privet.errors import OutsourceError, ParameterError
-from privet.outsource.groups import random_groups
+from privet.outsource.groups import draw_groups
 from privet.schema import Schema
 from privet.schema.encode import encode
 from privet.typed import Ints
@@ -53,7 +53,7 @@ def draw(experiment: Experiment, table: Any, schema: Schema) -> Assignment:
     assert encoded.classes is not None
     if not encoded.known(schema).all():
         raise OutsourceError(f"a row of {experiment.data!r} does not fit its schema")
-    group = random_groups(
+    group = draw_groups(
         np.asarray(encoded.codes[schema.index(experiment.sensitive)], dtype=np.int64), L
     ).group
     made = Assignment(group, deal(group, np.asarray(encoded.classes, dtype=np.int64)))

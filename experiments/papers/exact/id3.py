@@ -10,7 +10,7 @@ from privet.checks import check_integer
 from privet.schema import Schema
 from privet.tree import Tree
 from privet.trees.exact.gain import first_best, information_gain
-from privet.trees.exact.growing import SplitChoice, grow, mixed
+from privet.trees.exact.growing import SplitChoice, grow, make_mixed_rule
 from privet.trees.exact.level import Level
 from privet.trees.exact.rows import EncodedRows
 from privet.typed import Codes
@@ -46,7 +46,7 @@ def grow_id3(
     check_integer("min_rows", min_rows, 1)
     if max_depth is not None:
         check_integer("max_depth", max_depth, 0)
-    return grow(data, _choose, mixed(min_rows), max_depth=max_depth)
+    return grow(data, _choose, make_mixed_rule(min_rows), max_depth=max_depth)
 
 
 def _choose(level: Level) -> list[SplitChoice | None]:

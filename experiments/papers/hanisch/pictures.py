@@ -13,7 +13,7 @@ from experiments.papers.hanisch import protocol
 from experiments.papers.hanisch.jobs import EXACT_FOREST, EXACT_TREE, GIBBS, HOWS
 from privet.plots.curves import LINES, CurveRun, add_caption, draw_curves
 from privet.plots.maps import draw_maps
-from privet.plots.style import INK, QUIET, fill
+from privet.plots.style import INK, QUIET, fill_style
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -72,7 +72,7 @@ def ratio_picture(rows: Sequence[Row]) -> Figure:
     bins = np.linspace(0.3, 0.75, 46)
     for number, (axes, how) in enumerate(zip(panels, HOWS, strict=True)):
         ratios = [row["ratio"] for row in rows if row.get("how") == how]
-        axes.hist(np.clip(ratios, bins[0], bins[-1]), bins=bins, **fill(number))
+        axes.hist(np.clip(ratios, bins[0], bins[-1]), bins=bins, **fill_style(number))
         axes.axvline(protocol.NAIVE, color=INK, linestyle=(0, (5, 4)), linewidth=1.1)
         axes.set_title(_NAMES[how], loc="left", fontsize=10)
         axes.set_xlabel("noisy share of the frequent class")

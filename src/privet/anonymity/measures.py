@@ -22,7 +22,7 @@ from fractions import Fraction
 import numpy as np
 
 from privet.anonymity.groups import Groups
-from privet.budget import Number, exact
+from privet.budget import Number, parse_exact
 from privet.typed import Floats, Ints
 
 
@@ -81,18 +81,18 @@ def recursive_l_per_group(groups: Groups, c: Number) -> Ints:
         groups: the groups.
         c: a number above zero, read as it is written: 0.1 is one tenth.
     """
-    bound = exact("c", c)
+    bound = parse_exact("c", c)
     order = np.lexsort((-groups.counts, groups.group_of_entry))
     descending = groups.counts[order]
     through = np.cumsum(descending)
     ends = np.repeat(through[groups.starts[1:] - 1], np.diff(groups.starts))
     tails = ends - through + descending  # r_l + ... + r_m, at the place of r_l
-    needed = _more_than(groups.largest, bound, groups.n_rows)[groups.group_of_entry]
+    needed = _find_integer_above(groups.largest, bound, groups.n_rows)[groups.group_of_entry]
     # it falls with l, so that all up to the largest hold
     return np.add.reduceat((tails >= needed).astype(np.int64), groups.starts[:-1])
 
 
-def _more_than(largest: Ints, c: Fraction, beyond: int) -> Ints:
+def _find_integer_above(largest: Ints, c: Fraction, beyond: int) -> Ints:
     """The least whole number above r_1 / c, exactly. Different r_1 are few: a table of n rows has
     room for less than sqrt(2 n).
     """

@@ -14,7 +14,7 @@ import numpy.typing as npt
 
 from privet.anonymity import measures
 from privet.anonymity.groups import Groups
-from privet.budget import Number, exact
+from privet.budget import Number, parse_exact
 from privet.checks import check_integer
 from privet.counts.equivalence import EquivalenceClasses, equivalence_classes
 
@@ -105,21 +105,21 @@ class Report:
             "sensitive_values": len(self.groups.codes),
             "k": self.k,
             "unique_rows": self.unique_rows,
-            **{_key(measure): self.overall(measure) for measure in diversity},
+            **{_make_json_key(measure): self.overall(measure) for measure in diversity},
             "c": str(self.c),
             "t": self.overall("t"),
             "distance": "ordered" if self.ordered else "equal",
             "asked_l": self.asked_l,
             "below_asked_l": {
-                _key(measure): vars(self.shortfall(measure)) for measure in diversity
+                _make_json_key(measure): vars(self.shortfall(measure)) for measure in diversity
             },
             "worst": [
                 {
                     "quasi": dict(zip(self.quasi, one.quasi, strict=True)),
-                    **{_key(measure): value for measure, value in one.by_measure.items()},
+                    **{_make_json_key(measure): value for measure, value in one.by_measure.items()},
                     "most_frequent": one.most_frequent,
                     "most_frequent_rows": one.most_frequent_rows,
-                    "rank": {_key(measure): rank for measure, rank in one.rank.items()},
+                    "rank": {_make_json_key(measure): rank for measure, rank in one.rank.items()},
                 }
                 for one in self.worst
             ],
@@ -149,7 +149,7 @@ def examine(
         ordered: whether t is measured along the order of numbers. By default if the column is a
             number, which in a CSV file none is.
     """
-    bound = exact("c", c)
+    bound = parse_exact("c", c)
     check_integer("l", asked_l, 1)
     check_integer("worst", worst, 0)
     with equivalence_classes(table, quasi, sensitive, ordered) as classes:
@@ -162,7 +162,7 @@ def examine(
             "frequency l": measures.frequency_l_per_group(groups),
             "t": measures.t_closeness_per_group(groups, ordered=classes.ordered),
         }
-        named = _worst(classes, groups, found, worst)
+        named = _find_worst_classes(classes, groups, found, worst)
         return Report(
             classes.name,
             classes.quasi,
@@ -176,7 +176,7 @@ def examine(
         )
 
 
-def _worst(
+def _find_worst_classes(
     classes: EquivalenceClasses, groups: Groups, found: dict[str, npt.NDArray[Any]], number: int
 ) -> tuple[WorstClass, ...]:
     """The worst classes by each measure, each class once: the smallest first, then those that
@@ -207,5 +207,5 @@ def _worst(
     )
 
 
-def _key(measure: str) -> str:
+def _make_json_key(measure: str) -> str:
     return measure.replace(" ", "_")

@@ -25,20 +25,20 @@ def share_at_least(hits: int, runs: int, error: float) -> float:
     It is the chance with which so many hits or more have probability ``error``; rounded to its safe
     side, which is down.
     """
-    _check(hits, runs, error)
+    _check_hits(hits, runs, error)
     if hits == 0:
         return 0.0
-    return _crossing(hits, runs, error)
+    return _find_tail_crossing(hits, runs, error)
 
 
 def share_at_most(hits: int, runs: int, error: float) -> float:
     """A number that the chance of an event is above with probability ``error`` at most: that of not
     happening, turned round.
     """
-    _check(hits, runs, error)
+    _check_hits(hits, runs, error)
     if hits == runs:
         return 1.0
-    return 1.0 - _crossing(runs - hits, runs, error)
+    return 1.0 - _find_tail_crossing(runs - hits, runs, error)
 
 
 def epsilon_at_least(
@@ -60,7 +60,7 @@ def epsilon_at_least(
     """
     check_claim(delta, confidence)
     error = (1 - confidence) / 2
-    return _log_ratio(
+    return _bound_log_ratio(
         share_at_least(hits, runs, error), share_at_most(other_hits, other_runs, error), delta
     )
 
@@ -92,10 +92,10 @@ def epsilon_either_way(
         (1 - high, 1 - other_low),
         (1 - other_high, 1 - low),
     )
-    return max(_log_ratio(above, below, delta) for above, below in ratios)
+    return max(_bound_log_ratio(above, below, delta) for above, below in ratios)
 
 
-def _log_ratio(above: float, below: float, delta: float) -> float:
+def _bound_log_ratio(above: float, below: float, delta: float) -> float:
     """What is known of epsilon; 0 where nothing is."""
     if above - delta <= below:
         return 0.0
@@ -103,11 +103,11 @@ def _log_ratio(above: float, below: float, delta: float) -> float:
 
 
 @lru_cache(maxsize=10_000)
-def _crossing(hits: int, runs: int, error: float) -> float:
+def _find_tail_crossing(hits: int, runs: int, error: float) -> float:
     """Just below the chance whose tail from ``hits`` on is ``error``, by bisection on the exact
     tail.
     """
-    log_ways = _log_ways(runs)[hits:]
+    log_ways = _log_binomial_coefficients(runs)[hits:]
     successes = np.arange(hits, runs + 1, dtype=np.float64)
     low, high = 0.0, 1.0
     for _ in range(_STEPS):
@@ -120,13 +120,13 @@ def _crossing(hits: int, runs: int, error: float) -> float:
 
 
 @lru_cache(maxsize=16)
-def _log_ways(runs: int) -> npt.NDArray[np.float64]:
+def _log_binomial_coefficients(runs: int) -> npt.NDArray[np.float64]:
     """The logarithms of the binomial coefficients."""
     factorials = np.array([math.lgamma(number + 1) for number in range(runs + 1)])
     return np.asarray(factorials[runs] - factorials - factorials[::-1])
 
 
-def _check(hits: int, runs: int, error: float) -> None:
+def _check_hits(hits: int, runs: int, error: float) -> None:
     check_integer("runs", runs, 1)
     check_integer("hits", hits, 0)
     if hits > runs:

@@ -66,7 +66,7 @@ def audit_estimator(
             f"{type(estimator).__name__}"
         )
     run = EstimatorRun(estimator, as_frame, look)
-    made = run.fresh()  # what cannot be made is told before the first run
+    made = run.make_estimator()  # what cannot be made is told before the first run
     if not hasattr(made, "fit"):
         raise ParameterError(
             f"estimator must make an object with fit(X, y), got a {type(made).__name__}"

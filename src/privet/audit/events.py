@@ -126,15 +126,17 @@ def choose_event(one: Runs, other: Runs, counted: int, delta: float = 0.0) -> Ev
     middle, other_middle = len(one) // 2, len(other) // 2
     scores = fit_likelihoods(one[:middle], other[:other_middle])
     one, other = one[middle:], other[other_middle:]
-    guess = partial(_event, counted=counted, delta=delta)
+    guess = partial(_estimate_event, counted=counted, delta=delta)
     found: list[Event] = []
     for name in dict.fromkeys(name for run in (*one, *other) for name in run):
-        found += _words(name, one, other, guess)
-        found += _thresholds(
+        found += _propose_word_events(name, one, other, guess)
+        found += _propose_threshold_events(
             partial(Threshold, name), numbers_of(one, name), numbers_of(other, name), guess
         )
     for score in scores:
-        found += _thresholds(partial(Likely, score), score.of(one), score.of(other), guess)
+        found += _propose_threshold_events(
+            partial(Likely, score), score.of(one), score.of(other), guess
+        )
     return max(
         found,
         key=lambda event: event.promise,
@@ -150,7 +152,7 @@ def numbers_of(runs: Runs, feature: str) -> Floats:
     )
 
 
-def _words(name: str, one: Runs, other: Runs, guess: Guess) -> list[Event]:
+def _propose_word_events(name: str, one: Runs, other: Runs, guess: Guess) -> list[Event]:
     first, second = (
         Counter(word for run in runs if isinstance(word := run.get(name), str))
         for runs in (one, other)
@@ -161,7 +163,7 @@ def _words(name: str, one: Runs, other: Runs, guess: Guess) -> list[Event]:
     ]
 
 
-def _thresholds(
+def _propose_threshold_events(
     rule: Callable[[bool, float], Rule], one: Floats, other: Floats, guess: Guess
 ) -> list[Event]:
     """All thresholds of a number or a score; of many, as many as there may be."""
@@ -184,7 +186,7 @@ def _thresholds(
     ]
 
 
-def _event(
+def _estimate_event(
     rule: Rule,
     hits: int,
     runs: int,
@@ -201,14 +203,17 @@ def _event(
     if turned:
         hits, runs, other_hits, other_runs = other_hits, other_runs, hits, runs
     above, below = (
-        _wilson(hits / runs, runs, -LUCK),
-        _wilson(other_hits / other_runs, other_runs, LUCK),
+        _wilson_limit(hits / runs, runs, -LUCK),
+        _wilson_limit(other_hits / other_runs, other_runs, LUCK),
     )
-    above, below = _wilson(above, counted, -BOUND) - delta, _wilson(below, counted, BOUND)
+    above, below = (
+        _wilson_limit(above, counted, -BOUND) - delta,
+        _wilson_limit(below, counted, BOUND),
+    )
     return Event(rule, turned, math.log(above / below) if above > 0 else -math.inf)
 
 
-def _wilson(share: float, runs: int, deviations: float) -> float:
+def _wilson_limit(share: float, runs: int, deviations: float) -> float:
     """So many standard deviations above or below a share (Wilson 1927): good enough to compare, and
     quick.
     """

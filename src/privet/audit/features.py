@@ -41,45 +41,47 @@ def observed(released: Any, probed: World) -> Features:
     answer of a curator, a data frame, a number, a word, an array; a mapping of these by name, or a
     list. What is not known is refused: an audit that sees nothing finds nothing.
     """
-    for kind, look in _LOOKS:
+    for kind, look in _OBSERVERS:
         if isinstance(released, kind):
             return look(released, probed)
     model = getattr(released, "model_", None)
     if isinstance(model, Model):
-        return _model(model, probed)
+        return _observe_model(model, probed)
     if hasattr(released, "predict_proba") or hasattr(released, "predict"):
-        return _fitted(Fitted(released, as_frame=True), probed)
+        return _observe_fitted(Fitted(released, as_frame=True), probed)
     if type(released).__module__.partition(".")[0] == "pandas" and hasattr(released, "columns"):
-        return _rows_of(released, probed)
+        return _observe_rows(released, probed)
     raise ParameterError(
         f"an audit cannot look at a {type(released).__name__}: give back a model, numbers, words, "
         "or a list of these"
     )
 
 
-def _model(model: Model, probed: World) -> Features:
+def _observe_model(model: Model, probed: World) -> Features:
     found: Features = {"domain": model.schema.fingerprint[:12]}
     codes = probed.codes(model.schema, partial=model.privacy.vertical)
     classes = model.schema.label.labels
     for r, shares in enumerate(model.probabilities(codes)):
         for label, share in zip(classes, shares, strict=True):
-            found[f"probability of {label} for {_who(r)}"] = float(share)
+            found[f"probability of {label} for {_name_probed_row(r)}"] = float(share)
     reached = [tree.reach(codes) for tree in model.trees]
     for t, (tree, nodes) in enumerate(zip(model.trees, reached, strict=True)):
-        found[f"structure of tree {t}"] = _structure(tree)
+        found[f"structure of tree {t}"] = _describe_structure(tree)
         found[f"labels of tree {t}"] = "".join(map(str, tree.counts.argmax(axis=1)))
         for c, label in enumerate(classes):
             found[f"{label} in all of tree {t}"] = float(tree.counts[0, c])
             for r, node in enumerate(nodes):
-                found[f"{label} in tree {t} where {_who(r)} falls"] = float(tree.counts[node, c])
+                found[f"{label} in tree {t} where {_name_probed_row(r)} falls"] = float(
+                    tree.counts[node, c]
+                )
     for r in range(len(probed.rows)):
         for c, label in enumerate(classes):
             there = [
                 float(tree.counts[nodes[r], c])
                 for tree, nodes in zip(model.trees, reached, strict=True)
             ]
-            found[f"{label} where {_who(r)} falls, in all trees"] = sum(there)
-            found[f"{label} where {_who(r)} falls, in the tree with most"] = max(there)
+            found[f"{label} where {_name_probed_row(r)} falls, in all trees"] = sum(there)
+            found[f"{label} where {_name_probed_row(r)} falls, in the tree with most"] = max(there)
     if model.evidence is not None:
         # The order of batches is random, but for those that have a name: where there are several,
         # the largest number is seen too.
@@ -89,15 +91,15 @@ def _model(model: Model, probed: World) -> Features:
                 [batch.tables[t] for batch in model.evidence.batches],
             )
             for b, (leaf, table) in enumerate(zip(model.privacy.leaves, released, strict=True)):
-                found |= _leaf_table(
+                found |= _observe_leaf_table(
                     f"{leaf.name or f'batch {b}'}, tree {t}", table, cells, classes
                 )
             if len(released) > 1:
-                found |= _leaf_table(
+                found |= _observe_leaf_table(
                     f"the largest batch, tree {t}", np.max(released, axis=0), cells, classes
                 )
     for name, value in model.settings.items():
-        found[f"setting {name}"] = _plain(value)
+        found[f"setting {name}"] = _feature_from(value)
         # a reason may tell a noisy number
         if number := re.search(r"\d+(\.\d+)?(e[+-]?\d+)?", str(value)):
             found[f"first number in setting {name}"] = float(number[0])
@@ -108,7 +110,7 @@ def _model(model: Model, probed: World) -> Features:
     return found
 
 
-def _leaf_table(
+def _observe_leaf_table(
     where: str, table: npt.NDArray[Any], cells: npt.NDArray[Any], classes: Sequence[str]
 ) -> Features:
     """The leaf vector as it was released: the leaf of the row in question, and all others
@@ -118,45 +120,56 @@ def _leaf_table(
     for c, label in enumerate(classes):
         for r, cell in enumerate(cells):
             if cell >= 0:
-                found[f"released {label} of {where} where {_who(r)} falls"] = float(table[cell, c])
-                found[f"released {label} of {where} elsewhere than {_who(r)}"] = float(
+                found[f"released {label} of {where} where {_name_probed_row(r)} falls"] = float(
+                    table[cell, c]
+                )
+                found[f"released {label} of {where} elsewhere than {_name_probed_row(r)}"] = float(
                     table[:, c].sum() - table[cell, c]
                 )
     return found
 
 
-def _structure(tree: Tree) -> str:
+def _describe_structure(tree: Tree) -> str:
     names = [*tree.schema.names, "leaf"]
     tests = ",".join(names[a] for a in tree.cells.attribute)
     return f"{tests} {''.join(map(str, tree.cells.branch.tolist()))}"
 
 
-def _fitted(fitted: Fitted, probed: World) -> Features:
+def _observe_fitted(fitted: Fitted, probed: World) -> Features:
     """Anybody's estimator, and one of ours that was fitted like that."""
     model = getattr(fitted.estimator, "model_", None)
-    known = _model(model, probed) if isinstance(model, Model) and fitted.look == "all" else {}
-    return known | _named(fitted.parts(probed), probed)
+    known = (
+        _observe_model(model, probed) if isinstance(model, Model) and fitted.look == "all" else {}
+    )
+    return known | _observe_mapping(fitted.parts(probed), probed)
 
 
-def _numbers(answer: Numbers, probed: World) -> Features:
+def _observe_numbers(answer: Numbers, probed: World) -> Features:
     found: Features = {}
     for t, table in enumerate(answer.tables):
-        found |= {f"table {t}, {name}": value for name, value in _array(table, probed).items()}
+        found |= {
+            f"table {t}, {name}": value for name, value in _observe_array(table, probed).items()
+        }
     return found
 
 
-def _drawn(answer: Drawn, probed: World) -> Features:
+def _observe_drawn_tree(answer: Drawn, probed: World) -> Features:
     tree = answer.tree()
-    found: Features = {"structure": _structure(tree), "labels": "".join(map(str, answer.labels))}
+    found: Features = {
+        "structure": _describe_structure(tree),
+        "labels": "".join(map(str, answer.labels)),
+    }
     nodes = tree.reach(probed.codes(tree.schema))
-    return found | {f"label of {_who(r)}": str(answer.labels[node]) for r, node in enumerate(nodes)}
+    return found | {
+        f"label of {_name_probed_row(r)}": str(answer.labels[node]) for r, node in enumerate(nodes)
+    }
 
 
-def _synthetic(table: SyntheticTable, probed: World) -> Features:
-    return {"pairs": str(table.pairs)} | _rows_of(table.frame, probed)
+def _observe_synthetic_table(table: SyntheticTable, probed: World) -> Features:
+    return {"pairs": str(table.pairs)} | _observe_rows(table.frame, probed)
 
 
-def _rows_of(frame: Any, probed: World) -> Features:
+def _observe_rows(frame: Any, probed: World) -> Features:
     """Released rows: each of a few as a word; of many, how many are like the row in question, and
     how many have each value.
     """
@@ -172,15 +185,17 @@ def _rows_of(frame: Any, probed: World) -> Features:
     for r in range(len(probed.rows)):
         same = [line == one[r] for line, one in zip(rows.codes, asked.codes, strict=True)]
         of_class, alike = rows.classes == asked.classes[r], np.logical_and.reduce(same)
-        found[f"rows of the class of {_who(r)}"] = float(of_class.sum())
-        found[f"rows with all values of {_who(r)}"] = float(alike.sum())
-        found[f"rows like {_who(r)}"] = float((alike & of_class).sum())
+        found[f"rows of the class of {_name_probed_row(r)}"] = float(of_class.sum())
+        found[f"rows with all values of {_name_probed_row(r)}"] = float(alike.sum())
+        found[f"rows like {_name_probed_row(r)}"] = float((alike & of_class).sum())
         for name, line in zip(schema.names, same, strict=True):
-            found[f"rows with {name} and class of {_who(r)}"] = float((line & of_class).sum())
+            found[f"rows with {name} and class of {_name_probed_row(r)}"] = float(
+                (line & of_class).sum()
+            )
     return found
 
 
-def _array(values: Any, _: World) -> Features:
+def _observe_array(values: Any, _: World) -> Features:
     """Every entry of a small table, and the sum of any."""
     table = np.asarray(values)
     if table.dtype.kind not in "biuf":
@@ -194,31 +209,31 @@ def _array(values: Any, _: World) -> Features:
     return found
 
 
-def _named(parts: Mapping[Any, Any], probed: World) -> Features:
+def _observe_mapping(parts: Mapping[Any, Any], probed: World) -> Features:
     found: Features = {}
     for name, part in parts.items():
-        looked = {"": _plain(part)} if _is_plain(part) else observed(part, probed)
+        looked = {"": _feature_from(part)} if _is_plain_value(part) else observed(part, probed)
         found |= {f"{name}: {key}" if key else str(name): value for key, value in looked.items()}
-    if 1 < len(parts) <= FEW and all(_is_plain(part) for part in parts.values()):
+    if 1 < len(parts) <= FEW and all(_is_plain_value(part) for part in parts.values()):
         found["all together"] = str(tuple(parts.values()))
         # somebody's record: what it tells, against the row in question
         if {*probed.schema.names, probed.schema.target} == set(parts):
             for r, row in enumerate(probed.rows):
                 alike = [part == row[name] for name, part in parts.items() if part is not None]
-                found[f"told like {_who(r)}"] = float(sum(alike))
-                found[f"told otherwise than {_who(r)}"] = float(len(alike) - sum(alike))
+                found[f"told like {_name_probed_row(r)}"] = float(sum(alike))
+                found[f"told otherwise than {_name_probed_row(r)}"] = float(len(alike) - sum(alike))
     return found
 
 
-def _is_plain(part: Any) -> bool:
+def _is_plain_value(part: Any) -> bool:
     return part is None or isinstance(part, str | int | float | np.number)
 
 
-def _listed(parts: Sequence[Any], probed: World) -> Features:
-    return _named({f"answer {i}": part for i, part in enumerate(parts)}, probed)
+def _observe_sequence(parts: Sequence[Any], probed: World) -> Features:
+    return _observe_mapping({f"answer {i}": part for i, part in enumerate(parts)}, probed)
 
 
-def _plain(value: Any) -> Feature:
+def _feature_from(value: Any) -> Feature:
     return (
         float(value)
         if isinstance(value, int | float | np.number) and not isinstance(value, bool)
@@ -226,13 +241,13 @@ def _plain(value: Any) -> Feature:
     )
 
 
-def _who(number: int) -> str:
+def _name_probed_row(number: int) -> str:
     return "the row" if number == 0 else "its replacement"
 
 
-_LOOKS: tuple[tuple[Any, Callable[[Any, World], Features]], ...] = (
-    (Model, _model),
-    (Numbers, _numbers),
+_OBSERVERS: tuple[tuple[Any, Callable[[Any, World], Features]], ...] = (
+    (Model, _observe_model),
+    (Numbers, _observe_numbers),
     (
         ChosenSplits,
         lambda answer, _: {
@@ -240,11 +255,11 @@ _LOOKS: tuple[tuple[Any, Callable[[Any, World], Features]], ...] = (
         },
     ),
     (ChosenIndex, lambda answer, _: {"chosen": str(answer.index)}),
-    (Drawn, _drawn),
-    (SyntheticTable, _synthetic),
-    (Fitted, _fitted),
-    (Mapping, _named),
-    ((str, int, float, np.number), lambda value, _: {"value": _plain(value)}),
-    (np.ndarray, _array),
-    ((list, tuple), _listed),
+    (Drawn, _observe_drawn_tree),
+    (SyntheticTable, _observe_synthetic_table),
+    (Fitted, _observe_fitted),
+    (Mapping, _observe_mapping),
+    ((str, int, float, np.number), lambda value, _: {"value": _feature_from(value)}),
+    (np.ndarray, _observe_array),
+    ((list, tuple), _observe_sequence),
 )

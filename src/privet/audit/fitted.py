@@ -34,10 +34,10 @@ class Fitted:
     def parts(self, probed: World) -> dict[str, Any]:
         """Everything that is seen, by name: numbers, words, arrays."""
         X = probed.X if self.as_frame else probed.numbers[0]  # noqa: N806
-        found = predictions(self.estimator, X)
+        found = observe_predictions(self.estimator, X)
         if callable(self.look):
             return found | {"seen": self.look(self.estimator)}
-        found |= kept(self.estimator, X) if self.look == "all" else {}
+        found |= observe_fitted_state(self.estimator, X) if self.look == "all" else {}
         if not found:  # an audit that sees nothing finds nothing
             raise ParameterError(
                 f"nothing can be seen of a fitted {type(self.estimator).__name__}: it predicts "
@@ -58,17 +58,17 @@ class EstimatorRun:
     look: Look = "all"
 
     def __call__(self, world: World) -> Fitted:
-        estimator = self.fresh()
+        estimator = self.make_estimator()
         X, y = (world.X, world.y) if self.as_frame else world.numbers  # noqa: N806
         fitted = estimator.fit(X, y)
         return Fitted(estimator if fitted is None else fitted, self.as_frame, self.look)
 
-    def fresh(self) -> Any:
+    def make_estimator(self) -> Any:
         """An estimator that was not fitted yet."""
         made = (
-            _made(self.make)
+            _make_estimator(self.make)
             if isinstance(self.make, type) or not hasattr(self.make, "fit")
-            else _copied(self.make)
+            else _copy_estimator(self.make)
         )
         if getattr(made, "random_state", None) is not None:
             raise ParameterError(
@@ -78,7 +78,7 @@ class EstimatorRun:
         return made
 
 
-def _made(make: Callable[[], Any]) -> Any:
+def _make_estimator(make: Callable[[], Any]) -> Any:
     try:
         return make()
     except TypeError as error:
@@ -88,7 +88,7 @@ def _made(make: Callable[[], Any]) -> Any:
         ) from error
 
 
-def _copied(estimator: Any) -> Any:
+def _copy_estimator(estimator: Any) -> Any:
     """A copy, unless it would have the state of the estimator's own generator of random numbers:
     all runs would begin with it.
     """
@@ -99,7 +99,7 @@ def _copied(estimator: Any) -> Any:
     else:
         made = copy.deepcopy(estimator)
     for name, value in vars(made).items() if hasattr(made, "__dict__") else ():
-        if name != "random_state" and _draws(value):
+        if name != "random_state" and _has_random_state(value):
             raise ParameterError(
                 f"the estimator keeps a generator of random numbers in {name!r}, and every run "
                 "would begin with its state; "
@@ -108,12 +108,12 @@ def _copied(estimator: Any) -> Any:
     return made
 
 
-def _draws(value: Any) -> bool:
+def _has_random_state(value: Any) -> bool:
     """Whether it is a generator with a state, or holds one."""
     if isinstance(value, Mapping):
-        return any(map(_draws, value.values()))
+        return any(map(_has_random_state, value.values()))
     if isinstance(value, list | tuple | set):
-        return any(map(_draws, value))
+        return any(map(_has_random_state, value))
     if isinstance(value, np.random.Generator | np.random.RandomState | np.random.BitGenerator):
         return True
     if isinstance(value, random.Random):
@@ -121,11 +121,11 @@ def _draws(value: Any) -> bool:
     return (
         hasattr(value, "fit")
         and not isinstance(value, type)
-        and any(map(_draws, getattr(value, "__dict__", {}).values()))
+        and any(map(_has_random_state, getattr(value, "__dict__", {}).values()))
     )
 
 
-def predictions(estimator: Any, X: Any) -> dict[str, Any]:  # noqa: N803
+def observe_predictions(estimator: Any, X: Any) -> dict[str, Any]:  # noqa: N803
     """What it says about these rows."""
     return {
         name: np.asarray(getattr(estimator, name)(X.copy()))
@@ -134,7 +134,7 @@ def predictions(estimator: Any, X: Any) -> dict[str, Any]:  # noqa: N803
     }
 
 
-def kept(estimator: Any, X: Any) -> dict[str, Any]:  # noqa: N803
+def observe_fitted_state(estimator: Any, X: Any) -> dict[str, Any]:  # noqa: N803
     """The attributes that end in an underscore, trees where these rows fall, and the first members
     of an ensemble.
     """
@@ -146,16 +146,19 @@ def kept(estimator: Any, X: Any) -> dict[str, Any]:  # noqa: N803
             for m, member in enumerate(np.ravel(np.asarray(value, dtype=object))[:MEMBERS]):
                 found |= {
                     f"member {m}: {key}": part
-                    for key, part in {**predictions(member, X), **kept(member, X)}.items()
+                    for key, part in {
+                        **observe_predictions(member, X),
+                        **observe_fitted_state(member, X),
+                    }.items()
                 }
         elif hasattr(value, "children_left") and hasattr(estimator, "apply"):
-            found |= _tree(value, np.asarray(estimator.apply(X)))
-        elif _shown(value):
+            found |= _observe_sklearn_tree(value, np.asarray(estimator.apply(X)))
+        elif _is_observable(value):
             found[name] = value
     return found
 
 
-def _tree(tree: Any, leaves: npt.NDArray[Any]) -> dict[str, Any]:
+def _observe_sklearn_tree(tree: Any, leaves: npt.NDArray[Any]) -> dict[str, Any]:
     """A tree of scikit-learn's: its tests as a word, what it has in the leaves of the rows, and in
     all.
     """
@@ -172,14 +175,14 @@ def _tree(tree: Any, leaves: npt.NDArray[Any]) -> dict[str, Any]:
     }
 
 
-def _shown(value: Any) -> bool:
+def _is_observable(value: Any) -> bool:
     """Whether it is made of numbers and words alone."""
     if isinstance(value, Mapping):
-        return all(_shown(part) for part in value.values())
+        return all(_is_observable(part) for part in value.values())
     if isinstance(value, list | tuple):
-        return all(_shown(part) for part in value)
+        return all(_is_observable(part) for part in value)
     if isinstance(value, np.ndarray):
         return value.dtype.kind in "biufUS" or (
-            value.dtype.kind == "O" and all(_shown(part) for part in value.flat)
+            value.dtype.kind == "O" and all(_is_observable(part) for part in value.flat)
         )
     return isinstance(value, str | int | float | np.number)

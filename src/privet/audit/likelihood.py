@@ -82,7 +82,7 @@ def fit_likelihoods(one: Runs, other: Runs) -> list[Likelihood]:
     each be rare.
     """
     names = dict.fromkeys(name for run in (*one, *other) for name in run)
-    columns = [_column(name, one, other) for name in names]
+    columns = [_fit_column(name, one, other) for name in names]
     matrix = np.array([np.concatenate([column.of(one), column.of(other)]) for column in columns])
     if not len(matrix):
         return []
@@ -97,7 +97,7 @@ def fit_likelihoods(one: Runs, other: Runs) -> list[Likelihood]:
     regression = Likelihood(
         "the likelihood of all features, by logistic regression,",
         chosen,
-        _weights(matrix[kept], len(one)),
+        _fit_feature_weights(matrix[kept], len(one)),
     )
     words = [column for column in chosen if len(column.of_word) > 2][:ALONE]
     return [
@@ -107,7 +107,7 @@ def fit_likelihoods(one: Runs, other: Runs) -> list[Likelihood]:
     ]
 
 
-def _weights(ratios: Floats, of_one: int) -> tuple[float, ...]:
+def _fit_feature_weights(ratios: Floats, of_one: int) -> tuple[float, ...]:
     from sklearn.linear_model import LogisticRegression
 
     world = (np.arange(ratios.shape[1]) >= of_one).astype(np.int64)
@@ -117,7 +117,7 @@ def _weights(ratios: Floats, of_one: int) -> tuple[float, ...]:
     return tuple(float(weight) for weight in fitted.coef_[0].round(6))
 
 
-def _column(name: str, one: Runs, other: Runs) -> FeatureRatio:
+def _fit_column(name: str, one: Runs, other: Runs) -> FeatureRatio:
     sides = [[run.get(name) for run in runs] for runs in (one, other)]
     numbers = [
         np.array(
@@ -126,7 +126,7 @@ def _column(name: str, one: Runs, other: Runs) -> FeatureRatio:
         )
         for side in sides
     ]
-    edges = _edges(np.concatenate(numbers))
+    edges = _find_bin_edges(np.concatenate(numbers))
     ranges = [
         np.bincount(np.searchsorted(edges, side, side="right"), minlength=len(edges) + 1)
         for side in numbers
@@ -137,17 +137,17 @@ def _column(name: str, one: Runs, other: Runs) -> FeatureRatio:
     return FeatureRatio(
         name,
         edges,
-        np.array([_log_ratio(a, n, b, m) for a, b in zip(*ranges, strict=True)]),
+        np.array([_smoothed_log_ratio(a, n, b, m) for a, b in zip(*ranges, strict=True)]),
         {
-            word: _log_ratio(words[0][word], n, words[1][word], m)
+            word: _smoothed_log_ratio(words[0][word], n, words[1][word], m)
             for word, times in (words[0] + words[1]).items()
             if times >= RARE
         },
-        _log_ratio(missing[0], n, missing[1], m),
+        _smoothed_log_ratio(missing[0], n, missing[1], m),
     )
 
 
-def _edges(values: Floats) -> Floats:
+def _find_bin_edges(values: Floats) -> Floats:
     """Where one range ends and the next begins."""
     distinct = np.unique(values)
     if len(distinct) > RANGES:
@@ -157,7 +157,7 @@ def _edges(values: Floats) -> Floats:
     return np.asarray((distinct[1:] + distinct[:-1]) / 2) if len(distinct) > 1 else np.empty(0)
 
 
-def _log_ratio(hits: int, runs: int, other_hits: int, other_runs: int) -> float:
+def _smoothed_log_ratio(hits: int, runs: int, other_hits: int, other_runs: int) -> float:
     return math.log((other_hits + SMOOTHING) / (other_runs + SMOOTHING)) - math.log(
         (hits + SMOOTHING) / (runs + SMOOTHING)
     )

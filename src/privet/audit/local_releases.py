@@ -12,7 +12,7 @@ from privet.audit.worlds import World
 from privet.mechanisms.randomness import Bits
 
 
-def randomized(**settings: Any) -> Release:
+def release_randomized_records(**settings: Any) -> Release:
     def release(world: World, epsilon: Fraction, bits: Bits) -> Released:
         from privet.publish import Randomizer
 
@@ -24,7 +24,7 @@ def randomized(**settings: Any) -> Release:
     return release
 
 
-def randomized_table(world: World, epsilon: Fraction, bits: Bits) -> Released:
+def release_randomized_table(world: World, epsilon: Fraction, bits: Bits) -> Released:
     """Reports of a table that is sorted by what its rows hold, one after the other."""
     from privet.publish import Randomizer
 
@@ -37,7 +37,7 @@ def randomized_table(world: World, epsilon: Fraction, bits: Bits) -> Released:
     )
 
 
-def randomized_leaf(world: World, epsilon: Fraction, bits: Bits) -> Released:
+def release_randomized_leaf(world: World, epsilon: Fraction, bits: Bits) -> Released:
     from privet.federation import draw_plan
     from privet.publish import LeafRandomizer
 

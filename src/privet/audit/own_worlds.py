@@ -60,7 +60,9 @@ def pair_of(
     if len(classes) < 2:
         raise ParameterError(f"y and label must hold at least two classes, got {classes}")
     schema = Schema(
-        {name: _read_off([one[name] for one in everyone]) for name in names}, "class", classes
+        {name: _infer_attribute([one[name] for one in everyone]) for name in names},
+        "class",
+        classes,
     )
     schema = schema.declare(
         neighbours="add-remove" if instead is None else "replace",
@@ -75,7 +77,7 @@ def pair_of(
     )
 
 
-def _read_off(values: Sequence[Any]) -> Attribute:
+def _infer_attribute(values: Sequence[Any]) -> Attribute:
     """The domain of made-up values."""
     if any(isinstance(value, str) for value in values):
         return Categorical(sorted({str(value) for value in values}))

@@ -36,7 +36,7 @@ def reach_of_parts(parts: Sequence[float], counted: int, confidence: float = CON
         # in the other world, evidence speaks for the opposite
         above, below = above + chance, below + chances.get(-evidence, 0.0)
         points.append((above, below))
-    return _best(points, counted, 0.0, confidence)
+    return _find_best_bound(points, counted, 0.0, confidence)
 
 
 def reach_of_gaussian(
@@ -45,10 +45,10 @@ def reach_of_gaussian(
     """For Gaussian noise of this rho: the worlds are sqrt(2 rho) deviations apart."""
     apart, law = math.sqrt(2 * rho), NormalDist()
     points = [(law.cdf(apart - at), law.cdf(-at)) for at in (step / 20 for step in range(-60, 160))]
-    return _best(points, counted, delta, confidence)
+    return _find_best_bound(points, counted, delta, confidence)
 
 
-def _best(
+def _find_best_bound(
     points: Iterable[tuple[float, float]], counted: int, delta: float, confidence: float
 ) -> float:
     """The largest bound from the numbers of hits that are to be expected of events with these

@@ -48,16 +48,20 @@ Release = Callable[[World, Fraction, Bits], Released]
 # -- through a curator -----------------------------------------------------------------------------
 
 
-def guarded(world: World, epsilon: Fraction, bits: Bits) -> Curator:
+def make_curator(world: World, epsilon: Fraction, bits: Bits) -> Curator:
     """A curator of a world's table, with a budget for this epsilon per row."""
-    return _over(world, Budget(Cost.pure(epsilon).promised(world.schema).epsilon), bits)
+    return _make_curator_with(
+        world, Budget(Cost.pure(epsilon).promised(world.schema).epsilon), bits
+    )
 
 
-def _guarded_in_rho(world: World, rho: Fraction, bits: Bits) -> Curator:
-    return _over(world, Budget(rho=Cost.concentrated(rho).promised(world.schema).rho), bits)
+def _make_curator_in_rho(world: World, rho: Fraction, bits: Bits) -> Curator:
+    return _make_curator_with(
+        world, Budget(rho=Cost.concentrated(rho).promised(world.schema).rho), bits
+    )
 
 
-def _over(world: World, budget: Budget, bits: Bits) -> Curator:
+def _make_curator_with(world: World, budget: Budget, bits: Bits) -> Curator:
     return Curator.over(
         world.source,
         world.schema,
@@ -69,7 +73,7 @@ def _over(world: World, budget: Budget, bits: Bits) -> Curator:
     )
 
 
-def _spent(curator: Curator, what: Any, answers: int = 1) -> Released:
+def _release_from_ledger(curator: Curator, what: Any, answers: int = 1) -> Released:
     """What the ledger says that an analyst has paid, for so many answers."""
     spent = curator.spent.epsilon
     if spent is None:
@@ -79,7 +83,7 @@ def _spent(curator: Curator, what: Any, answers: int = 1) -> Released:
     return Released(what, spent, parts=(float(spent) / answers,) * answers)
 
 
-def learner(
+def release_learner(
     kind: str, *, answers: int = 1, delta: Fraction | None = None, **settings: Any
 ) -> Release:
     """A classifier; each thing that it is charged for has so many answers of equal shares."""
@@ -89,17 +93,17 @@ def learner(
 
         made = getattr(learners, kind)(epsilon, **settings)
         if delta is None:
-            curator = guarded(world, epsilon, bits)
+            curator = make_curator(world, epsilon, bits)
         else:
             made.set_params(delta=delta)
-            curator = _guarded_in_rho(world, rho_for(epsilon, delta), bits)
+            curator = _make_curator_in_rho(world, rho_for(epsilon, delta), bits)
         fitted = made.fit_from(curator)
-        return _stated(fitted.model_, fitted.model_.privacy, answers)
+        return _release_from_statement(fitted.model_, fitted.model_.privacy, answers)
 
     return release
 
 
-def _stated(what: Any, statement: PrivacyStatement, answers: int = 1) -> Released:
+def _release_from_statement(what: Any, statement: PrivacyStatement, answers: int = 1) -> Released:
     """What a statement promises."""
     promised = statement.promised
     if promised.epsilon is None:
@@ -118,18 +122,18 @@ def _stated(what: Any, statement: PrivacyStatement, answers: int = 1) -> Release
     return Released(what, promised.epsilon, parts=tuple(parts))
 
 
-def tuned(world: World, epsilon: Fraction, bits: Bits) -> Released:
+def release_tuned(world: World, epsilon: Fraction, bits: Bits) -> Released:
     from privet.learners import GibbsTreeClassifier, tune
 
     best = tune(
         [GibbsTreeClassifier(max_depth=0), GibbsTreeClassifier(max_depth=1)],
-        guarded(world, epsilon, bits),
+        make_curator(world, epsilon, bits),
         epsilon,
     )
-    return _stated(best.model_, best.model_.privacy)
+    return _release_from_statement(best.model_, best.model_.privacy)
 
 
-def session(world: World, epsilon: Fraction, bits: Bits) -> Released:
+def release_session(world: World, epsilon: Fraction, bits: Bits) -> Released:
     """An analyst who asks whatever there is to ask, each for an equal share."""
     import numpy as np
 
@@ -138,7 +142,7 @@ def session(world: World, epsilon: Fraction, bits: Bits) -> Released:
     from privet.question import Question
     from privet.space import TreeSpace, all_splits
 
-    curator, schema, share = guarded(world, epsilon, bits), world.schema, epsilon / 6
+    curator, schema, share = make_curator(world, epsilon, bits), world.schema, epsilon / 6
     everyone = Cells.everything(schema)
     by_a = everyone.refine({0: Split.multiway(schema, "a")})
     answers = [
@@ -149,17 +153,17 @@ def session(world: World, epsilon: Fraction, bits: Bits) -> Released:
         curator.draw_tree(TreeSpace(schema, 1, all_splits(schema)), share),
         curator.median("b", share),
     ]
-    return _spent(curator, answers, 6)
+    return _release_from_ledger(curator, answers, 6)
 
 
-def session_in_rho(world: World, epsilon: Fraction, bits: Bits) -> Released:
+def release_session_in_rho(world: World, epsilon: Fraction, bits: Bits) -> Released:
     """An analyst with a budget in rho: Gaussian noise, a selection and a draw."""
     from privet.cells import Cells
     from privet.curator.spending import root_below
     from privet.space import TreeSpace, all_splits
 
     rho = rho_for(epsilon, DELTA)
-    curator, schema = _guarded_in_rho(world, rho, bits), world.schema
+    curator, schema = _make_curator_in_rho(world, rho, bits), world.schema
     of_selection = root_below(8 * rho / 4)
     answers = [
         curator.size(rho=rho / 4),
@@ -167,35 +171,35 @@ def session_in_rho(world: World, epsilon: Fraction, bits: Bits) -> Released:
         curator.draw_tree(TreeSpace(schema, 1, all_splits(schema)), of_selection),
         curator.median("b", of_selection, mechanism="exponential"),
     ]
-    return _spent(curator, answers)
+    return _release_from_ledger(curator, answers)
 
 
-def count(world: World, epsilon: Fraction, bits: Bits) -> Released:
+def release_count(world: World, epsilon: Fraction, bits: Bits) -> Released:
     from privet.cells import Cells, Split
 
-    curator = guarded(world, epsilon, bits)
+    curator = make_curator(world, epsilon, bits)
     by_a = Cells.everything(world.schema).refine({0: Split.multiway(world.schema, "a")})
-    return _spent(curator, curator.count(by_a, epsilon))
+    return _release_from_ledger(curator, curator.count(by_a, epsilon))
 
 
-def gaussian_count(world: World, epsilon: Fraction, bits: Bits) -> Released:
+def release_gaussian_count(world: World, epsilon: Fraction, bits: Bits) -> Released:
     """Counts for the rho that this epsilon and DELTA are worth."""
     from privet.cells import Cells
 
     rho = rho_for(epsilon, DELTA)
-    curator = _guarded_in_rho(world, rho, bits)
-    return _spent(curator, curator.count(Cells.everything(world.schema), rho=rho))
+    curator = _make_curator_in_rho(world, rho, bits)
+    return _release_from_ledger(curator, curator.count(Cells.everything(world.schema), rho=rho))
 
 
-def quantile(q: str) -> Release:
+def release_quantile(q: str) -> Release:
     def release(world: World, epsilon: Fraction, bits: Bits) -> Released:
-        curator = guarded(world, epsilon, bits)
-        return _spent(curator, curator.quantile("b", q, epsilon))
+        curator = make_curator(world, epsilon, bits)
+        return _release_from_ledger(curator, curator.quantile("b", q, epsilon))
 
     return release
 
 
-def choose_partition(world: World, epsilon: Fraction, bits: Bits) -> Released:
+def release_partition_choice(world: World, epsilon: Fraction, bits: Bits) -> Released:
     """The row in question takes one partition nearer to what is expected and the other farther; who
     replaces it, the other way round.
     """
@@ -204,7 +208,7 @@ def choose_partition(world: World, epsilon: Fraction, bits: Bits) -> Released:
     from privet.cells import Cells
     from privet.question import Question
 
-    curator, schema = guarded(world, epsilon, bits), world.schema
+    curator, schema = make_curator(world, epsilon, bits), world.schema
     expected = [np.zeros((1, size, schema.n_classes), dtype=np.int64) for size in schema.sizes]
     expected[0][0, 0, 1] = expected[1][0, 3, 0] = 1  # ("x", "yes"), and ("b" in its last bin, "no")
     question = Question.level(Cells.everything(schema), schema.names)
@@ -212,22 +216,22 @@ def choose_partition(world: World, epsilon: Fraction, bits: Bits) -> Released:
     chosen = curator.choose_partition(
         question, expected, epsilon, handicaps=[0, 2], mechanism="permute-and-flip"
     )
-    return _spent(curator, chosen)
+    return _release_from_ledger(curator, chosen)
 
 
-def synthetic(delta: Fraction = Fraction(0)) -> Release:
+def release_synthetic_table(delta: Fraction = Fraction(0)) -> Release:
     """Many rows for few people, so that chance in the rows hides nothing that was measured."""
 
     def release(world: World, epsilon: Fraction, bits: Bits) -> Released:
         from privet.publish import synthesize
 
         curator = (
-            _guarded_in_rho(world, rho_for(epsilon, delta), bits)
+            _make_curator_in_rho(world, rho_for(epsilon, delta), bits)
             if delta
-            else guarded(world, epsilon, bits)
+            else make_curator(world, epsilon, bits)
         )
         table = synthesize(curator, epsilon, rows=1000, delta=delta)
-        return _stated(table, table.privacy)
+        return _release_from_statement(table, table.privacy)
 
     return release
 
@@ -235,7 +239,7 @@ def synthetic(delta: Fraction = Fraction(0)) -> Release:
 # -- several batches, parties, attributes ----------------------------------------------------------
 
 
-def updated(people: People, row_in: Sequence[int]) -> Release:
+def release_updated_model(people: People, row_in: Sequence[int]) -> Release:
     """Two batches; the rows of the world are in those that are listed, and nobody in the others.
     Each batch costs epsilon / len(row_in).
     """
@@ -247,14 +251,14 @@ def updated(people: People, row_in: Sequence[int]) -> Release:
         learner = RandomTreesClassifier(share, n_trees=1, height=1, people=people)
         for batch in range(2):
             learner.partial_fit_from(
-                guarded(world.uncounted if batch in row_in else world.emptied, share, bits)
+                make_curator(world.uncounted if batch in row_in else world.emptied, share, bits)
             )
-        return _stated(learner.model_, learner.model_.privacy)
+        return _release_from_statement(learner.model_, learner.model_.privacy)
 
     return release
 
 
-def merged(world: World, epsilon: Fraction, bits: Bits) -> Released:
+def release_merged_model(world: World, epsilon: Fraction, bits: Bits) -> Released:
     """Two hospitals with a plan; the person is in one of them."""
     from privet.federation import contribute, draw_plan, merge
 
@@ -262,15 +266,15 @@ def merged(world: World, epsilon: Fraction, bits: Bits) -> Released:
     tables = {"north": world.uncounted, "south": world.emptied}
     model = merge(
         [
-            contribute(plan, guarded(one, epsilon, bits), epsilon, name)
+            contribute(plan, make_curator(one, epsilon, bits), epsilon, name)
             for name, one in tables.items()
         ],
         "disjoint",
     )
-    return _stated(model, model.privacy)
+    return _release_from_statement(model, model.privacy)
 
 
-def joined(world: World, epsilon: Fraction, bits: Bits) -> Released:
+def release_joined_model(world: World, epsilon: Fraction, bits: Bits) -> Released:
     """Two offices with an attribute each of the same people: what they release adds up."""
     from privet.federation import join
     from privet.learners import RandomTreesClassifier
@@ -278,6 +282,6 @@ def joined(world: World, epsilon: Fraction, bits: Bits) -> Released:
     halves = []
     for half in world.by_attribute.values():
         learner = RandomTreesClassifier(epsilon / 2, n_trees=1, height=1, shrink=0)
-        halves.append(learner.fit_from(guarded(half, epsilon / 2, bits)).model_)
+        halves.append(learner.fit_from(make_curator(half, epsilon / 2, bits)).model_)
     model = join(halves)
-    return _stated(model, model.privacy)
+    return _release_from_statement(model, model.privacy)

@@ -19,21 +19,21 @@ COLUMNS = (
 )
 
 
-def words_of(result: AuditResult) -> tuple[str, ...]:
+def format_row(result: AuditResult) -> tuple[str, ...]:
     """A line of the table, under ``COLUMNS``. Bounds are rounded down."""
     return (
         result.subject,
         result.neighbours,
         f"{result.claimed:.4g}{f' (delta {result.delta:g})' if result.delta else ''}",
-        _down(result.bound),
+        _format_rounded_down(result.bound),
         f"{math.floor(100 * result.tightness)}%",
-        "" if result.reach is None else _down(result.reach),
+        "" if result.reach is None else _format_rounded_down(result.reach),
         f"2 x {result.runs:,}",
         result.verdict,
     )
 
 
-def summary(results: Sequence[AuditResult]) -> list[str]:
+def summarize_results(results: Sequence[AuditResult]) -> list[str]:
     """What is said below the table."""
     confidence = results[0].confidence if results else 0.0
     violated, doubtful = (
@@ -53,7 +53,7 @@ def summary(results: Sequence[AuditResult]) -> list[str]:
     return said
 
 
-def seen(result: AuditResult) -> str:
+def describe_event(result: AuditResult) -> str:
     """What the event was, and how often it was seen."""
     return (
         f"{result.subject} ({result.neighbours}): in {result.hits[0]:,} of {result.counted:,} runs "
@@ -61,27 +61,27 @@ def seen(result: AuditResult) -> str:
     )
 
 
-def page(results: Sequence[AuditResult], command: str) -> str:
+def render_page(results: Sequence[AuditResult], command: str) -> str:
     """The table as a page in Markdown, with the command that made it and what was seen."""
     lines = [
         "# What the audit found",
         "",
         f"Made by `{command}`. How it works, and what it does not say: `docs/concepts/audit.md`.",
         "",
-        *summary(results)[:1],
+        *summarize_results(results)[:1],
         "",
         f"| {' | '.join(COLUMNS)} |",
         "|---|---|---|--:|--:|--:|--:|---|",
-        *(f"| {' | '.join(words_of(one))} |" for one in results),
+        *(f"| {' | '.join(format_row(one))} |" for one in results),
         "",
-        *summary(results)[1:],
+        *summarize_results(results)[1:],
         "",
         "## What was seen",
         "",
-        *(f"- {seen(one)}" for one in results),
+        *(f"- {describe_event(one)}" for one in results),
     ]
     return "\n".join(lines) + "\n"
 
 
-def _down(value: float) -> str:
+def _format_rounded_down(value: float) -> str:
     return f"{math.floor(100 * value) / 100:.2f}"

@@ -114,10 +114,10 @@ def audit_subject(
         raise ParameterError(f"the promise of {name} depends on the rows: epsilon {told}")
     ((claimed, delta),) = promised
     result = audit(run, pairs, claimed, runs, delta=float(delta), name=name, **options)
-    return replace(result, neighbours=asked, reach=_reach(found[0], result))
+    return replace(result, neighbours=asked, reach=_estimate_reach(found[0], result))
 
 
-def _reach(released: Released, result: AuditResult) -> float:
+def _estimate_reach(released: Released, result: AuditResult) -> float:
     if released.rho:
         return reach_of_gaussian(released.rho, result.counted, result.delta, result.confidence)
     return reach_of_parts(
@@ -129,80 +129,110 @@ _MANY = Fraction(6)  # for what is made of many answers
 _TWO: dict[str, Any] = {"n_trees": 2, "max_depth": 1, "shrink": 0, "criterion": "max"}
 _LABELS = ("outvoted by one",)
 _TIE = ("a tie that one row breaks",)
-_CROWD = ("the only one of its class",)
+_ONLY_OF_ITS_CLASS = ("the only one of its class",)
 _ORDER = ("below one other",)
 SUBJECTS: dict[str, Subject] = {
     one.name: one
     for one in (
-        Subject("privet", releases.learner("PrivetClassifier"), _LABELS),
+        Subject("privet", releases.release_learner("PrivetClassifier"), _LABELS),
         Subject(
-            "privet-delta", releases.learner("PrivetClassifier", delta=releases.DELTA), _LABELS
+            "privet-delta",
+            releases.release_learner("PrivetClassifier", delta=releases.DELTA),
+            _LABELS,
         ),
         Subject(
             "gibbs-tree",
-            releases.learner("GibbsTreeClassifier", max_depth=1),
+            releases.release_learner("GibbsTreeClassifier", max_depth=1),
             (*_LABELS, "outvoted by two"),
         ),
         Subject(
-            "gibbs-boost", releases.learner("GibbsBoostClassifier", rounds=2, max_depth=1), _LABELS
+            "gibbs-boost",
+            releases.release_learner("GibbsBoostClassifier", rounds=2, max_depth=1),
+            _LABELS,
         ),
         Subject(
             "gibbs-boost-delta",
-            releases.learner("GibbsBoostClassifier", rounds=2, max_depth=1, delta=releases.DELTA),
+            releases.release_learner(
+                "GibbsBoostClassifier", rounds=2, max_depth=1, delta=releases.DELTA
+            ),
             _LABELS,
         ),
         Subject(
             "random-trees",
-            releases.learner("RandomTreesClassifier", answers=2, n_trees=2, height=1),
+            releases.release_learner("RandomTreesClassifier", answers=2, n_trees=2, height=1),
         ),
         Subject(
             "greedy-tree",
-            releases.learner("GreedyTreeClassifier", max_depth=1, shrink=0, criterion="max"),
+            releases.release_learner(
+                "GreedyTreeClassifier", max_depth=1, shrink=0, criterion="max"
+            ),
             _TIE,
         ),
         Subject(
             "greedy-tree-gini",
-            releases.learner("GreedyTreeClassifier", max_depth=1, shrink=0),
+            releases.release_learner("GreedyTreeClassifier", max_depth=1, shrink=0),
             _TIE,
         ),
         Subject(
-            "forest-budget", releases.learner("ForestClassifier", divide="budget", **_TWO), _TIE
+            "forest-budget",
+            releases.release_learner("ForestClassifier", divide="budget", **_TWO),
+            _TIE,
         ),
-        Subject("forest-people", releases.learner("ForestClassifier", divide="people", **_TWO)),
         Subject(
-            "noisy-id3", releases.learner("NoisyID3Classifier", answers=2, max_depth=1), _CROWD
+            "forest-people", releases.release_learner("ForestClassifier", divide="people", **_TWO)
         ),
-        Subject("additive", releases.learner("AdditiveClassifier", answers=2), _CROWD),
-        Subject("tune", releases.tuned, _LABELS),
-        Subject("update-disjoint", releases.updated("disjoint", (1,))),
-        Subject("update-overlapping", releases.updated("may-overlap", (0, 1))),
-        Subject("merge", releases.merged),
-        Subject("join", releases.joined),
-        Subject("session", releases.session, (*_ORDER, *_LABELS), claim=_MANY),
-        Subject("session-rho", releases.session_in_rho, (*_ORDER, *_LABELS)),
-        Subject("count", releases.count),
-        Subject("count-person", releases.count, rows_per_person=2),
-        Subject("count-gaussian", releases.gaussian_count),
-        Subject("quantile", releases.quantile("0"), _ORDER),
-        Subject("median", releases.quantile("1/2"), _ORDER),
-        Subject("choose-partition", releases.choose_partition),
-        Subject("synthetic", releases.synthetic(), _CROWD, claim=_MANY),
-        Subject("synthetic-delta", releases.synthetic(releases.DELTA), _CROWD, claim=_MANY),
-        Subject("randomizer-sample", local_releases.randomized(), only="replace", local=True),
+        Subject(
+            "noisy-id3",
+            releases.release_learner("NoisyID3Classifier", answers=2, max_depth=1),
+            _ONLY_OF_ITS_CLASS,
+        ),
+        Subject(
+            "additive",
+            releases.release_learner("AdditiveClassifier", answers=2),
+            _ONLY_OF_ITS_CLASS,
+        ),
+        Subject("tune", releases.release_tuned, _LABELS),
+        Subject("update-disjoint", releases.release_updated_model("disjoint", (1,))),
+        Subject("update-overlapping", releases.release_updated_model("may-overlap", (0, 1))),
+        Subject("merge", releases.release_merged_model),
+        Subject("join", releases.release_joined_model),
+        Subject("session", releases.release_session, (*_ORDER, *_LABELS), claim=_MANY),
+        Subject("session-rho", releases.release_session_in_rho, (*_ORDER, *_LABELS)),
+        Subject("count", releases.release_count),
+        Subject("count-person", releases.release_count, rows_per_person=2),
+        Subject("count-gaussian", releases.release_gaussian_count),
+        Subject("quantile", releases.release_quantile("0"), _ORDER),
+        Subject("median", releases.release_quantile("1/2"), _ORDER),
+        Subject("choose-partition", releases.release_partition_choice),
+        Subject("synthetic", releases.release_synthetic_table(), _ONLY_OF_ITS_CLASS, claim=_MANY),
+        Subject(
+            "synthetic-delta",
+            releases.release_synthetic_table(releases.DELTA),
+            _ONLY_OF_ITS_CLASS,
+            claim=_MANY,
+        ),
+        Subject(
+            "randomizer-sample",
+            local_releases.release_randomized_records(),
+            only="replace",
+            local=True,
+        ),
         Subject(
             "randomizer-split",
-            local_releases.randomized(spread="split"),
+            local_releases.release_randomized_records(spread="split"),
             only="replace",
             local=True,
         ),
         Subject(
             "randomizer-table",
-            local_releases.randomized_table,
+            local_releases.release_randomized_table,
             ("first of all in order",),
             only="replace",
             local=True,
         ),
-        Subject("leaf-randomizer", local_releases.randomized_leaf, only="replace", local=True),
+        Subject(
+            "leaf-randomizer", local_releases.release_randomized_leaf, only="replace", local=True
+        ),
     )
 }
 

@@ -64,13 +64,13 @@ def audit_table(
     # Quick and slow ones are mixed, so that the time left can be told from the lines that are done.
     order = [place for start in range(_STRIDE) for place in range(start, len(lines), _STRIDE)]
     found: dict[int, AuditResult] = {}
-    for place, result in _worked_off(lines, order, runs, epsilon, confidence, jobs):
+    for place, result in _audit_in_processes(lines, order, runs, epsilon, confidence, jobs):
         found[place] = result
         done(len(found) / len(lines))
     return judged_together([found[place] for place in range(len(lines))])
 
 
-def _worked_off(
+def _audit_in_processes(
     lines: Sequence[Line],
     order: Sequence[int],
     runs: int,
@@ -80,12 +80,13 @@ def _worked_off(
 ) -> Iterator[tuple[int, AuditResult]]:
     if jobs == 1:
         for place in order:
-            yield place, _one(lines[place], runs, epsilon, confidence)
+            yield place, _audit_line(lines[place], runs, epsilon, confidence)
         return
     # Fresh processes: one that is forked off a process with threads may hang.
     with ProcessPoolExecutor(jobs, mp_context=get_context("spawn")) as pool:
         waiting: dict[Future[AuditResult], int] = {
-            pool.submit(_one, lines[place], runs, epsilon, confidence): place for place in order
+            pool.submit(_audit_line, lines[place], runs, epsilon, confidence): place
+            for place in order
         }
         try:
             for future in as_completed(waiting):
@@ -95,7 +96,7 @@ def _worked_off(
                 future.cancel()
 
 
-def _one(line: Line, runs: int, epsilon: Fraction | None, confidence: float) -> AuditResult:
+def _audit_line(line: Line, runs: int, epsilon: Fraction | None, confidence: float) -> AuditResult:
     return audit_subject(
         line.subject, epsilon, runs, neighbours=line.neighbours, confidence=confidence
     )

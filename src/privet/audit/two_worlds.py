@@ -24,7 +24,7 @@ from privet.progress import tell
 #: Anything that releases something about a world: a fitted model, answers, rows. With fresh
 #: randomness each time.
 RunInWorld = Callable[[World], Any]
-_CHUNK = 25  # runs that a process does at once
+_RUNS_PER_CHUNK = 25  # runs that a process does at once
 #: What was seen of each run is kept until an event is chosen.
 MOST_RUNS = 1_000_000
 
@@ -82,7 +82,7 @@ def audit(
         )
     check_claim(delta, confidence)
     if observe_failures:
-        run = partial(_or_failure, run)
+        run = partial(_run_or_record_failure, run)
     half = runs // 2
     counted = runs - half
     first = half // 2 // len(listed)
@@ -130,12 +130,13 @@ class _Work:
         return found
 
     def _chunks(self, pair: Pair, world: World, count: int) -> Iterator[list[Features]]:
-        sizes = [min(_CHUNK, count - start) for start in range(0, count, _CHUNK)]
+        sizes = [min(_RUNS_PER_CHUNK, count - start) for start in range(0, count, _RUNS_PER_CHUNK)]
         if self.executor is None:
-            yield from (_some(self.run, world, pair.probed, size) for size in sizes)
+            yield from (_observe_runs(self.run, world, pair.probed, size) for size in sizes)
             return
         waiting: list[Future[list[Features]]] = [
-            self.executor.submit(_some, self.run, world, pair.probed, size) for size in sizes
+            self.executor.submit(_observe_runs, self.run, world, pair.probed, size)
+            for size in sizes
         ]
         try:
             yield from (future.result() for future in as_completed(waiting))
@@ -144,12 +145,12 @@ class _Work:
                 future.cancel()
 
 
-def _or_failure(run: RunInWorld, world: World) -> Any:
+def _run_or_record_failure(run: RunInWorld, world: World) -> Any:
     try:
         return run(world)
     except Exception as error:  # noqa: BLE001 - whatever it is, it is seen
         return {"failure": type(error).__name__}
 
 
-def _some(run: RunInWorld, world: World, probed: World, count: int) -> list[Features]:
+def _observe_runs(run: RunInWorld, world: World, probed: World, count: int) -> list[Features]:
     return [observed(run(world), probed) for _ in range(count)]

@@ -124,10 +124,10 @@ class World:
         import numpy as np
 
         columns = [
-            _numbers(attribute, [row[name] for row in self.rows])
+            _encode_numbers(attribute, [row[name] for row in self.rows])
             for name, attribute in self.schema.attributes.items()
         ]
-        classes = _numbers(self.schema.label, [row[self.schema.target] for row in self.rows])
+        classes = _encode_numbers(self.schema.label, [row[self.schema.target] for row in self.rows])
         return np.column_stack(columns), classes.astype(np.int64)
 
 
@@ -160,7 +160,7 @@ class Pair:
         return World(self.schema.declare(person=None), self.probes)
 
 
-def _numbers(attribute: Attribute, values: Sequence[Any]) -> npt.NDArray[np.float64]:
+def _encode_numbers(attribute: Attribute, values: Sequence[Any]) -> npt.NDArray[np.float64]:
     import numpy as np
 
     places = (
@@ -180,7 +180,7 @@ DOMAIN = Schema(
 )
 
 
-def _row(a: str, b: float, label: str) -> WorldRow:
+def _make_row(a: str, b: float, label: str) -> WorldRow:
     return {"a": a, "b": b, "class": label}
 
 
@@ -190,31 +190,46 @@ def _row(a: str, b: float, label: str) -> WorldRow:
 #: a split that one row decides; an order, of two or of many, in which all others move; a crowd that
 #: hides nobody.
 _FAMILIES: Mapping[str, tuple[Sequence[WorldRow], WorldRow, WorldRow]] = {
-    "nobody else": ((), _row("x", 0.5, "yes"), _row("y", 3.5, "no")),
+    "nobody else": ((), _make_row("x", 0.5, "yes"), _make_row("y", 3.5, "no")),
     "a lone row in a leaf": (
-        [_row("y", 3.5, "no")] * 3,
-        _row("x", 0.5, "yes"),
-        _row("y", 3.5, "no"),
+        [_make_row("y", 3.5, "no")] * 3,
+        _make_row("x", 0.5, "yes"),
+        _make_row("y", 3.5, "no"),
     ),
-    "outvoted by two": ([_row("x", 0.5, "no")] * 2, _row("x", 0.5, "yes"), _row("x", 0.5, "no")),
+    "outvoted by two": (
+        [_make_row("x", 0.5, "no")] * 2,
+        _make_row("x", 0.5, "yes"),
+        _make_row("x", 0.5, "no"),
+    ),
     "a tie that one row breaks": (
-        [_row("x", 0.5, "no"), _row("y", 3.5, "yes")] * 2,
-        _row("x", 3.5, "yes"),
-        _row("y", 0.5, "yes"),
+        [_make_row("x", 0.5, "no"), _make_row("y", 3.5, "yes")] * 2,
+        _make_row("x", 3.5, "yes"),
+        _make_row("y", 0.5, "yes"),
     ),
-    "outvoted by one": ([_row("x", 0.5, "no")], _row("x", 0.5, "yes"), _row("x", 0.5, "no")),
-    "below one other": ([_row("x", 1.5, "no")], _row("x", 0.5, "yes"), _row("x", 3.5, "yes")),
+    "outvoted by one": (
+        [_make_row("x", 0.5, "no")],
+        _make_row("x", 0.5, "yes"),
+        _make_row("x", 0.5, "no"),
+    ),
+    "below one other": (
+        [_make_row("x", 1.5, "no")],
+        _make_row("x", 0.5, "yes"),
+        _make_row("x", 3.5, "yes"),
+    ),
     "first of all in order": (
-        [_row(a, b, label) for a in "xy" for b in (0.5, 1.5, 2.5, 3.5) for label in ("no", "yes")][
-            1:-1
-        ],
-        _row("x", 0.5, "no"),
-        _row("y", 3.5, "yes"),
+        [
+            _make_row(a, b, label)
+            for a in "xy"
+            for b in (0.5, 1.5, 2.5, 3.5)
+            for label in ("no", "yes")
+        ][1:-1],
+        _make_row("x", 0.5, "no"),
+        _make_row("y", 3.5, "yes"),
     ),
     "the only one of its class": (
-        [_row("x", 0.5, "no"), _row("y", 3.5, "yes")] * 30,
-        _row("x", 0.5, "yes"),
-        _row("y", 3.5, "no"),
+        [_make_row("x", 0.5, "no"), _make_row("y", 3.5, "yes")] * 30,
+        _make_row("x", 0.5, "yes"),
+        _make_row("y", 3.5, "no"),
     ),
 }
 FAMILIES = tuple(_FAMILIES)
@@ -223,7 +238,7 @@ USUAL = FAMILIES[:4]
 
 
 #: Rows of both classes, for learners that refuse fewer.
-_CROWD = [_row("y", 3.5, "no"), _row("y", 2.5, "yes")] * 3
+_CROWD_ROWS = [_make_row("y", 3.5, "no"), _make_row("y", 2.5, "yes")] * 3
 
 
 def pairs_of(
@@ -251,11 +266,12 @@ def pairs_of(
         raise ParameterError(f"families must be of {', '.join(FAMILIES)}, got {unknown[0]!r}")
     listed = [name for name in families if not (alone and _FAMILIES[name][0])]
     return tuple(
-        _pair(name, neighbours, rows_per_person, _CROWD if crowd else ()) for name in listed
+        _make_pair(name, neighbours, rows_per_person, _CROWD_ROWS if crowd else ())
+        for name in listed
     )
 
 
-def _pair(name: str, neighbours: Neighbours, most: int, crowd: Sequence[WorldRow]) -> Pair:
+def _make_pair(name: str, neighbours: Neighbours, most: int, crowd: Sequence[WorldRow]) -> Pair:
     others, row, instead = _FAMILIES[name]
     others = [*others, *crowd]
     there = [{**other, PERSON: f"p{number}"} for number, other in enumerate(others)]

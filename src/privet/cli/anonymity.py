@@ -80,38 +80,41 @@ def anonymity(
             table, columns, sensitive, c=c, asked_l=asked_l, worst=worst, ordered=ordered
         )
     if output is not None:
-        from privet.plots import draw_anonymity, save_figure
+        from privet.plots import save_figure
+        from privet.plots.anonymity import draw_anonymity
 
         save_figure(draw_anonymity(report), output)
     if as_json:
         typer.echo(json.dumps(report.to_json() | ({} if output is None else {"plot": str(output)})))
         return
-    _print(report)
+    _print_report(report)
     if output is not None:
         typer.echo(f"drew {output}")
 
 
-def _print(report: Report) -> None:
+def _print_report(report: Report) -> None:
     from rich.console import Console
 
     from privet.anonymity.report import WARNING
 
     console = Console(highlight=False)
-    console.print(_measures(report))
+    console.print(_make_measures_table(report))
     if report.worst:
-        console.print(_worst(report))
+        console.print(_make_worst_table(report))
     console.print(WARNING, style="bold", soft_wrap=True)
 
 
-def _measures(report: Report) -> Table:
+def _make_measures_table(report: Report) -> Table:
     from rich import box
     from rich.table import Table
     from rich.text import Text
 
-    from privet.text import visible
+    from privet.text import escape_invisible
 
     groups = report.groups
-    where = visible(f"{report.table}: {', '.join(report.quasi)}; sensitive: {report.sensitive}")
+    where = escape_invisible(
+        f"{report.table}: {', '.join(report.quasi)}; sensitive: {report.sensitive}"
+    )
     sizes = (
         f"{groups.n_rows:,} rows in {groups.n_groups:,} classes, {len(groups.codes):,} sensitive "
         "values"
@@ -137,7 +140,7 @@ def _measures(report: Report) -> Table:
         short = report.shortfall(measure)
         view.add_row(
             measure,
-            _number(measure, report.overall(measure)),
+            _format_measure(measure, report.overall(measure)),
             meaning,
             f"{short.classes:,}",
             f"{short.rows:,}",
@@ -145,7 +148,7 @@ def _measures(report: Report) -> Table:
     distance = "ordered" if report.ordered else "equal"
     view.add_row(
         "t",
-        _number("t", report.overall("t")),
+        _format_measure("t", report.overall("t")),
         f"{distance} distance to the whole table, 0 to 1",
         "",
         "",
@@ -153,19 +156,19 @@ def _measures(report: Report) -> Table:
     return view
 
 
-def _worst(report: Report) -> Table:
+def _make_worst_table(report: Report) -> Table:
     from rich import box
     from rich.table import Table
     from rich.text import Text
 
     from privet.anonymity.report import MEASURES
-    from privet.text import shortened, visible
+    from privet.text import escape_invisible, shorten
 
     def text(value: str | None) -> Text:
         return (
             Text("null", style="italic dim")
             if value is None
-            else Text(shortened(visible(value), 30))
+            else Text(shorten(escape_invisible(value), 30))
         )
 
     view = Table(
@@ -179,7 +182,7 @@ def _worst(report: Report) -> Table:
     view.add_column("worst by")
     firsts = [next(iter(one.rank)) for one in report.worst]  # the measure that a class is here for
     for one, here, after in zip(report.worst, firsts, [*firsts[1:], None], strict=True):
-        numbers = [_number(measure, value) for measure, value in one.by_measure.items()]
+        numbers = [_format_measure(measure, value) for measure, value in one.by_measure.items()]
         value = text(one.most_frequent).append(
             f" ({one.most_frequent_rows / one.by_measure['size']:.0%})", style="none"
         )
@@ -188,5 +191,5 @@ def _worst(report: Report) -> Table:
     return view
 
 
-def _number(measure: str, value: float) -> str:
+def _format_measure(measure: str, value: float) -> str:
     return f"{value:,.3f}" if measure in ("entropy l", "frequency l", "t") else f"{value:,.0f}"

@@ -56,7 +56,7 @@ app.add_typer(outsource.app, name="outsource")
 app.add_typer(publish.app, name="publish")
 
 
-def _version(asked: bool) -> None:
+def _print_version(asked: bool) -> None:
     if asked:
         typer.echo(f"privet {privet.__version__}")
         raise typer.Exit
@@ -65,7 +65,7 @@ def _version(asked: bool) -> None:
 @app.callback()
 def options(
     version: bool = typer.Option(
-        False, "--version", callback=_version, is_eager=True, help="Show the version."
+        False, "--version", callback=_print_version, is_eager=True, help="Show the version."
     ),
 ) -> None:
     """Options of the command itself."""

@@ -16,9 +16,9 @@ from typing import TYPE_CHECKING, Protocol
 import typer
 from rich.console import Console
 
-from privet.budget import Budget, exact, exact_epsilon
+from privet.budget import Budget, parse_epsilon, parse_exact
 from privet.cli.places import check_no_table, ledger_beside
-from privet.cli.tables import budget_table, number
+from privet.cli.tables import budget_table, format_number
 from privet.counts.open import open_table
 from privet.curator import AnyCurator, Curator
 from privet.errors import (
@@ -31,7 +31,7 @@ from privet.errors import (
 )
 from privet.ledger import SQLiteLedger
 from privet.schema import Schema
-from privet.whole_file import write_whole
+from privet.whole_file import write_atomically
 
 if TYPE_CHECKING:
     from privet.remote.curator import RemoteCurator
@@ -64,8 +64,10 @@ class TablePlace:
     def curator(self, epsilon: str) -> Curator:
         opened = open_table(self.table)
         opened.check_structure(self.schema)
-        exact_epsilon("epsilon", epsilon)
-        cap = None if self.budget is None else Budget(exact("--budget", self.budget, zero=True))
+        parse_epsilon("epsilon", epsilon)
+        cap = (
+            None if self.budget is None else Budget(parse_exact("--budget", self.budget, zero=True))
+        )
         book = SQLiteLedger(ledger_beside(self.table) if self.ledger is None else self.ledger)
         if cap is None and book.cap(opened.name) is None:
             cap = Budget(DEFAULT_BUDGET)
@@ -103,7 +105,7 @@ class CuratorPlace:
         return self._connected.schema
 
     def curator(self, epsilon: str) -> RemoteCurator:
-        exact_epsilon("epsilon", epsilon)
+        parse_epsilon("epsilon", epsilon)
         return self._connected
 
 
@@ -155,7 +157,7 @@ def print_budget(console: Console, curator: AnyCurator) -> None:
         console.print(budget_table(curator.ledger, [curator.dataset]))
     else:
         console.print(
-            f"left of your budget for {curator.dataset!r}: {curator.unit} {number(curator.left)}",
+            f"left of your budget for {curator.dataset!r}: {curator.unit} {format_number(curator.left)}",
             highlight=False,
             markup=False,
         )
@@ -174,7 +176,7 @@ def check_writable(path: Path) -> None:
 def write_out(path: Path, said: str | bytes, *, quiet: bool = False) -> None:
     """Write a file as a whole or not at all, and say so."""
     try:
-        write_whole(path, said.encode() if isinstance(said, str) else said)
+        write_atomically(path, said.encode() if isinstance(said, str) else said)
     except OSError as error:
         raise PrivetError(f"cannot write {path}: {error.strerror}") from None
     if not quiet:

@@ -58,9 +58,9 @@ def audit(
     import sys
 
     from privet.audit import SUBJECTS, audit_table, lines_of
-    from privet.audit.report import page
+    from privet.audit.report import render_page
     from privet.audit.two_worlds import MOST_RUNS
-    from privet.budget import exact_epsilon
+    from privet.budget import parse_epsilon
     from privet.checks import check_integer, check_real
     from privet.cli.asking import check_writable, write_out
     from privet.cli.bars import work_bars
@@ -70,7 +70,7 @@ def audit(
     if listed:
         typer.echo(json.dumps(list(SUBJECTS)) if as_json else "\n".join(SUBJECTS))
         return
-    amount = None if epsilon is None else exact_epsilon("epsilon", epsilon)
+    amount = None if epsilon is None else parse_epsilon("epsilon", epsilon)
     check_integer("runs", runs, 64, MOST_RUNS)
     check_integer("jobs", jobs, 1)
     check_real("confidence", confidence, least=0.5, below=1)
@@ -88,23 +88,25 @@ def audit(
     if as_json:
         typer.echo(told)
     else:
-        _print(found)
+        _print_results(found)
     if output is not None:
         command = shlex.join(["privet", *sys.argv[1:]])
         write_out(
-            output, page(found, command) if output.suffix == ".md" else told + "\n", quiet=as_json
+            output,
+            render_page(found, command) if output.suffix == ".md" else told + "\n",
+            quiet=as_json,
         )
     if not all(one.holds for one in found):
         raise typer.Exit(1)
 
 
-def _print(found: list[AuditResult]) -> None:
+def _print_results(found: list[AuditResult]) -> None:
     from rich import box
     from rich.console import Console
     from rich.table import Table
     from rich.text import Text
 
-    from privet.audit.report import COLUMNS, seen, summary, words_of
+    from privet.audit.report import COLUMNS, describe_event, format_row, summarize_results
 
     view = Table(box=box.SIMPLE_HEAD, pad_edge=False)
     for column in COLUMNS:
@@ -113,7 +115,7 @@ def _print(found: list[AuditResult]) -> None:
             column, justify="left" if to_the_left else "right", no_wrap=column == "subject"
         )
     for one in found:
-        *words, verdict = words_of(one)
+        *words, verdict = format_row(one)
         view.add_row(*words, Text(verdict, style="" if one.verdict == "holds" else "bold red"))
     console = Console(highlight=False)
     if not console.is_terminal:
@@ -121,6 +123,6 @@ def _print(found: list[AuditResult]) -> None:
     console.print(view)
     for one in found:
         if one.verdict != "holds":
-            console.print(seen(one), markup=False, soft_wrap=True)
-    for line in summary(found):
+            console.print(describe_event(one), markup=False, soft_wrap=True)
+    for line in summarize_results(found):
         console.print(line, markup=False, soft_wrap=True)

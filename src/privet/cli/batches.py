@@ -80,7 +80,7 @@ def update(
     with saying_warnings(), working("counting"):
         new = with_update(old, curator, epsilon, people, name)  # type: ignore[arg-type]
     write_model(new, output)
-    _say(new, output, as_json)
+    _print_model_summary(new, output, as_json)
 
 
 def merge(
@@ -119,7 +119,7 @@ def merge(
     with saying_warnings():
         new = merged([read_model(path) for path in models], people, weights)  # type: ignore[arg-type]
     write_model(new, output)
-    _say(new, output, as_json)
+    _print_model_summary(new, output, as_json)
 
 
 def join(
@@ -146,26 +146,31 @@ def join(
     check_apart([output], None, None, *models)
     new = joined([read_model(path) for path in models])
     write_model(new, output)
-    _say(new, output, as_json)
+    _print_model_summary(new, output, as_json)
 
 
-def _say(model: Model, output: Path, as_json: bool) -> None:
+def _print_model_summary(model: Model, output: Path, as_json: bool) -> None:
     """What the model is made of, and what it promises."""
     import json
 
-    from privet.cli.tables import finite
+    from privet.cli.tables import finite_or_none
 
     statement, leaves, evidence = model.privacy, model.privacy.leaves, model.evidence
     weights = [1.0] * len(leaves) if evidence is None else evidence.weights
     if as_json:
         batches = [
-            {"name": leaf.name, "id": leaf.id, "epsilon": finite(leaf.epsilon), "weight": weight}
+            {
+                "name": leaf.name,
+                "id": leaf.id,
+                "epsilon": finite_or_none(leaf.epsilon),
+                "weight": weight,
+            }
             for leaf, weight in zip(leaves, weights, strict=True)
         ]
         out = {
             "model": str(output),
             "private": statement.private,
-            "epsilon": finite(statement.epsilon),
+            "epsilon": finite_or_none(statement.epsilon),
             "people": statement.people,
         }
         typer.echo(json.dumps({**out, "batches": batches}))
@@ -174,8 +179,8 @@ def _say(model: Model, output: Path, as_json: bool) -> None:
     from rich.console import Console
     from rich.table import Table
 
-    from privet.privacy import rounded_up
-    from privet.text import visible
+    from privet.privacy import format_rounded_up
+    from privet.text import escape_invisible
 
     view = Table(
         title=f"{output}: {model.learner}, {len(model.trees)} trees",
@@ -188,12 +193,12 @@ def _say(model: Model, output: Path, as_json: bool) -> None:
         view.add_column(column, justify="right")
     for place, (leaf, weight) in enumerate(zip(leaves, weights, strict=True)):
         cells = [
-            visible(leaf.name) or leaf.id[:12],
-            rounded_up(leaf.epsilon) if leaf.private else "none",
+            escape_invisible(leaf.name) or leaf.id[:12],
+            format_rounded_up(leaf.epsilon) if leaf.private else "none",
         ]
         if evidence is not None:
             cells += [f"{evidence.batches[place].deviation:.4g}", f"{weight:.3f}"]
         view.add_row(*cells)
     console = Console(highlight=False, soft_wrap=True)
     console.print(view)
-    console.print(visible(statement.describe()), markup=False)
+    console.print(escape_invisible(statement.describe()), markup=False)

@@ -44,15 +44,15 @@ def count(
 
     from privet.cli.asking import place_of, print_budget
     from privet.cli.tables import counts_table
-    from privet.queries import CountBy, checked
+    from privet.queries import CountBy, check_query
 
     place = place_of(table, schema, budget, ledger, analyst, dataset, token_file)
-    query = CountBy(by, _conditions(where))
-    checked(query, place.schema)  # before a ledger learns a budget
+    query = CountBy(by, _parse_conditions(where))
+    check_query(query, place.schema)  # before a ledger learns a budget
     curator = place.curator(epsilon)
     answer = curator.ask(query, epsilon)
     if as_json:
-        counts = _nested(answer.tables[0].tolist(), answer.labels)
+        counts = _nest_by_label(answer.tables[0].tolist(), answer.labels)
         out = {
             "noisy_counts": counts if by else {"all rows": counts},
             "deviation": answer.deviation,
@@ -70,7 +70,7 @@ def count(
     print_budget(console, curator)
 
 
-def _conditions(where: list[str]) -> dict[str, list[str]]:
+def _parse_conditions(where: list[str]) -> dict[str, list[str]]:
     """The values that each attribute may have."""
     from privet.errors import ParameterError
 
@@ -85,10 +85,11 @@ def _conditions(where: list[str]) -> dict[str, list[str]]:
     return conditions
 
 
-def _nested(numbers: Any, labels: Sequence[Sequence[str]]) -> Any:
+def _nest_by_label(numbers: Any, labels: Sequence[Sequence[str]]) -> Any:
     """Numbers by their labels, one object within the other."""
     if not labels:
         return numbers
     return {
-        label: _nested(inner, labels[1:]) for label, inner in zip(labels[0], numbers, strict=True)
+        label: _nest_by_label(inner, labels[1:])
+        for label, inner in zip(labels[0], numbers, strict=True)
     }

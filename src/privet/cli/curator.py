@@ -13,7 +13,7 @@ from privet.errors import ParameterError
 
 if TYPE_CHECKING:
     from privet.budget import Budget
-    from privet.service.home import Home
+    from privet.service.home import ServiceState
     from privet.sqlface import SQLFunctions
 
 app = typer.Typer(
@@ -44,9 +44,9 @@ def init(
 
     Example: [bold]privet curator init --home curator[/bold]
     """
-    from privet.service.home import Home
+    from privet.service.home import ServiceState
 
-    made, token = Home.make(home, ledger)
+    made, token = ServiceState.make(home, ledger)
     typer.echo(f"made {made.path}")
     typer.echo(f"the owner's token for the page, shown this once: {token}")
 
@@ -80,7 +80,7 @@ def add_dataset(
     from privet.schema import Schema
 
     there = _open(home)
-    budget = _budget(epsilon, rho, delta)
+    budget = _parse_budget(epsilon, rho, delta)
     public = Schema.read(schema)
     opened = open_table(table)
     opened.check_structure(public)
@@ -93,9 +93,9 @@ def add_dataset(
         )
     there.accounts.check_new_dataset(name)
     if sql:
-        _functions(there).add_dataset(name, opened.name, public)
+        _require_sql_functions(there).add_dataset(name, opened.name, public)
     budget = there.ledger.open_cap(name, budget)
-    there.accounts.add_dataset(name, _absolute(table), public)
+    there.accounts.add_dataset(name, _resolve_table(table), public)
     if getattr(opened, "writable", lambda: False)():
         typer.echo(
             (
@@ -181,7 +181,7 @@ def give_role(
     there = _open(home)
     if name not in there.accounts.analysts():
         raise ParameterError(f"no analyst {name!r}")
-    _functions(there).grant_role(role, name)
+    _require_sql_functions(there).grant_role(role, name)
     typer.echo(f"the role {role!r} asks as {name!r}")
 
 
@@ -217,8 +217,8 @@ def grant(
     Example: [bold]privet curator grant ada people --epsilon 1 --until 30d[/bold]
     """
     there = _open(home)
-    budget = _budget(epsilon, rho, delta)
-    ends = None if until is None else _end(until)
+    budget = _parse_budget(epsilon, rho, delta)
+    ends = None if until is None else _parse_expiry(until)
     if (
         dataset in {known.name for known in there.accounts.datasets()}
         and analyst in there.accounts.analysts()
@@ -309,12 +309,12 @@ def cancel(
 
     Example: [bold]privet curator cancel ada fit-5a3f...[/bold]
     """
-    from privet.cli.tables import number
+    from privet.cli.tables import format_number
 
     ledger = _open(home).ledger
     there = ledger.reservation(analyst, key)
     ended = ledger.close_reservation(analyst, key, why="cancelled")
-    freed = number(there.left) if there is not None else "0"
+    freed = format_number(there.left) if there is not None else "0"
     typer.echo(f"cancelled {ended.what!r}: {ended.unit} {freed} can be spent again")
 
 
@@ -337,7 +337,7 @@ def verify(
     from privet.ledger import verify as check
 
     there = _open(home)
-    receipts = [Receipt.read(text) for one in receipt for text in _lines(one)]
+    receipts = [Receipt.read(text) for one in receipt for text in _read_receipts(one)]
     found = check(there.ledger, there.witness, receipts)
     if witness is not None:
         found += [f"{witness}: {one}" for one in check(there.ledger, Witness(witness))]
@@ -377,7 +377,7 @@ def serve(
     )
 
 
-def _functions(home: Home) -> SQLFunctions:
+def _require_sql_functions(home: ServiceState) -> SQLFunctions:
     functions = home.functions
     if functions is None:
         raise ParameterError(
@@ -387,19 +387,19 @@ def _functions(home: Home) -> SQLFunctions:
     return functions
 
 
-def _open(home: Path) -> Home:
-    from privet.service.home import Home
+def _open(home: Path) -> ServiceState:
+    from privet.service.home import ServiceState
 
-    return Home.open(home)
+    return ServiceState.open(home)
 
 
-def _budget(epsilon: str | None, rho: str | None, delta: str | None) -> Budget:
+def _parse_budget(epsilon: str | None, rho: str | None, delta: str | None) -> Budget:
     from privet.budget import Budget
 
     return Budget(epsilon, rho=rho, delta=delta)
 
 
-def _absolute(table: str) -> str:
+def _resolve_table(table: str) -> str:
     """A place that means the same from every folder."""
     from urllib.parse import quote, unquote, urlsplit
 
@@ -410,7 +410,7 @@ def _absolute(table: str) -> str:
     return table if "://" in table else str(Path(table).resolve())
 
 
-def _end(text: str) -> datetime:
+def _parse_expiry(text: str) -> datetime:
     """A date, an ISO time, or a span from now."""
     spans = {"d": "days", "h": "hours", "m": "minutes"}
     try:
@@ -424,7 +424,7 @@ def _end(text: str) -> datetime:
     return when if when.tzinfo is not None else when.replace(tzinfo=UTC)
 
 
-def _lines(given: str) -> list[str]:
+def _read_receipts(given: str) -> list[str]:
     """A receipt as it is, or those of a file."""
     if given.startswith("privet-receipt-"):
         return [given]

@@ -57,7 +57,7 @@ def get(
     """
     from privet.datasets import load
     from privet.errors import DatasetError
-    from privet.whole_file import whole_file
+    from privet.whole_file import atomic_file
 
     dataset = load(name, target=target)
     files = folder / f"{name}.csv", folder / f"{name}.schema.json"
@@ -68,7 +68,7 @@ def get(
             )
     try:
         folder.mkdir(parents=True, exist_ok=True)
-        with whole_file(files[0]) as partial:
+        with atomic_file(files[0]) as partial:
             dataset.table.to_csv(partial, index=False)
     except OSError as error:
         raise DatasetError(f"cannot write to {folder}: {error.strerror}") from None

@@ -65,7 +65,7 @@ def demo(
         draw_tree(learner.model_.trees[0], title=title, footer=promise, scores=True),
         output / "tree.svg",
     )
-    table = _accuracies(train, test, schema, runs)
+    table = _measure_accuracies(train, test, schema, runs)
     majority = float((test[schema.target] == test[schema.target].mode()[0]).mean())
     figure = accuracy_over_epsilon(
         table,
@@ -107,7 +107,9 @@ def demo(
     console.print(f"In {output}: {', '.join(written)}.", soft_wrap=True, highlight=False)
 
 
-def _accuracies(train: pd.DataFrame, test: pd.DataFrame, schema: Schema, runs: int) -> pd.DataFrame:
+def _measure_accuracies(
+    train: pd.DataFrame, test: pd.DataFrame, schema: Schema, runs: int
+) -> pd.DataFrame:
     """Accuracy of several fits per epsilon, beside an exact C4.5 tree. The data is public, so each
     fit has a ledger of its own.
     """

@@ -164,12 +164,12 @@ def epsilon(
         }
         typer.echo(json.dumps(told | ({} if plot is None else {"plot": str(plot)})))
         return
-    _print(found, choices, wishes, public, setting)
+    _print_explanations(found, choices, wishes, public, setting)
     if plot is not None:
         typer.echo(f"drew {plot}")
 
 
-def _print(
+def _print_explanations(
     found: list[Explanation],
     choices: Choices | None,
     wishes: Wishes,
@@ -183,13 +183,13 @@ def _print(
     console = Console(highlight=False)
     if not console.is_terminal:
         console.width = max(console.width, 140)  # in a file or a pipe nothing is cut off
-    console.print(_for_whom(schema, setting), markup=False)
+    console.print(_describe_setting(schema, setting), markup=False)
     if choices is not None:
         _print_choice(console, choices, wishes, setting)
     if found:
         side_by_side = max(1, (console.width - _SENTENCE) // _NUMBER)
         for start in range(0, len(found), side_by_side):
-            console.print(_numbers(found[start : start + side_by_side], setting))
+            console.print(_make_numbers_table(found[start : start + side_by_side], setting))
         if found[0].nearest and console.width < _NARROW:
             console.print(
                 (
@@ -199,7 +199,7 @@ def _print(
                 style="dim",
             )
         elif found[0].nearest:
-            console.print(_nearest(found, short=console.width < _WIDE))
+            console.print(_make_nearest_table(found, short=console.width < _WIDE))
         else:
             console.print(
                 "With --rows, or a schema that declares them, it also says what learners may keep.",
@@ -216,7 +216,7 @@ def _print(
         console.print(source, style="dim", soft_wrap=True, markup=False)
 
 
-def _for_whom(schema: Schema | None, setting: Setting) -> str:
+def _describe_setting(schema: Schema | None, setting: Setting) -> str:
     """What the numbers are about."""
     rows = setting.rows_of(schema)
     size = "A table" if rows is None else f"A table of {rows:,} rows"
@@ -236,19 +236,19 @@ def _for_whom(schema: Schema | None, setting: Setting) -> str:
     )
 
 
-def _numbers(found: list[Explanation], setting: Setting) -> Table:
+def _make_numbers_table(found: list[Explanation], setting: Setting) -> Table:
     from rich import box
     from rich.padding import Padding
     from rich.table import Table
     from rich.text import Text
 
-    from privet.explain.wording import sections, short
+    from privet.explain.wording import format_epsilon, make_sections
 
     view = Table(box=box.SIMPLE_HEAD, pad_edge=False)
     view.add_column("")
     for one in found:
-        view.add_column(f"epsilon {short(one.losses.row)}", justify="right", no_wrap=True)
-    for section in sections(found, setting):
+        view.add_column(f"epsilon {format_epsilon(one.losses.row)}", justify="right", no_wrap=True)
+    for section in make_sections(found, setting):
         view.add_section()
         view.add_row(Text(section.title, style="bold"))
         for line in section.lines:
@@ -256,13 +256,13 @@ def _numbers(found: list[Explanation], setting: Setting) -> Table:
     return view
 
 
-def _nearest(found: list[Explanation], *, short: bool) -> Table:
+def _make_nearest_table(found: list[Explanation], *, short: bool) -> Table:
     """Where there is little room, the columns without which an accuracy means nothing."""
     from rich import box
     from rich.table import Table
 
     from privet.explain import wording
-    from privet.explain.expected import learners
+    from privet.explain.expected import list_learners
 
     title = "Public tables like this one, and the accuracy there"
     view = Table(
@@ -274,12 +274,12 @@ def _nearest(found: list[Explanation], *, short: bool) -> Table:
     )
     view.add_column("data set", overflow="fold")
     facts = ("rows", "epsilon") if short else ("rows", "attributes", "classes", "epsilon")
-    for column in (*facts, "commonest class", "without noise", *learners()):
+    for column in (*facts, "commonest class", "without noise", *list_learners()):
         view.add_column(column, justify="right", overflow="fold")
     lines = [
         line
         for one in found
-        for line in one.nearest[: len(learners()) * (4 if len(found) == 1 else 2)]
+        for line in one.nearest[: len(list_learners()) * (4 if len(found) == 1 else 2)]
     ]
     places = {(line.data, line.rows, line.epsilon): line for line in lines}
     for place, first in places.items():
@@ -289,9 +289,11 @@ def _nearest(found: list[Explanation], *, short: bool) -> Table:
             "attributes": str(first.attributes),
             "classes": str(first.classes),
         }
-        told["epsilon"] = wording.short(first.epsilon)
-        accuracies = (first.majority, first.best, *(by[name].accuracy for name in learners()))
-        view.add_row(first.data, *(told[fact] for fact in facts), *map(wording.percent, accuracies))
+        told["epsilon"] = wording.format_epsilon(first.epsilon)
+        accuracies = (first.majority, first.best, *(by[name].accuracy for name in list_learners()))
+        view.add_row(
+            first.data, *(told[fact] for fact in facts), *map(wording.format_percent, accuracies)
+        )
     return view
 
 
@@ -300,14 +302,15 @@ def _print_choice(console: Console, choices: Choices, wishes: Wishes, setting: S
     from rich.table import Table
     from rich.text import Text
 
-    from privet.explain.wording import safe, wish
+    from privet.explain.wording import describe_wish, format_chosen_epsilon
 
     view = Table(title="Which epsilon", title_justify="left", box=box.SIMPLE_HEAD, pad_edge=False)
     view.add_column("")
     view.add_column("epsilon", justify="right", no_wrap=True)
     for one in choices.choices:
         view.add_row(
-            Text(wish(one, wishes, setting)), f"{one.bound} {safe(one.epsilon, one.bound)}"
+            Text(describe_wish(one, wishes, setting)),
+            f"{one.bound} {format_chosen_epsilon(one.epsilon, one.bound)}",
         )
     console.print(view)
     if not choices.possible:
@@ -315,5 +318,8 @@ def _print_choice(console: Console, choices: Choices, wishes: Wishes, setting: S
             "No epsilon keeps all of these: more rows are needed, or other wishes.", style="bold"
         )
     elif choices.largest is not None and choices.smallest is not None:
-        low, high = safe(choices.smallest, "at least"), safe(choices.largest, "at most")
+        low, high = (
+            format_chosen_epsilon(choices.smallest, "at least"),
+            format_chosen_epsilon(choices.largest, "at most"),
+        )
         console.print(f"An epsilon from {low} to {high} keeps all of these.", style="bold")

@@ -111,7 +111,7 @@ def contribute(
 
     from privet.cli.asking import check_writable, place_of, print_budget, working
     from privet.cli.places import check_apart
-    from privet.cli.tables import finite
+    from privet.cli.tables import finite_or_none
     from privet.federation.plan import read_plan
     from privet.model.file import write_model
     from privet.trees.batches import check_same_domain, contribution
@@ -142,7 +142,7 @@ def contribute(
             "contribution": str(output),
             "plan": agreed.fingerprint,
             "id": statement.id,
-            "epsilon": finite(statement.epsilon),
+            "epsilon": finite_or_none(statement.epsilon),
         }
         typer.echo(json.dumps({**out, "private": statement.private, "left": str(curator.left)}))
         return

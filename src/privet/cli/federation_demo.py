@@ -42,14 +42,14 @@ def demo(
     import pandas as pd
 
     import privet as pv
-    from privet.budget import exact_epsilon
+    from privet.budget import parse_epsilon
     from privet.curator import Curator
     from privet.federation.plan import read_plan
     from privet.model.file import read_model
     from privet.trees.batches import contribution
 
-    exact_epsilon("epsilon", epsilon)
-    tables, test = _divided(output)
+    parse_epsilon("epsilon", epsilon)
+    tables, test = _divide_rows(output)
     rows = sum(map(len, tables.values()))
     sized = ["--trees", "10", "--rows", str(rows)]
     _run(
@@ -86,7 +86,7 @@ def demo(
         f"merged ({rows} rows, nobody showed any)": read_model(output / "merged.json"),
         f"pooled ({rows} rows in one place)": contribution(plan, curator, epsilon),
     }
-    accuracy = {name: _accuracy(model, test) for name, model in models.items()}
+    accuracy = {name: _measure_accuracy(model, test) for name, model in models.items()}
     if as_json:
         typer.echo(json.dumps({"accuracy": accuracy, "folder": str(output)}))
         return
@@ -111,7 +111,7 @@ def demo(
     console.print(f"Databases, ledgers, contributions and the merged model are in {output}.")
 
 
-def _divided(output: Path) -> tuple[dict[str, pd.DataFrame], pd.DataFrame]:
+def _divide_rows(output: Path) -> tuple[dict[str, pd.DataFrame], pd.DataFrame]:
     """The rows of each party, written to its database, and those kept apart. At random: never by
     position.
     """
@@ -169,7 +169,7 @@ def _run(folder: Path, commands: list[list[str]], quiet: bool) -> None:
             raise PrivetError(f"a party failed: {problem.strip().removeprefix('privet: ')}")
 
 
-def _accuracy(model: Model, test: pd.DataFrame) -> float:
+def _measure_accuracy(model: Model, test: pd.DataFrame) -> float:
     import privet as pv
 
     return float((pv.ReleasedClassifier(model).predict(test) == test[model.schema.target]).mean())

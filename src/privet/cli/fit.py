@@ -53,7 +53,7 @@ def fit(
     from privet.cli.asking import check_writable, place_of, print_budget
     from privet.cli.learners import learner_named
     from privet.cli.places import check_apart
-    from privet.cli.tables import finite
+    from privet.cli.tables import finite_or_none
 
     check_writable(output)
     check_apart([output], table, ledger, schema)
@@ -65,7 +65,7 @@ def fit(
         out = {
             "model": str(output),
             "private": statement.private,
-            "epsilon": finite(statement.epsilon),
+            "epsilon": finite_or_none(statement.epsilon),
             "left": str(curator.left),
         }
         typer.echo(json.dumps(out))
@@ -117,7 +117,7 @@ def predict(
     from privet.cli.asking import check_writable, saying_warnings
     from privet.cli.places import check_apart
     from privet.errors import TableError
-    from privet.whole_file import whole_file
+    from privet.whole_file import atomic_file
 
     if output is not None:
         check_writable(output)
@@ -130,7 +130,7 @@ def predict(
     try:
         with (
             saying_warnings(),
-            whole_file(output) as partial,
+            atomic_file(output) as partial,
             partial.open("w", encoding="utf-8", newline="") as file,
         ):
             rows = _write_answers(loaded, table, probabilities, file)
@@ -157,13 +157,13 @@ def _write_answers(loaded: Any, table: str, probabilities: bool, file: Any) -> i
     ) as bar:
         task = bar.add_task("classifying", total=None)
         for block in read_blocks(table):
-            _answers(loaded, block, probabilities).to_csv(file, index=False, header=rows == 0)
+            _predict_rows(loaded, block, probabilities).to_csv(file, index=False, header=rows == 0)
             rows += len(block)
             bar.update(task, description=f"classified {rows:,} rows")
     return rows
 
 
-def _answers(loaded: Any, rows: Any, probabilities: bool) -> Any:
+def _predict_rows(loaded: Any, rows: Any, probabilities: bool) -> Any:
     import pandas as pd
 
     shares = loaded.predict_proba(rows)

@@ -29,7 +29,7 @@ def show(
 
     from privet.cli.tables import budget_table, ledger_table, reservations_table
 
-    book = _existing(ledger)
+    book = _open_existing_ledger(ledger)
     entries = book.entries(analyst=analyst)
     if as_json:
         for entry in entries:
@@ -91,16 +91,16 @@ def cancel(
 
     Example: [bold]privet ledger cancel people.csv.ledger.sqlite fit-5a3f...[/bold]
     """
-    from privet.cli.tables import number
+    from privet.cli.tables import format_number
 
-    book = _existing(ledger)
+    book = _open_existing_ledger(ledger)
     there = book.reservation(analyst, key)
     ended = book.close_reservation(analyst, key, why="cancelled")
-    freed = number(there.left) if there is not None else "0"
+    freed = format_number(there.left) if there is not None else "0"
     typer.echo(f"cancelled {ended.what!r}: {ended.unit} {freed} can be spent again")
 
 
-def _existing(path: Path) -> SQLiteLedger:
+def _open_existing_ledger(path: Path) -> SQLiteLedger:
     if not path.is_file():
         raise LedgerError(f"no ledger file {path}")
     return SQLiteLedger(path)

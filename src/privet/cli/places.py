@@ -42,7 +42,7 @@ def check_apart(
         ]
     for path in written:
         for other, what in kept:
-            if _same(path, other):
+            if _is_same_file(path, other):
                 raise ParameterError(f"{path} is {what}; write elsewhere")
 
 
@@ -57,7 +57,7 @@ def check_no_table(path: Path) -> None:
 def check_public(rows: Path, table: str) -> None:
     """Raise where rows that are taken as public are those of a private table."""
     if rows.with_name(rows.name + _LEDGER).exists() or (
-        _is_file(table) and _same(rows, _file_of(table))
+        _is_file(table) and _is_same_file(rows, _file_of(table))
     ):
         raise ParameterError(
             f"{rows} is taken as public here, and is a private table; name the synthetic rows "
@@ -79,7 +79,7 @@ def _is_file(table: str) -> bool:
     return not table.startswith((*_SERVERS, "http://", "https://"))
 
 
-def _same(one: Path, other: Path) -> bool:
+def _is_same_file(one: Path, other: Path) -> bool:
     return one.resolve() == other.resolve() or (
         one.exists() and other.exists() and one.samefile(other)
     )

@@ -38,16 +38,16 @@ def quantile(
     import json
 
     from privet.cli.asking import place_of, print_budget
-    from privet.cli.tables import number
-    from privet.queries.bins import exact_share, numeric_attribute, rows_off
+    from privet.cli.tables import format_number
+    from privet.queries.bins import bound_rows_off, numeric_attribute, parse_share
 
     place = place_of(table, schema, budget, ledger, analyst, dataset, token_file)
     # before a ledger learns a budget
-    share, numeric = exact_share(q), numeric_attribute(place.schema, attribute)
+    share, numeric = parse_share(q), numeric_attribute(place.schema, attribute)
     curator = place.curator(epsilon)
     answer = curator.quantile(attribute, share, epsilon)
     assert answer.row_cost.epsilon is not None
-    off = rows_off(share, answer.row_cost.epsilon, numeric.bins)
+    off = bound_rows_off(share, answer.row_cost.epsilon, numeric.bins)
     if as_json:
         found = {
             "attribute": attribute,
@@ -67,7 +67,7 @@ def quantile(
     from rich.console import Console
 
     console = Console()
-    what = "median" if share * 2 == 1 else f"{number(share)}-quantile"
+    what = "median" if share * 2 == 1 else f"{format_number(share)}-quantile"
     console.print(
         f"{attribute}: the {what} is in {numeric.labels[answer.index]}, or near it.",
         highlight=False,

@@ -137,7 +137,7 @@ def export(
     from privet.cli.places import check_apart
     from privet.errors import ParameterError
     from privet.release import Parts, read_model, to_onnx, tree_dot, tree_text
-    from privet.text import visible
+    from privet.text import escape_invisible
 
     check_writable(output)
     check_apart([output], None, None, model)
@@ -145,7 +145,7 @@ def export(
     kind, scores, promise = (
         output.suffix.lower(),
         released.combine == "scores",
-        visible(released.privacy.describe()),
+        escape_invisible(released.privacy.describe()),
     )
     if kind == ".onnx":
         write_out(output, to_onnx(released).SerializeToString())

@@ -21,24 +21,24 @@ if TYPE_CHECKING:
     from privet.service.accounts import Grant
 
 
-def number(value: Any) -> str:
+def format_number(value: Any) -> str:
     """A short decimal."""
     return f"{float(value):.6g}"
 
 
-def at_most(value: Fraction) -> str:
+def format_rounded_down(value: Fraction) -> str:
     """A short decimal that is not more than the value: what is said to be left can be spent."""
-    short = number(value)
+    short = format_number(value)
     if Fraction(short) <= value:
         return short
-    return number(
+    return format_number(
         Context(prec=6, rounding=ROUND_FLOOR).divide(
             Decimal(value.numerator), Decimal(value.denominator)
         )
     )
 
 
-def finite(epsilon: float) -> float | None:
+def finite_or_none(epsilon: float) -> float | None:
     """For JSON, which has no infinity: None where nothing is promised."""
     return epsilon if math.isfinite(epsilon) else None
 
@@ -56,7 +56,7 @@ def ledger_table(entries: list[Entry], unanswered: Collection[int] = ()) -> Tabl
     table.add_column("epsilon", justify="right")
     table.add_column("rho", justify="right")
     for entry in entries:
-        epsilon = "-" if entry.cost.epsilon is None else number(entry.cost.epsilon)
+        epsilon = "-" if entry.cost.epsilon is None else format_number(entry.cost.epsilon)
         when = entry.time[5:19].replace("T", " ")
         what = f"{entry.what} (UNANSWERED)" if entry.number in unanswered else entry.what
         what = f"{what}\n  {entry.asked}" if entry.asked else what
@@ -67,7 +67,7 @@ def ledger_table(entries: list[Entry], unanswered: Collection[int] = ()) -> Tabl
             entry.analyst,
             escape(what),
             epsilon,
-            number(entry.cost.rho),
+            format_number(entry.cost.rho),
         )
     return table
 
@@ -84,7 +84,9 @@ def budget_table(ledger: Ledger, datasets: list[str]) -> Table:
             spent = ledger.spent(dataset).amount(cap.unit)
             if spent is not None:
                 left_over = max(cap.amount - ledger.committed(dataset), Fraction(0))
-                table.add_row(dataset, str(cap), number(spent), at_most(left_over))
+                table.add_row(
+                    dataset, str(cap), format_number(spent), format_rounded_down(left_over)
+                )
     return table
 
 
@@ -101,7 +103,7 @@ def reservations_table(open_ones: Sequence[Reservation]) -> Table:
     table.add_column("left", justify="right")
     for one in open_ones:
         when = one.touched[5:16].replace("T", " ")
-        left_over = f"{one.unit} {at_most(one.left)}"
+        left_over = f"{one.unit} {format_rounded_down(one.left)}"
         told = (one.analyst, one.dataset, one.what, one.key, when, left_over)
         table.add_row(*map(escape, told))  # an analyst wrote some of it
     return table
@@ -123,7 +125,7 @@ def grants_table(ledger: Ledger, analysts: list[str], grants: Sequence[Grant]) -
         money = (
             ("-", "-")
             if spent is None
-            else (number(spent), number(left(ledger, grant.dataset, grant.analyst)))
+            else (format_number(spent), format_number(left(ledger, grant.dataset, grant.analyst)))
         )
         until = (
             ""

@@ -18,12 +18,12 @@ import numpy.typing as npt
 
 from privet.cells import Cells
 from privet.counts.base import check_totals
-from privet.counts.postgres_codes import FENCE
+from privet.counts.postgres_codes import POSTGRES_FENCE
 from privet.question import Partition, Question
 from privet.typed import Tables
 
-_MAX_NODES = 1 << 13  # of all trees: a statement of about a megabyte
-_MAX_DEPTH = 32
+_MAX_CASE_NODES = 1 << 13  # of all trees: a statement of about a megabyte
+_MAX_CASE_DEPTH = 32
 
 
 class Cases:
@@ -54,7 +54,7 @@ class Cases:
     @property
     def fits(self) -> bool:
         """Whether the statement is of a reasonable size."""
-        return self.nodes <= _MAX_NODES and self.depth <= _MAX_DEPTH
+        return self.nodes <= _MAX_CASE_NODES and self.depth <= _MAX_CASE_DEPTH
 
     def cells(self) -> list[str]:
         """What is selected of the encoded rows, besides the class: the cell in each tree, and the
@@ -64,7 +64,7 @@ class Cases:
             self._question.schema,
             dict.fromkeys(partition.by for partition in self._question.partitions),
         )
-        columns = [f"{_route(cells)} AS w{t}" for t, cells in enumerate(self._trees)]
+        columns = [f"{_route_expression(cells)} AS w{t}" for t, cells in enumerate(self._trees)]
         return columns + [f"c{schema.index(name)}" for name in by if name is not None]
 
     def entries(self) -> list[str]:
@@ -87,7 +87,7 @@ class Cases:
         """The one statement with which PostgreSQL answers the question: entry numbers and
         counts.
         """
-        routed = f"SELECT {', '.join([*self.cells(), 'y'])} FROM ({encoded}) AS k {FENCE}"
+        routed = f"SELECT {', '.join([*self.cells(), 'y'])} FROM ({encoded}) AS k {POSTGRES_FENCE}"
         numbered = (
             f"SELECT unnest(ARRAY[{', '.join(self.entries())}]) AS entry FROM ({routed}) AS r"
         )
@@ -117,7 +117,7 @@ class Cases:
         return partition.entries // len(partition.cells) * (len(partition.cells) + 1)
 
 
-def _route(cells: Cells, node: int = 0) -> str:
+def _route_expression(cells: Cells, node: int = 0) -> str:
     """The cell of a row; one past the last for a row outside of all cells."""
     a = int(cells.attribute[node])
     if a < 0:
@@ -133,7 +133,7 @@ def _route(cells: Cells, node: int = 0) -> str:
     def search(low: int, high: int) -> str:
         """Among the runs low to high."""
         if low == high:
-            return _route(cells, int(children[starts[low]]))
+            return _route_expression(cells, int(children[starts[low]]))
         middle = (low + high + 1) // 2
         return (
             f"CASE WHEN c{a} < {starts[middle]} THEN {search(low, middle - 1)} ELSE "
@@ -144,7 +144,7 @@ def _route(cells: Cells, node: int = 0) -> str:
         return search(0, len(starts) - 1)
     *few, most = sorted(codes_of, key=lambda child: len(codes_of[child]))
     tests = [
-        f"WHEN c{a} IN ({', '.join(map(str, codes_of[child]))}) THEN {_route(cells, child)}"
+        f"WHEN c{a} IN ({', '.join(map(str, codes_of[child]))}) THEN {_route_expression(cells, child)}"
         for child in few
     ]
-    return f"CASE {' '.join(tests)} ELSE {_route(cells, most)} END"
+    return f"CASE {' '.join(tests)} ELSE {_route_expression(cells, most)} END"

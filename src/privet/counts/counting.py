@@ -12,7 +12,7 @@ import numpy.typing as npt
 from privet.cells import Cells
 from privet.counts.base import check_totals
 from privet.counts.histograms import Histograms
-from privet.counts.leaf_bits import STRIP, LeafBits, fitting
+from privet.counts.leaf_bits import STRIP, LeafBits, choose_fitting_trees
 from privet.parallel import count_cores, for_each_part
 from privet.question import Question
 from privet.routing import BLOCK
@@ -50,7 +50,7 @@ class Counting:
         self._rows += int(weights.sum()) if weighted else len(classes)
         # what comes first tells what comes: sources feed blocks of one size
         if weighted not in self._by_weights:
-            self._by_weights[weighted] = _ways(self._question, len(classes), weighted)
+            self._by_weights[weighted] = _plan_counting(self._question, len(classes), weighted)
         for way in self._by_weights[weighted]:
             way.add(codes, classes, weights)
 
@@ -75,7 +75,7 @@ class Counting:
         return tables
 
 
-def _ways(question: Question, n_rows: int, weighted: bool) -> list[_Leaves | _Rows]:
+def _plan_counting(question: Question, n_rows: int, weighted: bool) -> list[_Leaves | _Rows]:
     """How to count the trees of a question: leaves by their bits where that is possible, the others
     row by row.
     """
@@ -90,7 +90,7 @@ def _ways(question: Question, n_rows: int, weighted: bool) -> list[_Leaves | _Ro
             for t, (_, parts) in enumerate(trees)
             if all(question.partitions[p].by is None for p in parts)
         ]
-        plain = [unsplit[i] for i in fitting([trees[t][0] for t in unsplit])]
+        plain = [unsplit[i] for i in choose_fitting_trees([trees[t][0] for t in unsplit])]
         plain = plain if len(plain) >= FEWEST_TREES else []
     others = [t for t in range(len(trees)) if t not in set(plain)]
     ways: list[_Leaves | _Rows] = []
@@ -117,7 +117,7 @@ class _Leaves:
         def count(low: int, high: int, counts: npt.NDArray[np.int64]) -> None:
             count_leaves(codes, classes, low, high, *self._bits.arrays, counts)
 
-        _in_parts(count, len(classes), 4 * self._bits.n_strips, self._counts)
+        _count_in_threads(count, len(classes), 4 * self._bits.n_strips, self._counts)
 
     def answer(self) -> _Answer:
         found = zip(self._parts, self._bits.tables(self._counts), strict=True)
@@ -150,7 +150,7 @@ class _Rows:
         def count(low: int, high: int, counts: npt.NDArray[np.int64]) -> None:
             count_rows(codes, classes, weights, low, high, *self._histograms.arrays, counts)
 
-        _in_parts(count, len(classes), self._histograms.n_steps, self._counts)
+        _count_in_threads(count, len(classes), self._histograms.n_steps, self._counts)
 
     def answer(self) -> _Answer:
         found = zip(self._parts, self._histograms.tables(self._counts), strict=True)
@@ -159,7 +159,7 @@ class _Rows:
         }
 
 
-def _in_parts(
+def _count_in_threads(
     count: Callable[[int, int, npt.NDArray[np.int64]], None],
     n_rows: int,
     steps: int,

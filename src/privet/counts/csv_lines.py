@@ -17,7 +17,7 @@ import zlib
 from pathlib import Path
 from typing import Any
 
-from privet.counts.sql import quoted
+from privet.counts.sql import quote_identifier
 from privet.errors import ParameterError, TableError
 from privet.schema import Schema
 
@@ -32,7 +32,7 @@ def csv_relation(path: Path) -> tuple[BoundSQL, BoundSQL]:
     """The table, and a question whether some line is no record, each as SQL with its bound
     values.
     """
-    delim, names = _header(path)
+    delim, names = _read_header(path)
     d = re.escape(delim)
     field = _FIELD.format(d=d)
     parameters = {
@@ -47,19 +47,22 @@ def csv_relation(path: Path) -> tuple[BoundSQL, BoundSQL]:
         "CASE WHEN contains(line, '\"') THEN regexp_extract_all($delim || line, $field, 1) ELSE "
         "string_split(line, $delim) END"
     )
-    columns = ", ".join(f"{_plain(i)} AS {quoted(name)}" for i, name in enumerate(names, start=1))
-    cut = f"SELECT {fields} AS f FROM {_lines(ignore_errors=True)}"
+    columns = ", ".join(
+        f"{_unquote_expression(i)} AS {quote_identifier(name)}"
+        for i, name in enumerate(names, start=1)
+    )
+    cut = f"SELECT {fields} AS f FROM {_lines_expression(ignore_errors=True)}"
     table = f"(SELECT {columns} FROM ({cut}) WHERE len(f) = {len(names)})"
     whole = f"len({fields}) = {len(names)} AND regexp_full_match(line, $record)"
     broken = (
-        f"SELECT coalesce(bool_or(NOT ({whole})), false) FROM {_lines(ignore_errors=False)} WHERE "
+        f"SELECT coalesce(bool_or(NOT ({whole})), false) FROM {_lines_expression(ignore_errors=False)} WHERE "
         "line <> ''"
     )
     record = f"(?:{field})(?:{d}(?:{field}))*"
     return (table, parameters), (broken, {**parameters, "record": record})
 
 
-def _lines(*, ignore_errors: bool) -> str:
+def _lines_expression(*, ignore_errors: bool) -> str:
     """The lines below the header. No quotes, no separator: a line is one field."""
     options = (
         "auto_detect = false, header = false, skip = 1, delim = $unused, quote = '', escape = '', "
@@ -70,7 +73,7 @@ def _lines(*, ignore_errors: bool) -> str:
     return f"(SELECT rtrim(line, chr(13)) AS line FROM {source})"
 
 
-def _plain(position: int) -> str:
+def _unquote_expression(position: int) -> str:
     """A field without its quotes; nothing at all is null."""
     field = f"f[{position}]"
     unquoted = f"replace({field}[2:-2], '\"\"', '\"')"
@@ -80,7 +83,7 @@ def _plain(position: int) -> str:
     )
 
 
-def _header(path: Path) -> tuple[str, list[str]]:
+def _read_header(path: Path) -> tuple[str, list[str]]:
     """The separator that cuts the header line into most names, and the names."""
     try:
         with gzip.open(path) if path.suffix == ".gz" else path.open("rb") as file:

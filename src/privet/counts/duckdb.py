@@ -9,10 +9,10 @@ from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from privet.counts.duckdb_codes import kind_of, problem_tests, tells_people_apart
+from privet.counts.duckdb_codes import duckdb_kind_of, duckdb_problem_tests, is_identity_type
 from privet.counts.duckdb_connection import connect, execute
 from privet.counts.duckdb_source import DuckDBSource
-from privet.counts.sql import Statement, quoted, structure_problems, with_tables
+from privet.counts.sql import Statement, make_with_clause, quote_identifier, structure_problems
 from privet.errors import TableError
 from privet.schema import Attribute, Categorical, Schema
 from privet.schema.problems import What, raise_if_any
@@ -93,10 +93,10 @@ class DuckDBTable:
         }
         found = structure_problems(
             schema,
-            {column: kind_of(sql_type) for column, sql_type in self.columns.items()},
+            {column: duckdb_kind_of(sql_type) for column, sql_type in self.columns.items()},
             fractions,
         )
-        if schema.person in self.columns and not tells_people_apart(self.columns[schema.person]):
+        if schema.person in self.columns and not is_identity_type(self.columns[schema.person]):
             found.append((schema.person, "dtype"))
         return found
 
@@ -111,16 +111,18 @@ class DuckDBTable:
         }
         for i, (column, attribute) in enumerate(attributes.items()):
             if column not in broken:
-                kind = kind_of(self.columns[column])
+                kind = duckdb_kind_of(self.columns[column])
                 assert kind is not None
                 tests += [
                     (column, what, test)
-                    for what, test in problem_tests(statement, attribute, column, kind, f"d{i}")
+                    for what, test in duckdb_problem_tests(
+                        statement, attribute, column, kind, f"d{i}"
+                    )
                 ]
         if tests:
             selected = ", ".join(f"coalesce(bool_or({test}), false)" for _, _, test in tests)
             sql = (
-                f"{with_tables(statement.tables)}SELECT {selected} FROM {self.relation} AS t "
+                f"{make_with_clause(statement.tables)}SELECT {selected} FROM {self.relation} AS t "
                 f"{' '.join(statement.joins)}"
             )
             with self.cursor() as cursor:
@@ -144,7 +146,7 @@ class DuckDBTable:
                     "them, or store the table as Parquet"
                 )
 
-    def rows_roughly(self) -> int:
+    def estimate_rows(self) -> int:
         """How many rows there are by what is written about the table, to say how far work has come;
         0 where nothing is written.
         """
@@ -176,5 +178,8 @@ def table_of_database(path: Path, name: str) -> DuckDBTable:
         raise TableError(f"no table {name!r} in {path.name}")
     (schema, table) = rows[0]
     return DuckDBTable(
-        f"{schema}.{table}", f"{quoted(schema)}.{quoted(table)}", {}, database=str(path)
+        f"{schema}.{table}",
+        f"{quote_identifier(schema)}.{quote_identifier(table)}",
+        {},
+        database=str(path),
     )

@@ -15,16 +15,16 @@ from privet.counts.sql import (
     Statement,
     code_expression,
     code_type,
+    make_with_clause,
     number_of,
     place_expression,
-    quoted,
+    quote_identifier,
     text_number,
-    with_tables,
 )
 from privet.schema import Attribute, Categorical, Numeric, Schema
 from privet.schema.attributes import ValueKind
 from privet.schema.problems import What
-from privet.schema.steps import look_up
+from privet.schema.steps import look_up_many
 
 #: Types that come as NumPy has them.
 _NATIVE = {
@@ -42,7 +42,7 @@ _NATIVE = {
 
 
 #: Types of people's identities beside texts, numbers and truth values.
-_IDENTITIES = {"UUID", "DATE", "BLOB", "UHUGEINT"}
+_DUCKDB_IDENTITIES = {"UUID", "DATE", "BLOB", "UHUGEINT"}
 
 
 class Relation(Protocol):
@@ -58,7 +58,7 @@ class Relation(Protocol):
     def columns(self) -> dict[str, str]: ...
 
 
-def kind_of(sql_type: str) -> ValueKind | None:
+def duckdb_kind_of(sql_type: str) -> ValueKind | None:
     """What a DuckDB column holds; None where it cannot match."""
     family = sql_type.partition("(")[0]
     if family in ("VARCHAR", "ENUM", '"NULL"'):  # the last: a column that holds nothing at all
@@ -69,28 +69,32 @@ def kind_of(sql_type: str) -> ValueKind | None:
     return "number" if family in numbers or family.removeprefix("U") in numbers else None
 
 
-def tells_people_apart(sql_type: str) -> bool:
+def is_identity_type(sql_type: str) -> bool:
     """Whether equal people are equal texts: intervals of a month and of 30 days are equal, and
     nested types may hold fractions.
     """
     family = sql_type.partition("(")[0]
     return "[" not in sql_type and (
-        kind_of(sql_type) is not None or family in _IDENTITIES or family.startswith("TIMESTAMP")
+        duckdb_kind_of(sql_type) is not None
+        or family in _DUCKDB_IDENTITIES
+        or family.startswith("TIMESTAMP")
     )
 
 
-def encoded_rows(table: Relation, schema: Schema) -> tuple[Statement, str]:
+def encode_duckdb_rows(table: Relation, schema: Schema) -> tuple[Statement, str]:
     """A SELECT of the code columns c0, c1, ... and the class y, of the rows that count."""
     statement = Statement(dict(table.parameters))
     columns, conditions = [], []
     for alias, column, attribute in _columns_of(schema):
-        kind = kind_of(table.columns[column])
+        kind = duckdb_kind_of(table.columns[column])
         assert kind is not None
         code = code_expression(statement, attribute, column, kind, f"d_{alias}")
         columns.append(f"CAST({code} AS {code_type(attribute)}) AS {alias}")
         if attribute.size in (attribute.unknown_code, attribute.missing_code):
             conditions.append(f"{alias} < {attribute.size}")
-    person = "" if schema.person is None else f", {_identity(table, schema.person)} AS person"
+    person = (
+        "" if schema.person is None else f", {_duckdb_identity(table, schema.person)} AS person"
+    )
     inner = (
         f"SELECT {', '.join(columns)}{person} FROM {table.relation} AS t "
         f"{' '.join(statement.joins)}"
@@ -107,9 +111,9 @@ def encoded_rows(table: Relation, schema: Schema) -> tuple[Statement, str]:
     return statement, kept
 
 
-def encoded_statement(table: Relation, schema: Schema) -> tuple[Statement, str]:
+def encode_duckdb_people(table: Relation, schema: Schema) -> tuple[Statement, str]:
     """The encoded rows, each with a number for its person that tells nobody who it is."""
-    statement, encoded = encoded_rows(table, schema)
+    statement, encoded = encode_duckdb_rows(table, schema)
     who = (
         f"md5_number_lower({statement.bind('secret', secrets.token_hex(32))} || CAST(person AS "
         "VARCHAR))"
@@ -117,7 +121,7 @@ def encoded_statement(table: Relation, schema: Schema) -> tuple[Statement, str]:
     codes = ", ".join([*(f"c{a}" for a in range(len(schema.names))), "y"])
     return (
         statement,
-        f"{with_tables(statement.tables)}SELECT {codes}, {who} AS who FROM ({encoded})",
+        f"{make_with_clause(statement.tables)}SELECT {codes}, {who} AS who FROM ({encoded})",
     )
 
 
@@ -141,18 +145,18 @@ class Reading:
         out[column.isna().to_numpy()] = self._missing
 
 
-def copied(column: npt.NDArray[Any], out: npt.NDArray[Any]) -> None:
+def copy_codes(column: npt.NDArray[Any], out: npt.NDArray[Any]) -> None:
     """A column of codes."""
     out[:] = column
 
 
-def reading(
+def plan_reading(
     statement: Statement, attribute: Attribute, column: str, sql_type: str, name: str
 ) -> Reading:
     """Numbers come as they are. Of few texts, the place in the list comes: DuckDB then looks at
     each entry of a dictionary once.
     """
-    value, kind = f"t.{quoted(column)}", kind_of(sql_type)
+    value, kind = f"t.{quote_identifier(column)}", duckdb_kind_of(sql_type)
     assert kind is not None
     if kind == "number" or (kind == "text" and isinstance(attribute, Numeric)):
         number = value if sql_type in _NATIVE else number_of(value, kind)
@@ -168,26 +172,29 @@ def reading(
             place = f"greatest({place_expression(statement, lookup, column, kind, name)}, 0)"
             table = np.array([attribute.unknown_code, *lookup.values()], dtype=attribute.dtype)
             return Reading(
-                f"CAST({place} AS UTINYINT)", lambda places, out: look_up(0, table, places, out)
+                f"CAST({place} AS UTINYINT)",
+                lambda places, out: look_up_many(0, table, places, out),
             )
     code = code_expression(statement, attribute, column, kind, name)
-    return Reading(f"CAST({code} AS {code_type(attribute)})", copied)
+    return Reading(f"CAST({code} AS {code_type(attribute)})", copy_codes)
 
 
-def reading_statement(table: Relation, schema: Schema) -> tuple[Statement, str, list[Reading]]:
+def plan_readings(table: Relation, schema: Schema) -> tuple[Statement, str, list[Reading]]:
     """All rows of a table whose people are not named: the columns c0, c1, ... and y as they are
     read.
     """
     statement = Statement(dict(table.parameters))
     readings = []
     for alias, column, attribute in _columns_of(schema):
-        readings.append(reading(statement, attribute, column, table.columns[column], f"d_{alias}"))
+        readings.append(
+            plan_reading(statement, attribute, column, table.columns[column], f"d_{alias}")
+        )
     aliases = [alias for alias, _, _ in _columns_of(schema)]
     columns = ", ".join(
         f"{one.sql} AS {alias}" for one, alias in zip(readings, aliases, strict=True)
     )
     sql = (
-        f"{with_tables(statement.tables)}SELECT {columns} FROM {table.relation} AS t "
+        f"{make_with_clause(statement.tables)}SELECT {columns} FROM {table.relation} AS t "
         f"{' '.join(statement.joins)}"
     )
     return statement, sql, readings
@@ -200,11 +207,11 @@ def _columns_of(schema: Schema) -> list[tuple[str, str, Attribute]]:
     return [*attributes, ("y", schema.target, schema.label)]
 
 
-def problem_tests(
+def duckdb_problem_tests(
     statement: Statement, attribute: Attribute, column: str, kind: ValueKind, name: str
 ) -> Iterator[tuple[What, str]]:
     """Conditions that hold for a row that does not fit."""
-    quoted_column = f"t.{quoted(column)}"
+    quoted_column = f"t.{quote_identifier(column)}"
     expected = attribute.on_unknown is not None
     if isinstance(attribute, Numeric):
         number = (
@@ -232,9 +239,11 @@ def problem_tests(
             yield "null", f"NOT ({not_null})"
 
 
-def _identity(table: Relation, column: str) -> str:
+def _duckdb_identity(table: Relation, column: str) -> str:
     """Whose row it is; text is compared as it is, whatever collation the column has."""
-    text = kind_of(table.columns[column]) == "text"
+    text = duckdb_kind_of(table.columns[column]) == "text"
     return (
-        f'CAST(t.{quoted(column)} AS VARCHAR) COLLATE "binary"' if text else f"t.{quoted(column)}"
+        f'CAST(t.{quote_identifier(column)} AS VARCHAR) COLLATE "binary"'
+        if text
+        else f"t.{quote_identifier(column)}"
     )

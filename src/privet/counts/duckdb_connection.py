@@ -53,16 +53,16 @@ def execute(
     """Run a statement. What the engine says about an error may quote rows, so it is not passed on,
     not even as a cause.
     """
-    return _silently(lambda: cursor.execute(sql, parameters), name)
+    return _run_without_details(lambda: cursor.execute(sql, parameters), name)
 
 
-def chunks(cursor: duckdb.DuckDBPyConnection, vectors: int, name: str) -> Iterator[Any]:
+def fetch_chunks(cursor: duckdb.DuckDBPyConnection, vectors: int, name: str) -> Iterator[Any]:
     """The rows of a statement, as pandas DataFrames of so many vectors."""
-    while len(chunk := _silently(lambda: cursor.fetch_df_chunk(vectors), name)):
+    while len(chunk := _run_without_details(lambda: cursor.fetch_df_chunk(vectors), name)):
         yield chunk
 
 
-def _silently(work: Callable[[], Done], name: str) -> Done:
+def _run_without_details(work: Callable[[], Done], name: str) -> Done:
     import duckdb
 
     try:

@@ -16,9 +16,9 @@ import numpy as np
 
 from privet.counts.base import Division
 from privet.counts.counting import NO_WEIGHTS, Counting
-from privet.counts.duckdb_codes import Reading, copied, encoded_statement, reading_statement
-from privet.counts.duckdb_connection import chunks, execute
-from privet.counts.kept import NOBODY, KeptRows, PeopleRows, kept_rows
+from privet.counts.duckdb_codes import Reading, copy_codes, encode_duckdb_people, plan_readings
+from privet.counts.duckdb_connection import execute, fetch_chunks
+from privet.counts.kept import NOBODY, KeptRows, PeopleRows, keep_rows
 from privet.errors import TableError
 from privet.progress import is_watched, polled, tell
 from privet.question import Question
@@ -29,7 +29,7 @@ if TYPE_CHECKING:
     from privet.counts.duckdb import DuckDBTable
 
 _CHUNK_BYTES = 1 << 22  # of codes that are taken at a time
-_VECTOR = 2048  # rows that DuckDB hands out together
+_VECTOR_ROWS = 2048  # rows that DuckDB hands out together
 
 
 class DuckDBSource:
@@ -97,7 +97,7 @@ class DuckDBSource:
             if not self._snapshots:  # it ended while another thread waited for it
                 raise TableError("the snapshot has ended")
             if self._kept is None:
-                self._kept = kept_rows(self._schema, self._read("reading the table"))
+                self._kept = keep_rows(self._schema, self._read("reading the table"))
             return self._kept
 
     def _read(self, what: str) -> Iterator[PeopleRows]:
@@ -106,22 +106,22 @@ class DuckDBSource:
         """
         named = self._schema.person is not None
         if named:
-            statement, sql = encoded_statement(self._table, self._schema)
+            statement, sql = encode_duckdb_people(self._table, self._schema)
             readings = [
-                Reading(name, copied) for name in (*self._schema.names, self._schema.target)
+                Reading(name, copy_codes) for name in (*self._schema.names, self._schema.target)
             ]
         else:
-            statement, sql, readings = reading_statement(self._table, self._schema)
+            statement, sql, readings = plan_readings(self._table, self._schema)
         sizes = np.array([*self._schema.sizes, self._schema.n_classes])
         codes_type = np.result_type(
             *(attribute.dtype for attribute in self._schema.attributes.values())
         )
-        vectors = max(1, min(128, _CHUNK_BYTES // (_VECTOR * len(sizes))))
-        total, done = self._table.rows_roughly() if is_watched() else 0, 0
+        vectors = max(1, min(128, _CHUNK_BYTES // (_VECTOR_ROWS * len(sizes))))
+        total, done = self._table.estimate_rows() if is_watched() else 0, 0
         with self._table.cursor() as cursor:
             with polled(what, lambda: cursor.query_progress() / 100):  # until the first rows come
                 execute(cursor, sql, statement.parameters, self._table.name)
-            for chunk in chunks(cursor, vectors, self._table.name):
+            for chunk in fetch_chunks(cursor, vectors, self._table.name):
                 columns = [chunk[name] for name in chunk.columns]
                 codes = np.empty((len(sizes) - 1, len(chunk)), dtype=codes_type)
                 keep = np.ones(len(chunk), dtype=bool)

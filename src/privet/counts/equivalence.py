@@ -16,14 +16,14 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from privet.counts.duckdb import DuckDBTable
-from privet.counts.duckdb_codes import kind_of
+from privet.counts.duckdb_codes import duckdb_kind_of
 from privet.counts.duckdb_connection import execute
 from privet.counts.open import open_table
 from privet.counts.postgres import PostgresTable
-from privet.counts.postgres_codes import kind_of as kind_on_server
 from privet.counts.postgres_codes import number_expression
-from privet.counts.postgres_connections import blocks
-from privet.counts.sql import quoted, text_number
+from privet.counts.postgres_codes import postgres_kind_of as kind_on_server
+from privet.counts.postgres_connections import fetch_blocks
+from privet.counts.sql import quote_identifier, text_number
 from privet.errors import ParameterError, TableError
 from privet.typed import Ints
 
@@ -111,7 +111,9 @@ def equivalence_classes(
     if not isinstance(table, DuckDBTable | PostgresTable):
         raise ParameterError("a table to group must be a file or a database, got a data frame")
     _check_columns(table.name, list(table.columns), quasi, sensitive)
-    kind = (kind_of if isinstance(table, DuckDBTable) else kind_on_server)(table.columns[sensitive])
+    kind = (duckdb_kind_of if isinstance(table, DuckDBTable) else kind_on_server)(
+        table.columns[sensitive]
+    )
     if ordered and kind not in ("number", "text"):
         raise ParameterError(
             f"ordered is for numbers, or text that spells numbers; column {sensitive!r} is "
@@ -159,7 +161,7 @@ def _counted(
         # table is
         table._check_lines()
         selected = ", ".join(
-            f"{_value(table, column)} AS {alias}"
+            f"{_value_expression(table, column)} AS {alias}"
             for column, alias in zip(columns, aliases, strict=True)
         )
         rows = f"SELECT {selected} FROM {table.relation} AS t"
@@ -192,7 +194,8 @@ def _fetch(table: PostgresTable, columns: list[str], cursor: duckdb.DuckDBPyConn
     import pandas as pd
 
     selected = ", ".join(
-        f"{_text(column, table.columns[column])} AS c{i}" for i, column in enumerate(columns)
+        f"{_text_expression(column, table.columns[column])} AS c{i}"
+        for i, column in enumerate(columns)
     )
     names = ", ".join(f"c{i}" for i in range(len(columns)))
     sql = (
@@ -200,7 +203,7 @@ def _fetch(table: PostgresTable, columns: list[str], cursor: duckdb.DuckDBPyConn
         f"BY {names}"
     )
     with table.connections.connection() as connection:
-        for block in blocks(connection, sql, (), table.name):
+        for block in fetch_blocks(connection, sql, (), table.name):
             *texts, rows = zip(*block, strict=True)
             frame = pd.DataFrame(
                 {i: pd.Series(text, dtype="object") for i, text in enumerate(texts)}
@@ -247,19 +250,21 @@ def _check_numbers(cursor: duckdb.DuckDBPyConnection, name: str, sensitive: str)
         )
 
 
-def _value(table: DuckDBTable, column: str) -> str:
+def _value_expression(table: DuckDBTable, column: str) -> str:
     """A column as it is grouped by; text is compared as it is, whatever collation the column
     has.
     """
-    text = kind_of(table.columns[column]) == "text"
+    text = duckdb_kind_of(table.columns[column]) == "text"
     return (
-        f'CAST(t.{quoted(column)} AS VARCHAR) COLLATE "binary"' if text else f"t.{quoted(column)}"
+        f'CAST(t.{quote_identifier(column)} AS VARCHAR) COLLATE "binary"'
+        if text
+        else f"t.{quote_identifier(column)}"
     )
 
 
-def _text(column: str, sql_type: str) -> str:
+def _text_expression(column: str, sql_type: str) -> str:
     """A column of a server as text, such that equal values have equal texts."""
-    value = f"t.{quoted(column)}"
+    value = f"t.{quote_identifier(column)}"
     if sql_type == "numeric":
         value = f"({number_expression(column, sql_type)})"
     if kind_on_server(sql_type) == "number":  # zero has a sign in some types

@@ -30,7 +30,7 @@ from privet.typed import WeightedRows
 PeopleRows = tuple[npt.NDArray[Any], npt.NDArray[Any], npt.NDArray[np.uint64]]
 NOBODY = np.empty(0, dtype=np.uint64)
 _MAX_POINTS = 1 << 18  # of a domain: equal rows of it are kept once, with how many they are
-_CHUNK = 1 << 22  # rows of a group that are divided at a time
+_GROUP_ROWS_PER_CHUNK = 1 << 22  # rows of a group that are divided at a time
 
 
 @dataclass(frozen=True)
@@ -104,7 +104,7 @@ class KeptRows:
         """The rows of one part. Everybody's part depends on the key and, where people are named, on
         who they are alone.
         """
-        tables = _tables(division.key)
+        tables = _make_hash_tables(division.key)
         for number, block in enumerate(self._blocks):
             codes, classes, weights, who = self._read(block)
             if block.weighted:
@@ -114,9 +114,9 @@ class KeptRows:
                 yield np.ascontiguousarray(codes[:, mine]), classes[mine], taken[mine]
                 continue
             drawn = (
-                _tabulated(tables, who)
+                _hash_people(tables, who)
                 if block.named
-                else _stream(division.key, (number,), block.rows)
+                else _draw_keyed_words(division.key, (number,), block.rows)
             )
             mine = np.flatnonzero(drawn % np.uint64(division.n_parts) == part)
             yield np.ascontiguousarray(codes[:, mine]), classes[mine], NO_WEIGHTS
@@ -147,12 +147,12 @@ class KeptRows:
         return codes, classes, weights, take(n, np.uint64) if block.named else NOBODY
 
 
-def kept_rows(schema: Schema, blocks: Iterable[PeopleRows]) -> KeptRows:
+def keep_rows(schema: Schema, blocks: Iterable[PeopleRows]) -> KeptRows:
     """Keep these rows; those of a small domain as counts of its points, which may be far fewer."""
     kept = KeptRows(schema)
     try:
         if schema.person is None and math.prod(schema.sizes) * schema.n_classes <= _MAX_POINTS:
-            kept.add(*_points(schema, blocks), NOBODY)
+            kept.add(*_count_points(schema, blocks), NOBODY)
         else:
             for codes, classes, who in blocks:
                 kept.add(codes, classes, NO_WEIGHTS, who)
@@ -162,7 +162,7 @@ def kept_rows(schema: Schema, blocks: Iterable[PeopleRows]) -> KeptRows:
     return kept
 
 
-def _points(schema: Schema, blocks: Iterable[PeopleRows]) -> WeightedRows:
+def _count_points(schema: Schema, blocks: Iterable[PeopleRows]) -> WeightedRows:
     """The points of the domain that occur, and how often each does."""
     shape = (*schema.sizes, schema.n_classes)
     times = np.zeros(math.prod(shape), dtype=np.int64)
@@ -178,18 +178,18 @@ def _bytes_of(array: npt.NDArray[Any]) -> memoryview:
     return memoryview(flat)
 
 
-def _stream(key: bytes, place: tuple[int, ...], n: int) -> npt.NDArray[np.uint64]:
+def _draw_keyed_words(key: bytes, place: tuple[int, ...], n: int) -> npt.NDArray[np.uint64]:
     """Numbers that nobody knows without the key, others for every place."""
     label = b"".join(number.to_bytes(8, "big") for number in place)
     return np.frombuffer(hashlib.shake_256(key + label).digest(8 * n), dtype=np.uint64)
 
 
-def _tables(key: bytes) -> npt.NDArray[np.uint64]:
+def _make_hash_tables(key: bytes) -> npt.NDArray[np.uint64]:
     """For each of the four pieces of a number of 64 bits, a secret table."""
-    return _stream(key, (), 4 << 16).reshape(4, 1 << 16)
+    return _draw_keyed_words(key, (), 4 << 16).reshape(4, 1 << 16)
 
 
-def _tabulated(
+def _hash_people(
     tables: npt.NDArray[np.uint64], who: npt.NDArray[np.uint64]
 ) -> npt.NDArray[np.uint64]:
     """A number per person, the same wherever they occur (tabulation hashing: Zobrist 1970; Patrascu
@@ -208,9 +208,9 @@ def _share_of_groups(
     """How many rows of each group of equal rows are in a part, if every row is drawn for itself."""
     ends = np.cumsum(weights)
     taken = np.zeros(len(weights), dtype=np.int64)
-    for chunk, start in enumerate(range(0, int(ends[-1]), _CHUNK)):
-        rows = np.arange(start, min(start + _CHUNK, int(ends[-1])))
-        drawn = _stream(division.key, (block, chunk), len(rows))
+    for chunk, start in enumerate(range(0, int(ends[-1]), _GROUP_ROWS_PER_CHUNK)):
+        rows = np.arange(start, min(start + _GROUP_ROWS_PER_CHUNK, int(ends[-1])))
+        drawn = _draw_keyed_words(division.key, (block, chunk), len(rows))
         mine = rows[drawn % np.uint64(division.n_parts) == part]
         taken += np.bincount(np.searchsorted(ends, mine, side="right"), minlength=len(weights))
     return taken

@@ -9,12 +9,12 @@ from typing import Any
 import numpy as np
 from numba import njit
 
-from privet.compiled import compiled
+from privet.compiled import compile_kernel
 from privet.routing import BLOCK
 from privet.routing_loops import walk
 
 
-@compiled
+@compile_kernel
 def count_rows(
     codes: Any,
     classes: Any,
@@ -51,7 +51,9 @@ def count_rows(
             for i in range(n):
                 reached[i] = cell[node[i]]
             for h in range(histogram_start[t], histogram_start[t + 1]):
-                _inside(codes, classes, low, n, by_start[h], by_start[h + 1], by, by_step, inside)
+                _place_in_histogram(
+                    codes, classes, low, n, by_start[h], by_start[h + 1], by, by_step, inside
+                )
                 counts, step = out[base[h] : base[h + 1]], cell_step[h]
                 if len(weights) == 0:
                     for i in range(n):
@@ -62,7 +64,7 @@ def count_rows(
 
 
 @njit(nogil=True)  # type: ignore[untyped-decorator]
-def _inside(
+def _place_in_histogram(
     codes: Any,
     classes: Any,
     low: int,

@@ -40,10 +40,10 @@ class LeafBits:
         attributes = sorted({a for cells in trees for a in cells.used})
         self._ends = starts([_n_leaves(cells) for cells in trees])
         self.n_strips = -(-int(self._ends[-1]) // STRIP)
-        sets = _packed(_compatible(trees, attributes), self.n_strips * STRIP)
+        sets = _pack_bits(_find_compatible_leaves(trees, attributes), self.n_strips * STRIP)
         joint = JointCodes(attributes, trees[0].schema.sizes, MOST_CODES)
         tables = [
-            _joint(joint.codes(g), sets).reshape(-1, self.n_strips, STRIP // 64)
+            _intersect_joint_codes(joint.codes(g), sets).reshape(-1, self.n_strips, STRIP // 64)
             for g in range(len(joint.groups))
         ]
         entries: list[list[tuple[int, int]]] = []
@@ -64,7 +64,7 @@ class LeafBits:
             starts([len(pairs) for pairs in entries]),
             np.array([g for pairs in entries for g, _ in pairs], dtype=np.int64),
             np.array([start for pairs in entries for _, start in pairs], dtype=np.uint64),
-            _aligned(used),
+            _align_tables(used),
         )
 
     def tables(self, counts: npt.NDArray[np.int64]) -> list[tuple[npt.NDArray[np.int64], int]]:
@@ -80,7 +80,7 @@ class LeafBits:
         return found
 
 
-def fitting(trees: Sequence[Cells]) -> list[int]:
+def choose_fitting_trees(trees: Sequence[Cells]) -> list[int]:
     """Which trees have tables of a moderate size, all together: first come, first served."""
     sizes = trees[0].schema.sizes if trees else ()
     chosen: list[int] = []
@@ -104,7 +104,7 @@ def _n_leaves(cells: Cells) -> int:
     return int((cells.attribute < 0).sum())
 
 
-def _compatible(
+def _find_compatible_leaves(
     trees: Sequence[Cells], attributes: Sequence[int]
 ) -> dict[int, npt.NDArray[np.bool_]]:
     """By attribute: whether a row with this code (line) can reach this leaf of all trees
@@ -144,7 +144,7 @@ def _compatible(
     return {a: leaves[start : start + sizes[a]] for a, start in column.items()}
 
 
-def _packed(
+def _pack_bits(
     sets: dict[int, npt.NDArray[np.bool_]], n_bits: int
 ) -> dict[int, npt.NDArray[np.uint64]]:
     """Lines of booleans as words, first entry lowest. Bits of no leaf are set: they exclude
@@ -158,7 +158,7 @@ def _packed(
     return words
 
 
-def _joint(
+def _intersect_joint_codes(
     codes: dict[int, npt.NDArray[np.int64]], sets: dict[int, npt.NDArray[np.uint64]]
 ) -> npt.NDArray[np.uint64]:
     """Per joint code of a group: the leaves that are compatible with all of its codes."""
@@ -169,7 +169,7 @@ def _joint(
     return table
 
 
-def _aligned(tables: list[npt.NDArray[np.uint64]]) -> npt.NDArray[np.uint64]:
+def _align_tables(tables: list[npt.NDArray[np.uint64]]) -> npt.NDArray[np.uint64]:
     """All tables in a row, from the start of a line of the cache: entries that lie in two lines
     would take a third longer.
     """

@@ -14,11 +14,11 @@ from typing import Any
 import numpy as np
 from numba import njit
 
-from privet.compiled import compiled
+from privet.compiled import compile_kernel
 from privet.counts.vectors import BITS, WORDS, add, both, load, store
 from privet.routing import BLOCK
 
-_CHUNK = 256  # rows whose sets stay in the nearest cache
+_ROWS_PER_CHUNK = 256  # rows whose sets stay in the nearest cache
 _CHAINS = 4  # of counters for sorting
 _ONE = np.uint64(1)
 _STEP = np.uint64(WORDS)  # from row to row
@@ -26,7 +26,7 @@ _BYTES = np.uint64(8 * 16 * WORDS)  # of sixteen rows
 _PLACES = tuple(np.uint64(WORDS * row) for row in range(16))
 
 
-@compiled
+@compile_kernel
 def count_leaves(
     codes: Any,
     classes: Any,
@@ -50,7 +50,7 @@ def count_leaves(
     joint = np.empty((len(group_start) - 1, BLOCK), dtype=np.uint16)
     order = np.empty(BLOCK, dtype=np.uint16)
     ends = np.empty(n_classes + 1, dtype=np.int64)
-    left = np.empty(_CHUNK * WORDS, dtype=np.uint64)
+    left = np.empty(_ROWS_PER_CHUNK * WORDS, dtype=np.uint64)
     sums = np.zeros(4 * WORDS, dtype=np.uint64)
     carried = np.empty((BLOCK // 16 + 16) * WORDS, dtype=np.uint64)
     for low in range(start, stop, BLOCK):
@@ -62,8 +62,8 @@ def count_leaves(
                 if ends[c] == ends[c + 1]:
                     continue
                 n_carried = np.int64(0)
-                for first in range(ends[c], ends[c + 1], _CHUNK):
-                    rows = order[first : min(first + _CHUNK, ends[c + 1])]
+                for first in range(ends[c], ends[c + 1], _ROWS_PER_CHUNK):
+                    rows = order[first : min(first + _ROWS_PER_CHUNK, ends[c + 1])]
                     _intersect(
                         rows,
                         entry_start[s],

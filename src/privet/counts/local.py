@@ -56,7 +56,7 @@ class Estimate(NamedTuple):
     variances: Floats
 
 
-def whole_counts(counts: Floats) -> npt.NDArray[np.int64]:
+def round_counts(counts: Floats) -> npt.NDArray[np.int64]:
     """Corrected counts as whole numbers. One report of a huge domain can weigh more than any count:
     such are cut, not wrapped around.
     """
@@ -129,6 +129,6 @@ def boxes_of_cells(cells: Cells) -> list[list[Box]]:
     return found
 
 
-def restricted(cell: Sequence[Box]) -> frozenset[int]:
+def restricted_attributes(cell: Sequence[Box]) -> frozenset[int]:
     """The attributes that a cell restricts."""
     return frozenset(a for box in cell for a in box)

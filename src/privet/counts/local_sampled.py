@@ -23,7 +23,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from privet.counts.local import Box, Estimate, Response, restricted
+from privet.counts.local import Box, Estimate, Response, restricted_attributes
 from privet.errors import QuestionError
 from privet.schema import Schema
 from privet.typed import Bools
@@ -100,7 +100,7 @@ class SampledReports:
             )
         return SampledReports(self.schema, groups, self.together, len(chosen))
 
-    def telling(self, attributes: frozenset[int]) -> list[Group]:
+    def find_groups(self, attributes: frozenset[int]) -> list[Group]:
         """The groups whose sets hold these attributes. Raises where no set could."""
         if not self.answers(attributes):
             names = ", ".join(repr(self.schema.names[a]) for a in sorted(attributes))
@@ -123,18 +123,22 @@ class SampledView:
         self._reports, self._cell = reports, cell
 
     def totals(self) -> Estimate:
-        found = self._histogram(restricted(self._cell), -1, 1).sets(np.ones((1, 1), dtype=bool))
+        found = self._histogram(restricted_attributes(self._cell), -1, 1).sets(
+            np.ones((1, 1), dtype=bool)
+        )
         return Estimate(found.counts[0], found.variances[0])
 
     def by(self, attribute: int) -> SampledHistogram:
         return self._histogram(
-            restricted(self._cell) | {attribute}, attribute, self._reports.schema.sizes[attribute]
+            restricted_attributes(self._cell) | {attribute},
+            attribute,
+            self._reports.schema.sizes[attribute],
         )
 
     def _histogram(self, attributes: frozenset[int], by: int, size: int) -> SampledHistogram:
         reports, n_classes = self._reports, self._reports.schema.n_classes
         parts = []
-        for group in reports.telling(attributes):
+        for group in reports.find_groups(attributes):
             value = (
                 group.codes[group.attributes.index(by)].astype(np.int64)
                 if by >= 0
@@ -153,12 +157,12 @@ class SampledView:
                         box.get(by, np.ones(size, dtype=bool)),
                     )
                 )
-            parts.append(_Part(len(group.classes), group.response, tuple(boxes)))
+            parts.append(_SampledPart(len(group.classes), group.response, tuple(boxes)))
         return SampledHistogram(parts, reports.n_reports, n_classes)
 
 
 @dataclass(frozen=True)
-class _Part:
+class _SampledPart:
     """One group's reports by value and class, box by box, with the points that one entry has, and
     the values that the box allows.
     """
@@ -179,7 +183,7 @@ class _Part:
 class SampledHistogram:
     """The reports of all groups that tell about a cell and an attribute."""
 
-    def __init__(self, parts: Sequence[_Part], n_people: int, n_classes: int) -> None:
+    def __init__(self, parts: Sequence[_SampledPart], n_people: int, n_classes: int) -> None:
         self._parts, self._n_people, self._n_classes = parts, n_people, n_classes
 
     def sets(self, masks: Bools) -> Estimate:

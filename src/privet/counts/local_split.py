@@ -66,9 +66,9 @@ class SplitView:
         )
         n_classes = reports.label.size
         sums, squares = (
-            _summed(reports.classes, what, (1, n_classes)) for what in (weights, weights**2)
+            _sum_by_place(reports.classes, what, (1, n_classes)) for what in (weights, weights**2)
         )
-        counts, variances = _by_class(sums, squares, reports.label)
+        counts, variances = _estimate_by_class(sums, squares, reports.label)
         return Estimate(counts[0], variances[0])
 
     def by(self, attribute: int) -> SplitHistogram:
@@ -83,12 +83,12 @@ class SplitView:
             before = weights.get(allowed.tobytes(), (allowed, np.zeros(reports.n_reports)))[1]
             weights[allowed.tobytes()] = allowed, before + self._weights(number, attribute)
         parts = tuple(
-            _Part(allowed, _summed(place, said, (size, n_classes)))
+            _SplitPart(allowed, _sum_by_place(place, said, (size, n_classes)))
             for allowed, said in weights.values()
         )
         said = [said for _, said in weights.values()]
         products = {
-            (i, j): _summed(place, said[i] * said[j], (size, n_classes))
+            (i, j): _sum_by_place(place, said[i] * said[j], (size, n_classes))
             for i, j in combinations_with_replacement(range(len(said)), 2)
         }
         return SplitHistogram(parts, products, reports.responses[attribute], reports.label)
@@ -109,7 +109,7 @@ class SplitView:
         return self._factors[number, a]
 
 
-class _Part(NamedTuple):
+class _SplitPart(NamedTuple):
     """Boxes that allow the same values of an attribute: these, and sums of what reports say, by
     reported value and class.
     """
@@ -128,7 +128,7 @@ class SplitHistogram:
 
     def __init__(
         self,
-        parts: Sequence[_Part],
+        parts: Sequence[_SplitPart],
         products: Mapping[tuple[int, int], Floats],
         response: Response,
         label: Response,
@@ -145,7 +145,7 @@ class SplitHistogram:
         squares = np.zeros(shape)
         for (i, j), product in self._products.items():
             squares += (1 if i == j else 2) * (factors[i] * factors[j]) @ product
-        return _by_class(sums, squares, self._label)
+        return _estimate_by_class(sums, squares, self._label)
 
     def _factors(self, chosen: Bools) -> Floats:
         """What each reported value says about each set of values; nothing about a set of none."""
@@ -153,14 +153,14 @@ class SplitHistogram:
         return np.asarray(np.where(chosen, inside, outside))
 
 
-def _summed(places: npt.NDArray[np.int64], weights: Floats, shape: tuple[int, int]) -> Floats:
+def _sum_by_place(places: npt.NDArray[np.int64], weights: Floats, shape: tuple[int, int]) -> Floats:
     """The sums of weights by place."""
     return np.asarray(
         np.bincount(places, weights, minlength=shape[0] * shape[1]), dtype=np.float64
     ).reshape(shape)
 
 
-def _by_class(sums: Floats, squares: Floats, label: Response) -> Estimate:
+def _estimate_by_class(sums: Floats, squares: Floats, label: Response) -> Estimate:
     """From sums over reported classes to counts of true ones, line by line."""
     inside, outside = label.weights(1)
     counts = inside * sums + outside * (sums.sum(axis=1, keepdims=True) - sums)

@@ -11,10 +11,12 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from privet.compiled import compiled
+from privet.compiled import compile_kernel
 from privet.parallel import for_each_range
 
-BLOCK = 1 << 15  # rows whose codes stay in the cache while every set of attributes looks at them
+MARGINAL_BLOCK = (
+    1 << 15
+)  # rows whose codes stay in the cache while every set of attributes looks at them
 
 
 class Marginals:
@@ -65,7 +67,7 @@ class Marginals:
         for_each_range(n_sets, count, workers=n_sets * len(classes) >> 18)
 
 
-@compiled
+@compile_kernel
 def _count(
     codes: Any,
     classes: Any,
@@ -84,16 +86,19 @@ def _count(
     """
     # Places come from loops of their own, which become vector instructions; ``before`` is kept for
     # sets that differ in the last attribute only.
-    before, at = np.empty(BLOCK, dtype=np.int32), np.empty(BLOCK, dtype=np.int32)
+    before, at = np.empty(MARGINAL_BLOCK, dtype=np.int32), np.empty(MARGINAL_BLOCK, dtype=np.int32)
     n_classes = sizes[-1]
-    for low in range(0, len(classes), BLOCK):
-        of_class, weight = classes[low : low + BLOCK], weights[low : low + BLOCK]
+    for low in range(0, len(classes), MARGINAL_BLOCK):
+        of_class, weight = classes[low : low + MARGINAL_BLOCK], weights[low : low + MARGINAL_BLOCK]
         for s in range(first, last):
             start, stop = starts[s], starts[s + 1]
             if s == first or renew[s]:
                 before[:] = 0
                 for i in range(start, stop - 1):
-                    line, size = codes[attributes[i], low : low + BLOCK], sizes[attributes[i]]
+                    line, size = (
+                        codes[attributes[i], low : low + MARGINAL_BLOCK],
+                        sizes[attributes[i]],
+                    )
                     for row in range(len(line)):
                         before[row] = before[row] * size + np.int32(line[row])
             if start == stop:
@@ -101,7 +106,7 @@ def _count(
                     at[row] = of_class[row]
             else:
                 line, size = (
-                    codes[attributes[stop - 1], low : low + BLOCK],
+                    codes[attributes[stop - 1], low : low + MARGINAL_BLOCK],
                     sizes[attributes[stop - 1]],
                 )
                 for row in range(len(line)):

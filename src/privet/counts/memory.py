@@ -15,12 +15,12 @@ import numpy.typing as npt
 from privet.counts.counting import NO_WEIGHTS, Counting
 from privet.question import Question
 from privet.schema import Schema
-from privet.schema.encode import Encoded, check_structure, encode, problems
+from privet.schema.encode import Encoded, check_structure, encode, find_problems
 from privet.schema.problems import What
 from privet.typed import Tables, WeightedRows
 
 #: Rows at a time, so that what is computed for each of them takes little memory.
-BLOCK = 1 << 18
+READ_BLOCK = 1 << 18
 
 
 class MemoryTable:
@@ -38,7 +38,7 @@ class MemoryTable:
         """It is in this process."""
 
     def problems(self, schema: Schema) -> list[tuple[str, What]]:
-        return problems(schema, self._table, self._y)
+        return find_problems(schema, self._table, self._y)
 
     def source(self, schema: Schema) -> MemorySource:
         return MemorySource(schema, self._table, self._y)
@@ -63,7 +63,7 @@ class MemorySource:
 
     @cached_property
     def _matrix(self) -> _Matrix:
-        return _matrix(self._schema, encode(self._schema, self._table, self._y, matrix=True))
+        return _encode_matrix(self._schema, encode(self._schema, self._table, self._y, matrix=True))
 
     def count(self, question: Question) -> Tables:
         counting = Counting(question)
@@ -72,10 +72,10 @@ class MemorySource:
 
     def rows(self) -> Iterator[WeightedRows]:
         codes, classes = self._matrix.codes, self._matrix.classes
-        for low in range(0, len(classes), BLOCK):
+        for low in range(0, len(classes), READ_BLOCK):
             yield (
-                np.ascontiguousarray(codes[:, low : low + BLOCK]),
-                classes[low : low + BLOCK],
+                np.ascontiguousarray(codes[:, low : low + READ_BLOCK]),
+                classes[low : low + READ_BLOCK],
                 NO_WEIGHTS,
             )
 
@@ -107,7 +107,7 @@ class MemoryPart(MemorySource):
         return _Matrix(np.take(whole.codes, mine, axis=1), whole.classes[mine], person)
 
 
-def _matrix(schema: Schema, encoded: Encoded) -> _Matrix:
+def _encode_matrix(schema: Schema, encoded: Encoded) -> _Matrix:
     assert encoded.classes is not None
     assert encoded.matrix is not None
     keep = encoded.known(schema)

@@ -53,7 +53,7 @@ def open_table(table: object, y: object = None) -> Table:
     assert isinstance(table, str | PathLike)
     place = fspath(table)
     if isinstance(table, str) and "://" in place:
-        return _database(place)
+        return _open_database(place)
     # One file has one name, however it is reached: a ledger knows tables by their names.
     try:
         path = Path(place).resolve()
@@ -61,7 +61,7 @@ def open_table(table: object, y: object = None) -> Table:
     except (OSError, ValueError):  # a name that is too long, or that no file can have
         there = False
     if not there:
-        raise TableError(f"no file {_without_password(place)}; a table is {_SUPPORTED}")
+        raise TableError(f"no file {_hide_password(place)}; a table is {_SUPPORTED}")
     if any(character in str(path) for character in "*?["):
         raise TableError(
             f"cannot open {place}: a path with *, ? or [ would be read as a pattern; rename it"
@@ -103,7 +103,7 @@ def read_blocks(place: str, vectors: int = 50) -> Iterator[Any]:
             yield block
 
 
-def _database(url: str) -> DuckDBTable | PostgresTable:
+def _open_database(url: str) -> DuckDBTable | PostgresTable:
     scheme = url.partition("://")[0]
     if scheme in _POSTGRES:
         return table_of_server(url)
@@ -119,7 +119,7 @@ def _database(url: str) -> DuckDBTable | PostgresTable:
     return table_of_database(path, names[0])
 
 
-def _without_password(place: str) -> str:
+def _hide_password(place: str) -> str:
     """What was given, fit for a message: a URL that is written wrongly may still hold a
     password.
     """

@@ -21,14 +21,14 @@ from privet.counts.cases import Cases
 from privet.counts.counting import Counting
 from privet.counts.postgres_codes import (
     Bound,
-    encoded_rows,
-    kind_of,
+    encode_postgres_rows,
     number_expression,
-    problem_tests,
+    postgres_kind_of,
+    postgres_problem_tests,
 )
-from privet.counts.postgres_connections import PostgresConnections, answer, blocks
+from privet.counts.postgres_connections import PostgresConnections, fetch_all, fetch_blocks
 from privet.counts.radix import CodeRadix
-from privet.counts.sql import quoted, structure_problems, used_codes
+from privet.counts.sql import quote_identifier, structure_problems, used_codes
 from privet.errors import QuestionError, TableError
 from privet.question import Question
 from privet.schema import Attribute, Categorical, Schema
@@ -79,7 +79,7 @@ class PostgresTable:
     def answer(self, sql: str, values: Sequence[Any] = ()) -> list[tuple[Any, ...]]:
         """What the server answers to one statement."""
         with self.connections.connection() as connection:
-            return answer(connection, sql, values, self.name)
+            return fetch_all(connection, sql, values, self.name)
 
     @cached_property
     def columns(self) -> dict[str, str]:
@@ -93,7 +93,7 @@ class PostgresTable:
 
     def check_reachable(self) -> None:
         with self.connections.nearest() as connection:
-            answer(connection, f"SELECT FROM {self.relation} LIMIT 0", (), self.name)
+            fetch_all(connection, f"SELECT FROM {self.relation} LIMIT 0", (), self.name)
 
     def writable(self) -> bool:
         """Whether these credentials could change the table, which a curator's should not."""
@@ -110,7 +110,7 @@ class PostgresTable:
         }
         return structure_problems(
             schema,
-            {column: kind_of(sql_type) for column, sql_type in self.columns.items()},
+            {column: postgres_kind_of(sql_type) for column, sql_type in self.columns.items()},
             fractions,
         )
 
@@ -126,7 +126,9 @@ class PostgresTable:
             if column not in broken:
                 tests += [
                     (column, what, test)
-                    for what, test in problem_tests(bound, attribute, column, self.columns[column])
+                    for what, test in postgres_problem_tests(
+                        bound, attribute, column, self.columns[column]
+                    )
                 ]
         if tests:
             selected = ", ".join(f"coalesce(bool_or({test}), false)" for _, _, test in tests)
@@ -146,17 +148,17 @@ class PostgresTable:
         may see the rows.
         """
         selected = ", ".join(
-            f"{_readable(column, sql_type)} AS {quoted(column)}"
+            f"{_readable_expression(column, sql_type)} AS {quote_identifier(column)}"
             for column, sql_type in self.columns.items()
         )
         sql = f"SELECT {selected} FROM {self.relation} AS t"
         with self.connections.connection() as connection:
             first = True
-            for block in blocks(connection, sql, (), self.name, size):
-                yield _frame(block, self.columns)
+            for block in fetch_blocks(connection, sql, (), self.name, size):
+                yield _make_frame(block, self.columns)
                 first = False
             if first:
-                yield _frame([], self.columns)
+                yield _make_frame([], self.columns)
 
 
 def table_of_server(url: str) -> PostgresTable:
@@ -172,7 +174,7 @@ def table_of_server(url: str) -> PostgresTable:
     rest = "&".join(pair for pair in query.split("&") if pair and not pair.startswith("table="))
     connections = PostgresConnections(f"{server}?{rest}" if rest else server)
     with connections.connection() as connection:
-        found = answer(connection, _TABLES, names, names[0])
+        found = fetch_all(connection, _TABLES, names, names[0])
     found = [row for row in found if row[3]] or found  # as it is written, or else whatever its case
     if len(found) > 1:
         found = [row for row in found if row[1] == "public"]
@@ -182,7 +184,12 @@ def table_of_server(url: str) -> PostgresTable:
             f"{connections.place}; write schema.table"
         )
     ((oid, schema, table, _),) = found
-    return PostgresTable(f"{schema}.{table}", f"{quoted(schema)}.{quoted(table)}", oid, connections)
+    return PostgresTable(
+        f"{schema}.{table}",
+        f"{quote_identifier(schema)}.{quote_identifier(table)}",
+        oid,
+        connections,
+    )
 
 
 class PostgresSource:
@@ -192,7 +199,7 @@ class PostgresSource:
 
     def __init__(self, table: PostgresTable, schema: Schema) -> None:
         self._table, self._schema = table, schema
-        self._own = _Session()
+        self._own = _PostgresSession()
 
     @contextmanager
     def snapshot(self) -> Iterator[None]:
@@ -212,7 +219,9 @@ class PostgresSource:
             cases = Cases(question)
             if cases.fits:
                 return cases.tables(
-                    blocks(connection, cases.statement(encoded), bound.values, self._table.name)
+                    fetch_blocks(
+                        connection, cases.statement(encoded), bound.values, self._table.name
+                    )
                 )
             counting = Counting(question)
             for rows in self._groups(used_codes(question), connection, bound, encoded):
@@ -245,7 +254,7 @@ class PostgresSource:
     @contextmanager
     def _encoded(self, division: Division | None = None) -> Iterator[tuple[Connection, Bound, str]]:
         """A connection, and a SELECT of the encoded rows to be used with it."""
-        bound, encoded = encoded_rows(
+        bound, encoded = encode_postgres_rows(
             self._table.relation, self._table.columns, self._schema, division
         )
         if self._own.connection is not None:
@@ -267,7 +276,7 @@ class PostgresSource:
             f"SELECT {keys}, count(*) AS n FROM (SELECT {numbers} FROM ({encoded}) AS k) AS g "
             f"GROUP BY {keys}"
         )
-        for block in blocks(connection, sql, bound.values, self._table.name):
+        for block in fetch_blocks(connection, sql, bound.values, self._table.name):
             *packed, weights = np.array(block, dtype=np.int64).T
             yield radix.rows(packed, weights)
 
@@ -300,21 +309,25 @@ class PostgresPart(PostgresSource):
         raise TableError("a part of a table cannot be divided further")
 
 
-class _Session(threading.local):
+class _PostgresSession(threading.local):
     """What a thread has open: the connection of its snapshot, and how its rows are divided."""
 
     connection: Connection | None = None
     division: Division | None = None
 
 
-def _readable(column: str, sql_type: str) -> str:
+def _readable_expression(column: str, sql_type: str) -> str:
     """A column as it is sent to those who may see it."""
     if sql_type == "numeric":
         return number_expression(column, sql_type)
-    return f"t.{quoted(column)}::text" if kind_of(sql_type) == "text" else f"t.{quoted(column)}"
+    return (
+        f"t.{quote_identifier(column)}::text"
+        if postgres_kind_of(sql_type) == "text"
+        else f"t.{quote_identifier(column)}"
+    )
 
 
-def _frame(rows: list[tuple[Any, ...]], columns: dict[str, str]) -> Any:
+def _make_frame(rows: list[tuple[Any, ...]], columns: dict[str, str]) -> Any:
     """Rows as a DataFrame whose types do not depend on the rows."""
     import pandas as pd
 

@@ -14,14 +14,14 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from privet.counts.base import Division
-from privet.counts.sql import quoted
+from privet.counts.sql import quote_identifier
 from privet.schema import Attribute, Categorical, Numeric, Schema
 from privet.schema.attributes import ValueKind
 from privet.schema.problems import What
 
 #: Keeps a subquery apart, so that what it selects is computed once for each row. In quotes, as
 #: parallel plans do not see through a cast.
-FENCE = "OFFSET '0'"
+POSTGRES_FENCE = "OFFSET '0'"
 
 _SPACE = r"[ \t\n\v\f\r]*"
 _DIGITS = r"[+-]?([0-9]+[.]?[0-9]*|[.][0-9]+)"
@@ -45,7 +45,7 @@ class Bound:
         return f"${len(self.values)}::{sql_type}"
 
 
-def kind_of(sql_type: str) -> ValueKind | None:
+def postgres_kind_of(sql_type: str) -> ValueKind | None:
     """What a column holds; None where it cannot match."""
     if sql_type in ("text", "enum"):
         return "text"
@@ -54,7 +54,7 @@ def kind_of(sql_type: str) -> ValueKind | None:
     return "number" if sql_type in ("int2", "int4", "int8", "float4", "float8", "numeric") else None
 
 
-def encoded_rows(
+def encode_postgres_rows(
     relation: str,
     columns: Mapping[str, str],
     schema: Schema,
@@ -70,21 +70,23 @@ def encoded_rows(
         (f"c{a}", name, schema.attributes[name]) for a, name in enumerate(schema.names)
     ]
     for alias, column, attribute in [*attributes, ("y", schema.target, schema.label)]:
-        selected.append(f"{code_expression(bound, attribute, column, columns[column])} AS {alias}")
+        selected.append(
+            f"{postgres_code_expression(bound, attribute, column, columns[column])} AS {alias}"
+        )
         if attribute.size in (attribute.unknown_code, attribute.missing_code):
             conditions.append(f"{alias} < {attribute.size}")
     who = "t.tableoid::int8::text || t.ctid::text"
     if schema.person is not None:
-        person = _identity(schema.person, columns[schema.person])
+        person = _postgres_identity(schema.person, columns[schema.person])
         who = f"({person})::text"
         selected.append(f"{person} AS person")
         conditions.append("person IS NOT NULL")
     if division is not None:
-        selected.append(f"{_part(bound, who, division)} AS part")
+        selected.append(f"{_part_expression(bound, who, division)} AS part")
     # One condition, of which the planner assumes that half of the rows pass: of many it would
     # assume that none does.
     kept = f"CASE WHEN {' AND '.join(conditions) or 'true'} THEN true ELSE false END"
-    rows = f"(SELECT {', '.join(selected)} FROM {relation} AS t {FENCE}) AS e WHERE {kept}"
+    rows = f"(SELECT {', '.join(selected)} FROM {relation} AS t {POSTGRES_FENCE}) AS e WHERE {kept}"
     if schema.person is None:
         return bound, f"SELECT * FROM {rows}"
     order = ", ".join([alias for alias, _, _ in attributes] + ["y"])
@@ -94,9 +96,9 @@ def encoded_rows(
     return bound, f"SELECT * FROM ({ranked}) AS p WHERE turn <= {int(schema.rows_per_person)}"
 
 
-def code_expression(bound: Bound, attribute: Attribute, column: str, sql_type: str) -> str:
+def postgres_code_expression(bound: Bound, attribute: Attribute, column: str, sql_type: str) -> str:
     """The code of a column's value, as :mod:`privet.schema.encode` would give it."""
-    value, kind = f"t.{quoted(column)}", kind_of(sql_type)
+    value, kind = f"t.{quote_identifier(column)}", postgres_kind_of(sql_type)
     unknown, missing = attribute.unknown_code, attribute.missing_code
     if isinstance(attribute, Categorical) and kind == "bool":
         lookup = attribute.lookup("bool")
@@ -116,7 +118,7 @@ def code_expression(bound: Bound, attribute: Attribute, column: str, sql_type: s
             if missing == unknown
             else f"CASE WHEN {value} IS NULL THEN {missing} ELSE {code} END"
         )
-    cuts, codes = _steps(attribute)
+    cuts, codes = _list_code_steps(attribute)
     bucket = (
         f"width_bucket(nullif({number_expression(column, sql_type)}, 'NaN'), "
         f"{bound.bind(cuts, 'float8[]')})"
@@ -126,7 +128,7 @@ def code_expression(bound: Bound, attribute: Attribute, column: str, sql_type: s
     return f"coalesce({bucket}, {missing})"
 
 
-def _steps(attribute: Attribute) -> tuple[list[float], list[int]]:
+def _list_code_steps(attribute: Attribute) -> tuple[list[float], list[int]]:
     """Increasing numbers, and the codes below the first, from there to the second, and so on."""
     if isinstance(attribute, Numeric):
         inner, bins = list(attribute.cuts[1:-1]), list(range(attribute.bins))
@@ -148,23 +150,23 @@ def _steps(attribute: Attribute) -> tuple[list[float], list[int]]:
 
 def number_expression(column: str, sql_type: str) -> str:
     """A column as float8. Text that is no number is null; nothing in a row raises an error."""
-    value = f"t.{quoted(column)}"
+    value = f"t.{quote_identifier(column)}"
     if sql_type == "numeric":
-        return f"CASE WHEN {value} = 'NaN' THEN 'NaN' ELSE {_within_range(value)} END"
-    if kind_of(sql_type) == "text":
+        return f"CASE WHEN {value} = 'NaN' THEN 'NaN' ELSE {_bounded_number_expression(value)} END"
+    if postgres_kind_of(sql_type) == "text":
         text = f'{value}::text COLLATE "C"'
         huge = f"regexp_replace({text}, '{_HUGE_EXPONENT}', 'e\\1999', 'i')::numeric"
         return (
             f"CASE WHEN {text} ~* '{_PLAIN_NUMBER}' AND length({text}) <= 100 THEN "
             f"({text})::float8 WHEN {text} ~* '{_ANY_NUMBER}' AND length({text}) <= 1000 THEN "
-            f"{_within_range(huge)} WHEN {text} ~* '^{_SPACE}[+]?inf(inity)?{_SPACE}$' THEN "
+            f"{_bounded_number_expression(huge)} WHEN {text} ~* '^{_SPACE}[+]?inf(inity)?{_SPACE}$' THEN "
             f"'Infinity' WHEN {text} ~* '^{_SPACE}-inf(inity)?{_SPACE}$' THEN '-Infinity' WHEN "
             f"{text} ~* '^{_SPACE}[+-]?nan{_SPACE}$' THEN 'NaN' END"
         )
     return f"{value}::int::float8" if sql_type == "bool" else f"{value}::float8"
 
 
-def _within_range(number: str) -> str:
+def _bounded_number_expression(number: str) -> str:
     """A numeric as float8. PostgreSQL raises an error where it is too large or too small for that,
     and quotes it.
     """
@@ -173,28 +175,28 @@ def _within_range(number: str) -> str:
     return f"CASE WHEN abs({number}) < 1e-300 THEN 0 WHEN {number} IS NOT NULL THEN {clipped} END"
 
 
-def _identity(column: str, sql_type: str) -> str:
+def _postgres_identity(column: str, sql_type: str) -> str:
     """Whose row it is. Text is compared as it is, whatever collation the column has; other types by
     their text.
     """
-    value = f"t.{quoted(column)}"
+    value = f"t.{quote_identifier(column)}"
     if sql_type in ("int2", "int4", "int8"):
         return value
     return f"trim_scale({value})" if sql_type == "numeric" else f'{value}::text COLLATE "C"'
 
 
-def _part(bound: Bound, who: str, division: Division) -> str:
+def _part_expression(bound: Bound, who: str, division: Division) -> str:
     """A part by a keyed hash."""
     key = bound.bind(division.key, "bytea")
     digest = f"encode(sha256({key} || convert_to({who}, getdatabaseencoding())), 'hex')"
     return f"('x' || substr({digest}, 1, 15))::bit(60)::int8 % {int(division.n_parts)}"
 
 
-def problem_tests(
+def postgres_problem_tests(
     bound: Bound, attribute: Attribute, column: str, sql_type: str
 ) -> Iterator[tuple[What, str]]:
     """Conditions that hold for a row that does not fit."""
-    value, kind = f"t.{quoted(column)}", kind_of(sql_type)
+    value, kind = f"t.{quote_identifier(column)}", postgres_kind_of(sql_type)
     expected = attribute.on_unknown is not None
     number = (
         ""
@@ -214,7 +216,7 @@ def problem_tests(
         known = f"{value} IS NOT NULL" + (f" AND {number} <> 'NaN'" if number else "")
         yield (
             "unlisted",
-            f"{known} AND {code_expression(bound, strict, column, sql_type)} = {strict.size}",
+            f"{known} AND {postgres_code_expression(bound, strict, column, sql_type)} = {strict.size}",
         )
         if attribute.missing is None:
             yield "null", f"NOT ({known})"

@@ -39,7 +39,7 @@ class PostgresConnections:
     """
 
     def __init__(self, url: str) -> None:
-        self._parameters = _parameters(url)
+        self._parameters = _parse_url(url)
         #: Where it leads, without user and password.
         self.place = f"{self._parameters.get('host', '')}/{self._parameters.get('dbname', '')}"
         # by process: a forked child must leave its parent's connections alone
@@ -53,7 +53,7 @@ class PostgresConnections:
         """A connection of one's own, on which every statement is a transaction. One that the server
         has closed is replaced.
         """
-        connection = self._kept() or self._new()
+        connection = self._kept() or self._open_connection()
         try:
             yield connection
         finally:
@@ -107,7 +107,7 @@ class PostgresConnections:
             except psycopg.Error:
                 connection.close()
 
-    def _new(self) -> Connection:
+    def _open_connection(self) -> Connection:
         import psycopg
 
         try:
@@ -153,7 +153,7 @@ def _close(idle: dict[int, list[Connection]]) -> None:
         connection.close()
 
 
-def _parameters(url: str) -> dict[str, Any]:
+def _parse_url(url: str) -> dict[str, Any]:
     """What a URL says. Parts of a password that stand in the wrong place must not get into a
     message.
     """
@@ -176,7 +176,7 @@ def _parameters(url: str) -> dict[str, Any]:
     return {"connect_timeout": 5, "application_name": "privet", "client_encoding": "utf8", **said}
 
 
-def blocks(
+def fetch_blocks(
     connection: Connection, sql: str, values: Sequence[Any], name: str, size: int = _BLOCK
 ) -> Iterator[list[tuple[Any, ...]]]:
     """Run a statement; the rows of its answer, so many at a time, in little memory.
@@ -208,8 +208,8 @@ def blocks(
         )
 
 
-def answer(
+def fetch_all(
     connection: Connection, sql: str, values: Sequence[Any], name: str
 ) -> list[tuple[Any, ...]]:
     """Run a statement; all rows of its answer."""
-    return [row for block in blocks(connection, sql, values, name) for row in block]
+    return [row for block in fetch_blocks(connection, sql, values, name) for row in block]

@@ -14,7 +14,7 @@ import numpy as np
 import numpy.typing as npt
 
 from privet.cells import Cells
-from privet.compiled import compiled
+from privet.compiled import compile_kernel
 from privet.errors import ParameterError, QuestionError
 from privet.parallel import for_each_range
 from privet.routing import Routes
@@ -48,7 +48,7 @@ class Scoring:
                 f"rows are weighed by a list of released trees, got {type(trees).__name__}"
             )
         self._schema = schema
-        self._trees = [_own(schema, tree) for tree in islice(trees, MAX_TREES + 1)]
+        self._trees = [_copy_tree(schema, tree) for tree in islice(trees, MAX_TREES + 1)]
         if len(self._trees) > MAX_TREES:
             raise ParameterError(f"at most {MAX_TREES} trees can weigh rows")
 
@@ -113,7 +113,7 @@ def clip_of(n_classes: int) -> int:
     return CLIP.get(n_classes, CLIP_MORE_CLASSES)
 
 
-def own_cells(schema: Schema, cells: Cells) -> Cells:
+def copy_cells(schema: Schema, cells: Cells) -> Cells:
     """A copy that nobody else holds, proved anew under the curator's own schema: compiled loops do
     not look where they step.
     """
@@ -125,10 +125,10 @@ def own_cells(schema: Schema, cells: Cells) -> Cells:
     return Cells(schema, cells.attribute, cells.offset, cells.branch, cells.cell, cells.n_cells)
 
 
-def _own(schema: Schema, tree: Tree) -> Tree:
+def _copy_tree(schema: Schema, tree: Tree) -> Tree:
     if type(tree) is not Tree:
         raise ParameterError(f"rows are weighed by released plain trees, got {type(tree).__name__}")
-    own = Tree(own_cells(schema, tree.cells), tree.counts, "scores")
+    own = Tree(copy_cells(schema, tree.cells), tree.counts, "scores")
     if not np.abs(own.counts).max() <= MAX_SCORE:  # nor NaN
         raise ParameterError(f"scores must be at most {MAX_SCORE:g} in size")
     return own
@@ -138,7 +138,7 @@ def _own(schema: Schema, tree: Tree) -> Tree:
 # beside other rows, and then one row more would change what the others count.
 
 
-@compiled(error_model="numpy")
+@compile_kernel(error_model="numpy")
 def softmax(scores: Any, out: Any) -> None:
     """The probabilities of one row."""
     top, total = scores[0], 0.0
@@ -151,7 +151,7 @@ def softmax(scores: Any, out: Any) -> None:
         out[c] /= total
 
 
-@compiled(error_model="numpy")
+@compile_kernel(error_model="numpy")
 def weigh(total: Any, classes: Any, out: Any) -> None:
     """The weight of each row, from 0 to UNIT."""
     n_classes = total.shape[1]
@@ -162,7 +162,7 @@ def weigh(total: Any, classes: Any, out: Any) -> None:
         out[row] = max(0, min(UNIT, int(weight)))
 
 
-@compiled(error_model="numpy")
+@compile_kernel(error_model="numpy")
 def differentiate(total: Any, classes: Any, times: Any, cell: Any, clip: int, table: Any) -> None:
     """Add the derivatives of each row to its cell, in units, each row's at most ``clip`` in L1."""
     n_classes, numbers = total.shape[1], table.shape[2]

@@ -24,7 +24,14 @@ from privet.counts.base import Division
 from privet.counts.cases import Cases
 from privet.counts.counting import Counting
 from privet.counts.radix import CodeRadix
-from privet.counts.spark_codes import FENCE, Coder, SparkColumn, encoded_rows, part_of, with_values
+from privet.counts.spark_codes import (
+    SPARK_FENCE,
+    Coder,
+    SparkColumn,
+    add_value_columns,
+    encode_spark_rows,
+    part_of,
+)
 from privet.counts.sql import structure_problems, used_codes
 from privet.errors import MissingDependency, TableError
 from privet.question import Question
@@ -32,8 +39,8 @@ from privet.schema import Attribute, Categorical, Schema
 from privet.schema.problems import What, raise_if_any
 from privet.typed import Tables, WeightedRows
 
-_MAX_NODES = 1 << 11  # of all trees: Spark walks expressions by recursion, and compiles them
-_MAX_DEPTH = 16
+_MAX_SPARK_NODES = 1 << 11  # of all trees: Spark walks expressions by recursion, and compiles them
+_MAX_SPARK_DEPTH = 16
 _FEW_GROUPS = 1 << 14  # as few rows to send, and no cell to find
 
 # in which PySpark quotes what an error says
@@ -155,7 +162,7 @@ class SparkTable:
             ]
             answer = self.ask(
                 lambda: (
-                    with_values(self.frame, list(coders.values()), self.functions)
+                    add_value_columns(self.frame, list(coders.values()), self.functions)
                     .selectExpr(*selected)
                     .toArrow()
                 )
@@ -180,7 +187,7 @@ class SparkSource:
 
     def __init__(self, table: SparkTable, schema: Schema) -> None:
         self._table, self._schema = table, schema
-        self._own = _Session()
+        self._own = _SparkSession()
 
     @contextmanager
     def snapshot(self) -> Iterator[None]:
@@ -207,7 +214,11 @@ class SparkSource:
         groups = (
             math.prod(self._schema.sizes[int(name[1:])] for name in used) * self._schema.n_classes
         )
-        if cases.nodes > _MAX_NODES or cases.depth > _MAX_DEPTH or groups <= _FEW_GROUPS:
+        if (
+            cases.nodes > _MAX_SPARK_NODES
+            or cases.depth > _MAX_SPARK_DEPTH
+            or groups <= _FEW_GROUPS
+        ):
             counting = Counting(question)
             for rows in self._groups(used):
                 counting.add(*rows)
@@ -216,7 +227,7 @@ class SparkSource:
         numbers = f"explode(array({', '.join(cases.entries())})) AS entry"
         answer = self._table.ask(
             lambda: (
-                encoded.selectExpr(*cases.cells(), "y", FENCE)
+                encoded.selectExpr(*cases.cells(), "y", SPARK_FENCE)
                 .where("fence >= 0")
                 .selectExpr(numbers)
                 .groupBy("entry")
@@ -244,11 +255,11 @@ class SparkSource:
         return [SparkPart(self, part, self._own.division) for part in range(n_parts)]
 
     @cached_property
-    def _coded(self) -> Any:
+    def _coded_rows(self) -> Any:
         """How the rows are encoded. Nothing is computed yet."""
         places, functions = self._table.places, self._table.functions
         return self._table.ask(
-            lambda: encoded_rows(self._table.frame, places, self._schema, functions)
+            lambda: encode_spark_rows(self._table.frame, places, self._schema, functions)
         )
 
     def _encoded(self) -> Any:
@@ -256,7 +267,7 @@ class SparkSource:
         they are.
         """
         if not self._own.inside:
-            return self._coded
+            return self._coded_rows
         names = [f"c{a}" for a in range(len(self._schema.names))] + ["y"]
         if self._own.kept is None:
             largest = max(*self._schema.sizes, self._schema.n_classes)
@@ -267,7 +278,7 @@ class SparkSource:
             )
             packed, coded = (
                 f"CAST(array({', '.join(names)}) AS ARRAY<{small}>) AS codes",
-                self._coded,
+                self._coded_rows,
             )
             self._own.kept = self._table.ask(
                 lambda: coded.selectExpr(packed, who).localCheckpoint()
@@ -332,7 +343,7 @@ class SparkPart(SparkSource):
         raise TableError("a part of a table cannot be divided further")
 
 
-class _Session(threading.local):
+class _SparkSession(threading.local):
     """What a thread has open: whether it is in a snapshot, the rows that are kept for it, and how
     they are divided.
     """

@@ -23,7 +23,7 @@ from privet.schema.problems import What
 _INTEGERS = ("byte", "short", "integer", "long")
 _FRACTIONS = ("float", "double")
 #: Types whose text tells their values apart. Others (maps, arrays, ...) cannot say whose row it is.
-_IDENTITIES = (
+_SPARK_IDENTITIES = (
     *_INTEGERS,
     "decimal",
     "string",
@@ -39,7 +39,9 @@ _IDENTITIES = (
 #: condition on it. As ``zip_with`` is a function that Spark does not compile, it compiles the rest
 #: piece by piece, and not into one method with all that comes before and after: Java runs a method
 #: of more than 8 KB slowly, and allows none of 64 KB.
-FENCE = "get(zip_with(array(spark_partition_id()), array(0), (number, zero) -> number), 0) AS fence"
+SPARK_FENCE = (
+    "get(zip_with(array(spark_partition_id()), array(0), (number, zero) -> number), 0) AS fence"
+)
 # keys: more are searched by a loop, as an expression for each would be too long to compile
 _FEW = 64
 
@@ -87,15 +89,15 @@ class SparkColumn:
         if self.type == "timestamp":
             # its text depends on the session, and leaves an hour out once a year
             return f"CAST(unix_micros({self.value}) AS STRING)"
-        return _text(self.value) if self.type in _IDENTITIES else None
+        return _bytewise_text(self.value) if self.type in _SPARK_IDENTITIES else None
 
 
-def _text(value: str) -> str:
+def _bytewise_text(value: str) -> str:
     """A value as text that is compared bytewise, whatever collation the column has."""
     return f"CAST({value} AS STRING) COLLATE UTF8_BINARY"
 
 
-def by_position(rows: Any, places: Iterable[SparkColumn]) -> Any:
+def name_by_position(rows: Any, places: Iterable[SparkColumn]) -> Any:
     """Some columns, named v0, v1, ... by their position, whatever names they had, also where Spark
     cannot tell two of them apart.
     """
@@ -121,14 +123,14 @@ class Coder:
         """What a number is read from, where it is spelled."""
         if self.place.kind != "text" or self._type == "string":
             return None
-        return f"{_plain(_text(self.place.value))} AS s_{self.name}"
+        return f"{_plain_text_expression(_bytewise_text(self.place.value))} AS s_{self.name}"
 
     @property
     def value(self) -> str:
         """The value in the type in which it is compared. NaN is still NaN."""
         value = self.place.value
         if self._type == "string":
-            return f"{_text(value)} AS x_{self.name}"
+            return f"{_bytewise_text(value)} AS x_{self.name}"
         if self.place.kind == "text":
             return f"{_number_of_text(f's_{self.name}')} AS x_{self.name}"
         if self.place.kind == "bool" and self._type == "double":
@@ -139,10 +141,10 @@ class Coder:
     def constants(self) -> dict[str, tuple[list[Any], str]]:
         """Arrays that are bound, by their names, with the type of an entry."""
         out: dict[str, tuple[list[Any], str]] = {}
-        keys, codes = self._listed
+        keys, codes = self._sorted_keys
         if keys:
             out[f"k_{self.name}"] = (keys, self._type)
-        if self._many:
+        if self._has_many_keys:
             out[f"o_{self.name}"] = (codes, "int")
         if isinstance(self.attribute, Numeric):
             out[f"b_{self.name}"] = ([self.attribute.low, self.attribute.high], "double")
@@ -153,9 +155,9 @@ class Coder:
         """How many keys are not above the value, for many keys: by halves, with no step beyond the
         last.
         """
-        if not self._many:
+        if not self._has_many_keys:
             return None
-        bits = len(self._listed[0]).bit_length()
+        bits = len(self._sorted_keys[0]).bit_length()
         steps = ", ".join(str(1 << bit) for bit in reversed(range(bits)))
         inside = f"get(k_{self.name}, p + s - 1) <= x_{self.name}"
         return (
@@ -228,7 +230,7 @@ class Coder:
         return "boolean" if self.place.kind == "bool" else "string"
 
     @cached_property
-    def _listed(self) -> tuple[list[Any], list[int]]:
+    def _sorted_keys(self) -> tuple[list[Any], list[int]]:
         """What values are compared with, in increasing order: bin edges, or listed values and their
         codes.
         """
@@ -242,23 +244,23 @@ class Coder:
             pairs = sorted(
                 (int(label), code)
                 for code, label in enumerate(self.attribute.labels)
-                if _is_whole(label)
+                if _is_int64_label(label)
             )
         else:
             pairs = sorted(self.attribute.lookup("number").items())
         return [key for key, _ in pairs], [code for _, code in pairs]
 
     @property
-    def _many(self) -> bool:
-        return len(self._listed[0]) > _FEW
+    def _has_many_keys(self) -> bool:
+        return len(self._sorted_keys[0]) > _FEW
 
     def _found(self, unknown: int) -> str:
         """The code of a value that is there."""
-        _, codes = self._listed
+        _, codes = self._sorted_keys
         k, o, p, x = (f"{kind}_{self.name}" for kind in "kopx")
         if isinstance(self.attribute, Numeric):
-            return p if self._many else self._search(str)
-        if self._many:
+            return p if self._has_many_keys else self._search(str)
+        if self._has_many_keys:
             return f"CASE WHEN get({k}, {p} - 1) = {x} THEN get({o}, {p} - 1) ELSE {unknown} END"
         return self._search(
             lambda n: (
@@ -280,10 +282,10 @@ class Coder:
                 f"CASE WHEN {below} THEN {search(low, middle - 1)} ELSE {search(middle, high)} END"
             )
 
-        return search(0, len(self._listed[0]))
+        return search(0, len(self._sorted_keys[0]))
 
 
-def _is_whole(label: str) -> bool:
+def _is_int64_label(label: str) -> bool:
     """Whether a column of 64-bit numbers could hold what this text stands for."""
     digits = label.removeprefix("-")
     return (
@@ -295,7 +297,7 @@ def _is_whole(label: str) -> bool:
     )
 
 
-def _plain(text: str) -> str:
+def _plain_text_expression(text: str) -> str:
     """A text that may spell a number, without spaces around it and with our digits."""
     foreign, ours = _foreign_characters()
     ours_only = f"translate({text}, {_literal(foreign)}, '{ours}')"
@@ -332,11 +334,11 @@ def _literal(text: str) -> str:
     return f"CAST(X'{text.encode().hex()}' AS STRING)"
 
 
-def with_values(rows: Any, coders: list[Coder], functions: Any, *others: SparkColumn) -> Any:
+def add_value_columns(rows: Any, coders: list[Coder], functions: Any, *others: SparkColumn) -> Any:
     """The columns by position, with others, and beside them what the coders look at. ``functions``
     are those of the session's kind.
     """
-    values = by_position(rows, [*(coder.place for coder in coders), *others])
+    values = name_by_position(rows, [*(coder.place for coder in coders), *others])
     values = values.selectExpr("*", *(coder.text for coder in coders if coder.text is not None))
     values = values.selectExpr("*", *(coder.value for coder in coders))
     bound = [
@@ -349,7 +351,7 @@ def with_values(rows: Any, coders: list[Coder], functions: Any, *others: SparkCo
     return values.selectExpr("*", *positions) if positions else values
 
 
-def encoded_rows(
+def encode_spark_rows(
     rows: Any, places: Mapping[str, SparkColumn], schema: Schema, functions: Any
 ) -> Any:
     """A DataFrame of the code columns c0, c1, ... and the class y, of the rows that count; with
@@ -366,8 +368,8 @@ def encoded_rows(
         codes.append(f"{place.identity} AS who")
         conditions.append("who IS NOT NULL")
     encoded = (
-        with_values(rows, coders, functions, *people)
-        .selectExpr(*codes, FENCE)
+        add_value_columns(rows, coders, functions, *people)
+        .selectExpr(*codes, SPARK_FENCE)
         .where(" AND ".join([*conditions, "fence >= 0"]))
     )
     if not people:

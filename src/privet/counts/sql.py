@@ -20,7 +20,7 @@ from privet.schema.problems import What
 MAX_SEARCHED = 32
 
 
-def quoted(name: str) -> str:
+def quote_identifier(name: str) -> str:
     """A name as an SQL identifier, whatever characters it has."""
     if not name or "\x00" in name:
         raise ParameterError(f"a column or table name must be text without NUL, got {name!r}")
@@ -48,8 +48,10 @@ def code_expression(
     unique in the statement.
     """
     if isinstance(attribute, Numeric):
-        return _numeric(statement, attribute, f"t.{quoted(column)}", kind, name)
-    return _categorical(statement, attribute, column, kind, name)
+        return _numeric_code_expression(
+            statement, attribute, f"t.{quote_identifier(column)}", kind, name
+        )
+    return _categorical_code_expression(statement, attribute, column, kind, name)
 
 
 def place_expression(
@@ -58,27 +60,27 @@ def place_expression(
     """The place (from 1) of a column's value among those that are looked up; null where it is none
     of them.
     """
-    listed = f"CAST({statement.bind(f'{name}_values', list(lookup))} AS {_type(kind)}[])"
-    return f"list_position({listed}, {_exact(column, kind)})"
+    listed = f"CAST({statement.bind(f'{name}_values', list(lookup))} AS {_sql_type_of(kind)}[])"
+    return f"list_position({listed}, {_comparable_expression(column, kind)})"
 
 
-def _exact(column: str, kind: ValueKind) -> str:
+def _comparable_expression(column: str, kind: ValueKind) -> str:
     """A column's value to be compared. A collation would let one row match two values, and count
     twice.
     """
-    return f"CAST(t.{quoted(column)} AS {_type(kind)})" + (
+    return f"CAST(t.{quote_identifier(column)} AS {_sql_type_of(kind)})" + (
         ' COLLATE "binary"' if kind == "text" else ""
     )
 
 
-def _type(kind: ValueKind) -> str:
+def _sql_type_of(kind: ValueKind) -> str:
     return "VARCHAR" if kind == "text" else "DOUBLE"
 
 
-def _categorical(
+def _categorical_code_expression(
     statement: Statement, attribute: Categorical, column: str, kind: ValueKind, name: str
 ) -> str:
-    lookup, value = attribute.lookup(kind), f"t.{quoted(column)}"
+    lookup, value = attribute.lookup(kind), f"t.{quote_identifier(column)}"
     if kind == "bool":
         yes, no = (lookup.get(truth, attribute.unknown_code) for truth in (True, False))
         return (
@@ -89,11 +91,13 @@ def _categorical(
     if len(lookup) <= MAX_SEARCHED:
         code = f"{codes}[{place_expression(statement, lookup, column, kind, name)}]"
     else:
-        listed = f"CAST({statement.bind(f'{name}_values', list(lookup))} AS {_type(kind)}[])"
+        listed = f"CAST({statement.bind(f'{name}_values', list(lookup))} AS {_sql_type_of(kind)}[])"
         statement.tables.append(
             f"{name} AS (SELECT unnest({listed}) AS value, unnest({codes}) AS code)"
         )
-        statement.joins.append(f"LEFT JOIN {name} ON {_exact(column, kind)} = {name}.value")
+        statement.joins.append(
+            f"LEFT JOIN {name} ON {_comparable_expression(column, kind)} = {name}.value"
+        )
         code = f"{name}.code"
     if attribute.missing_code == attribute.unknown_code:
         return f"coalesce({code}, {attribute.unknown_code})"
@@ -126,7 +130,7 @@ def number_of(column: str, kind: ValueKind) -> str:
     )
 
 
-def _numeric(
+def _numeric_code_expression(
     statement: Statement, attribute: Numeric, column: str, kind: ValueKind, name: str
 ) -> str:
     number = number_of(column, kind)
@@ -165,7 +169,7 @@ def code_type(attribute: Attribute) -> str:
     return {1: "UTINYINT", 2: "USMALLINT", 4: "UINTEGER"}[attribute.dtype.itemsize]
 
 
-def with_tables(tables: list[str]) -> str:
+def make_with_clause(tables: list[str]) -> str:
     """The WITH clause of a statement."""
     return f"WITH {', '.join(tables)} " if tables else ""
 

@@ -11,7 +11,7 @@ from collections.abc import Iterable
 from fractions import Fraction
 from typing import Any, Self
 
-from privet.budget import Budget, Cost, Unit, sequential
+from privet.budget import Budget, Cost, Unit, compose_sequentially
 from privet.errors import LedgerError
 from privet.ledger import Entry, Ledger, account_digest, left
 from privet.ledger.base import amount_in
@@ -44,7 +44,7 @@ class Accounting:
         """The name of the account."""
         return self._dataset
 
-    def charging(self, ledger: Ledger) -> Self:
+    def with_ledger(self, ledger: Ledger) -> Self:
         """The same curator, with a view of its ledger in place of the ledger."""
         other = copy.copy(self)
         other.ledger = ledger
@@ -119,7 +119,7 @@ class Accounting:
         """What the questions of a plan would cost together, for the declared neighbours, without
         charging.
         """
-        return previewed(self.left, self.unit, sequential(plan).promised(self.schema))
+        return preview_cost(self.left, self.unit, compose_sequentially(plan).promised(self.schema))
 
     # -- reservations ------------------------------------------------------------------------------
 
@@ -136,7 +136,7 @@ class Accounting:
             self.dataset,
             self.analyst,
             Budget(amount) if self.unit == "epsilon" else Budget(rho=amount),
-            self._marked(what),
+            self._mark_if_not_private(what),
             key=within._reservation,
             request=request,
             **self._facts(),
@@ -190,13 +190,13 @@ class Accounting:
             self.dataset,
             self.analyst,
             cost,
-            self._marked(what),
+            self._mark_if_not_private(what),
             reservation=self._reservation,
             asked=asked,
             **self._facts(),
         )
 
-    def _marked(self, what: str) -> str:
+    def _mark_if_not_private(self, what: str) -> str:
         return what if self.private else f"NOT PRIVATE ({self.reason}): {what}"
 
     def _facts(self) -> dict[str, Any]:
@@ -212,7 +212,7 @@ class Accounting:
         return self.charge_promised(cost.promised(self.schema), what, asked)
 
 
-def previewed(remaining: Fraction, unit: Unit, cost: Cost) -> Preview:
+def preview_cost(remaining: Fraction, unit: Unit, cost: Cost) -> Preview:
     """Whether a cost, for the declared neighbours, fits into what is left."""
     asked = cost.amount(unit)
     return Preview(cost, remaining, asked is not None and asked <= remaining)

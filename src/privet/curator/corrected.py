@@ -11,7 +11,7 @@ from privet.question import Partition
 from privet.typed import Floats
 
 
-def counted(source: LocalCounts, partition: Partition) -> tuple[Estimate, Floats | None]:
+def count_partition(source: LocalCounts, partition: Partition) -> tuple[Estimate, Floats | None]:
     """The counts of a partition, and where it is not split further the deviation of each node of
     its structure.
     """
@@ -19,10 +19,10 @@ def counted(source: LocalCounts, partition: Partition) -> tuple[Estimate, Floats
     if partition.by is not None:
         a = schema.index(partition.by)
         values = np.eye(schema.sizes[a], dtype=bool)
-        return _stacked(
+        return _stack_estimates(
             [source.view(cell).by(a).sets(values) for cell in boxes], partition.shape
         ), None
-    nodes = _stacked(
+    nodes = _stack_estimates(
         [source.view([box]).totals() for box in boxes_of_nodes(cells)],
         (len(cells.attribute), schema.n_classes),
     )
@@ -33,9 +33,9 @@ def counted(source: LocalCounts, partition: Partition) -> tuple[Estimate, Floats
         else source.view(cell).totals()
         for at, cell in zip(leaves, boxes, strict=True)
     ]
-    return _stacked(listed, partition.shape), np.sqrt(nodes.variances.mean(axis=1))
+    return _stack_estimates(listed, partition.shape), np.sqrt(nodes.variances.mean(axis=1))
 
 
-def _stacked(estimates: Sequence[Estimate], shape: tuple[int, ...]) -> Estimate:
+def _stack_estimates(estimates: Sequence[Estimate], shape: tuple[int, ...]) -> Estimate:
     counts, variances = (np.array(part).reshape(shape) for part in zip(*estimates, strict=True))
     return Estimate(counts, variances)

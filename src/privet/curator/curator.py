@@ -8,20 +8,20 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import TypeVar
 
-from privet.budget import NOTHING, Budget, Cost, Number, exact_epsilon
+from privet.budget import NOTHING, Budget, Cost, Number, parse_epsilon
 from privet.checks import check_integer
 from privet.counts.base import CountSource, Table
 from privet.counts.open import open_table
 from privet.curator.accounting import Accounting
 from privet.curator.base import AnyCurator
 from privet.curator.digest import digest_of, facts_of
-from privet.curator.packing import packed, unpacked
-from privet.curator.recorded import answered, replayed
+from privet.curator.packing import pack_answer, unpack_answer
+from privet.curator.recorded import answer_and_record, replay_answer
 from privet.errors import ParameterError, PrivetError, TableError
 from privet.ledger import Entry, Ledger, MemoryLedger
 from privet.ledger.keyed import KeyedLedger
 from privet.mechanisms.randomness import Bits, SystemBits
-from privet.queries import Answer, Price, Query, Share, ShareCounts, checked
+from privet.queries import Answer, Price, Query, Share, ShareCounts, check_query
 from privet.queries.base import question_in_words
 from privet.queries.count import Asked
 from privet.schema import Schema
@@ -123,7 +123,7 @@ class Curator(Accounting, AnyCurator):
     def ask(
         self, query: Query[A], epsilon: Number | None = None, *, rho: Number | None = None
     ) -> A:
-        asked = checked(query, self.schema)
+        asked = check_query(query, self.schema)
         price = Price.of(epsilon, rho, public=self._public)
         kind = asked.kind
         cost = kind.cost(price)  # refuses a price that this kind cannot be had for
@@ -143,7 +143,7 @@ class Curator(Accounting, AnyCurator):
         *,
         rho: Number | None = None,
     ) -> A:
-        asked = checked(query, self.schema)
+        asked = check_query(query, self.schema)
         if not asked.for_analysts:  # before a charge whose answer could never be given again
             raise ParameterError(f"{asked.name} is asked once, and never written down")
         # A key pays for one query to one curator: about one table, under one schema, at one price.
@@ -152,11 +152,11 @@ class Curator(Accounting, AnyCurator):
         fresh: list[A] = []
 
         def work() -> bytes:
-            fresh.append(self.charging(keyed).ask(asked, epsilon, rho=rho))
-            return packed(fresh[0])
+            fresh.append(self.with_ledger(keyed).ask(asked, epsilon, rho=rho))
+            return pack_answer(fresh[0])
 
-        kept = replayed(keyed) or answered(keyed, work)
-        return fresh[0] if kept is None else unpacked(kept.answer, asked)
+        kept = replay_answer(keyed) or answer_and_record(keyed, work)
+        return fresh[0] if kept is None else unpack_answer(kept.answer, asked)
 
     def share(self, question: Asked, epsilon: Number, *, parties: int) -> Share:
         """Return class counts with one of ``parties`` shares of the noise of :meth:`count`, to
@@ -179,7 +179,7 @@ class Curator(Accounting, AnyCurator):
         disjoint people). They are asked within :meth:`snapshot`.
         """
         n_parts = check_integer("n_parts", n_parts, 1, 10_000)
-        amount = exact_epsilon("epsilon", epsilon)
+        amount = parse_epsilon("epsilon", epsilon)
         budget = Budget(Cost.pure(amount).promised(self.schema).epsilon)
         # divides when it is first asked
         sources = self._source.parts(n_parts, self._bits.words(4).tobytes())
@@ -187,7 +187,7 @@ class Curator(Accounting, AnyCurator):
         if key:
             said = ("split-people", n_parts, amount)
             digest = digest_of((self.identity, said))
-            charged = self.charging(KeyedLedger(self.ledger, self.analyst, key, digest))
+            charged = self.with_ledger(KeyedLedger(self.ledger, self.analyst, key, digest))
         entry = charged._charge(Cost.pure(amount), f"{n_parts} disjoint groups of people")
         if key:  # the answer is who is in which group, and stays in this process
             self.ledger.record(entry.number, b"{}")

@@ -11,7 +11,7 @@ import numpy as np
 import numpy.typing as npt
 
 from privet.cells import Split
-from privet.counts.local import Box, Estimate, LocalCounts, restricted, whole_counts
+from privet.counts.local import Box, Estimate, LocalCounts, restricted_attributes, round_counts
 from privet.mechanisms.criteria import Criterion
 from privet.schema import Schema
 from privet.typed import Floats
@@ -38,7 +38,7 @@ def best_split(
         by_attribute.setdefault(split.attribute, []).append(split)
     for name, some in by_attribute.items():
         a = schema.index(name)
-        if not source.answers(restricted(cell) | {a}):
+        if not source.answers(restricted_attributes(cell) | {a}):
             continue
         parent = view.totals().counts if parent is None else parent
         children = view.by(a).sets(
@@ -54,10 +54,10 @@ def best_split(
         starts = np.cumsum(n_children) - n_children
         gains, noise = gini_gains(children, parent, starts)
         freedom = np.maximum((n_children - 1) * (schema.n_classes - 1), 1).astype(np.float64)
-        above = gains > noise * quantile(freedom, LEVEL / len(splits))
+        above = gains > noise * chi_square_quantile(freedom, LEVEL / len(splits))
         scores = np.where(
             above,
-            gains - noise if quality is None else _scores(quality, children.counts, starts),
+            gains - noise if quality is None else _score_splits(quality, children.counts, starts),
             -np.inf,
         )
         if scores.max() > highest:
@@ -65,9 +65,9 @@ def best_split(
     return best
 
 
-def _scores(quality: Criterion, children: Floats, starts: npt.NDArray[np.intp]) -> Floats:
+def _score_splits(quality: Criterion, children: Floats, starts: npt.NDArray[np.intp]) -> Floats:
     """A criterion's scores of some splits, from counts that are whole and not below zero."""
-    whole = whole_counts(np.maximum(children, 0))
+    whole = round_counts(np.maximum(children, 0))
     return np.array([float(quality.scores(part)) for part in np.split(whole, starts[1:])])
 
 
@@ -95,7 +95,7 @@ def gini_gains(
     return np.add.reduceat(gains, starts), np.add.reduceat(noise, starts)
 
 
-def quantile(freedom: Floats, chance: float) -> Floats:
+def chi_square_quantile(freedom: Floats, chance: float) -> Floats:
     """What a mean of so many squares of standard normal numbers exceeds with this chance (Wilson
     and Hilferty 1931).
     """

@@ -14,9 +14,9 @@ import numpy as np
 from privet.budget import NOTHING, Cost, Number, Unit
 from privet.cells import Cells
 from privet.checks import check_integer
-from privet.counts.local import Estimate, LocalCounts, boxes_of_cells, whole_counts
+from privet.counts.local import Estimate, LocalCounts, boxes_of_cells, round_counts
 from privet.curator.base import AnyCurator
-from privet.curator.corrected import counted
+from privet.curator.corrected import count_partition
 from privet.curator.gains import best_split
 from privet.errors import ParameterError
 from privet.ledger import Entry
@@ -40,11 +40,11 @@ from privet.queries import (
     Query,
     Size,
     Sums,
-    checked,
+    check_query,
 )
 from privet.queries.bins import bin_scores, numeric_attribute
 from privet.queries.choose_model import ModelChoice
-from privet.queries.plain import plain_cells, plain_question
+from privet.queries.plain import check_cells, check_question
 from privet.question import Partition, Question
 from privet.schema import Schema
 from privet.typed import Floats
@@ -180,7 +180,7 @@ class LocalCurator(AnyCurator):
         rho: Number | None = None,  # noqa: ARG002
     ) -> A:
         """Answer a query as far as the records tell. What they cannot tell is refused."""
-        asked = checked(query, self.schema)
+        asked = check_query(query, self.schema)
         estimate = _ESTIMATES.get(type(asked))
         if estimate is None:
             cannot = _CANNOT.get(type(asked), f"{asked.name} cannot be answered")
@@ -189,8 +189,8 @@ class LocalCurator(AnyCurator):
 
     def _count(self, query: Count) -> Numbers:
         """Unbiased class counts of every cell of every partition."""
-        partitions = plain_question(self.schema, query.question).partitions
-        found = [counted(self._source, partition) for partition in partitions]
+        partitions = check_question(self.schema, query.question).partitions
+        found = [count_partition(self._source, partition) for partition in partitions]
         return self._estimates(
             [estimate for estimate, _ in found], tuple(nodes for _, nodes in found)
         )
@@ -204,8 +204,8 @@ class LocalCurator(AnyCurator):
         """Unbiased sums of a score over each cell. Deviations are those of independent counts,
         which is about right.
         """
-        cells, score = plain_cells(self.schema, query.cells), query.score
-        counts, variances = counted(self._source, Partition(cells, by=score.by))[0]
+        cells, score = check_cells(self.schema, query.cells), query.score
+        counts, variances = count_partition(self._source, Partition(cells, by=score.by))[0]
         axes = tuple(range(1, counts.ndim))
         return self._estimates(
             [
@@ -224,7 +224,7 @@ class LocalCurator(AnyCurator):
         to the best of as many candidates in one cell out of ten. Splits that the records cannot
         tell about are passed over.
         """
-        cells = plain_cells(self.schema, query.cells)
+        cells = check_cells(self.schema, query.cells)
         lists = query.lists
         quality = criterion_named(query.criterion, self.schema.n_rows)
         judged = None if query.criterion == "gini" else quality
@@ -262,7 +262,7 @@ class LocalCurator(AnyCurator):
         numeric = numeric_attribute(self.schema, query.attribute)
         question = Question.level(Cells.everything(self.schema), [query.attribute])
         counts = self._count(Count(question)).tables[0]
-        scores = bin_scores(whole_counts(np.maximum(counts, 0.0)), numeric.bins, query.q)
+        scores = bin_scores(round_counts(np.maximum(counts, 0.0)), numeric.bins, query.q)
         index = scores.index(max(scores))
         return Quantile.of(Answer(**self._terms), index, query.attribute, query.q, numeric.cuts)
 
@@ -286,7 +286,7 @@ class LocalCurator(AnyCurator):
             np.where(cells.attribute < 0, labels, -1),
             n_classes,
         )
-        counts, variances = counted(self._source, Partition(predicted))[0]
+        counts, variances = count_partition(self._source, Partition(predicted))[0]
         return self._estimates([Estimate(counts.T, variances.T)])
 
     def _choose_model(self, query: ChooseModel) -> ModelChoice:

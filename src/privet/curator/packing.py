@@ -16,24 +16,24 @@ from privet.queries.base import read_answer
 A = TypeVar("A", bound=Answer)
 
 
-def packed(answer: Answer) -> bytes:
+def pack_answer(answer: Answer) -> bytes:
     """An answer as JSON, its tables compressed."""
     told = answer.to_json()
     if isinstance(answer, Numbers):
         told["tables"] = []
         told["packed"] = [
-            {"shape": table.shape, "numbers": _compressed(table)} for table in answer.tables
+            {"shape": table.shape, "numbers": _compress_table(table)} for table in answer.tables
         ]
     return json.dumps(told, separators=(",", ":")).encode()
 
 
-def unpacked(data: bytes, query: Query[A]) -> A:
+def unpack_answer(data: bytes, query: Query[A]) -> A:
     """The answer in these bytes, as a ledger kept them for this query."""
     try:
         told = json.loads(data)
         if "packed" in told:
             told["tables"] = [
-                {"shape": table["shape"], "numbers": _expanded(table["numbers"]).tolist()}
+                {"shape": table["shape"], "numbers": _expand_table(table["numbers"]).tolist()}
                 for table in told["packed"]
             ]
         return read_answer(query, told)
@@ -53,9 +53,9 @@ def unpacked(data: bytes, query: Query[A]) -> A:
         ) from None
 
 
-def _compressed(table: np.ndarray[Any, np.dtype[np.int64]]) -> str:
+def _compress_table(table: np.ndarray[Any, np.dtype[np.int64]]) -> str:
     return base64.b64encode(zlib.compress(table.astype("<i8").tobytes(), 1)).decode()
 
 
-def _expanded(text: str) -> np.ndarray[Any, np.dtype[np.int64]]:
+def _expand_table(text: str) -> np.ndarray[Any, np.dtype[np.int64]]:
     return np.frombuffer(zlib.decompress(base64.b64decode(text)), dtype="<i8").astype(np.int64)

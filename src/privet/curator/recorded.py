@@ -13,7 +13,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 from privet.ledger import Entry
-from privet.ledger.base import key_reused
+from privet.ledger.base import key_reused_error
 from privet.ledger.keyed import KeyedLedger
 
 
@@ -28,7 +28,7 @@ class Recorded:
     replayed: bool
 
 
-def replayed(keyed: KeyedLedger) -> Recorded | None:
+def replay_answer(keyed: KeyedLedger) -> Recorded | None:
     """The answer that was recorded under this key before, if there is one.
 
     Raises :class:`~privet.errors.KeyReused` where the key paid for another request.
@@ -37,12 +37,12 @@ def replayed(keyed: KeyedLedger) -> Recorded | None:
     if entry is None:
         return None
     if entry.request != keyed.request:
-        raise key_reused(entry)
+        raise key_reused_error(entry)
     answer = keyed.answer(entry.number)
     return None if answer is None else Recorded(entry, answer, replayed=True)
 
 
-def answered(keyed: KeyedLedger, work: Callable[[], bytes]) -> Recorded | None:
+def answer_and_record(keyed: KeyedLedger, work: Callable[[], bytes]) -> Recorded | None:
     """A new answer, which is recorded before it is returned. What leaves is what is kept, even if
     somebody else was faster.
 

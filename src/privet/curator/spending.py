@@ -17,7 +17,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field
 from fractions import Fraction
 
-from privet.budget import Cost, Number, Unit, exact, is_infinite, rho_for
+from privet.budget import Cost, Number, Unit, is_infinite, parse_exact, rho_for
 from privet.curator.base import AnyCurator
 from privet.errors import ParameterError
 from privet.mechanisms.randomness import Bits, SystemBits
@@ -32,10 +32,10 @@ def cost_of(epsilon: Number, delta: Number = 0) -> Cost | None:
     """What an epsilon, or an epsilon and a delta, allow; None for an infinite epsilon: exact counts
     of a public table.
     """
-    small = exact("delta", delta, zero=True)
+    small = parse_exact("delta", delta, zero=True)
     if is_infinite(epsilon):
         return None
-    amount = exact("epsilon", epsilon)
+    amount = parse_exact("epsilon", epsilon)
     return Cost.pure(amount) if small == 0 else Cost.concentrated(rho_for(amount, small))
 
 
@@ -81,7 +81,7 @@ class Spending:
                 "delta=delta); this one counts epsilon"
             )
         left = None if cost is None else cost.amount(unit)
-        small = exact("delta", delta) if unit == "rho" else None
+        small = parse_exact("delta", delta) if unit == "rho" else None
         # A pure epsilon under a budget in rho costs less than its square suggests, and its queries
         # say how much less: such work charges without reserving.
         aside = cost if curator.unit == unit else None
@@ -116,7 +116,7 @@ class Spending:
         """An amount as the price of a query."""
         return {self.unit: amount}
 
-    def paid(self, what: str, cost: Cost) -> None:
+    def record_charge(self, what: str, cost: Cost) -> None:
         """Note a charge for the privacy statement."""
         self.charges.append(Charge(what, cost))
 
@@ -141,7 +141,7 @@ class Spending:
         reasons += [] if curator.private else [curator.reason]
         return PrivacyStatement.of(
             curator.schema,
-            [*self.charges, *self._unused()],
+            [*self.charges, *self._list_unused()],
             private=not reasons,
             reason="; ".join(reasons),
             delta=self.delta,
@@ -151,7 +151,7 @@ class Spending:
             account=curator.account,
         )
 
-    def _unused(self) -> list[Charge]:
+    def _list_unused(self) -> list[Charge]:
         """What was set aside and not spent: it is promised all the same."""
         if self.cost is None:
             return []

@@ -14,7 +14,7 @@ from privet.datasets.canonical import MISSING, CellTexts
 HIGH_PRICE = 10_000
 
 #: What the raw table has in place of the class.
-RAW_COLUMNS = {"price": True}
+AUTOS_RAW_COLUMNS = {"price": True}
 
 
 def with_price_class(cells: CellTexts, target: str) -> CellTexts:

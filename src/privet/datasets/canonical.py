@@ -49,7 +49,10 @@ def canonical_cells(frame: pd.DataFrame, columns: NumericColumns) -> CellTexts:
         raise DatasetError(
             f"the table has no column {absent[0]!r}; expected are {', '.join(columns)}"
         )
-    return {name: _column(name, frame[name].tolist(), numeric) for name, numeric in columns.items()}
+    return {
+        name: _canonicalize_column(name, frame[name].tolist(), numeric)
+        for name, numeric in columns.items()
+    }
 
 
 def hash_cells(cells: CellTexts) -> str:
@@ -59,9 +62,11 @@ def hash_cells(cells: CellTexts) -> str:
     return hashlib.sha256(text.encode()).hexdigest()
 
 
-def _column(name: str, values: Iterable[object], numeric: bool) -> list[str]:
+def _canonicalize_column(name: str, values: Iterable[object], numeric: bool) -> list[str]:
     # typed: 1 and True are equal as keys, but not the same category
-    text = lru_cache(maxsize=None, typed=True)(_number if numeric else _category)
+    text = lru_cache(maxsize=None, typed=True)(
+        _canonicalize_number if numeric else _canonicalize_category
+    )
     try:
         return [text(value) for value in values]
     except (ValueError, TypeError) as error:
@@ -74,7 +79,7 @@ def _is_missing(value: Any) -> bool:
     return value.strip() in ("", MISSING) if isinstance(value, str) else bool(pd.isna(value))
 
 
-def _category(value: Any) -> str:
+def _canonicalize_category(value: Any) -> str:
     if _is_missing(value):
         return MISSING
     text = text_of(value).strip()
@@ -83,7 +88,7 @@ def _category(value: Any) -> str:
     return text
 
 
-def _number(value: Any) -> str:
+def _canonicalize_number(value: Any) -> str:
     if _is_missing(value):
         return MISSING
     number = float(value)

@@ -44,7 +44,7 @@ _TECH = {
 }
 
 # The class from the price; columns: bad, fair, good and excellent technical quality.
-_CLASS = {
+_CAR_CLASS = {
     "too_high": ("unacc", "unacc", "unacc", "unacc"),
     "high": ("unacc", "unacc", "acc", "acc"),
     "medium": ("unacc", "acc", "acc", "vgood"),
@@ -52,15 +52,17 @@ _CLASS = {
 }
 
 
-def rows() -> Iterator[tuple[str, ...]]:
+def generate_car_rows() -> Iterator[tuple[str, ...]]:
     """Every car with its class, in the order of the UCI file."""
     for row in product(BUYING, MAINT, DOORS, PERSONS, LUG_BOOT, SAFETY):
-        yield *row, label(*row)
+        yield *row, classify_car(*row)
 
 
-def label(buying: str, maint: str, doors: str, persons: str, lug_boot: str, safety: str) -> str:
+def classify_car(
+    buying: str, maint: str, doors: str, persons: str, lug_boot: str, safety: str
+) -> str:
     """The class of one car."""
     price = _PRICE[buying][MAINT.index(maint)]
     comfort = "bad" if persons == "2" else _COMFORT[persons, doors][LUG_BOOT.index(lug_boot)]
     tech = _TECH[comfort][SAFETY.index(safety)]
-    return _CLASS[price][("bad", "fair", "good", "excellent").index(tech)]
+    return _CAR_CLASS[price][("bad", "fair", "good", "excellent").index(tech)]

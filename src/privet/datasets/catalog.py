@@ -36,7 +36,7 @@ def names() -> list[str]:
 
 def describe() -> list[Description]:
     """What there is, one record per data set. Touches neither the network nor a table."""
-    return [_description(entry) for entry in CATALOG.values()]
+    return [_describe_entry(entry) for entry in CATALOG.values()]
 
 
 def find(name: str) -> Generated | Fetched:
@@ -48,7 +48,7 @@ def find(name: str) -> Generated | Fetched:
     raise DatasetError(f"there is no data set {name!r}{hint} Available are {', '.join(CATALOG)}")
 
 
-def _description(entry: Generated | Fetched) -> Description:
+def _describe_entry(entry: Generated | Fetched) -> Description:
     schema = entry.schema()
     generated = isinstance(entry, Generated)
     return Description(
@@ -71,7 +71,9 @@ _RDT_2009 = (
 _OWN = "Apache-2.0 (as Privet)"
 
 
-def _synthetic(number: int, tree: rdt2009.NestedTree, attributes: int, rows: int) -> Generated:
+def _synthetic_entry(
+    number: int, tree: rdt2009.NestedTree, attributes: int, rows: int
+) -> Generated:
     name = f"synthetic{number}"
     return Generated(
         name=name,
@@ -79,18 +81,18 @@ def _synthetic(number: int, tree: rdt2009.NestedTree, attributes: int, rows: int
         summary=f"Boolean decision tree over {attributes} attributes, 5% of the labels flipped",
         source=_RDT_2009,
         licence=_OWN,
-        generate=partial(rdt2009.rows, name, tree, attributes, rows),
+        generate=partial(rdt2009.generate_rdt_rows, name, tree, attributes, rows),
     )
 
 
-def _monks(number: int, rule: monks.MonkRule, summary: str) -> Generated:
+def _monks_entry(number: int, rule: monks.MonkRule, summary: str) -> Generated:
     return Generated(
         name=f"monks{number}",
         rows=432,
         summary=summary,
         source=_THRUN,
         schema_file="monks",
-        generate=partial(monks.rows, rule),
+        generate=partial(monks.generate_monks_rows, rule),
     )
 
 
@@ -100,32 +102,38 @@ _ENTRIES: tuple[Generated | Fetched, ...] = (
         rows=12_960,
         summary="ranking of applications for nursery schools, every combination of 8 attributes",
         source="Rajkovic 1997, UCI Nursery, doi:10.24432/C5P88W",
-        generate=nursery.rows,
+        generate=nursery.generate_nursery_rows,
     ),
     Generated(
         name="car",
         rows=1_728,
         summary="acceptability of cars, every combination of 6 attributes",
         source="Bohanec 1997, UCI Car Evaluation, doi:10.24432/C5JP48",
-        generate=car.rows,
+        generate=car.generate_car_rows,
     ),
     Generated(
         name="tic_tac_toe",
         rows=958,
         summary="every final board of tic-tac-toe: has x, who moved first, won?",
         source="Aha 1991, UCI Tic-Tac-Toe Endgame, doi:10.24432/C5688J",
-        generate=tic_tac_toe.rows,
+        generate=tic_tac_toe.generate_boards,
     ),
-    _monks(1, monks.first, "robots whose head and body have one shape, or whose jacket is red"),
-    _monks(2, monks.second, "robots with exactly two attributes at their first value"),
-    _monks(
+    _monks_entry(
+        1,
+        monks.satisfies_monks_1,
+        "robots whose head and body have one shape, or whose jacket is red",
+    ),
+    _monks_entry(
+        2, monks.satisfies_monks_2, "robots with exactly two attributes at their first value"
+    ),
+    _monks_entry(
         3,
-        monks.third,
+        monks.satisfies_monks_3,
         "robots by jacket, holding and body; without the noise of the UCI training file",
     ),
-    _synthetic(1, rdt2009.TREE_1, 10, 16_000),
-    _synthetic(2, rdt2009.TREE_2, 6, 14_000),
-    _synthetic(3, rdt2009.TREE_3, 7, 14_000),
+    _synthetic_entry(1, rdt2009.TREE_1, 10, 16_000),
+    _synthetic_entry(2, rdt2009.TREE_2, 6, 14_000),
+    _synthetic_entry(3, rdt2009.TREE_3, 7, 14_000),
     Fetched(
         name="mushroom",
         rows=8_124,
@@ -161,7 +169,7 @@ _ENTRIES: tuple[Generated | Fetched, ...] = (
             373, "drug+consumption+quantified", ("drug_consumption.data",), first="identifier"
         ),
         sha256="6536b323f8400de5cfec7059d2275a52a85541908bad8b17a7f506cf0634a1cb",
-        raw_columns=drug_consumption.RAW_COLUMNS,
+        raw_columns=drug_consumption.DRUG_RAW_COLUMNS,
         derive=drug_consumption.with_user_class,
         targets=drug_consumption.DRUGS,
     ),
@@ -172,7 +180,7 @@ _ENTRIES: tuple[Generated | Fetched, ...] = (
         source="Schlimmer 1987, UCI Automobile, doi:10.24432/C5B01C",
         archive=Archive(10, "automobile", ("imports-85.data",)),
         sha256="42376cffb44cb0203d099439051e5fb2cbdbb5021dbd6c1a7f89142c51d43150",
-        raw_columns=autos.RAW_COLUMNS,
+        raw_columns=autos.AUTOS_RAW_COLUMNS,
         derive=autos.with_price_class,
     ),
     Fetched(

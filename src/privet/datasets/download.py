@@ -29,7 +29,7 @@ def download(url: str, title: str) -> bytes:
     try:
         # - checked above
         with urllib.request.urlopen(request, timeout=SILENCE_SECONDS) as response:  # noqa: S310
-            return _read(response, title)
+            return _read_response(response, title)
     except urllib.error.HTTPError as error:
         with error:
             raise DatasetError(f"the server answered {error.code} {error.reason}") from None
@@ -43,12 +43,12 @@ def download(url: str, title: str) -> bytes:
         raise DatasetError(f"the connection failed ({error or type(error).__name__})") from None
 
 
-def _read(response: http.client.HTTPResponse, title: str) -> bytes:
+def _read_response(response: http.client.HTTPResponse, title: str) -> bytes:
     declared = response.headers.get("Content-Length", "")
     total = int(declared) if declared.isdecimal() else None
     deadline = time.monotonic() + WHOLE_SECONDS
     content = bytearray()
-    with _progress(title, total) as advance:
+    with _show_progress(title, total) as advance:
         while chunk := response.read(_CHUNK):
             content += chunk
             advance(len(chunk))
@@ -63,7 +63,7 @@ def _read(response: http.client.HTTPResponse, title: str) -> bytes:
 
 
 @contextmanager
-def _progress(title: str, total: int | None) -> Iterator[Callable[[int], object]]:
+def _show_progress(title: str, total: int | None) -> Iterator[Callable[[int], object]]:
     """A bar on standard error if that is a terminal, else nothing."""
     if not sys.stderr.isatty():
         yield lambda _: None

@@ -30,7 +30,7 @@ DRUGS = (
     "semer",
     "vsa",
 )
-RAW_COLUMNS = dict.fromkeys(DRUGS, False)
+DRUG_RAW_COLUMNS = dict.fromkeys(DRUGS, False)
 
 _NOT_WITHIN_A_DECADE = ("CL0", "CL1")
 

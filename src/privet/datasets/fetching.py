@@ -34,12 +34,12 @@ def raw_cells(name: str, columns: NumericColumns, archive: Archive, sha256: str)
             return cells
         except DatasetError:
             pass  # a damaged cache is fetched again and replaced as a whole
-    cells = _fetched(name, columns, archive, sha256)
+    cells = _fetch_cells(name, columns, archive, sha256)
     write_cache(name, cells)
     return cells
 
 
-def _fetched(name: str, columns: NumericColumns, archive: Archive, sha256: str) -> CellTexts:
+def _fetch_cells(name: str, columns: NumericColumns, archive: Archive, sha256: str) -> CellTexts:
     import pandas as pd
 
     base = os.environ.get("PRIVET_DATA_URL") or BASE_URL

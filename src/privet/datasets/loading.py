@@ -72,10 +72,10 @@ def load(name: str, *, target: str | None = None) -> Dataset:
             column: list(texts)
             for column, texts in zip((*schema.names, schema.target), columns, strict=True)
         }
-    return _dataset(name, cells, schema)
+    return _make_dataset(name, cells, schema)
 
 
-def _dataset(name: str, cells: CellTexts, schema: Schema) -> Dataset:
+def _make_dataset(name: str, cells: CellTexts, schema: Schema) -> Dataset:
     import pandas as pd
 
     data: dict[str, list[str] | list[float]] = {}

@@ -51,7 +51,7 @@ _STRUCT_FINAN = {
 
 # The class if health is no obstacle: need for a place, then structure and finances; columns: no
 # concern, concern.
-_CLASS = {
+_NURSERY_CLASS = {
     ("none", "fine"): ("recommend", "priority"),
     ("none", "bearable"): ("very_recom", "priority"),
     ("none", "hard"): ("priority", "priority"),
@@ -67,13 +67,13 @@ _CLASS = {
 }
 
 
-def rows() -> Iterator[tuple[str, ...]]:
+def generate_nursery_rows() -> Iterator[tuple[str, ...]]:
     """Every application with its class, in the order of the UCI file."""
     for row in product(PARENTS, HAS_NURS, FORM, CHILDREN, HOUSING, FINANCE, SOCIAL, HEALTH):
-        yield *row, label(*row)
+        yield *row, classify_application(*row)
 
 
-def label(
+def classify_application(
     parents: str,
     has_nurs: str,
     form: str,
@@ -91,4 +91,4 @@ def label(
     conditions = _CONDITIONS[housing][FINANCE.index(finance)]
     struct_finan = _STRUCT_FINAN[structure][("good", "fair", "poor").index(conditions)]
     concern = health == "priority" or social == "problematic"
-    return _CLASS[employ, struct_finan][concern]
+    return _NURSERY_CLASS[employ, struct_finan][concern]

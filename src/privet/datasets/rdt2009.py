@@ -37,7 +37,7 @@ TREE_3: NestedTree = (
 )
 
 
-def label(tree: NestedTree, bits: Sequence[int]) -> int:
+def classify_bits(tree: NestedTree, bits: Sequence[int]) -> int:
     """The label that the tree gives to a row; ``bits[0]`` is attribute 1."""
     while not isinstance(tree, int):
         attribute, zero, one = tree
@@ -45,7 +45,9 @@ def label(tree: NestedTree, bits: Sequence[int]) -> int:
     return tree
 
 
-def rows(name: str, tree: NestedTree, attributes: int, n: int) -> Iterator[tuple[str, ...]]:
+def generate_rdt_rows(
+    name: str, tree: NestedTree, attributes: int, n: int
+) -> Iterator[tuple[str, ...]]:
     """The rows of a set: its attributes and the label, which is flipped with probability 0.05."""
     stream = hashlib.shake_256(f"privet {name}".encode()).digest(n * _ROW_BYTES)
     for start in range(0, len(stream), _ROW_BYTES):
@@ -53,4 +55,4 @@ def rows(name: str, tree: NestedTree, attributes: int, n: int) -> Iterator[tuple
         bits = [word >> position & 1 for position in range(attributes)]
         # the upper half of the word decides the flip, the lower bits are the attributes
         flip = (word >> 32) < int(FLIP * 2**32)
-        yield *(str(bit) for bit in bits), str(label(tree, bits) ^ flip)
+        yield *(str(bit) for bit in bits), str(classify_bits(tree, bits) ^ flip)

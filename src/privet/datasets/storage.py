@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 from privet.datasets.canonical import CellTexts, NumericColumns, canonical_cells, hash_cells
 from privet.errors import DatasetError
-from privet.whole_file import whole_file
+from privet.whole_file import atomic_file
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -66,7 +66,7 @@ def write_cache(name: str, cells: CellTexts) -> None:
     path = cache_path(name)
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
-        with whole_file(path) as partial:
+        with atomic_file(path) as partial:
             _to_csv(pd.DataFrame(cells), partial)
     except OSError as error:
         raise DatasetError(

@@ -11,23 +11,23 @@ from itertools import product
 LINES = ("012", "345", "678", "036", "147", "258", "048", "246")
 
 
-def rows() -> Iterator[tuple[str, ...]]:
+def generate_boards() -> Iterator[tuple[str, ...]]:
     """The 958 final boards, square by square, with their class: won by x, won by o, and drawn."""
     # blank last: the product order of the UCI file
     boards = ["".join(squares) for squares in product("xob", repeat=9)]
-    ends = [(board, end(board)) for board in boards]
+    ends = [(board, find_outcome(board)) for board in boards]
     for outcome in ("x", "o", "draw"):
         for board, how in ends:
             if how == outcome:
                 yield *board, "positive" if outcome == "x" else "negative"
 
 
-def end(board: str) -> str | None:
+def find_outcome(board: str) -> str | None:
     """How the game ended on this board: ``"x"``, ``"o"`` or ``"draw"``; None if no game ends
     there.
     """
     extra = board.count("x") - board.count("o")
-    x_won, o_won = _won(board, "x"), _won(board, "o")
+    x_won, o_won = _has_won(board, "x"), _has_won(board, "o")
     # The winner moved last; x is one ahead after its own move, and even after one of o.
     if x_won and not o_won and extra == 1:
         return "x"
@@ -37,5 +37,5 @@ def end(board: str) -> str | None:
     return "draw" if full and extra == 1 and not x_won and not o_won else None
 
 
-def _won(board: str, player: str) -> bool:
+def _has_won(board: str, player: str) -> bool:
     return any(all(board[int(square)] == player for square in line) for line in LINES)

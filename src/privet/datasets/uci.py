@@ -49,7 +49,7 @@ class Archive:
                 return [
                     row
                     for file in self.files
-                    for row in self._rows_of(file, _read(package, file), width)
+                    for row in self._rows_of(file, _read_member(package, file), width)
                 ]
         # what the zipfile module raises for damaged, truncated, encrypted or unsupported files
         except (
@@ -73,10 +73,10 @@ class Archive:
                     f"line {number} of {file} has {len(fields)} fields, which is not the known "
                     "layout"
                 )
-            yield _arranged(fields, self.first)
+            yield _arrange_fields(fields, self.first)
 
 
-def _arranged(fields: Sequence[str], first: str | None) -> list[str]:
+def _arrange_fields(fields: Sequence[str], first: str | None) -> list[str]:
     row = (
         [*fields[1:], fields[0]]
         if first == "class"
@@ -87,7 +87,7 @@ def _arranged(fields: Sequence[str], first: str | None) -> list[str]:
     return row
 
 
-def _read(package: zipfile.ZipFile, file: str) -> str:
+def _read_member(package: zipfile.ZipFile, file: str) -> str:
     found = [info for info in package.infolist() if info.filename.rpartition("/")[2] == file]
     if not found:
         raise DatasetError(f"there is no {file} in the zip file")

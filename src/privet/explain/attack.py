@@ -24,7 +24,7 @@ from __future__ import annotations
 import math
 
 from privet.budget import Number
-from privet.explain.inputs import positive, probability
+from privet.explain.inputs import check_positive, check_probability
 
 
 def laplace_success(epsilon: Number, half_length: Number, sensitivity: Number = 1) -> float:
@@ -32,9 +32,9 @@ def laplace_success(epsilon: Number, half_length: Number, sensitivity: Number = 
     answer.
     """
     return -math.expm1(
-        -positive("epsilon", epsilon)
-        * positive("half_length", half_length)
-        / positive("sensitivity", sensitivity)
+        -check_positive("epsilon", epsilon)
+        * check_positive("half_length", half_length)
+        / check_positive("sensitivity", sensitivity)
     )
 
 
@@ -43,9 +43,9 @@ def epsilon_for_laplace_success(
 ) -> float:
     """He et al.: the largest epsilon at which that probability is no more than this."""
     return (
-        -math.log1p(-probability("success", success))
-        * positive("sensitivity", sensitivity)
-        / positive("half_length", half_length)
+        -math.log1p(-check_probability("success", success))
+        * check_positive("sensitivity", sensitivity)
+        / check_positive("half_length", half_length)
     )
 
 
@@ -55,12 +55,15 @@ def best_guess(epsilon: Number) -> float:
     This is the highest posterior of prior 1/2, and
     :func:`~privet.explain.posterior.epsilon_for_posterior` its inverse.
     """
-    return 1 / (1 + math.exp(-positive("epsilon", epsilon)))
+    return 1 / (1 + math.exp(-check_positive("epsilon", epsilon)))
 
 
 def best_test(epsilon: Number, false_alarms: Number = 0.05) -> float:
     """How many of those inside a test finds at most, if it accuses this share of those outside."""
-    rate, level = positive("epsilon", epsilon), probability("false_alarms", false_alarms)
+    rate, level = (
+        check_positive("epsilon", epsilon),
+        check_probability("false_alarms", false_alarms),
+    )
     # which might overflow otherwise
     few = level * math.exp(rate) if rate < -math.log(level) else 1.0
     return min(few, 1 - math.exp(-rate) * (1 - level))

@@ -12,8 +12,8 @@ from typing import Any, Literal
 
 from privet.budget import Number
 from privet.errors import ParameterError
-from privet.explain.inputs import probability
-from privet.explain.losses import losses_under
+from privet.explain.inputs import check_probability
+from privet.explain.losses import compute_losses_under
 from privet.explain.noise import epsilon_for_margin
 from privet.explain.participation import epsilon_for_price
 from privet.explain.posterior import epsilon_for_posterior
@@ -93,24 +93,24 @@ def choose(wishes: Wishes, schema: Schema | None = None, setting: Setting | None
         setting: priors, tolerance, confidence, the test, cost and people.
     """
     setting = setting or Setting()
-    person = losses_under(1, schema)
+    person = compute_losses_under(1, schema)
     found: list[Choice] = []
 
     def most(wish: str, epsilon: float, prior: float | None = None) -> None:
         found.append(Choice(wish, "at most", epsilon, prior))
 
     if wishes.posterior is not None:
-        prior = _highest_below("posterior", wishes.posterior, setting)
+        prior = _find_highest_prior("posterior", wishes.posterior, setting)
         most(
             "posterior",
             epsilon_for_posterior(prior, wishes.posterior) / float(person.presence),
             prior,
         )
     if wishes.record is not None:
-        prior = _highest_below("record", wishes.record, setting)
+        prior = _find_highest_prior("record", wishes.record, setting)
         most("record", epsilon_for_posterior(prior, wishes.record) / float(person.record), prior)
     if wishes.attack is not None:
-        if probability("attack", wishes.attack) <= 0.5:
+        if check_probability("attack", wishes.attack) <= 0.5:
             raise ParameterError(
                 f"attack must be above 0.5, which is what a coin has, got {wishes.attack!r}"
             )
@@ -118,7 +118,9 @@ def choose(wishes: Wishes, schema: Schema | None = None, setting: Setting | None
     if wishes.exact_count is not None:
         most(
             "exact_count",
-            epsilon_for_margin(setting.tolerance, probability("exact_count", wishes.exact_count)),
+            epsilon_for_margin(
+                setting.tolerance, check_probability("exact_count", wishes.exact_count)
+            ),
         )
     if wishes.budget is not None:
         if setting.cost is None:
@@ -155,10 +157,10 @@ def choose(wishes: Wishes, schema: Schema | None = None, setting: Setting | None
     return Choices(tuple(found), min(above, default=None), max(below, default=None))
 
 
-def _highest_below(name: str, believed: Number, setting: Setting) -> float:
+def _find_highest_prior(name: str, believed: Number, setting: Setting) -> float:
     limit, priors = (
-        probability(name, believed),
-        [probability("prior", prior) for prior in setting.priors],
+        check_probability(name, believed),
+        [check_probability("prior", prior) for prior in setting.priors],
     )
     below = [prior for prior in priors if prior < limit]
     if not below:

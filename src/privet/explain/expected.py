@@ -27,7 +27,7 @@ from importlib.resources import files
 from statistics import median
 
 from privet.budget import Number
-from privet.explain.inputs import check_count, positive
+from privet.explain.inputs import check_count, check_positive
 
 #: Logarithms of the same number, computed in different ways.
 _NEAR = 1e-6
@@ -74,21 +74,21 @@ class Expected:
     tables: int
 
 
-def expected(epsilon: Number, rows: int) -> list[Expected]:
+def expect_accuracy(epsilon: Number, rows: int) -> list[Expected]:
     """What each learner may keep of what can be learnt from so many rows."""
-    place = math.log10(positive("epsilon", epsilon) * check_count("rows", rows))
+    place = math.log10(check_positive("epsilon", epsilon) * check_count("rows", rows))
     found = []
-    for learner in learners():
-        shares = [share_at(curve, place) for curve in curves(learner).values()]
+    for learner in list_learners():
+        shares = [share_at(curve, place) for curve in fit_curves(learner).values()]
         tables = sum(
             curve[0][0] - _NEAR <= place <= curve[-1][0] + _NEAR
-            for curve in curves(learner).values()
+            for curve in fit_curves(learner).values()
         )
         found.append(Expected(learner, median(shares), min(shares), max(shares), tables))
     return found
 
 
-def nearest(
+def find_nearest(
     epsilon: Number,
     rows: int,
     classes: int | None = None,
@@ -101,13 +101,13 @@ def nearest(
     the differences of logarithms: of rows, epsilon and, where they are known, classes and
     attributes.
     """
-    asked = (rows, positive("epsilon", epsilon), classes, attributes)
+    asked = (rows, check_positive("epsilon", epsilon), classes, attributes)
 
     def distance(line: MeasuredAccuracy) -> float:
         pairs = zip(asked, (line.rows, line.epsilon, line.classes, line.attributes), strict=True)
         return sum(abs(math.log10(mine / its)) for mine, its in pairs if mine is not None)
 
-    private = [line for line in measured() if math.isfinite(line.epsilon)]
+    private = [line for line in load_measurements() if math.isfinite(line.epsilon)]
     closest = {
         name: min((line for line in private if line.data == name), key=distance)
         for name in {line.data for line in private}
@@ -123,7 +123,7 @@ def nearest(
 
 
 @cache
-def measured() -> tuple[MeasuredAccuracy, ...]:
+def load_measurements() -> tuple[MeasuredAccuracy, ...]:
     """What was measured, noiseless lines (infinite epsilon) included."""
     text = (files("privet.explain") / "measured.csv").read_text(encoding="utf-8")
     lines = list(csv.DictReader(text.splitlines()))
@@ -150,24 +150,28 @@ def measured() -> tuple[MeasuredAccuracy, ...]:
 
 
 @cache
-def learners() -> tuple[str, ...]:
+def list_learners() -> tuple[str, ...]:
     """Who was measured."""
-    return tuple(dict.fromkeys(line.learner for line in measured()))
+    return tuple(dict.fromkeys(line.learner for line in load_measurements()))
 
 
 @cache
-def curves(learner: str) -> dict[str, Curve]:
+def fit_curves(learner: str) -> dict[str, Curve]:
     """The rising curve of each table over the logarithm of rows * epsilon."""
-    lines = [line for line in measured() if line.learner == learner and math.isfinite(line.epsilon)]
+    lines = [
+        line
+        for line in load_measurements()
+        if line.learner == learner and math.isfinite(line.epsilon)
+    ]
     points: dict[str, list[Point]] = {}
     for line in lines:
         points.setdefault(line.data, []).append(
             (round(math.log10(line.rows * line.epsilon), 6), line.share)
         )
-    return {name: rising(of) for name, of in points.items()}
+    return {name: fit_isotonic(of) for name, of in points.items()}
 
 
-def rising(points: Iterable[Point]) -> Curve:
+def fit_isotonic(points: Iterable[Point]) -> Curve:
     """The rising values nearest to these in squares: neighbours that fall are pooled until none
     does.
     """

@@ -9,11 +9,11 @@ from typing import Any
 
 from privet.budget import Number
 from privet.explain.attack import best_guess, best_test
-from privet.explain.expected import Expected, MeasuredAccuracy, expected, nearest
-from privet.explain.inputs import probability
-from privet.explain.losses import Losses, losses_under
-from privet.explain.noise import Noise, noise, within
-from privet.explain.participation import ParticipationCost, price, rise
+from privet.explain.expected import Expected, MeasuredAccuracy, expect_accuracy, find_nearest
+from privet.explain.inputs import check_probability
+from privet.explain.losses import Losses, compute_losses_under
+from privet.explain.noise import Noise, describe_noise, margin_probability
+from privet.explain.participation import ParticipationCost, compute_price, cost_rise
 from privet.explain.posterior import highest_posterior, lowest_posterior
 from privet.explain.rows_needed import RowsNeeded, rows_for_share, rows_for_trial
 from privet.explain.setting import Setting
@@ -64,7 +64,7 @@ class Explanation:
 
     def to_json(self) -> dict[str, Any]:
         """All of it, with fractions as text and None for what no bound says anything about."""
-        found: dict[str, Any] = _plain(asdict(self))
+        found: dict[str, Any] = _json_value_of(asdict(self))
         return found
 
 
@@ -81,14 +81,14 @@ def explain(
     """
     setting = setting or Setting()
     rows = setting.rows_of(schema)
-    loss = losses_under(epsilon, schema)
+    loss = compute_losses_under(epsilon, schema)
     shape = (None, None) if schema is None else (schema.n_classes, len(schema.names))
     return Explanation(
         losses=loss,
         rows=rows,
         beliefs=tuple(
             Belief(
-                probability("prior", prior),
+                check_probability("prior", prior),
                 highest_posterior(prior, loss.presence),
                 lowest_posterior(prior, loss.presence),
                 highest_posterior(prior, loss.record),
@@ -99,25 +99,25 @@ def explain(
             best_guess(loss.presence),
             best_guess(loss.record),
             best_test(loss.presence, setting.false_alarms),
-            within(loss.row, setting.tolerance),
+            margin_probability(loss.row, setting.tolerance),
         ),
-        noise=noise(loss.row, setting.confidence),
+        noise=describe_noise(loss.row, setting.confidence),
         trial=rows_for_trial(loss.row, setting.trial),
         share=None if rows is None else rows_for_share(loss.row, rows, setting.trial.share),
-        rise=rise(loss.presence),
+        rise=cost_rise(loss.presence),
         price=None
         if setting.cost is None
-        else price(loss.presence, setting.cost, setting.people_of(schema) or 1),
-        expected=() if rows is None else tuple(expected(loss.row, rows)),
-        nearest=() if rows is None else tuple(nearest(loss.row, rows, *shape)),
+        else compute_price(loss.presence, setting.cost, setting.people_of(schema) or 1),
+        expected=() if rows is None else tuple(expect_accuracy(loss.row, rows)),
+        nearest=() if rows is None else tuple(find_nearest(loss.row, rows, *shape)),
     )
 
 
-def _plain(value: Any) -> Any:
+def _json_value_of(value: Any) -> Any:
     if isinstance(value, dict):
-        return {key: _plain(of) for key, of in value.items()}
+        return {key: _json_value_of(of) for key, of in value.items()}
     if isinstance(value, list | tuple):
-        return [_plain(of) for of in value]
+        return [_json_value_of(of) for of in value]
     if isinstance(value, Fraction):
         return str(value)
     return None if isinstance(value, float) and not math.isfinite(value) else value

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from privet.budget import Number, exact
+from privet.budget import Number, parse_exact
 from privet.checks import check_integer
 from privet.errors import ParameterError
 
@@ -18,15 +18,15 @@ def check_count(name: str, value: int, low: int = 1) -> int:
     return count
 
 
-def positive(name: str, value: Number) -> float:
+def check_positive(name: str, value: Number) -> float:
     """A finite number above zero."""
-    return float(exact(name, value))
+    return float(parse_exact(name, value))
 
 
-def probability(name: str, value: Number) -> float:
+def check_probability(name: str, value: Number) -> float:
     """A number above 0 and below 1."""
     try:
-        found = float(exact(name, value))
+        found = float(parse_exact(name, value))
     except ParameterError:
         found = 0.0  # one message for all that is no probability
     if not 0 < found < 1:

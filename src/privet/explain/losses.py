@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from fractions import Fraction
 from typing import get_args
 
-from privet.budget import Cost, Number, exact
+from privet.budget import Cost, Number, parse_exact
 from privet.checks import check_name
 from privet.explain.inputs import check_count
 from privet.schema import Neighbours, Schema
@@ -32,7 +32,7 @@ class Losses:
     charged: Fraction
 
 
-def losses(
+def compute_losses(
     epsilon: Number,
     rows_per_person: int = 1,
     neighbours: Neighbours = "add-remove",
@@ -48,27 +48,27 @@ def losses(
     """
     check_count("rows_per_person", rows_per_person)
     check_name("neighbours", neighbours, get_args(Neighbours))
-    row = exact("epsilon", epsilon)
+    row = parse_exact("epsilon", epsilon)
     added, replaced = (
-        _person(row, rows_per_person, "add-remove"),
-        _person(row, rows_per_person, "replace"),
+        _person_epsilon(row, rows_per_person, "add-remove"),
+        _person_epsilon(row, rows_per_person, "replace"),
     )
     presence = replaced if public_size or neighbours == "replace" else added
     return Losses(row, presence, replaced, replaced if neighbours == "replace" else added)
 
 
-def losses_under(epsilon: Number, schema: Schema | None) -> Losses:
+def compute_losses_under(epsilon: Number, schema: Schema | None) -> Losses:
     """The same for what a schema declares; without one, for one row per person and a number of rows
     that nobody was told.
     """
     if schema is None:
-        return losses(epsilon)
-    return losses(
+        return compute_losses(epsilon)
+    return compute_losses(
         epsilon, schema.rows_per_person, schema.neighbours, public_size=schema.n_rows is not None
     )
 
 
-def _person(row: Fraction, rows_per_person: int, neighbours: Neighbours) -> Fraction:
+def _person_epsilon(row: Fraction, rows_per_person: int, neighbours: Neighbours) -> Fraction:
     found = Cost.pure(row).for_neighbours(rows_per_person, neighbours).epsilon
     assert found is not None
     return found

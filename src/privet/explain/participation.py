@@ -18,7 +18,7 @@ import math
 from dataclasses import dataclass
 
 from privet.budget import Number
-from privet.explain.inputs import check_count, positive
+from privet.explain.inputs import check_count, check_positive
 
 
 @dataclass(frozen=True)
@@ -32,22 +32,22 @@ class ParticipationCost:
     total: float
 
 
-def rise(epsilon: Number) -> float:
+def cost_rise(epsilon: Number) -> float:
     """By which part of itself any expected cost rises at most: e^epsilon - 1."""
     try:
-        return math.expm1(positive("epsilon", epsilon))
+        return math.expm1(check_positive("epsilon", epsilon))
     except OverflowError:
         return math.inf
 
 
-def price(epsilon: Number, cost: Number, people: int = 1) -> ParticipationCost:
+def compute_price(epsilon: Number, cost: Number, people: int = 1) -> ParticipationCost:
     """The compensation for so many people who expect this cost when they do not take part."""
     check_count("people", people)
-    each = rise(epsilon) * positive("cost", cost)
+    each = cost_rise(epsilon) * check_positive("cost", cost)
     return ParticipationCost(each, people, each * people)
 
 
 def epsilon_for_price(budget: Number, cost: Number, people: int = 1) -> float:
     """The largest epsilon at which the budget compensates all of them."""
     check_count("people", people)
-    return math.log1p(positive("budget", budget) / (positive("cost", cost) * people))
+    return math.log1p(check_positive("budget", budget) / (check_positive("cost", cost) * people))

@@ -10,9 +10,9 @@ from typing import TYPE_CHECKING, Any
 from privet.budget import Number
 from privet.errors import ParameterError
 from privet.explain.explanation import Explanation, explain
-from privet.explain.inputs import probability
+from privet.explain.inputs import check_probability
 from privet.explain.setting import Setting
-from privet.explain.wording import percent, short
+from privet.explain.wording import format_epsilon, format_percent
 from privet.schema import Schema
 
 if TYPE_CHECKING:
@@ -32,7 +32,7 @@ def draw_epsilon(
         epsilons: those to mark, for one row; the axis reaches from 0.01 to 10, and as far as these.
         schema, setting: see :func:`~privet.explain.explain`.
     """
-    from privet.plots.canvas import wrapped
+    from privet.plots.canvas import wrap_text
     from privet.plots.style import QUIET, need_matplotlib
 
     need_matplotlib()
@@ -47,10 +47,10 @@ def draw_epsilon(
     found = [explain(epsilon, schema, setting) for epsilon in over]
     figure = Figure(figsize=(_WIDTH, 7.4), layout="constrained")
     panels = list(figure.subplots(2, 2).flat)
-    _beliefs(panels[0], found)
-    _attacks(panels[1], found, setting)
-    _rows(panels[2], found)
-    (_expected if found[0].expected else _noise)(panels[3], found, setting)
+    _plot_beliefs(panels[0], found)
+    _plot_attacks(panels[1], found, setting)
+    _plot_rows_needed(panels[2], found)
+    (_plot_expected if found[0].expected else _plot_noise)(panels[3], found, setting)
     for axes in panels:
         _finish(axes, low, high, marked)
     rows = found[0].rows
@@ -60,30 +60,30 @@ def draw_epsilon(
         ha="left",
         fontweight="bold",
     )
-    told = f"Dashed: the epsilons asked about, for one row added or removed. {_for_whom(schema)}"
+    told = f"Dashed: the epsilons asked about, for one row added or removed. {_describe_people(schema)}"
     figure.supxlabel(
-        "\n".join(wrapped(told, _WIDTH, _SMALL)), x=0.01, ha="left", fontsize=_SMALL, color=QUIET
+        "\n".join(wrap_text(told, _WIDTH, _SMALL)), x=0.01, ha="left", fontsize=_SMALL, color=QUIET
     )
     return figure
 
 
-def _beliefs(axes: Axes, found: Sequence[Explanation]) -> None:
+def _plot_beliefs(axes: Axes, found: Sequence[Explanation]) -> None:
     for place, belief in enumerate(found[0].beliefs):
         _plot(
             axes,
             found,
             lambda one, place=place: one.beliefs[place].in_table,
             place,
-            f"prior {percent(belief.prior)}",
+            f"prior {format_percent(belief.prior)}",
         )
-    _shares(axes)
+    _format_share_axis(axes)
     axes.set_title(
         "Highest belief that somebody is in the table\n(Lee and Clifton)", loc="left", fontsize=10
     )
 
 
-def _attacks(axes: Axes, found: Sequence[Explanation], setting: Setting) -> None:
-    level = percent(probability("false_alarms", setting.false_alarms))
+def _plot_attacks(axes: Axes, found: Sequence[Explanation], setting: Setting) -> None:
+    level = format_percent(check_probability("false_alarms", setting.false_alarms))
     _plot(axes, found, lambda one: one.attack.guess, 0, "guess in or out (a coin: 50%)")
     _plot(
         axes, found, lambda one: one.attack.test, 1, f"found by a test that accuses {level} outside"
@@ -94,7 +94,7 @@ def _attacks(axes: Axes, found: Sequence[Explanation], setting: Setting) -> None
         else f"is off by {setting.tolerance:,} or fewer"
     )
     _plot(axes, found, lambda one: one.attack.exact_count, 2, f"a noisy count {near}")
-    _shares(axes)
+    _format_share_axis(axes)
     axes.set_title(
         "How often an attack succeeds, at most\n(He et al.; Wasserman and Zhou)",
         loc="left",
@@ -102,7 +102,7 @@ def _attacks(axes: Axes, found: Sequence[Explanation], setting: Setting) -> None
     )
 
 
-def _rows(axes: Axes, found: Sequence[Explanation]) -> None:
+def _plot_rows_needed(axes: Axes, found: Sequence[Explanation]) -> None:
     from matplotlib.ticker import LogLocator
 
     _plot(
@@ -129,7 +129,7 @@ def _rows(axes: Axes, found: Sequence[Explanation]) -> None:
     )
 
 
-def _expected(axes: Axes, found: Sequence[Explanation], _setting: Setting) -> None:
+def _plot_expected(axes: Axes, found: Sequence[Explanation], _setting: Setting) -> None:
     for place, learner in enumerate(found[0].expected):
         _plot(
             axes, found, lambda one, place=place: one.expected[place].middle, place, learner.learner
@@ -144,7 +144,7 @@ def _expected(axes: Axes, found: Sequence[Explanation], _setting: Setting) -> No
         alpha=0.5,
         linewidth=0,
     )
-    _shares(axes)
+    _format_share_axis(axes)
     title = (
         "What is left of what can be learnt: middle of public\ntables (grey: all of them, for "
         f"{first[0].learner})"
@@ -152,8 +152,8 @@ def _expected(axes: Axes, found: Sequence[Explanation], _setting: Setting) -> No
     axes.set_title(title, loc="left", fontsize=10)
 
 
-def _noise(axes: Axes, found: Sequence[Explanation], setting: Setting) -> None:
-    often = percent(probability("confidence", setting.confidence))
+def _plot_noise(axes: Axes, found: Sequence[Explanation], setting: Setting) -> None:
+    often = format_percent(check_probability("confidence", setting.confidence))
     _plot(
         axes,
         found,
@@ -184,7 +184,7 @@ def _plot(
     )
 
 
-def _shares(axes: Axes) -> None:
+def _format_share_axis(axes: Axes) -> None:
     axes.set_ylim(-0.02, 1.02)
     axes.yaxis.set_major_formatter(lambda share, _: f"{100 * share:.0f}%")
 
@@ -194,7 +194,7 @@ def _finish(axes: Axes, low: float, high: float, marked: Sequence[float]) -> Non
 
     axes.set_xscale("log")
     axes.set_xlim(low, high)
-    axes.xaxis.set_major_formatter(lambda epsilon, _: short(epsilon))
+    axes.xaxis.set_major_formatter(lambda epsilon, _: format_epsilon(epsilon))
     axes.set_xlabel("epsilon")
     axes.grid(color="#dcdcdc", linewidth=0.6)
     axes.set_axisbelow(True)
@@ -212,7 +212,7 @@ def _finish(axes: Axes, low: float, high: float, marked: Sequence[float]) -> Non
     )
 
 
-def _for_whom(schema: Schema | None) -> str:
+def _describe_people(schema: Schema | None) -> str:
     if schema is None or (schema.rows_per_person == 1 and schema.neighbours == "add-remove"):
         return "One row per person."
     replaced = ", and a person may be replaced by another" if schema.neighbours == "replace" else ""

@@ -26,22 +26,25 @@ import math
 
 from privet.budget import Number
 from privet.errors import ParameterError
-from privet.explain.inputs import check_count, positive, probability
+from privet.explain.inputs import check_count, check_positive, check_probability
 
 
 def highest_posterior(prior: Number, epsilon: Number) -> float:
     """The most that somebody of this prior can believe afterwards. Reached where the odds change by
     all of e^epsilon.
     """
-    before = probability("prior", prior)
-    return before / (before + (1 - before) * math.exp(-positive("epsilon", epsilon)))
+    before = check_probability("prior", prior)
+    return before / (before + (1 - before) * math.exp(-check_positive("epsilon", epsilon)))
 
 
 def lowest_posterior(prior: Number, epsilon: Number) -> float:
     """The least that somebody of this prior can believe afterwards: being ruled out is bounded
     too.
     """
-    before, shrunk = probability("prior", prior), math.exp(-positive("epsilon", epsilon))
+    before, shrunk = (
+        check_probability("prior", prior),
+        math.exp(-check_positive("epsilon", epsilon)),
+    )
     return before * shrunk / (before * shrunk + (1 - before))
 
 
@@ -49,7 +52,7 @@ def epsilon_for_posterior(prior: Number, believed: Number) -> float:
     """The largest epsilon at which somebody of this prior cannot believe more than this: the
     logarithm of the ratio of the odds.
     """
-    before, after = probability("prior", prior), probability("believed", believed)
+    before, after = check_probability("prior", prior), check_probability("believed", believed)
     if after <= before:
         raise ParameterError(
             f"believed must be above the prior, {before:g}: no epsilon keeps a belief below where "
@@ -69,22 +72,24 @@ def posterior_among_worlds(worlds: int, epsilon: Number, ratio: Number = 1) -> f
             It is 1 for a single count. Worlds in which different people are missing differ by a row
             removed and another added, so it is 2 for anything else.
     """
-    others = _others(worlds)
-    return 1 / (1 + others * math.exp(-positive("epsilon", epsilon) * positive("ratio", ratio)))
+    others = _count_other_worlds(worlds)
+    return 1 / (
+        1 + others * math.exp(-check_positive("epsilon", epsilon) * check_positive("ratio", ratio))
+    )
 
 
 def epsilon_among_worlds(worlds: int, believed: Number, ratio: Number = 1) -> float:
     """Lee and Clifton's choice: the largest epsilon that keeps the belief in the true world below
     this.
     """
-    others, after = _others(worlds), probability("believed", believed)
+    others, after = _count_other_worlds(worlds), check_probability("believed", believed)
     if after * worlds <= 1:
         raise ParameterError(
             f"believed must be above 1/worlds = {1 / worlds:g}, which is the belief beforehand; "
             f"got {believed!r}"
         )
-    return math.log(others * after / (1 - after)) / positive("ratio", ratio)
+    return math.log(others * after / (1 - after)) / check_positive("ratio", ratio)
 
 
-def _others(worlds: int) -> int:
+def _count_other_worlds(worlds: int) -> int:
     return check_count("worlds", worlds, 2) - 1

@@ -28,7 +28,7 @@ from statistics import NormalDist
 
 from privet.budget import Number
 from privet.errors import ParameterError
-from privet.explain.inputs import check_count, positive, probability
+from privet.explain.inputs import check_count, check_positive, check_probability
 from privet.explain.noise import epsilon_for_variance, variance
 
 
@@ -59,10 +59,13 @@ class Trial:
 
     def __post_init__(self) -> None:
         share, difference = (
-            probability("share", self.share),
-            probability("difference", self.difference),
+            check_probability("share", self.share),
+            check_probability("difference", self.difference),
         )
-        level, power = probability("level", self.level), probability("power", self.power)
+        level, power = (
+            check_probability("level", self.level),
+            check_probability("power", self.power),
+        )
         if share + difference > 1 and share - difference < 0:
             raise ParameterError(
                 f"difference must lead from the share {share:g} to another share, got "
@@ -75,10 +78,13 @@ class Trial:
     def rows(self) -> float:
         """n0, not rounded."""
         share, difference = (
-            probability("share", self.share),
-            probability("difference", self.difference),
+            check_probability("share", self.share),
+            check_probability("difference", self.difference),
         )
-        level, power = probability("level", self.level), probability("power", self.power)
+        level, power = (
+            check_probability("level", self.level),
+            check_probability("power", self.power),
+        )
         z = NormalDist().inv_cdf(power) - NormalDist().inv_cdf(level / 2)
         return z**2 * share * (1 - share) / difference**2
 
@@ -86,26 +92,28 @@ class Trial:
 def rows_for_trial(epsilon: Number, trial: Trial | None = None) -> RowsNeeded:
     """How many rows a test needs that counts one share with this epsilon."""
     trial = trial or Trial()
-    return _needed(epsilon, trial.rows, probability("share", trial.share))
+    return _compute_rows_needed(epsilon, trial.rows, check_probability("share", trial.share))
 
 
 def rows_for_share(epsilon: Number, rows: int, share: Number = 0.5) -> RowsNeeded:
     """How many rows give a share as precisely as these rows would without noise."""
-    return _needed(epsilon, check_count("rows", rows), probability("share", share))
+    return _compute_rows_needed(
+        epsilon, check_count("rows", rows), check_probability("share", share)
+    )
 
 
 def epsilon_for_ratio(ratio: Number, rows: float, share: Number = 0.5) -> float:
     """The smallest epsilon at which no more than ``ratio`` times these rows are needed."""
-    times, spread = positive("ratio", ratio), probability("share", share)
+    times, spread = check_positive("ratio", ratio), check_probability("share", share)
     if times <= 1:
         raise ParameterError(
             f"ratio must be above 1, as noise always takes some rows; got {ratio!r}"
         )
     return epsilon_for_variance(
-        spread * (1 - spread) * positive("rows", rows) * times * (times - 1)
+        spread * (1 - spread) * check_positive("rows", rows) * times * (times - 1)
     )
 
 
-def _needed(epsilon: Number, rows: float, share: float) -> RowsNeeded:
+def _compute_rows_needed(epsilon: Number, rows: float, share: float) -> RowsNeeded:
     noisy = rows / 2 + math.sqrt(rows**2 / 4 + rows * variance(epsilon) / (share * (1 - share)))
     return RowsNeeded(math.ceil(rows), math.ceil(noisy), noisy / rows)

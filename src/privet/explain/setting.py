@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 
 from privet.budget import Number
 from privet.errors import ParameterError
-from privet.explain.inputs import check_count, positive, probability
+from privet.explain.inputs import check_count, check_positive, check_probability
 from privet.explain.rows_needed import Trial
 from privet.schema import Schema
 
@@ -42,12 +42,12 @@ class Setting:
         if not self.priors:
             raise ParameterError("priors must hold at least one prior")
         for prior in self.priors:
-            probability("prior", prior)
-        probability("false_alarms", self.false_alarms)
+            check_probability("prior", prior)
+        check_probability("false_alarms", self.false_alarms)
         check_count("tolerance", self.tolerance, 0)
-        probability("confidence", self.confidence)
+        check_probability("confidence", self.confidence)
         if self.cost is not None:
-            positive("cost", self.cost)
+            check_positive("cost", self.cost)
         if self.rows is not None:
             check_count("rows", self.rows)
         if self.people is not None:

@@ -11,7 +11,7 @@ from typing import Any, Literal, NamedTuple
 
 from privet.explain.choice import Choice, Wishes
 from privet.explain.explanation import Explanation
-from privet.explain.inputs import positive, probability
+from privet.explain.inputs import check_positive, check_probability
 from privet.explain.rows_needed import Trial
 from privet.explain.setting import Setting
 
@@ -66,138 +66,147 @@ class Section(NamedTuple):
     lines: tuple[Sentence, ...]
 
 
-def sections(found: Sequence[Explanation], setting: Setting) -> list[Section]:
+def make_sections(found: Sequence[Explanation], setting: Setting) -> list[Section]:
     """All numbers of some epsilons, side by side."""
     told = [
-        Section("What a person loses, as an epsilon", tuple(_losses(found))),
-        Section("What somebody may come to believe (Lee and Clifton)", tuple(_beliefs(found))),
+        Section("What a person loses, as an epsilon", tuple(_loss_lines(found))),
+        Section("What somebody may come to believe (Lee and Clifton)", tuple(_belief_lines(found))),
         Section(
             "How often an attack succeeds (He et al.; Wasserman and Zhou; Kairouz et al.)",
-            tuple(_attacks(found, setting)),
+            tuple(_attack_lines(found, setting)),
         ),
-        Section("The noise on a count", tuple(_noise(found, setting))),
+        Section("The noise on a count", tuple(_noise_lines(found, setting))),
         Section(
-            "How many rows the same accuracy needs (Vu and Slavkovic)", tuple(_rows(found, setting))
+            "How many rows the same accuracy needs (Vu and Slavkovic)",
+            tuple(_rows_needed_lines(found, setting)),
         ),
-        Section("The price of taking part (Hsu et al.)", tuple(_price(found, setting))),
+        Section("The price of taking part (Hsu et al.)", tuple(_price_lines(found, setting))),
         Section(
             "What learners keep of what can be learnt, measured on public tables",
-            tuple(_expected(found)),
+            tuple(_expected_lines(found)),
         ),
     ]
     return [section for section in told if section.lines]
 
 
-def _losses(found: Sequence[Explanation]) -> Iterator[Sentence]:
+def _loss_lines(found: Sequence[Explanation]) -> Iterator[Sentence]:
     losses = [one.losses for one in found]
     yield Sentence(
-        "Whether somebody is in the table costs", tuple(short(one.presence) for one in losses)
+        "Whether somebody is in the table costs",
+        tuple(format_epsilon(one.presence) for one in losses),
     )
     yield Sentence(
         "What the rows of somebody in the table say costs",
-        tuple(short(one.record) for one in losses),
+        tuple(format_epsilon(one.record) for one in losses),
     )
     yield Sentence(
         "The ledger is charged, for the neighbours that are declared",
-        tuple(short(one.charged) for one in losses),
+        tuple(format_epsilon(one.charged) for one in losses),
     )
 
 
-def _beliefs(found: Sequence[Explanation]) -> Iterator[Sentence]:
+def _belief_lines(found: Sequence[Explanation]) -> Iterator[Sentence]:
     for place, belief in enumerate(found[0].beliefs):
         beliefs = [one.beliefs[place] for one in found]
-        who = f"Whoever gave it {percent(belief.prior)} that somebody"
+        who = f"Whoever gave it {format_percent(belief.prior)} that somebody"
         yield Sentence(
             f"{who} is in the table gives it afterwards at most",
-            tuple(most(one.in_table) for one in beliefs),
+            tuple(format_share_up(one.in_table) for one in beliefs),
         )
-        yield Sentence("... and at least", tuple(least(one.in_table_at_least) for one in beliefs))
+        yield Sentence(
+            "... and at least", tuple(format_share_down(one.in_table_at_least) for one in beliefs)
+        )
         yield Sentence(
             f"{who} in it has some condition gives it afterwards at most",
-            tuple(most(one.record) for one in beliefs),
+            tuple(format_share_up(one.record) for one in beliefs),
         )
 
 
-def _attacks(found: Sequence[Explanation], setting: Setting) -> Iterator[Sentence]:
+def _attack_lines(found: Sequence[Explanation], setting: Setting) -> Iterator[Sentence]:
     attacks = [one.attack for one in found]
-    accused = percent(probability("false_alarms", setting.false_alarms))
+    accused = format_percent(check_probability("false_alarms", setting.false_alarms))
     count = (
-        f"A noisy count is {_off(setting.tolerance)}, as an attack hopes that takes it at its "
+        f"A noisy count is {_describe_tolerance(setting.tolerance)}, as an attack hopes that takes it at its "
         "word, with probability"
     )
     yield Sentence(
         "A guess whether somebody is in the table is right at most (a coin: 50%)",
-        tuple(most(one.guess) for one in attacks),
+        tuple(format_share_up(one.guess) for one in attacks),
     )
     yield Sentence(
         "A guess which of two conditions somebody in it has is right at most",
-        tuple(most(one.guess_record) for one in attacks),
+        tuple(format_share_up(one.guess_record) for one in attacks),
     )
     yield Sentence(
         f"A test that accuses {accused} of the people outside finds of those inside at most",
-        tuple(most(one.test) for one in attacks),
+        tuple(format_share_up(one.test) for one in attacks),
     )
-    yield Sentence(count, tuple(percent(one.exact_count) for one in attacks))
+    yield Sentence(count, tuple(format_percent(one.exact_count) for one in attacks))
 
 
-def _noise(found: Sequence[Explanation], setting: Setting) -> Iterator[Sentence]:
+def _noise_lines(found: Sequence[Explanation], setting: Setting) -> Iterator[Sentence]:
     noises = [one.noise for one in found]
-    often = percent(probability("confidence", setting.confidence))
+    often = format_percent(check_probability("confidence", setting.confidence))
     yield Sentence(
         "A count gets noise whose standard deviation in rows is",
-        tuple(number(one.deviation) for one in noises),
+        tuple(format_number(one.deviation) for one in noises),
     )
     yield Sentence(
         f"At least {often} of counts are off by so many rows or fewer",
         tuple(f"{one.margin:,}" for one in noises),
     )
-    yield Sentence("... which holds for exactly", tuple(percent(one.coverage) for one in noises))
+    yield Sentence(
+        "... which holds for exactly", tuple(format_percent(one.coverage) for one in noises)
+    )
 
 
-def _rows(found: Sequence[Explanation], setting: Setting) -> Iterator[Sentence]:
+def _rows_needed_lines(found: Sequence[Explanation], setting: Setting) -> Iterator[Sentence]:
     trials = [one.trial for one in found]
     yield Sentence(
-        f"A test that finds {_change(setting.trial)} needs without noise, in rows",
+        f"A test that finds {_describe_change(setting.trial)} needs without noise, in rows",
         tuple(f"{one.without:,}" for one in trials),
     )
     yield Sentence("... and with the noise", tuple(f"{one.noisy:,}" for one in trials))
-    yield Sentence("... which is more by", tuple(percent(one.ratio - 1) for one in trials))
+    yield Sentence("... which is more by", tuple(format_percent(one.ratio - 1) for one in trials))
     shares = [one.share for one in found if one.share is not None]
     if shares:
         rows = f"A share as precise as from {shares[0].without:,} rows without noise needs, in rows"
         yield Sentence(rows, tuple(f"{one.noisy:,}" for one in shares))
 
 
-def _price(found: Sequence[Explanation], setting: Setting) -> Iterator[Sentence]:
+def _price_lines(found: Sequence[Explanation], setting: Setting) -> Iterator[Sentence]:
     yield Sentence(
         "What a person must expect to lose rises by taking part by at most",
-        tuple(most(one.rise) for one in found),
+        tuple(format_share_up(one.rise) for one in found),
     )
     prices = [one.price for one in found if one.price is not None]
     if setting.cost is None or not prices:
         return
-    lost = number(positive("cost", setting.cost))
+    lost = format_number(check_positive("cost", setting.cost))
     yield Sentence(
         f"Of an expected loss of {lost}, this is for each person at most",
-        tuple(at_most(one.each) for one in prices),
+        tuple(format_number_up(one.each) for one in prices),
     )
     if prices[0].people > 1:
         yield Sentence(
             f"... and for {prices[0].people:,} people together at most",
-            tuple(at_most(one.total) for one in prices),
+            tuple(format_number_up(one.total) for one in prices),
         )
 
 
-def _expected(found: Sequence[Explanation]) -> Iterator[Sentence]:
+def _expected_lines(found: Sequence[Explanation]) -> Iterator[Sentence]:
     for place, learner in enumerate(found[0].expected):
         here = [one.expected[place] for one in found]
         yield Sentence(
             f"In the middle of the tables, {learner.learner} keeps",
-            tuple(rounded(one.middle) for one in here),
+            tuple(format_whole_percent(one.middle) for one in here),
         )
         yield Sentence(
             "... and in the worst and the best of them",
-            tuple(f"{rounded(one.low)} to {rounded(one.high)}" for one in here),
+            tuple(
+                f"{format_whole_percent(one.low)} to {format_whole_percent(one.high)}"
+                for one in here
+            ),
         )
     if found[0].expected:
         measured = tuple(str(one.expected[0].tables) for one in found)
@@ -210,7 +219,7 @@ def _expected(found: Sequence[Explanation]) -> Iterator[Sentence]:
         )
 
 
-def wish(choice: Choice, wishes: Wishes, setting: Setting) -> str:
+def describe_wish(choice: Choice, wishes: Wishes, setting: Setting) -> str:
     """A wish in words."""
     if choice.prior is not None:
         what = (
@@ -220,70 +229,70 @@ def wish(choice: Choice, wishes: Wishes, setting: Setting) -> str:
         )
         limit = wishes.posterior if choice.wish == "posterior" else wishes.record
         return (
-            f"Whoever gave it {percent(choice.prior)} that {what} gives it afterwards no more than "
-            f"{percent(_given(limit))}"
+            f"Whoever gave it {format_percent(choice.prior)} that {what} gives it afterwards no more than "
+            f"{format_percent(_check_wish(limit))}"
         )
     if choice.wish == "attack":
         return (
             "A guess whether somebody is in the table is right no more often than "
-            f"{percent(_given(wishes.attack))}"
+            f"{format_percent(_check_wish(wishes.attack))}"
         )
     if choice.wish == "exact_count":
         return (
-            f"A noisy count is {_off(setting.tolerance)} no more often than "
-            f"{percent(_given(wishes.exact_count))}"
+            f"A noisy count is {_describe_tolerance(setting.tolerance)} no more often than "
+            f"{format_percent(_check_wish(wishes.exact_count))}"
         )
     if choice.wish == "budget":
-        return f"The price of taking part is together no more than {number(_given(wishes.budget))}"
+        return f"The price of taking part is together no more than {format_number(_check_wish(wishes.budget))}"
     if choice.wish == "margin":
         return (
-            f"At least {percent(probability('confidence', setting.confidence))} of counts are off "
+            f"At least {format_percent(check_probability('confidence', setting.confidence))} of counts are off "
             f"by {wishes.margin:,} rows or fewer"
         )
-    return f"The noise takes no more than {number(_given(wishes.ratio))} times the rows"
+    return f"The noise takes no more than {format_number(_check_wish(wishes.ratio))} times the rows"
 
 
-def percent(value: float) -> str:
+def format_percent(value: float) -> str:
     """Three digits; near the ends it says on which side."""
     if math.isinf(value):
         return "no bound"
     if 0.9995 <= value < 1:
         return ">99.9%"
-    return f"{number(100 * value)}%"
+    return f"{format_number(100 * value)}%"
 
 
-def most(value: float) -> str:
+def format_share_up(value: float) -> str:
     """A share that is an upper bound: rounded up."""
-    return percent(_to_three_digits(value, ROUND_CEILING))
+    return format_percent(_round_to_three_digits(value, ROUND_CEILING))
 
 
-def least(value: float) -> str:
+def format_share_down(value: float) -> str:
     """A share that is a lower bound: rounded down."""
-    return percent(_to_three_digits(value, ROUND_FLOOR))
+    return format_percent(_round_to_three_digits(value, ROUND_FLOOR))
 
 
-def at_most(value: float) -> str:
+def format_number_up(value: float) -> str:
     """A number that is an upper bound: rounded up."""
-    return number(
-        _to_three_digits(value, ROUND_CEILING)
+    return format_number(
+        _round_to_three_digits(value, ROUND_CEILING)
         if value < 999.5 or math.isinf(value)
         else math.ceil(value)
     )
 
 
-def _to_three_digits(value: float, rounding: str) -> float:
+def _round_to_three_digits(value: float, rounding: str) -> float:
     if math.isinf(value) or value == 0:
         return value
     exact = Decimal(f"{value:.12g}")  # what floating point added is not rounded up
     return float(exact.quantize(Decimal(1).scaleb(exact.adjusted() - 2), rounding))
 
 
-def rounded(value: float) -> str:
+def format_whole_percent(value: float) -> str:
     """Whole percents, for what is not known better."""
     return f"{100 * value:.0f}%"
 
 
-def number(value: float) -> str:
+def format_number(value: float) -> str:
     """Three digits, or all of those before the point."""
     if math.isinf(value):
         return "no bound"
@@ -292,29 +301,30 @@ def number(value: float) -> str:
     return f"{value:,.0f}" if abs(value) < 1e15 else f"{value:.3g}"
 
 
-def safe(epsilon: float, bound: Literal["at most", "at least"]) -> str:
+def format_chosen_epsilon(epsilon: float, bound: Literal["at most", "at least"]) -> str:
     """A chosen epsilon with three digits, rounded to the side on which the wish is kept."""
     rounding = ROUND_FLOOR if bound == "at most" else ROUND_CEILING
     exact = Decimal(epsilon)
     return f"{float(exact.quantize(Decimal(1).scaleb(exact.adjusted() - 2), rounding)):g}"
 
 
-def short(value: Any) -> str:
+def format_epsilon(value: Any) -> str:
     """An epsilon as it is written."""
     return f"{float(value):.6g}"
 
 
-def _off(tolerance: int) -> str:
+def _describe_tolerance(tolerance: int) -> str:
     return "exactly right" if tolerance == 0 else f"off by {tolerance:,} or fewer"
 
 
-def _change(trial: Trial) -> str:
+def _describe_change(trial: Trial) -> str:
     share, level, power = (
-        percent(probability(name, getattr(trial, name))) for name in ("share", "level", "power")
+        format_percent(check_probability(name, getattr(trial, name)))
+        for name in ("share", "level", "power")
     )
-    points = number(100 * probability("difference", trial.difference))
+    points = format_number(100 * check_probability("difference", trial.difference))
     return f"a share of {share} changed by {points} points (level {level}, power {power})"
 
 
-def _given(value: Any) -> float:
-    return positive("wish", value)
+def _check_wish(value: Any) -> float:
+    return check_positive("wish", value)

@@ -15,7 +15,7 @@ import numpy as np
 
 from privet.cells import Cells
 from privet.errors import ParameterError, QuestionError
-from privet.federation.merge import checked_model, together
+from privet.federation.merge import check_model, unite_models
 from privet.model import Model
 from privet.privacy import PrivacyStatement
 from privet.schema import Attribute, Schema
@@ -29,28 +29,28 @@ def join(models: Sequence[Model]) -> Model:
     node that it could reach, and trees that cannot answer their first test leave the answer to the
     others. Cost, for one person: the sum of the models' epsilons.
     """
-    models = [checked_model(model) for model in models]
+    models = [check_model(model) for model in models]
     if len(models) < 2:
         raise ParameterError(f"join needs at least two models, got {len(models)}")
     statement = PrivacyStatement.together([model.privacy for model in models], "same")
-    schema = _all_attributes([model.schema for model in models])
-    return together(
+    schema = _union_attributes([model.schema for model in models])
+    return unite_models(
         models,
-        [[_moved(tree.cells, schema) for tree in model.trees] for model in models],
+        [[_move_cells(tree.cells, schema) for tree in model.trees] for model in models],
         statement,
         vertical=True,
     )
 
 
-def _all_attributes(schemas: Sequence[Schema]) -> Schema:
+def _union_attributes(schemas: Sequence[Schema]) -> Schema:
     """The attributes of all tables, in the order given."""
     first = schemas[0]
     found: dict[str, Attribute] = {}
     for schema in schemas:
         if (schema.target, schema.classes) != (first.target, first.classes):
             raise QuestionError(
-                f"the models predict different things: {first.target!r} ({_listed(first)}) and "
-                f"{schema.target!r} ({_listed(schema)}); "
+                f"the models predict different things: {first.target!r} ({_format_classes(first)}) and "
+                f"{schema.target!r} ({_format_classes(schema)}); "
                 "target and classes must be the same, in the same order"
             )
         for name, attribute in schema.attributes.items():
@@ -69,11 +69,11 @@ def _all_attributes(schemas: Sequence[Schema]) -> Schema:
     return replace(joined, from_data=any(schema.from_data for schema in schemas))
 
 
-def _listed(schema: Schema) -> str:
+def _format_classes(schema: Schema) -> str:
     return ", ".join(schema.label.labels[:5]) + (", ..." if schema.n_classes > 5 else "")
 
 
-def _moved(cells: Cells, schema: Schema) -> Cells:
+def _move_cells(cells: Cells, schema: Schema) -> Cells:
     """The same structure over a schema with more attributes."""
     place = np.array([*(schema.index(name) for name in cells.schema.names), -1])
     return replace(cells, schema=schema, attribute=place[cells.attribute])

@@ -13,7 +13,7 @@ from privet.leaves import Weighting
 from privet.model import Model
 from privet.privacy import People, PrivacyStatement
 from privet.tree import Tree
-from privet.trees.batches import PEOPLE, common_facts, merged
+from privet.trees.batches import PEOPLE, combine_facts, merge_batches
 
 
 def merge(models: Sequence[Model], people: People, weighting: Weighting = "by-noise") -> Model:
@@ -29,21 +29,21 @@ def merge(models: Sequence[Model], people: People, weighting: Weighting = "by-no
     (parallel composition), their sum if it is ``"may-overlap"`` (sequential composition).
     """
     PEOPLE.check("people", people)
-    models = [checked_model(model) for model in models]
+    models = [check_model(model) for model in models]
     if not models:
         raise ParameterError("there must be at least one model to merge")
     keeping = [model.evidence is not None for model in models]
     if all(keeping):
-        return merged(models, people, weighting)
+        return merge_batches(models, people, weighting)
     if any(keeping):
         raise QuestionError(
             "some of these models keep leaf vectors, which are added, and others do not, which "
             "vote; merge one kind only"
         )
-    return _union(models, people)
+    return _merge_as_union(models, people)
 
 
-def _union(models: Sequence[Model], people: People) -> Model:
+def _merge_as_union(models: Sequence[Model], people: People) -> Model:
     first = models[0]
     if any(model.schema.fingerprint != first.schema.fingerprint for model in models):
         raise QuestionError(
@@ -53,8 +53,8 @@ def _union(models: Sequence[Model], people: People) -> Model:
     if len(models) == 1:
         return first
     ordered = sorted(models, key=lambda model: min(leaf.id for leaf in model.privacy.leaves))
-    schema = common_facts([model.schema for model in ordered])
-    return together(
+    schema = combine_facts([model.schema for model in ordered])
+    return unite_models(
         ordered,
         [[replace(tree.cells, schema=schema) for tree in model.trees] for model in ordered],
         statement,
@@ -62,7 +62,7 @@ def _union(models: Sequence[Model], people: People) -> Model:
     )
 
 
-def together(
+def unite_models(
     models: Sequence[Model],
     forests: Sequence[Sequence[Cells]],
     statement: PrivacyStatement,
@@ -81,7 +81,7 @@ def together(
             f"the models combine their trees in different ways ({', '.join(sorted(combines))}), "
             "which cannot be added up; train them with the same learner"
         )
-    voices = [_voices(model.privacy, vertical=vertical) for model in models]
+    voices = [_count_voices(model.privacy, vertical=vertical) for model in models]
     shares = (
         [one / sum(voices) for one in voices] if combines == {"scores"} else [1.0] * len(models)
     )
@@ -105,16 +105,16 @@ def together(
     )
 
 
-def _voices(statement: PrivacyStatement, *, vertical: bool) -> int:
+def _count_voices(statement: PrivacyStatement, *, vertical: bool) -> int:
     """How many were put together in this way before: what is put together step by step weighs as if
     it were at once.
     """
     if statement.parts and (statement.people == "same") == vertical:
-        return sum(_voices(part, vertical=vertical) for part in statement.parts)
+        return sum(_count_voices(part, vertical=vertical) for part in statement.parts)
     return 1
 
 
-def checked_model(model: Model) -> Model:
+def check_model(model: Model) -> Model:
     """A released model, also where a classifier that holds one is given."""
     released = getattr(model, "model_", model)
     if type(released) is not Model:

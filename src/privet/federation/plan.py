@@ -121,7 +121,7 @@ def _parse(data: bytes) -> Plan:
         type(shrink) in (int, float) and 0 <= shrink < 10**6,
         "shrink must be a number of at least 0",
     )
-    require(_plain_settings(settings), "settings must be an object of texts and numbers")
+    require(_is_plain_settings(settings), "settings must be an object of texts and numbers")
     require(
         isinstance(trees, list) and 1 <= len(trees) <= MAX_TREES,
         f"trees must be a list of 1 to {MAX_TREES}",
@@ -134,7 +134,7 @@ def _parse(data: bytes) -> Plan:
     return plan
 
 
-def _plain_settings(settings: Any) -> bool:
+def _is_plain_settings(settings: Any) -> bool:
     return (
         isinstance(settings, Mapping)
         and len(settings) <= 20

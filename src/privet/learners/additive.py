@@ -56,16 +56,16 @@ class AdditiveClassifier(PrivateClassifier):
 
     def _grow(self, curator: AnyCurator, spending: Spending) -> Growth:
         schema = curator.schema
-        damping = chosen_damping(self.damping, len(schema.names))
+        damping = choose_damping(self.damping, len(schema.names))
         question = Question.level(Cells.everything(schema), schema.names)
         answer = curator.ask(Count(question), **{spending.unit: spending.take(Fraction(1))})
-        spending.paid("values by class of every attribute", answer.row_cost)
+        spending.record_charge("values by class of every attribute", answer.row_cost)
         return Growth(
             tuple(log_odds_trees(schema, answer, damping)), "scores", {"damping": damping}, 0.0
         )
 
 
-def chosen_damping(asked: float | None, n_attributes: int) -> float:
+def choose_damping(asked: float | None, n_attributes: int) -> float:
     """The damping that was asked for, or 1 for few attributes and less for many: they repeat one
     another more often.
     """

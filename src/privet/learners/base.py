@@ -86,7 +86,7 @@ class PrivateClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         """
         self._check_parameters()
         self._refuse_weights(sample_weight)
-        schema, X, y = self._checked(X, y)  # noqa: N806
+        schema, X, y = self._check_table(X, y)  # noqa: N806
         self._fit_from(self._own_curator(schema, X, y))
         return self
 
@@ -249,7 +249,7 @@ class PrivateClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         """Raise unless every declared parameter is what it may be."""
         check_parameters(type(self).__name__, self._parameters, self.get_params(deep=False))
 
-    def _checked(self, X: Any, y: Any) -> tuple[Schema, Any, Any]:  # noqa: N803
+    def _check_table(self, X: Any, y: Any) -> tuple[Schema, Any, Any]:  # noqa: N803
         """The schema, and the table that goes with it."""
         if isinstance(self.schema, Schema):
             self._positional = False
@@ -274,7 +274,7 @@ class PrivateClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
             )
         raise SchemaError(f'schema must be a Schema, "from-data" or None, got {self.schema!r}')
 
-    def _known_columns(self, X: Any, y: Any) -> tuple[Any, Any]:  # noqa: N803
+    def _align_columns(self, X: Any, y: Any) -> tuple[Any, Any]:  # noqa: N803
         """More rows of the columns that the first ones had."""
         if y is None:
             raise ValueError(
@@ -293,12 +293,12 @@ class PrivateClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         return tags
 
 
-def rows_of(curator: AnyCurator, spending: Spending) -> float:
+def measure_rows(curator: AnyCurator, spending: Spending) -> float:
     """The number of rows: declared public, or paid for and noisy."""
     if curator.schema.n_rows is not None:
         return curator.schema.n_rows
     answer = curator.size(**{spending.unit: spending.take(SIZE_SHARE)})
-    spending.paid("number of rows", answer.row_cost)
+    spending.record_charge("number of rows", answer.row_cost)
     return max(float(answer.tables[0][0]), 1.0)
 
 

@@ -7,11 +7,11 @@ from typing import ClassVar
 from privet.budget import Number
 from privet.curator import AnyCurator
 from privet.curator.spending import Spending
-from privet.learners.base import Growth, PrivateClassifier, rows_of
+from privet.learners.base import Growth, PrivateClassifier, measure_rows
 from privet.learners.recipe import recipe_for
 from privet.schema import Schema
 from privet.trees.additive import add_terms
-from privet.trees.gibbs import calibrated, draw_boosted
+from privet.trees.gibbs import calibrate_tree, draw_boosted
 
 
 class PrivetClassifier(PrivateClassifier):
@@ -49,7 +49,7 @@ class PrivetClassifier(PrivateClassifier):
 
     def _grow(self, curator: AnyCurator, spending: Spending) -> Growth:
         recipe = recipe_for(
-            curator.schema, rows_of(curator, spending), spending.left, spending.unit
+            curator.schema, measure_rows(curator, spending), spending.left, spending.unit
         )
         refine = spending.take(recipe.additive)
         calibrate = spending.take(recipe.calibration)
@@ -58,7 +58,7 @@ class PrivetClassifier(PrivateClassifier):
         )
         spending.charges += charges
         if recipe.calibration:
-            trees[0], charge = calibrated(curator, trees[0], calibrate, spending.unit)
+            trees[0], charge = calibrate_tree(curator, trees[0], calibrate, spending.unit)
             spending.charges.append(charge)
         if recipe.additive:
             terms, charges = add_terms(curator, trees, refine, spending.unit)

@@ -11,15 +11,15 @@ from privet.checks import IntegerIn, NameIn, ParameterCheck
 from privet.curator import AnyCurator
 from privet.curator.spending import Spending
 from privet.errors import ParameterError
-from privet.learners.base import Growth, PrivateClassifier, rows_of
-from privet.learners.greedy_tree import GREEDY, chosen_depth
+from privet.learners.base import Growth, PrivateClassifier, measure_rows
+from privet.learners.greedy_tree import GREEDY, choose_depth
 from privet.mechanisms.criteria import criterion_named
 from privet.model import Combine
 from privet.model.shrink import STRENGTH
 from privet.plan import COMBINES
 from privet.schema import Schema
 from privet.trees.greedy import Grown, grow_greedy
-from privet.trees.schedule import Schedule, shares
+from privet.trees.schedule import Schedule, split_epsilon
 from privet.typed import Splits
 
 
@@ -90,28 +90,28 @@ class ForestClassifier(PrivateClassifier):
 
     def _grow(self, curator: AnyCurator, spending: Spending) -> Growth:
         criterion_named(self.criterion, curator.schema.n_rows)  # before anything is paid for
-        n_rows = rows_of(curator, spending) if self.max_depth == "auto" else 0.0
+        n_rows = measure_rows(curator, spending) if self.max_depth == "auto" else 0.0
         # Either way a tree has a fraction of n epsilon to work with.
-        depth = chosen_depth(
+        depth = choose_depth(
             self.max_depth, curator.schema, n_rows / self.n_trees, spending.to_share
         )
         grown = (
-            self._by_people(curator, spending, depth)
+            self._grow_by_people(curator, spending, depth)
             if self.divide == "people"
-            else self._by_budget(curator, spending, depth)
+            else self._grow_by_budget(curator, spending, depth)
         )
         trees = tuple(tree.shrunk(self.shrink) for tree in grown)
         return Growth(trees, self.combine, {"max_depth": depth}, grown[0].deviation)
 
-    def _by_budget(self, curator: AnyCurator, spending: Spending, depth: int) -> list[Grown]:
+    def _grow_by_budget(self, curator: AnyCurator, spending: Spending, depth: int) -> list[Grown]:
         each = None if spending.left is None else spending.left / self.n_trees
         grown = [self._tree(curator, each, depth) for _ in range(self.n_trees)]
         for number, tree in enumerate(grown, start=1):
             for charge in tree.charges:
-                spending.paid(f"tree {number}: {charge.what}", charge.cost)
+                spending.record_charge(f"tree {number}: {charge.what}", charge.cost)
         return grown
 
-    def _by_people(self, curator: AnyCurator, spending: Spending, depth: int) -> list[Grown]:
+    def _grow_by_people(self, curator: AnyCurator, spending: Spending, depth: int) -> list[Grown]:
         if spending.left is None:
             raise ParameterError(
                 "divide='people' needs a finite epsilon; without noise, let the trees see "
@@ -119,11 +119,11 @@ class ForestClassifier(PrivateClassifier):
             )
         epsilon = spending.take(Fraction(1))
         parts = curator.split_people(self.n_trees, epsilon)
-        spending.paid(f"{self.n_trees} trees, each of its own people", Cost.pure(epsilon))
+        spending.record_charge(f"{self.n_trees} trees, each of its own people", Cost.pure(epsilon))
         return [self._tree(part, Fraction(epsilon), depth) for part in parts]
 
     def _tree(self, curator: AnyCurator, epsilon: Fraction | None, depth: int) -> Grown:
-        plan = shares(self.schedule, epsilon, depth)
+        plan = split_epsilon(self.schedule, epsilon, depth)
         return grow_greedy(
             curator, self.criterion, plan, splits=self.splits, min_rows=self.min_rows
         )

@@ -10,16 +10,16 @@ from privet.budget import Number
 from privet.checks import IntegerIn, ParameterCheck
 from privet.curator import AnyCurator
 from privet.curator.spending import Spending
-from privet.learners.base import Growth, PrivateClassifier, rows_of
+from privet.learners.base import Growth, PrivateClassifier, measure_rows
 from privet.learners.recipe import recipe_for
 from privet.schema import Schema
-from privet.space import MAX_DEPTH
-from privet.trees.gibbs import calibrated, draw_boosted
+from privet.space import MAX_SPACE_DEPTH
+from privet.trees.gibbs import calibrate_tree, draw_boosted
 
 #: Each round weighs the rows by all trees before.
 MAX_ROUNDS = 1000
 
-_DEPTH = IntegerIn(0, MAX_DEPTH, also=("auto",))
+_DEPTH = IntegerIn(0, MAX_SPACE_DEPTH, also=("auto",))
 
 
 class GibbsTreeClassifier(PrivateClassifier):
@@ -56,7 +56,7 @@ class GibbsTreeClassifier(PrivateClassifier):
 
     def _grow(self, curator: AnyCurator, spending: Spending) -> Growth:
         depth = None if self.max_depth == "auto" else int(self.max_depth)
-        n_rows = rows_of(curator, spending) if depth is None else 0.0
+        n_rows = measure_rows(curator, spending) if depth is None else 0.0
         recipe = recipe_for(
             curator.schema, n_rows, spending.left, rounds=1, depth=depth, additive=False
         )
@@ -66,7 +66,7 @@ class GibbsTreeClassifier(PrivateClassifier):
         )
         spending.charges += charges
         if recipe.calibration:
-            tree, charge = calibrated(curator, tree, calibrate)
+            tree, charge = calibrate_tree(curator, tree, calibrate)
             spending.charges.append(charge)
         return Growth(
             (tree,),
@@ -118,7 +118,7 @@ class GibbsBoostClassifier(PrivateClassifier):
     def _grow(self, curator: AnyCurator, spending: Spending) -> Growth:
         depth = None if self.max_depth == "auto" else int(self.max_depth)
         asked = None if self.rounds == "auto" else int(self.rounds)
-        n_rows = rows_of(curator, spending) if depth is None or asked is None else 0.0
+        n_rows = measure_rows(curator, spending) if depth is None or asked is None else 0.0
         recipe = recipe_for(
             curator.schema,
             n_rows,

@@ -11,12 +11,12 @@ from privet.budget import Number
 from privet.checks import IntegerIn, NameIn, ParameterCheck, RealIn
 from privet.curator import AnyCurator
 from privet.curator.spending import Spending
-from privet.learners.base import Growth, PrivateClassifier, rows_of
+from privet.learners.base import Growth, PrivateClassifier, measure_rows
 from privet.mechanisms.criteria import CRITERIA, criterion_named
 from privet.model.shrink import STRENGTH
 from privet.schema import Schema
 from privet.trees.greedy import grow_greedy
-from privet.trees.schedule import Schedule, shares
+from privet.trees.schedule import Schedule, split_epsilon
 from privet.typed import Splits
 
 LARGEST_DEPTH = 12
@@ -32,7 +32,7 @@ GREEDY: Mapping[str, ParameterCheck] = {
 }
 
 
-def chosen_depth(
+def choose_depth(
     asked: int | Literal["auto"], schema: Schema, n_rows: float, epsilon: Fraction | None
 ) -> int:
     """The depth that was asked for, or by a public rule: one level more for each doubling of n
@@ -103,9 +103,9 @@ class GreedyTreeClassifier(PrivateClassifier):
 
     def _grow(self, curator: AnyCurator, spending: Spending) -> Growth:
         criterion_named(self.criterion, curator.schema.n_rows)  # before anything is paid for
-        n_rows = rows_of(curator, spending) if self.max_depth == "auto" else 0.0
-        depth = chosen_depth(self.max_depth, curator.schema, n_rows, spending.to_share)
-        plan = shares(self.schedule, spending.left, depth)
+        n_rows = measure_rows(curator, spending) if self.max_depth == "auto" else 0.0
+        depth = choose_depth(self.max_depth, curator.schema, n_rows, spending.to_share)
+        plan = split_epsilon(self.schedule, spending.left, depth)
         grown = grow_greedy(
             curator, self.criterion, plan, splits=self.splits, min_rows=self.min_rows
         )

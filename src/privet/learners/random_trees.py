@@ -11,7 +11,7 @@ from privet.checks import IntegerIn, NameIn, ParameterCheck, RealIn
 from privet.curator import AnyCurator
 from privet.curator.spending import Spending
 from privet.errors import ParameterError
-from privet.learners.base import Growth, PrivateClassifier, rows_of
+from privet.learners.base import Growth, PrivateClassifier, measure_rows
 from privet.leaves import MAX_SHRINK
 from privet.model import Combine
 from privet.model.from_leaves import trees_from
@@ -20,9 +20,9 @@ from privet.plan import COMBINES
 from privet.privacy import People
 from privet.schema import Schema
 from privet.tree import MAX_HEIGHT
-from privet.trees.batches import PEOPLE, counted_leaves, updated, warn_if_worn
+from privet.trees.batches import PEOPLE, add_batch, count_leaves, warn_if_worn
 from privet.trees.random import draw_forest, height_for
-from privet.trees.weighing import weighed
+from privet.trees.weighing import weigh_batches
 
 
 class RandomTreesClassifier(PrivateClassifier):
@@ -108,7 +108,7 @@ class RandomTreesClassifier(PrivateClassifier):
         else:
             self._refuse_weights(sample_weight)
             if getattr(self, "_positional", False):
-                X, y = self._known_columns(X, y)  # noqa: N806
+                X, y = self._align_columns(X, y)  # noqa: N806
             schema = self.schema if isinstance(self.schema, Schema) else self.model_.schema
             if self.privacy_.person and schema.person is None:
                 raise ParameterError(
@@ -132,18 +132,18 @@ class RandomTreesClassifier(PrivateClassifier):
         return self
 
     def _add(self, curator: AnyCurator) -> None:
-        self._adopt(updated(self.model_, curator, self.epsilon, self.people))
+        self._adopt(add_batch(self.model_, curator, self.epsilon, self.people))
         warn_if_worn(self.model_)
 
     def _grow(self, curator: AnyCurator, spending: Spending) -> Growth:
         if self.height == "auto":
-            height = height_for(curator.schema, rows_of(curator, spending))
+            height = height_for(curator.schema, measure_rows(curator, spending))
         else:
             height = int(self.height)
         forest = draw_forest(curator.schema, self.n_trees, height, curator.bits)
-        batch, cost = counted_leaves(curator, forest, spending.take(Fraction(1)))
-        spending.paid(f"leaf counts of {self.n_trees} trees", cost)
-        evidence = weighed([batch], self.shrink)
+        batch, cost = count_leaves(curator, forest, spending.take(Fraction(1)))
+        spending.record_charge(f"leaf counts of {self.n_trees} trees", cost)
+        evidence = weigh_batches([batch], self.shrink)
         return Growth(
             trees_from(forest, evidence),
             self.combine,

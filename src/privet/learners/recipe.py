@@ -14,7 +14,7 @@ from typing import Any
 from privet.budget import Unit
 from privet.cells import Split
 from privet.schema import Numeric, Schema
-from privet.space import MAX_DEPTH, TreeSpace, all_splits, coarse_splits, widest
+from privet.space import MAX_SPACE_DEPTH, TreeSpace, all_splits, coarse_splits, find_widest_split
 
 ListSplits = Callable[[Schema], list[Split]]
 
@@ -106,11 +106,11 @@ def recipe_for(
         trees = spent * float(1 - terms)
         return n_rows * (trees if unit == "epsilon" else math.sqrt(8 * trees * draws))
 
-    number = rounds or _rounds(
+    number = rounds or _choose_rounds(
         evidence_of, schema.n_classes, small=small, covered=points <= 2 * n_rows
     )
     evidence = evidence_of(number)
-    candidates, last = _candidates(schema, n_rows, evidence / number, number, small=small)
+    candidates, last = _list_candidates(schema, n_rows, evidence / number, number, small=small)
     if depth is not None:
         candidates = [(depth, all_splits), (depth, coarse_splits)]
     # Small trees of many children, or deep ones of few: the prior of a split follows.
@@ -128,10 +128,10 @@ def recipe_for(
         *([f"rows times epsilon is about {evidence:.3g}"] if n_rows else []),
         f"{'few' if points <= 32 * n_rows else 'many'} points in the domain ({Decimal(points):.2g})",  # noqa: E501
         f"so {number} {'draw' if number == 1 else 'draws'} of depth {space.depth} at most",
-        _percent(terms, unit, "for additive terms") if terms else without,
+        _describe_share(terms, unit, "for additive terms") if terms else without,
         *(
             [
-                _percent(calibrate, unit, "for probabilities")
+                _describe_share(calibrate, unit, "for probabilities")
                 if calibrate
                 else "too few rows for probabilities"
             ]
@@ -150,7 +150,7 @@ def strength_of(rounds: int) -> float:
     )
 
 
-def _candidates(
+def _list_candidates(
     schema: Schema, n_rows: float, evidence: float, rounds: int, *, small: bool
 ) -> tuple[list[tuple[int, ListSplits]], ListSplits]:
     """Depths and splits above the last level, the most wanted first, and the splits of the last
@@ -163,7 +163,9 @@ def _candidates(
         wanted = max(
             1,
             min(
-                math.floor(math.log(max(evidence / 2.5, 1.0)) / math.log(values)), k - 1, MAX_DEPTH
+                math.floor(math.log(max(evidence / 2.5, 1.0)) / math.log(values)),
+                k - 1,
+                MAX_SPACE_DEPTH,
             ),
         )
         inner, last = coarse_splits, coarse_splits
@@ -198,8 +200,8 @@ def _first_that_fits(
         space = TreeSpace(
             schema,
             depth,
-            _narrow(schema, inner(schema)),
-            _narrow(schema, last(schema)),
+            _drop_wide_splits(schema, inner(schema)),
+            _drop_wide_splits(schema, last(schema)),
             split=split,
         )
         tables = math.comb(len(schema.sizes), depth)
@@ -211,7 +213,7 @@ def _first_that_fits(
     return space
 
 
-def _rounds(
+def _choose_rounds(
     evidence_of: Callable[[int], float], n_classes: int, *, small: bool, covered: bool
 ) -> int:
     """How many trees share the evidence; labels out of more classes need more of it each.
@@ -249,10 +251,10 @@ def _additive_share(schema: Schema, n_rows: float, amount: float, unit: Unit) ->
     return Fraction(max(15, round(100 * needed)), 100) if needed <= 0.5 else Fraction(0)
 
 
-def _narrow(schema: Schema, splits: list[Split]) -> list[Split]:
+def _drop_wide_splits(schema: Schema, splits: list[Split]) -> list[Split]:
     """Without splits that have too many children."""
-    return [one for one in splits if one.n_children <= widest(schema.n_classes)]
+    return [one for one in splits if one.n_children <= find_widest_split(schema.n_classes)]
 
 
-def _percent(share: Fraction, unit: Unit, what: str) -> str:
+def _describe_share(share: Fraction, unit: Unit, what: str) -> str:
     return f"{float(share):.0%} of {unit} {what}"

@@ -9,7 +9,7 @@ from typing import Any
 
 from sklearn.base import clone
 
-from privet.budget import Number, exact_epsilon
+from privet.budget import Number, parse_epsilon
 from privet.curator import AnyCurator
 from privet.curator.spending import Spending
 from privet.errors import ParameterError
@@ -34,7 +34,7 @@ def tune(candidates: Sequence[PrivateClassifier], curator: AnyCurator, epsilon: 
         raise ParameterError("tune needs a list of at least one of this package's classifiers")
     for candidate in candidates:  # before any of them is paid for
         candidate._check_parameters()
-    amount = exact_epsilon("epsilon", epsilon)
+    amount = parse_epsilon("epsilon", epsilon)
     each = amount * (1 - CHOICE_SHARE) / len(candidates)
     if any(candidate.random_state is not None for candidate in candidates):
         raise ParameterError(
@@ -49,8 +49,8 @@ def tune(candidates: Sequence[PrivateClassifier], curator: AnyCurator, epsilon: 
         index, choice = asked.choose_model(models, amount * CHOICE_SHARE)
         for number, candidate in enumerate(fitted, start=1):
             for charge in candidate.privacy_.charges:
-                spending.paid(f"candidate {number}: {charge.what}", charge.cost)
-        spending.paid(f"choice among {len(fitted)} candidates", choice.row_cost)
+                spending.record_charge(f"candidate {number}: {charge.what}", charge.cost)
+        spending.record_charge(f"choice among {len(fitted)} candidates", choice.row_cost)
         best = fitted[index]
         statement = spending.statement(id=models[index].privacy.id)
         best._adopt(replace(models[index], privacy=statement))

@@ -7,7 +7,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from privet.budget import Cost, written_fraction
+from privet.budget import Cost, parse_fraction
 from privet.ledger.journal import Entry
 from privet.typed import Json
 
@@ -20,8 +20,8 @@ def cost_to(cost: Cost) -> Json:
 def cost_from(data: Mapping[str, Any]) -> Cost:
     """A cost."""
     return Cost(
-        None if data["epsilon"] is None else written_fraction(data["epsilon"]),
-        written_fraction(data["rho"]),
+        None if data["epsilon"] is None else parse_fraction(data["epsilon"]),
+        parse_fraction(data["rho"]),
     )
 
 

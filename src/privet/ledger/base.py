@@ -215,7 +215,7 @@ def left(ledger: Ledger, dataset: str, analyst: str) -> Fraction:
     """What this analyst can still spend or reserve, in the unit of the data set's cap."""
     cap = ledger.cap(dataset)
     if cap is None:
-        raise no_budget(dataset)
+        raise no_budget_error(dataset)
     amounts = [cap.amount - ledger.committed(dataset)]
     own = ledger.cap(dataset, analyst)
     if own is not None:
@@ -223,7 +223,7 @@ def left(ledger: Ledger, dataset: str, analyst: str) -> Fraction:
     return max(min(amounts), Fraction(0))
 
 
-def no_budget(dataset: str) -> LedgerError:
+def no_budget_error(dataset: str) -> LedgerError:
     """The error for a data set without a cap."""
     return LedgerError(f"the ledger has no budget for data set {dataset!r}; set one first")
 
@@ -245,7 +245,7 @@ def amount_in(cost: Cost, unit: Unit, dataset: str) -> Fraction:
     return amount
 
 
-def fitted(
+def fit_charge(
     cap: Budget | None,
     spent: Cost,
     cost: Cost,
@@ -260,7 +260,7 @@ def fitted(
     check_cost(cost)
     if cap is None:
         if analyst is None:
-            raise no_budget(dataset)
+            raise no_budget_error(dataset)
         return add(spent, cost)
     check_fit(cap, spent, amount_in(cost, cap.unit, dataset), dataset, analyst, held)
     return add(spent, cost)
@@ -270,7 +270,7 @@ def check_fit(
     cap: Budget, spent: Cost, amount: Fraction, dataset: str, analyst: str | None, held: Fraction
 ) -> None:
     """Raise unless an amount fits into a cap, next to what was spent and is held."""
-    left_over = remaining(cap, spent, held)
+    left_over = compute_remaining(cap, spent, held)
     if amount > left_over:
         account = (
             f"data set {dataset!r}"
@@ -298,27 +298,27 @@ def add(spent: Cost, cost: Cost) -> Cost:
     return Cost(None if total.epsilon is None else tidy(total.epsilon), tidy(total.rho))
 
 
-def remaining(cap: Budget, spent: Cost, held: Fraction = Fraction(0)) -> Fraction:
+def compute_remaining(cap: Budget, spent: Cost, held: Fraction = Fraction(0)) -> Fraction:
     """What a cap leaves, next to what was spent and is held."""
     used = spent.amount(cap.unit)
     return Fraction(0) if used is None else max(cap.amount - used - held, Fraction(0))
 
 
-def same_request(entry: Entry, request: str) -> Entry:
+def require_same_request(entry: Entry, request: str) -> Entry:
     """The entry that a key was charged with, if it was for the same request."""
     if entry.request != request:
-        raise key_reused(entry)
+        raise key_reused_error(entry)
     return entry
 
 
-def same_charge(line: JournalEntry, request: str) -> Entry:
+def require_same_charge(line: JournalEntry, request: str) -> Entry:
     """The entry of the line that has a key, if it is a charge for the same request."""
     if line.kind != "charge":
-        raise key_reused(line)
-    return same_request(line.entry, request)
+        raise key_reused_error(line)
+    return require_same_request(line.entry, request)
 
 
-def key_reused(line: JournalEntry | Entry) -> KeyReused:
+def key_reused_error(line: JournalEntry | Entry) -> KeyReused:
     """The error for a key that another line has."""
     return KeyReused(
         f"the key {line.key!r} belongs to another request (line {line.number} of the ledger); use "

@@ -21,7 +21,7 @@ from dataclasses import astuple, dataclass, field, replace
 from datetime import UTC, datetime
 from typing import Any
 
-from privet.budget import Budget, Cost, written_fraction
+from privet.budget import Budget, Cost, parse_fraction
 from privet.errors import ParameterError
 
 
@@ -88,13 +88,13 @@ class JournalEntry:
     @property
     def particulars(self) -> dict[str, Any]:
         """``more`` as an object; a ValueError where it is none."""
-        return read_more(self.more)
+        return parse_particulars(self.more)
 
     @property
     def entry(self) -> Entry:
         """As a charge."""
         cost = Cost(
-            written_fraction(self.epsilon) if self.epsilon else None, written_fraction(self.rho)
+            parse_fraction(self.epsilon) if self.epsilon else None, parse_fraction(self.rho)
         )
         return Entry(
             self.number,
@@ -113,9 +113,9 @@ class JournalEntry:
     def budget(self) -> Budget:
         """As a cap, or as the amount of a reservation."""
         return (
-            Budget(written_fraction(self.epsilon))
+            Budget(parse_fraction(self.epsilon))
             if self.epsilon
-            else Budget(rho=written_fraction(self.rho))
+            else Budget(rho=parse_fraction(self.rho))
         )
 
 
@@ -177,15 +177,15 @@ def charge_line(
     line = JournalEntry(
         number, time or now(), "charge", dataset, analyst, what, *amounts, key, request, "", more
     )
-    return _chained(before, line)
+    return _chain_line(before, line)
 
 
 def cap_line(
     before: str, number: int, dataset: str, analyst: str | None, budget: Budget
 ) -> JournalEntry:
     """The next line, for a cap."""
-    what, amounts = f"cap: {budget}", _amounts(budget)
-    return _chained(
+    what, amounts = f"cap: {budget}", _format_budget(budget)
+    return _chain_line(
         before,
         JournalEntry(number, now(), "cap", dataset, analyst or "", what, *amounts, "", "", ""),
     )
@@ -203,11 +203,11 @@ def reserve_line(
     more: str,
 ) -> JournalEntry:
     """The next line, for a reservation."""
-    amounts = _amounts(budget)
+    amounts = _format_budget(budget)
     line = JournalEntry(
         number, now(), "reserve", dataset, analyst, what, *amounts, key, request, "", more
     )
-    return _chained(before, line)
+    return _chain_line(before, line)
 
 
 def close_line(
@@ -216,21 +216,21 @@ def close_line(
     """The next line, for the end of a reservation. It has no key: that of the reservation stays
     taken.
     """
-    return _chained(
+    return _chain_line(
         before,
         JournalEntry(number, now(), "close", dataset, analyst, what, "", "", "", "", "", more),
     )
 
 
-def _amounts(budget: Budget) -> tuple[str, str]:
+def _format_budget(budget: Budget) -> tuple[str, str]:
     return (str(budget.amount), "") if budget.unit == "epsilon" else ("", str(budget.amount))
 
 
-def _chained(before: str, line: JournalEntry) -> JournalEntry:
+def _chain_line(before: str, line: JournalEntry) -> JournalEntry:
     return replace(line, hash=line.hashed(before))
 
 
-def written_more(particulars: Mapping[str, Any]) -> str:
+def format_particulars(particulars: Mapping[str, Any]) -> str:
     """Return what else is known of a line as canonical JSON: sorted, without spaces; empty for
     nothing.
     """
@@ -239,7 +239,7 @@ def written_more(particulars: Mapping[str, Any]) -> str:
     return json.dumps(particulars, sort_keys=True, separators=(",", ":"), ensure_ascii=False)
 
 
-def read_more(more: str) -> dict[str, Any]:
+def parse_particulars(more: str) -> dict[str, Any]:
     """The particulars of a line; a ValueError for text that :func:`written_more` never writes."""
     if more == "":
         return {}
@@ -247,7 +247,7 @@ def read_more(more: str) -> dict[str, Any]:
         particulars = json.loads(more)
     except RecursionError:  # in a damaged file anything may stand there
         raise ValueError("these are no particulars of a line") from None
-    if not isinstance(particulars, dict) or written_more(particulars) != more:
+    if not isinstance(particulars, dict) or format_particulars(particulars) != more:
         raise ValueError("these are no particulars of a line")
     return particulars
 
@@ -260,7 +260,7 @@ def charge_particulars(particulars: Mapping[str, Any]) -> tuple[int, str]:
     return reservation, asked
 
 
-def written(cost: Cost) -> tuple[str | None, str]:
+def format_cost(cost: Cost) -> tuple[str | None, str]:
     """A total as it is stored."""
     return None if cost.epsilon is None else str(cost.epsilon), str(cost.rho)
 
@@ -275,7 +275,7 @@ def now() -> str:
     return datetime.now(UTC).isoformat(timespec="milliseconds")
 
 
-def later(latest: str) -> str:
+def current_or_latest_time(latest: str) -> str:
     """The time by which reservations expire: the clock's, but never before the ledger's latest."""
     return max(now(), latest)
 

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from fractions import Fraction
 
 from privet.budget import NOTHING, Budget, Cost
-from privet.ledger.base import check_cap, check_cost, fitted, same_charge
+from privet.ledger.base import check_cap, check_cost, fit_charge, require_same_charge
 from privet.ledger.journal import (
     Books,
     Entry,
@@ -15,26 +15,26 @@ from privet.ledger.journal import (
     cap_line,
     charge_line,
     close_line,
-    later,
+    current_or_latest_time,
+    format_cost,
     new_identity,
     reserve_line,
-    written,
 )
 from privet.ledger.reservations import (
     Reservation,
     State,
     Wanted,
-    charge_more,
     check_asked,
     check_charge,
     check_close,
+    check_stated_facts,
     check_why,
-    closing,
     committed_by,
+    describe_closing,
     facts_in,
+    format_charge_particulars,
     held_by,
     is_idle,
-    stated_facts,
 )
 
 
@@ -89,11 +89,11 @@ class MemoryLedger:
     ) -> Entry:
         check_cost(cost)
         check_asked(asked)
-        stated = stated_facts(neighbours, rows_per_person)
+        stated = check_stated_facts(neighbours, rows_per_person)
         self.expire()
         with self._lock:
             if key and (analyst, key) in self._keys:
-                return same_charge(self._keys[analyst, key], request)
+                return require_same_charge(self._keys[analyst, key], request)
             within = None
             if reservation:
                 there = self.reservation(analyst, reservation)
@@ -101,15 +101,17 @@ class MemoryLedger:
                 within = check_charge(there, reservation, dataset, analyst, cost, facts)
             totals = {}
             for who in (None, analyst):
-                held = Fraction(0) if within else held_by(self._open_ones(dataset), who)
+                held = (
+                    Fraction(0) if within else held_by(self._list_open_reservations(dataset), who)
+                )
                 cap, spent = self._caps.get((dataset, who)), self.spent(dataset, who)
-                totals[who] = fitted(cap, spent, cost, dataset, who, held)
-            more = charge_more(asked, stated, self._facts.get(dataset), within)
+                totals[who] = fit_charge(cap, spent, cost, dataset, who, held)
+            more = format_charge_particulars(asked, stated, self._facts.get(dataset), within)
             line = charge_line(*self._head(), dataset, analyst, what, cost, key, request, more=more)
             self._append(line)
             self._spent.update({(dataset, who): total for who, total in totals.items()})
             if within:
-                self._reservations[within.number] = within.charged_with(cost, self._latest)
+                self._reservations[within.number] = within.after_charge(cost, self._latest)
         return line.entry
 
     def charged(self, analyst: str, key: str) -> Entry | None:
@@ -141,7 +143,7 @@ class MemoryLedger:
             wanted.check_room(
                 {one: self._caps.get((dataset, one)) for one in who},
                 {one: self.spent(dataset, one) for one in who},
-                self._open_ones(dataset),
+                self._list_open_reservations(dataset),
             )
             line = reserve_line(
                 *self._head(), dataset, analyst, what, budget, key, request, wanted.more
@@ -175,19 +177,19 @@ class MemoryLedger:
 
     def expire(self) -> list[Reservation]:
         with self._lock:
-            latest = later(self._latest)
+            latest = current_or_latest_time(self._latest)
             idle = [one for one in self._reservations.values() if is_idle(one, latest)]
             return [self._close(one, "expired") for one in idle]
 
     def _close(self, reservation: Reservation, why: State, model: str = "") -> Reservation:
-        line = close_line(*self._head(), *closing(reservation, why, model))
+        line = close_line(*self._head(), *describe_closing(reservation, why, model))
         self._append(line)
-        closed = self._reservations[reservation.number] = reservation.closed_by(line)
+        closed = self._reservations[reservation.number] = reservation.after_closing(line)
         return closed
 
     def committed(self, dataset: str, analyst: str | None = None) -> Fraction:
         with self._lock:
-            held = held_by(self._open_ones(dataset), analyst)
+            held = held_by(self._list_open_reservations(dataset), analyst)
             cap, spent = self._caps.get((dataset, None)), self.spent(dataset, analyst)
             return committed_by(cap, spent, held, dataset)
 
@@ -237,13 +239,13 @@ class MemoryLedger:
                 for (dataset, analyst), cap in self._caps.items()
             }
             spent = {
-                (dataset, analyst or ""): written(cost)
+                (dataset, analyst or ""): format_cost(cost)
                 for (dataset, analyst), cost in self._spent.items()
             }
             rows = {number: one.row for number, one in self._reservations.items()}
             return Books(list(self._lines), caps, spent, rows, dict(self._facts))
 
-    def _open_ones(self, dataset: str) -> list[Reservation]:
+    def _list_open_reservations(self, dataset: str) -> list[Reservation]:
         return self.reservations(dataset, open_only=True)
 
     def _append(self, line: JournalEntry) -> None:

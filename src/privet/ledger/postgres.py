@@ -26,7 +26,7 @@ from privet.errors import (
     PrivetError,
     ReservationClosed,
 )
-from privet.ledger.base import check_cap, check_name, no_budget
+from privet.ledger.base import check_cap, check_name, no_budget_error
 from privet.ledger.journal import (
     Books,
     Entry,
@@ -34,7 +34,7 @@ from privet.ledger.journal import (
     cap_line,
     close_line,
     new_identity,
-    read_more,
+    parse_particulars,
     reserve_line,
 )
 from privet.ledger.reservations import (
@@ -42,10 +42,10 @@ from privet.ledger.reservations import (
     Wanted,
     check_asked,
     check_close,
+    check_stated_facts,
     check_why,
-    closing,
     committed_by,
-    stated_facts,
+    describe_closing,
 )
 
 if TYPE_CHECKING:
@@ -61,7 +61,7 @@ _COLUMNS: LiteralString = (
 )
 _STATE: LiteralString = "unit, reserved, charged, touched, state, closed"
 _POOL_SIZE = 8
-_PATIENCE = 10  # seconds, for a lock or a connection
+_TIMEOUT_SECONDS = 10  # seconds, for a lock or a connection
 
 
 class PostgresLedger:
@@ -78,27 +78,27 @@ class PostgresLedger:
     """
 
     def __init__(self, url: str) -> None:
-        self.url, self.name = url, _named(url)
+        self.url, self.name = url, _name_server(url)
         self._lock = threading.Lock()
         self._pool: psycopg_pool.ConnectionPool[Any] | None = None
         self._process = 0
         with self._errors(), _connect(url) as connection:
             try:
                 with connection.transaction():
-                    self.identity: str = _opened(connection, self.name)
+                    self.identity: str = _open_ledger(connection, self.name)
             finally:
                 connection.close()
 
     def set_cap(self, dataset: str, budget: Budget, analyst: str | None = None) -> None:
         check_name("dataset", dataset)  # before the server sees it
         with self.transaction() as connection:
-            check_cap(_cap(connection, dataset, None), dataset, budget, analyst)
+            check_cap(_read_cap_row(connection, dataset, None), dataset, budget, analyst)
             self._set_cap(connection, dataset, budget, analyst)
 
     def open_cap(self, dataset: str, budget: Budget) -> Budget:
         check_cap(None, dataset, budget, None)
         with self.transaction() as connection:
-            there = _cap(connection, dataset, None)
+            there = _read_cap_row(connection, dataset, None)
             if there is None:
                 self._set_cap(connection, dataset, budget, None)
             return there or budget
@@ -115,7 +115,7 @@ class PostgresLedger:
 
     def cap(self, dataset: str, analyst: str | None = None) -> Budget | None:
         with self._connected() as connection:
-            return _cap(connection, dataset, analyst)
+            return _read_cap_row(connection, dataset, analyst)
 
     def charge(
         self,
@@ -134,10 +134,10 @@ class PostgresLedger:
     ) -> Entry:
         check_name("analyst", analyst)
         check_asked(asked)
-        stated_facts(neighbours, rows_per_person)
+        check_stated_facts(neighbours, rows_per_person)
         epsilon = "" if cost.epsilon is None else str(cost.epsilon)
         try:
-            row = self._row(
+            row = self._fetch_row(
                 # - a constant
                 f"SELECT {_COLUMNS} FROM "  # noqa: S608
                 "privet.charge($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12)",
@@ -164,7 +164,7 @@ class PostgresLedger:
 
     def charged(self, analyst: str, key: str) -> Entry | None:
         with self._connected() as connection:
-            line = _keyed(connection, analyst, key)
+            line = _find_keyed_line(connection, analyst, key)
         return None if line is None or line.kind != "charge" else line.entry
 
     def reserve(
@@ -185,15 +185,15 @@ class PostgresLedger:
         )
         self.expire()
         with self.transaction() as connection:
-            keyed = _keyed(connection, analyst, key)
+            keyed = _find_keyed_line(connection, analyst, key)
             if keyed is not None:
                 wanted.check_same(keyed)
-                return _reservations(connection, number=keyed.number)[0]
+                return _read_reservations(connection, number=keyed.number)[0]
             who = (None, analyst)
             wanted.check_room(
-                {one: _cap(connection, dataset, one) for one in who},
-                {one: _spent(connection, dataset, one) for one in who},
-                _reservations(connection, dataset, open_only=True),
+                {one: _read_cap_row(connection, dataset, one) for one in who},
+                {one: _read_spent_row(connection, dataset, one) for one in who},
+                _read_reservations(connection, dataset, open_only=True),
             )
             line = _append(
                 connection,
@@ -204,7 +204,7 @@ class PostgresLedger:
                 "one_account DO NOTHING",
                 (dataset, neighbours, rows_per_person),
             )
-            made = Reservation.opened(line, _latest(connection))
+            made = Reservation.opened(line, _read_latest_time(connection))
             connection.execute(
                 "INSERT INTO privet.reservations VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9)",
                 (made.number, *made.row),
@@ -213,49 +213,49 @@ class PostgresLedger:
 
     def reservation(self, analyst: str, key: str) -> Reservation | None:
         with self._connected() as connection, connection.transaction():
-            return _reservation(connection, analyst, key)
+            return _find_reservation(connection, analyst, key)
 
     def reservations(
         self, dataset: str | None = None, analyst: str | None = None, *, open_only: bool = False
     ) -> list[Reservation]:
         with self._connected() as connection:
-            return _reservations(connection, dataset, analyst, open_only=open_only)
+            return _read_reservations(connection, dataset, analyst, open_only=open_only)
 
     def close_reservation(
         self, analyst: str, key: str, *, why: str = "done", model: str = ""
     ) -> Reservation:
         reason = check_why(why, model)
         with self.transaction() as connection:
-            there = check_close(_reservation(connection, analyst, key), analyst, key, reason)
+            there = check_close(_find_reservation(connection, analyst, key), analyst, key, reason)
             if not there.is_open:
                 return there
-            line = _append(connection, close_line("", 0, *closing(there, reason, model)))
+            line = _append(connection, close_line("", 0, *describe_closing(there, reason, model)))
             connection.execute(
                 "UPDATE privet.reservations SET state = $1, closed = $2 WHERE number = $3",
                 (reason, line.number, there.number),
             )
-            return there.closed_by(line)
+            return there.after_closing(line)
 
     def expire(self) -> list[Reservation]:
         with self.transaction() as connection:
             row = connection.execute("SELECT privet.expire()").fetchone()
             assert row is not None
-            return [_reservations(connection, number=number)[0] for number in row[0]]
+            return [_read_reservations(connection, number=number)[0] for number in row[0]]
 
     def committed(self, dataset: str, analyst: str | None = None) -> Fraction:
-        row = self._row(  # one statement sees one moment
+        row = self._fetch_row(  # one statement sees one moment
             "SELECT c.amount, c.unit, s.epsilon, s.rho, privet.held(c.dataset, $2) "
             "FROM privet.caps AS c LEFT JOIN privet.spent AS s "
             "ON s.dataset = c.dataset AND s.analyst = $2 WHERE c.dataset = $1 AND c.analyst = ''",
             (dataset, analyst or _EVERYONE),
         )
         if row is None:
-            raise no_budget(dataset)
+            raise no_budget_error(dataset)
         cap = Budget(**{row[1]: Fraction(row[0])})
-        return committed_by(cap, _cost(row[2:4]), Fraction(row[4]), dataset)
+        return committed_by(cap, _cost_of_row(row[2:4]), Fraction(row[4]), dataset)
 
     def facts(self, dataset: str) -> tuple[str, int] | None:
-        row = self._row(
+        row = self._fetch_row(
             "SELECT neighbours, rows_per_person FROM privet.accounts WHERE dataset = $1", (dataset,)
         )
         return None if row is None else (row[0], row[1])
@@ -269,12 +269,12 @@ class PostgresLedger:
         return self.answer(number) or answer
 
     def answer(self, number: int) -> bytes | None:
-        row = self._row("SELECT body FROM privet.answers WHERE number = $1", (number,))
+        row = self._fetch_row("SELECT body FROM privet.answers WHERE number = $1", (number,))
         return None if row is None else bytes(row[0])
 
     def spent(self, dataset: str, analyst: str | None = None) -> Cost:
         with self._connected() as connection:
-            return _spent(connection, dataset, analyst)
+            return _read_spent_row(connection, dataset, analyst)
 
     def entries(self, dataset: str | None = None, analyst: str | None = None) -> list[Entry]:
         rows = self._rows(
@@ -324,7 +324,7 @@ class PostgresLedger:
 
     def line(self, number: int) -> JournalEntry | None:
         # - a constant
-        row = self._row(f"SELECT {_COLUMNS} FROM privet.journal WHERE number = $1", (number,))  # noqa: S608
+        row = self._fetch_row(f"SELECT {_COLUMNS} FROM privet.journal WHERE number = $1", (number,))  # noqa: S608
         return None if row is None else JournalEntry(*row)
 
     def recorded(self, analyst: str) -> int:
@@ -332,7 +332,7 @@ class PostgresLedger:
             "SELECT coalesce(sum(octet_length(body)), 0) FROM privet.journal JOIN privet.answers "
             "USING (number) WHERE analyst = $1"
         )
-        row = self._row(sql, (analyst,))
+        row = self._fetch_row(sql, (analyst,))
         return 0 if row is None else int(row[0])
 
     def books(self) -> Books:
@@ -375,7 +375,9 @@ class PostgresLedger:
             connection.execute("SELECT privet.lock()")
             yield connection
 
-    def _row(self, sql: LiteralString, parameters: Sequence[Any] = ()) -> tuple[Any, ...] | None:
+    def _fetch_row(
+        self, sql: LiteralString, parameters: Sequence[Any] = ()
+    ) -> tuple[Any, ...] | None:
         with self._connected() as connection:
             return connection.execute(sql, parameters).fetchone()
 
@@ -399,14 +401,14 @@ class PostgresLedger:
                     self.url,
                     min_size=0,
                     max_size=_POOL_SIZE,
-                    timeout=_PATIENCE,
+                    timeout=_TIMEOUT_SECONDS,
                     open=True,
                     configure=_configure,
                     check=ConnectionPool.check_connection,
                     kwargs={"autocommit": True, "cursor_factory": psycopg.RawCursor},
                     # then the next request tries at once; the pool itself would wait twice as long
                     # each time
-                    reconnect_timeout=_PATIENCE,
+                    reconnect_timeout=_TIMEOUT_SECONDS,
                 )
                 self._process = os.getpid()
                 weakref.finalize(self, _close, self._pool, self._process)
@@ -422,7 +424,7 @@ class PostgresLedger:
             yield
         except psycopg.errors.LockNotAvailable:
             raise LedgerError(
-                f"ledger {self.name} is busy: its lock was not free for {_PATIENCE} seconds; "
+                f"ledger {self.name} is busy: its lock was not free for {_TIMEOUT_SECONDS} seconds; "
                 "nothing is charged"
             ) from None
         except PoolTimeout:
@@ -431,7 +433,7 @@ class PostgresLedger:
                 "nothing is charged"
             ) from None
         except psycopg.Error as error:
-            refusal = _refusal(error)
+            refusal = _parse_refusal(error)
             if refusal is None:
                 refusal = LedgerError(
                     f"cannot use ledger {self.name}: "
@@ -445,7 +447,7 @@ def _close(pool: psycopg_pool.ConnectionPool[Any], process: int) -> None:
         pool.close()
 
 
-def _refusal(error: psycopg.Error) -> PrivetError | None:
+def _parse_refusal(error: psycopg.Error) -> PrivetError | None:
     """What ``charge.sql`` refused."""
     message = error.diag.message_primary or ""
     match error.sqlstate:
@@ -468,7 +470,9 @@ def _refusal(error: psycopg.Error) -> PrivetError | None:
     return None
 
 
-def _cap(connection: psycopg.Connection[Any], dataset: str, analyst: str | None) -> Budget | None:
+def _read_cap_row(
+    connection: psycopg.Connection[Any], dataset: str, analyst: str | None
+) -> Budget | None:
     row = connection.execute(
         "SELECT amount, unit FROM privet.caps WHERE dataset = $1 AND analyst = $2",
         (dataset, analyst or _EVERYONE),
@@ -476,15 +480,15 @@ def _cap(connection: psycopg.Connection[Any], dataset: str, analyst: str | None)
     return None if row is None else Budget(**{row[1]: Fraction(row[0])})
 
 
-def _spent(connection: psycopg.Connection[Any], dataset: str, analyst: str | None) -> Cost:
+def _read_spent_row(connection: psycopg.Connection[Any], dataset: str, analyst: str | None) -> Cost:
     row = connection.execute(
         "SELECT epsilon, rho FROM privet.spent WHERE dataset = $1 AND analyst = $2",
         (dataset, analyst or _EVERYONE),
     ).fetchone()
-    return _cost(row)
+    return _cost_of_row(row)
 
 
-def _cost(row: Sequence[Any] | None) -> Cost:
+def _cost_of_row(row: Sequence[Any] | None) -> Cost:
     """A total, or that of an account that has none."""
     if row is None or row[1] is None:
         return NOTHING
@@ -512,13 +516,15 @@ def _append(connection: psycopg.Connection[Any], line: JournalEntry) -> JournalE
     return JournalEntry(*row)
 
 
-def _latest(connection: psycopg.Connection[Any]) -> str:
+def _read_latest_time(connection: psycopg.Connection[Any]) -> str:
     row = connection.execute("SELECT privet.latest()").fetchone()
     assert row is not None
     return str(row[0])
 
 
-def _keyed(connection: psycopg.Connection[Any], analyst: str, key: str) -> JournalEntry | None:
+def _find_keyed_line(
+    connection: psycopg.Connection[Any], analyst: str, key: str
+) -> JournalEntry | None:
     row = connection.execute(
         # - a constant
         f"SELECT {_COLUMNS} FROM privet.journal WHERE analyst = $1 AND key = $2 AND key <> ''",  # noqa: S608
@@ -527,14 +533,16 @@ def _keyed(connection: psycopg.Connection[Any], analyst: str, key: str) -> Journ
     return None if row is None else JournalEntry(*row)
 
 
-def _reservation(connection: psycopg.Connection[Any], analyst: str, key: str) -> Reservation | None:
-    line = _keyed(connection, analyst, key)
+def _find_reservation(
+    connection: psycopg.Connection[Any], analyst: str, key: str
+) -> Reservation | None:
+    line = _find_keyed_line(connection, analyst, key)
     if line is None or line.kind != "reserve":
         return None
-    return _reservations(connection, number=line.number)[0]
+    return _read_reservations(connection, number=line.number)[0]
 
 
-def _reservations(
+def _read_reservations(
     connection: psycopg.Connection[Any],
     dataset: str | None = None,
     analyst: str | None = None,
@@ -553,11 +561,12 @@ def _reservations(
         (dataset, analyst, number, open_only),
     ).fetchall()
     return [
-        Reservation.read(JournalEntry(*row[:12]), row[12:18], read_more(row[18])) for row in rows
+        Reservation.read(JournalEntry(*row[:12]), row[12:18], parse_particulars(row[18]))
+        for row in rows
     ]
 
 
-def _named(url: str) -> str:
+def _name_server(url: str) -> str:
     """Host and database. Parts of a password that stand in the wrong place must not get into a
     message.
     """
@@ -593,7 +602,7 @@ def _configure(connection: psycopg.Connection[Any]) -> None:
         "SELECT set_config('search_path', 'pg_catalog, pg_temp', false), "
         "set_config('lock_timeout', $1, false), set_config('default_transaction_isolation', 'read "
         "committed', false), set_config('default_transaction_read_only', 'off', false)",
-        (f"{_PATIENCE}s",),
+        (f"{_TIMEOUT_SECONDS}s",),
     )
     # Anything above "on" waits for replicas too: the owner's choice.
     connection.execute(
@@ -602,7 +611,7 @@ def _configure(connection: psycopg.Connection[Any]) -> None:
     )
 
 
-def _opened(connection: psycopg.Connection[Any], name: str) -> str:
+def _open_ledger(connection: psycopg.Connection[Any], name: str) -> str:
     """The identity of the ledger, which is made if there is none. Within a transaction."""
     import psycopg
 
@@ -626,21 +635,23 @@ def _opened(connection: psycopg.Connection[Any], name: str) -> str:
                 # waits for who is making one; an advisory lock could be held by any login
                 connection.execute("CREATE SCHEMA privet")
         except (psycopg.errors.DuplicateSchema, psycopg.errors.UniqueViolation):
-            return _opened(connection, name)
+            return _open_ledger(connection, name)
         for script in _SCRIPTS:
             connection.execute(script_of(script))
         connection.execute(
             "INSERT INTO privet.ledger VALUES ($1, $2, 0)", (new_identity(), _VERSION)
         )
-    identity, version = _identified(connection)
+    identity, version = _read_identity_and_version(connection)
     if version in _UPGRADES:
         connection.execute("SELECT privet.lock()")
-        identity, version = _identified(connection)  # somebody may have done it meanwhile
+        identity, version = _read_identity_and_version(
+            connection
+        )  # somebody may have done it meanwhile
         if version in _UPGRADES:
             for script in _UPGRADES[version]:
                 connection.execute(script_of(script))
             connection.execute("UPDATE privet.ledger SET version = $1", (_VERSION,))
-            identity, version = _identified(connection)
+            identity, version = _read_identity_and_version(connection)
     if version != _VERSION:
         raise LedgerError(
             f"ledger {name} has version {version}, this Privet reads versions 1 to {_VERSION}"
@@ -648,7 +659,7 @@ def _opened(connection: psycopg.Connection[Any], name: str) -> str:
     return identity
 
 
-def _identified(connection: psycopg.Connection[Any]) -> tuple[str, int]:
+def _read_identity_and_version(connection: psycopg.Connection[Any]) -> tuple[str, int]:
     row = connection.execute("SELECT identity, version FROM privet.ledger").fetchone()
     assert row is not None
     return str(row[0]), row[1]

@@ -15,7 +15,7 @@ from datetime import datetime, timedelta
 from fractions import Fraction
 from typing import Any, Literal, get_args
 
-from privet.budget import Budget, Cost, Unit, written_fraction
+from privet.budget import Budget, Cost, Unit, parse_fraction
 from privet.errors import (
     BudgetExceeded,
     LedgerError,
@@ -23,8 +23,15 @@ from privet.errors import (
     ReservationClosed,
     TooManyReservations,
 )
-from privet.ledger.base import amount_in, check_fit, check_name, key_reused, no_budget, tidy
-from privet.ledger.journal import JournalEntry, written_more
+from privet.ledger.base import (
+    amount_in,
+    check_fit,
+    check_name,
+    key_reused_error,
+    no_budget_error,
+    tidy,
+)
+from privet.ledger.journal import JournalEntry, format_particulars
 
 #: An open reservation that is not used for so long expires.
 IDLE = timedelta(days=7)
@@ -95,8 +102,8 @@ class Reservation:
         return replace(
             found,
             unit=unit,
-            reserved=written_fraction(reserved),
-            charged=written_fraction(charged),
+            reserved=parse_fraction(reserved),
+            charged=parse_fraction(charged),
             state=state,
             closed=closed,
             facts={**found.facts, **claimed},
@@ -118,12 +125,12 @@ class Reservation:
         """Whether it can be charged."""
         return self.state == "open"
 
-    def charged_with(self, cost: Cost, latest: str) -> Reservation:
+    def after_charge(self, cost: Cost, latest: str) -> Reservation:
         """After a charge."""
         amount = amount_in(cost, self.unit, self.dataset)
         return replace(self, charged=tidy(self.charged + amount), touched=latest)
 
-    def closed_by(self, line: JournalEntry) -> Reservation:
+    def after_closing(self, line: JournalEntry) -> Reservation:
         """After the line that closes it."""
         more = line.particulars
         claimed = {key: more[key] for key in ("claimed_model",) if key in more}
@@ -160,7 +167,7 @@ class Wanted:
     @property
     def more(self) -> str:
         """The particulars of its line."""
-        return written_more(
+        return format_particulars(
             {
                 "schema": self.schema,
                 "neighbours": self.neighbours,
@@ -178,7 +185,7 @@ class Wanted:
             self.more,
         )
         if not same or line.budget.unit != self.budget.unit:
-            raise key_reused(line)
+            raise key_reused_error(line)
 
     def check_room(
         self,
@@ -191,7 +198,7 @@ class Wanted:
         """
         cap = caps[None]
         if cap is None:
-            raise no_budget(self.dataset)
+            raise no_budget_error(self.dataset)
         if cap.unit != self.budget.unit:
             raise LedgerError(
                 f"the budget of data set {self.dataset!r} is in {cap.unit}; reserve an amount in "
@@ -224,7 +231,7 @@ def held_by(open_ones: Iterable[Reservation], analyst: str | None = None) -> Fra
 def committed_by(cap: Budget | None, spent: Cost, held: Fraction, dataset: str) -> Fraction:
     """What was spent and is held, in the unit of the data set's cap."""
     if cap is None:
-        raise no_budget(dataset)
+        raise no_budget_error(dataset)
     return amount_in(spent, cap.unit, dataset) + held
 
 
@@ -286,13 +293,15 @@ def check_why(why: str, model: str) -> State:
     return "done" if why == "done" else "cancelled"
 
 
-def closing(reservation: Reservation, why: State, model: str = "") -> tuple[str, str, str, str]:
+def describe_closing(
+    reservation: Reservation, why: State, model: str = ""
+) -> tuple[str, str, str, str]:
     """What the line that closes it says: data set, analyst, what, and its particulars."""
     more: dict[str, Any] = {"reservation": reservation.number, "why": why}
     if model:
         more["claimed_model"] = model
     what = f"reservation of line {reservation.number}: {why}"
-    return reservation.dataset, reservation.analyst, what, written_more(more)
+    return reservation.dataset, reservation.analyst, what, format_particulars(more)
 
 
 def is_idle(reservation: Reservation, latest: str) -> bool:
@@ -305,7 +314,7 @@ def idle_since(latest: str) -> str:
     return (datetime.fromisoformat(latest) - IDLE).isoformat(timespec="milliseconds")
 
 
-def stated_facts(neighbours: str, rows_per_person: int) -> dict[str, Any]:
+def check_stated_facts(neighbours: str, rows_per_person: int) -> dict[str, Any]:
     """The facts that a charge states, checked; none if it states none."""
     if neighbours == "" and rows_per_person == 0:
         return {}
@@ -313,7 +322,7 @@ def stated_facts(neighbours: str, rows_per_person: int) -> dict[str, Any]:
     return {"neighbours": neighbours, "rows_per_person": rows_per_person}
 
 
-def charge_more(
+def format_charge_particulars(
     asked: str,
     stated: Mapping[str, Any],
     recorded: tuple[str, int] | None,
@@ -327,7 +336,7 @@ def charge_more(
         more["asked"] = asked
     if stated and reservation is None and tuple(stated.values()) != recorded:
         more.update(stated)
-    return written_more(more)
+    return format_particulars(more)
 
 
 def facts_in(more: Mapping[str, Any]) -> tuple[str, int] | None:

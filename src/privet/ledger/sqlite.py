@@ -11,9 +11,9 @@ from fractions import Fraction
 from os import PathLike
 from pathlib import Path
 
-from privet.budget import NOTHING, Budget, Cost, written_fraction
+from privet.budget import NOTHING, Budget, Cost, parse_fraction
 from privet.errors import LedgerError, ParameterError, PrivetError
-from privet.ledger.base import check_cap, check_cost, fitted, same_charge
+from privet.ledger.base import check_cap, check_cost, fit_charge, require_same_charge
 from privet.ledger.journal import (
     Books,
     Entry,
@@ -21,27 +21,27 @@ from privet.ledger.journal import (
     cap_line,
     charge_line,
     close_line,
-    later,
+    current_or_latest_time,
+    format_cost,
     new_identity,
-    read_more,
+    parse_particulars,
     reserve_line,
-    written,
 )
 from privet.ledger.reservations import (
     Reservation,
     State,
     Wanted,
-    charge_more,
     check_asked,
     check_charge,
     check_close,
+    check_stated_facts,
     check_why,
-    closing,
     committed_by,
+    describe_closing,
     facts_in,
+    format_charge_particulars,
     held_by,
     idle_since,
-    stated_facts,
 )
 from privet.ledger.sqlite_connections import SQLiteConnections
 from privet.ledger.sqlite_tables import VERSION, make_tables, upgrade_journal
@@ -77,7 +77,7 @@ class SQLiteLedger:
                     raise LedgerError(f"{self.path} is an SQLite file, but not a Privet ledger")
                 with self._transaction():
                     self._make(connection)
-                self.identity = _identity(connection)
+                self.identity = _read_sqlite_identity(connection)
                 self._whole = False  # until somebody has looked, before the first charge
             except sqlite3.Error as error:
                 raise LedgerError(f"cannot open ledger {self.path}: {error}") from None
@@ -119,7 +119,7 @@ class SQLiteLedger:
         for dataset, analyst, amount, unit in connection.execute(
             "SELECT dataset, analyst, amount, unit FROM caps"
         ).fetchall():
-            budget = Budget(**{unit: written_fraction(amount)})
+            budget = Budget(**{unit: parse_fraction(amount)})
             self._append(
                 connection, cap_line(*self._head(connection), dataset, analyst or None, budget)
             )
@@ -171,12 +171,12 @@ class SQLiteLedger:
     ) -> Entry:
         check_cost(cost)
         check_asked(asked)
-        stated = stated_facts(neighbours, rows_per_person)
+        stated = check_stated_facts(neighbours, rows_per_person)
         self.expire()
         with self._transaction() as connection:
             keyed = self._keyed(connection, analyst, key)
             if keyed is not None:
-                return same_charge(keyed, request)
+                return require_same_charge(keyed, request)
             within = None
             if reservation:
                 there = self._reservation(connection, analyst, reservation)
@@ -184,7 +184,7 @@ class SQLiteLedger:
                 within = check_charge(there, reservation, dataset, analyst, cost, facts)
             open_ones = [] if within else self._reservations(connection, dataset, open_only=True)
             for who in (None, analyst):
-                total = fitted(
+                total = fit_charge(
                     self._read_cap(connection, dataset, who),
                     self._read_spent(connection, dataset, who),
                     cost,
@@ -197,15 +197,17 @@ class SQLiteLedger:
                         "INSERT INTO spent VALUES (?, ?, ?, ?) ON CONFLICT DO UPDATE SET epsilon = "
                         "excluded.epsilon, rho = excluded.rho"
                     ),
-                    (dataset, who or _EVERYONE, *written(total)),
+                    (dataset, who or _EVERYONE, *format_cost(total)),
                 )
-            more = charge_more(asked, stated, self._facts(connection, dataset), within)
+            more = format_charge_particulars(
+                asked, stated, self._facts(connection, dataset), within
+            )
             line = charge_line(
                 *self._head(connection), dataset, analyst, what, cost, key, request, more=more
             )
             self._append(connection, line)
             if within:
-                self._keep(connection, within.charged_with(cost, self._latest(connection)))
+                self._keep(connection, within.after_charge(cost, self._latest(connection)))
         return line.entry
 
     def charged(self, analyst: str, key: str) -> Entry | None:
@@ -289,16 +291,16 @@ class SQLiteLedger:
             return []
         rows = connection.execute(
             "SELECT number FROM reservations WHERE state = 'open' AND touched <= ? ORDER BY number",
-            (idle_since(later(self._latest(connection))),),
+            (idle_since(current_or_latest_time(self._latest(connection))),),
         )
         return [row[0] for row in rows.fetchall()]
 
     def _close(
         self, connection: sqlite3.Connection, there: Reservation, why: State, model: str = ""
     ) -> Reservation:
-        line = close_line(*self._head(connection), *closing(there, why, model))
+        line = close_line(*self._head(connection), *describe_closing(there, why, model))
         self._append(connection, line)
-        closed = there.closed_by(line)
+        closed = there.after_closing(line)
         self._keep(connection, closed)
         return closed
 
@@ -386,7 +388,7 @@ class SQLiteLedger:
 
     def books(self) -> Books:
         with self._reading() as connection:
-            return _books(connection)
+            return _read_books(connection)
 
     def close(self) -> None:
         """Close this thread's connection. The ledger can be used again afterwards."""
@@ -398,7 +400,7 @@ class SQLiteLedger:
             "SELECT hash, number FROM journal ORDER BY number DESC LIMIT 1"
         ).fetchone()
         if row is None:
-            return _identity(connection), 1
+            return _read_sqlite_identity(connection), 1
         return row[0], row[1] + 1
 
     @staticmethod
@@ -472,7 +474,7 @@ class SQLiteLedger:
             given,
         ).fetchall()
         return [
-            Reservation.read(JournalEntry(*row[:12]), row[12:18], read_more(row[18]))
+            Reservation.read(JournalEntry(*row[:12]), row[12:18], parse_particulars(row[18]))
             for row in rows
         ]
 
@@ -489,7 +491,7 @@ class SQLiteLedger:
             "SELECT amount, unit FROM caps WHERE dataset = ? AND analyst = ?",
             (dataset, analyst or _EVERYONE),
         ).fetchone()
-        return None if row is None else Budget(**{row[1]: written_fraction(row[0])})
+        return None if row is None else Budget(**{row[1]: parse_fraction(row[0])})
 
     @staticmethod
     def _read_spent(connection: sqlite3.Connection, dataset: str, analyst: str | None) -> Cost:
@@ -527,13 +529,13 @@ class SQLiteLedger:
                 f"ledger {self.path} is damaged: it holds what no ledger writes; {_RESTORE}"
             ) from None
 
-    def _check_whole(self, connection: sqlite3.Connection) -> None:
+    def _check_integrity(self, connection: sqlite3.Connection) -> None:
         """A damaged file may still be one that SQLite reads, with a total that is gone or not
         found: nothing is charged to it.
         """
         indexes = connection.execute("PRAGMA integrity_check(1)").fetchone()[0]
         found = (
-            problems_of(self.identity, _books(connection))
+            problems_of(self.identity, _read_books(connection))
             if indexes == "ok"
             else [" ".join(indexes.split())]
         )
@@ -555,7 +557,7 @@ class SQLiteLedger:
         connection.execute("PRAGMA journal_mode=WAL")
         connection.execute("PRAGMA synchronous=FULL")
         # another file may get the number of one that was removed
-        if self.identity and self.identity != _identity(connection):
+        if self.identity and self.identity != _read_sqlite_identity(connection):
             connection.close()
             raise LedgerError(f"ledger {self.path} was replaced while in use; nothing is charged")
         self._file = self._file or self._found()
@@ -586,7 +588,7 @@ class SQLiteLedger:
             connection.execute("BEGIN IMMEDIATE")
             try:
                 if not self._whole:
-                    self._check_whole(connection)
+                    self._check_integrity(connection)
                 yield connection
                 connection.execute("COMMIT")
             except BaseException:
@@ -595,7 +597,7 @@ class SQLiteLedger:
                 raise
 
 
-def _books(connection: sqlite3.Connection) -> Books:
+def _read_books(connection: sqlite3.Connection) -> Books:
     # - a constant
     lines = [
         JournalEntry(*row)
@@ -610,9 +612,9 @@ def _books(connection: sqlite3.Connection) -> Books:
     return Books.read(lines, caps, spent, rows, facts.fetchall())
 
 
-def _identity(connection: sqlite3.Connection) -> str:
+def _read_sqlite_identity(connection: sqlite3.Connection) -> str:
     return str(connection.execute("SELECT identity FROM ledger").fetchone()[0])
 
 
 def _cost_from_text(epsilon: str | None, rho: str) -> Cost:
-    return Cost(None if epsilon is None else written_fraction(epsilon), written_fraction(rho))
+    return Cost(None if epsilon is None else parse_fraction(epsilon), parse_fraction(rho))

@@ -49,7 +49,7 @@ class SQLiteConnections:
         """This thread's connection, or a new one, which another thread must be allowed to close. A
         fork waits for the end of the block.
         """
-        held = self._held()
+        held = self._hold_connection()
         with held.lock:
             if held.connection is None:
                 held.connection, held.process = opened(), os.getpid()
@@ -62,11 +62,11 @@ class SQLiteConnections:
 
     def close(self) -> None:
         """Close this thread's connection; the next use opens another."""
-        held = self._held()
+        held = self._hold_connection()
         with held.lock:
             held.close()
 
-    def _held(self) -> _Held:
+    def _hold_connection(self) -> _Held:
         held: _Held | None = getattr(self._local, "held", None)
         if held is None:
             held = self._local.held = _Held()

@@ -97,11 +97,11 @@ def upgrade_journal(connection: sqlite3.Connection) -> None:
 
 
 def _run(connection: sqlite3.Connection, script: str) -> None:
-    for statement in _statements(script):
+    for statement in _split_statements(script):
         connection.execute(statement)
 
 
-def _statements(script: str) -> Iterator[str]:
+def _split_statements(script: str) -> Iterator[str]:
     """The statements of a script, one by one: executescript would end the transaction."""
     statement = ""
     for line in script.splitlines():

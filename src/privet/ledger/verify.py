@@ -14,7 +14,7 @@ from typing import Any
 from privet.budget import NOTHING, Cost
 from privet.errors import PrivetError
 from privet.ledger.base import Ledger, add, amount_in
-from privet.ledger.journal import Books, JournalEntry, Receipt, written
+from privet.ledger.journal import Books, JournalEntry, Receipt, format_cost
 from privet.ledger.reservations import REASONS, Reservation, check_facts, facts_in
 from privet.ledger.witness import Witness
 
@@ -33,13 +33,13 @@ def verify(
     found = problems_of(ledger.identity, books)
     by_number = {line.number: line for line in books.lines}
     if seen is not None:
-        found += _against("the witness", seen, ledger.identity, by_number)
+        found += _check_receipt("the witness", seen, ledger.identity, by_number)
     for receipt in receipts:
-        found += _against(
+        found += _check_receipt(
             f"the receipt of line {receipt.number}", receipt, ledger.identity, by_number
         )
         if receipt.answer:
-            found += _answered(ledger, receipt)
+            found += _check_answer(ledger, receipt)
     if not found and books.lines and witness is not None:
         witness.note(ledger, books.lines[-1])
     return found
@@ -49,10 +49,14 @@ def problems_of(identity: str, books: Books) -> list[str]:
     """What is wrong with the books of a ledger by themselves: the chain of lines, and what must
     follow from them.
     """
-    return [*_chain(identity, books.lines), *_accounts(books), *_reservations(books)]
+    return [
+        *_check_chain(identity, books.lines),
+        *_check_accounts(books),
+        *_check_reservations(books),
+    ]
 
 
-def _chain(identity: str, lines: list[JournalEntry]) -> Iterator[str]:
+def _check_chain(identity: str, lines: list[JournalEntry]) -> Iterator[str]:
     before, expected = identity, 1
     for line in lines:
         if line.number != expected:
@@ -72,7 +76,7 @@ def _chain(identity: str, lines: list[JournalEntry]) -> Iterator[str]:
         )
 
 
-def _accounts(books: Books) -> Iterator[str]:
+def _check_accounts(books: Books) -> Iterator[str]:
     """Caps and totals must be what the lines say."""
     caps: dict[AccountKey, str] = {}
     spent: dict[AccountKey, Cost] = {}
@@ -89,15 +93,15 @@ def _accounts(books: Books) -> Iterator[str]:
             yield f"line {line.number} holds an amount that is none, or particulars that are none"
     for account in sorted({*caps, *books.caps}, key=repr):  # what is damaged may be no text
         if account not in caps:
-            yield f"{_named(account)} has a cap that no line set"
+            yield f"{_name_account(account)} has a cap that no line set"
         elif books.caps.get(account) != caps[account]:
-            yield f"the cap of {_named(account)} is not the one that was set last"
+            yield f"the cap of {_name_account(account)} is not the one that was set last"
     for account in sorted({*spent, *books.spent}, key=repr):
-        if books.spent.get(account) != written(spent.get(account, NOTHING)):
-            yield f"what {_named(account)} is said to have spent is not the sum of its charges"
+        if books.spent.get(account) != format_cost(spent.get(account, NOTHING)):
+            yield f"what {_name_account(account)} is said to have spent is not the sum of its charges"
 
 
-def _reservations(books: Books) -> Iterator[str]:
+def _check_reservations(books: Books) -> Iterator[str]:
     """Replay the lines: each must be allowed after those before it, and reservations and facts must
     be what they say.
     """
@@ -154,14 +158,14 @@ def _replay(
     if line.kind == "close":
         if more["why"] not in REASONS:
             yield f"line {line.number} closes reservation {number} for no reason that there is"
-        replayed[number] = there.closed_by(line)
+        replayed[number] = there.after_closing(line)
     else:
-        replayed[number] = there.charged_with(line.entry.cost, latest)
+        replayed[number] = there.after_charge(line.entry.cost, latest)
         if amount_in(line.entry.cost, there.unit, there.dataset) > there.left:
             yield f"line {line.number} charges more to reservation {number} than it had left"
 
 
-def _against(
+def _check_receipt(
     name: str, seen: Receipt, identity: str, lines: dict[int, JournalEntry]
 ) -> Iterator[str]:
     if seen.ledger != identity:
@@ -179,7 +183,7 @@ def _against(
         )
 
 
-def _answered(ledger: Ledger, receipt: Receipt) -> Iterator[str]:
+def _check_answer(ledger: Ledger, receipt: Receipt) -> Iterator[str]:
     answer = ledger.answer(receipt.number)
     if answer is None:
         yield f"the answer of line {receipt.number} was removed"
@@ -187,6 +191,6 @@ def _answered(ledger: Ledger, receipt: Receipt) -> Iterator[str]:
         yield f"the answer of line {receipt.number} was changed"
 
 
-def _named(account: AccountKey) -> str:
+def _name_account(account: AccountKey) -> str:
     dataset, analyst = account
     return f"analyst {analyst!r} on data set {dataset!r}" if analyst else f"data set {dataset!r}"

@@ -28,7 +28,7 @@ def exp_coins(
     while len(alive):
         if k > 127:  # the chance to get here is below 1/127!, and going on would overflow
             for i in alive.tolist():
-                heads[i] = _tail(bits, int(numerators[i]), denominator, k)
+                heads[i] = _flip_series(bits, int(numerators[i]), denominator, k)
             break
         drawn = uniform_below(bits, np.full(len(alive), denominator * k, dtype=np.uint64))
         alive = alive[drawn < numerators[alive]]
@@ -52,12 +52,12 @@ def exp_coin(bits: Bits, numerator: int, denominator: int) -> bool:
     """One coin of probability exp(-numerator/denominator), for integers of any size."""
     whole, numerator = divmod(numerator, denominator)
     # exp(-whole - rest): all of `whole` coins of exp(-1), and then the rest.
-    return all(_tail(bits, 1, 1, 1) for _ in range(whole)) and _tail(
+    return all(_flip_series(bits, 1, 1, 1) for _ in range(whole)) and _flip_series(
         bits, numerator, denominator, 1
     )
 
 
-def _tail(bits: Bits, numerator: int, denominator: int, k: int) -> bool:
+def _flip_series(bits: Bits, numerator: int, denominator: int, k: int) -> bool:
     while uniform_int(bits, denominator * k) < numerator:
         k += 1
     return k % 2 == 1

@@ -46,10 +46,10 @@ def exact_draw(
         and at + slack < sums[index]
         and (index == 0 or at - slack >= sums[index - 1])
     )
-    return index if clear else _with_more_bits(bits, whole, unit, rest, uniform)
+    return index if clear else _draw_with_more_bits(bits, whole, unit, rest, uniform)
 
 
-def _with_more_bits(
+def _draw_with_more_bits(
     bits: Bits,
     whole: npt.NDArray[np.int64],
     unit: float,

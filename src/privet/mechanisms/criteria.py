@@ -25,7 +25,7 @@ _SHIFT = 20  # fixed-point digits
 _MOST = 1 << 30  # rows; beyond it fixed-point scores would lose their exactness
 
 
-def _bounded(children: Ints) -> Ints:
+def _bound_counts(children: Ints) -> Ints:
     """Counts cut off at a size that keeps the arithmetic exact. A row still changes at most one of
     them, by at most 1.
     """
@@ -73,7 +73,7 @@ class Gini:
     score_range = 2 * (1 << _SHIFT) + 2
 
     def scores(self, children: Ints) -> Ints:
-        children = _bounded(children)
+        children = _bound_counts(children)
         squares = (children * children).sum(axis=-1)
         sizes = np.maximum(children.sum(axis=-1), 1)
         whole, rest = np.divmod(squares, sizes)
@@ -115,7 +115,7 @@ class InformationGain:
         return math.ceil(self._slope * (1 << _SHIFT)) + 8 * 32
 
     def scores(self, children: Ints) -> Ints:
-        children = _bounded(children)
+        children = _bound_counts(children)
         classes = self._g(children).sum(axis=-1)
         return np.asarray((classes - self._g(children.sum(axis=-1))).sum(axis=-1))
 

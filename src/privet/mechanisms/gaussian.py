@@ -24,13 +24,13 @@ def discrete_gaussian(bits: Bits, count: int, variance: Fraction) -> npt.NDArray
     Canonne, Kamath and Steinke (2020), algorithm 3: a discrete Laplace candidate y of scale t =
     floor(sigma) + 1 is accepted with probability exp(-(|y| - variance/t)**2 / (2 variance)).
     """
-    p, q = _numerator_and_denominator(variance)
+    p, q = _round_up_variance(variance)
     t = math.isqrt(p // q) + 1
     out = np.empty(count, dtype=np.int64)
     open_ = np.arange(count)
     while len(open_):
         candidates = discrete_laplace(bits, len(open_), Fraction(t))
-        keep = _accepted(bits, np.abs(candidates), p, q, t)
+        keep = _flip_acceptance_coins(bits, np.abs(candidates), p, q, t)
         out[open_[keep]] = candidates[keep]
         open_ = open_[~keep]
     return out
@@ -53,7 +53,7 @@ def add_gaussian(
 _SMALL = 1 << 24  # t**2 q and p up to this keep the arithmetic of _accepted within 64 bits
 
 
-def _numerator_and_denominator(variance: Fraction) -> tuple[int, int]:
+def _round_up_variance(variance: Fraction) -> tuple[int, int]:
     """The variance as p/q, rounded up (more noise, by less than one part in 10**5) where 64 bits
     would not hold it.
     """
@@ -65,7 +65,7 @@ def _numerator_and_denominator(variance: Fraction) -> tuple[int, int]:
     return rounded.numerator, rounded.denominator
 
 
-def _accepted(
+def _flip_acceptance_coins(
     bits: Bits, magnitudes: npt.NDArray[np.int64], p: int, q: int, t: int
 ) -> npt.NDArray[np.bool_]:
     """Coins of probability exp(-gamma) with gamma = (|y| t q - p)**2 / (2 t**2 q p)."""

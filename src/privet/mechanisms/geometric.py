@@ -29,7 +29,7 @@ def table_geometric(bits: Bits, count: int, scale: Fraction) -> npt.NDArray[np.i
     """``count`` draws with Pr[G >= g] = exp(-g / scale), for scales up to
     :data:`MAX_TABLE_SCALE`.
     """
-    ascending = _thresholds(scale)
+    ascending = _compute_thresholds(scale)
     out = np.zeros(count, dtype=np.int64)
     open_ = np.arange(count)
     while len(open_):
@@ -38,14 +38,14 @@ def table_geometric(bits: Bits, count: int, scale: Fraction) -> npt.NDArray[np.i
         drawn = len(ascending) - at
         for i in np.flatnonzero((at > 0) & (ascending[at - 1] == words)).tolist():
             g = int(drawn[i]) + 1  # the threshold that the word equals
-            drawn[i] += _is_below(bits, int(words[i]), g, scale)
+            drawn[i] += _is_below_exp(bits, int(words[i]), g, scale)
         out[open_] += drawn
         open_ = open_[drawn == len(ascending)]
     return out
 
 
 @lru_cache(maxsize=128)
-def _thresholds(scale: Fraction) -> npt.NDArray[np.uint64]:
+def _compute_thresholds(scale: Fraction) -> npt.NDArray[np.uint64]:
     """floor(2**64 exp(-g / scale)) for g = 1, 2, ..., ascending."""
     length = max(1, math.ceil(_REACH * scale))
     factor = _exp_bits(1, scale, _PRECISION)
@@ -62,7 +62,7 @@ def _thresholds(scale: Fraction) -> npt.NDArray[np.uint64]:
     return np.array(found[::-1], dtype=np.uint64)
 
 
-def _is_below(bits: Bits, prefix: int, g: int, scale: Fraction) -> bool:
+def _is_below_exp(bits: Bits, prefix: int, g: int, scale: Fraction) -> bool:
     """Whether a uniform real with these first 64 bits is below exp(-g / scale): more bits of both
     until they differ.
     """

@@ -37,7 +37,7 @@ def discrete_laplace(bits: Bits, count: int, scale: Fraction) -> npt.NDArray[np.
 
 def magnitudes(bits: Bits, count: int, scale: Fraction) -> npt.NDArray[np.int64]:
     """Draws with Pr[M >= m] = exp(-m / scale)."""
-    t, s = _numerator_and_denominator(scale)
+    t, s = _round_up_scale(scale)
     if scale <= MAX_TABLE_SCALE:
         return table_geometric(bits, count, Fraction(t, s))
     return large_magnitudes(bits, count, t, s)
@@ -50,7 +50,7 @@ def large_magnitudes(bits: Bits, count: int, t: int, s: int) -> npt.NDArray[np.i
     x = u + t v with u uniform below t and accepted with probability exp(-u/t), v geometric with
     exp(-1); then floor(x / s).
     """
-    low = _accepted_below(bits, count, t)
+    low = _draw_remainders(bits, count, t)
     return np.asarray(
         ((low + np.uint64(t) * geometric(bits, count)) // np.uint64(s)).astype(np.int64)
     )
@@ -73,7 +73,7 @@ def add_laplace(
     return counts + noise.reshape(counts.shape), Cost.pure(epsilon)
 
 
-def _numerator_and_denominator(scale: Fraction) -> tuple[int, int]:
+def _round_up_scale(scale: Fraction) -> tuple[int, int]:
     """The scale as t/s with t and s small enough for 64-bit arithmetic, rounded up (more noise)
     where it is not.
 
@@ -91,7 +91,7 @@ def _numerator_and_denominator(scale: Fraction) -> tuple[int, int]:
     return rounded.numerator, rounded.denominator
 
 
-def _accepted_below(bits: Bits, count: int, t: int) -> npt.NDArray[np.uint64]:
+def _draw_remainders(bits: Bits, count: int, t: int) -> npt.NDArray[np.uint64]:
     """Integers u below t with probability proportional to exp(-u/t)."""
     out = uniform_below(bits, np.full(count, t, dtype=np.uint64))
     open_ = np.arange(count)

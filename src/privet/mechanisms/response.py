@@ -51,16 +51,16 @@ def response_probabilities(size: int, epsilon: Fraction) -> tuple[float, float]:
 
 def _true_coins(bits: Bits, count: int, size: int, epsilon: Fraction) -> npt.NDArray[np.bool_]:
     """Coins of probability 1 / (1 + (size - 1) exp(-epsilon))."""
-    first = np.uint64(_first_word(size, epsilon))
+    first = np.uint64(_truth_threshold(size, epsilon))
     words = bits.words(count)
     heads = np.asarray(words < first)
     for i in np.flatnonzero(words == first).tolist():
-        heads[i] = _is_below(bits, int(words[i]), size, epsilon)
+        heads[i] = _is_below_truth(bits, int(words[i]), size, epsilon)
     return heads
 
 
 @lru_cache(maxsize=1024)
-def _first_word(size: int, epsilon: Fraction) -> int:
+def _truth_threshold(size: int, epsilon: Fraction) -> int:
     """The first 64 bits of the probability of the truth."""
     precision = 256
     while True:
@@ -71,7 +71,7 @@ def _first_word(size: int, epsilon: Fraction) -> int:
         precision *= 2
 
 
-def _is_below(bits: Bits, prefix: int, size: int, epsilon: Fraction) -> bool:
+def _is_below_truth(bits: Bits, prefix: int, size: int, epsilon: Fraction) -> bool:
     """Whether a uniform real with these first 64 bits is below the probability: more bits of both
     until they differ.
     """

@@ -32,7 +32,7 @@ def permute_and_flip(bits: Bits, scores: Sequence[int], epsilon: Fraction, score
     while True:
         # The best candidate is always taken when its turn comes, so the loop ends.
         index = order.pop(uniform_int(bits, len(order)))
-        if _taken(bits, best - scores[index], epsilon, score_range):
+        if _flip_acceptance_coin(bits, best - scores[index], epsilon, score_range):
             return index
 
 
@@ -46,7 +46,7 @@ def exponential(bits: Bits, scores: Sequence[int], epsilon: Fraction, score_rang
     best = max(scores)
     while True:
         index = uniform_int(bits, len(scores))
-        if _taken(bits, best - scores[index], epsilon, score_range):
+        if _flip_acceptance_coin(bits, best - scores[index], epsilon, score_range):
             return index
 
 
@@ -65,5 +65,5 @@ def selection_cost(epsilon: Fraction, mechanism: Selection) -> Cost:
     return Cost.pure(epsilon) if mechanism == "permute-and-flip" else Cost.bounded_range(epsilon)
 
 
-def _taken(bits: Bits, gap: int, epsilon: Fraction, score_range: int) -> bool:
+def _flip_acceptance_coin(bits: Bits, gap: int, epsilon: Fraction, score_range: int) -> bool:
     return exp_coin(bits, gap * epsilon.numerator, score_range * epsilon.denominator)

@@ -44,7 +44,7 @@ MAX_ATTRIBUTES = 10_000
 MAX_DOMAIN = 1 << 22
 MAX_TREES = 100_000
 
-_KEYS = (
+_MODEL_KEYS = (
     "privet",
     "version",
     "learner",
@@ -56,10 +56,10 @@ _KEYS = (
     "privacy",
     "trees",
 )
-_OPTIONAL = ("leaves", "kinds")
+_OPTIONAL_MODEL_KEYS = ("leaves", "kinds")
 
 
-def canonical(value: Any) -> bytes:
+def canonical_json(value: Any) -> bytes:
     """The one compact JSON text of a value. Keys keep their order: that of a schema's attributes
     matters.
     """
@@ -102,7 +102,7 @@ def to_document_of_0_1(model: Model) -> dict[str, Any]:
         "schema": model.schema.to_json(),
         "fingerprint": model.schema.fingerprint,
         "combine": model.combine,
-        "settings": _plain(dict(model.settings)),
+        "settings": _json_setting(dict(model.settings)),
         "noise": short_number(float(model.noise)),
         "privacy": model.privacy.to_json(),
         **of_trees,
@@ -111,10 +111,10 @@ def to_document_of_0_1(model: Model) -> dict[str, Any]:
 
 def from_document(document: Mapping[str, Any]) -> Model:
     """The model of a document, or :class:`Damaged`."""
-    for key in _KEYS:
+    for key in _MODEL_KEYS:
         require(key in document, f"{key!r} is missing")
     for key in document:
-        require(key in _KEYS + _OPTIONAL, f"unknown key {key!r}")
+        require(key in _MODEL_KEYS + _OPTIONAL_MODEL_KEYS, f"unknown key {key!r}")
     learner, combine, noise, trees, version = (
         document[key] for key in ("learner", "combine", "noise", "trees", "version")
     )
@@ -140,14 +140,14 @@ def from_document(document: Mapping[str, Any]) -> Model:
     )
     settings = document["settings"]
     require(
-        isinstance(settings, dict) and _same(_plain(settings), settings),
+        isinstance(settings, dict) and _is_same_json(_json_setting(settings), settings),
         "settings must be an object",
     )
     require(
         isinstance(trees, list) and 1 <= len(trees) <= MAX_TREES,
         f"trees must be a list of 1 to {MAX_TREES}",
     )
-    canonical(learner)
+    canonical_json(learner)
     if version == 1:
         require("kinds" not in document, "kinds must not stand in a file of version 1")
     else:
@@ -178,7 +178,7 @@ def from_document(document: Mapping[str, Any]) -> Model:
             schema,
             grown,
             combine,
-            privacy_from(document["privacy"], canonical),
+            privacy_from(document["privacy"], canonical_json),
             settings,
             float(noise),
             evidence,
@@ -225,16 +225,16 @@ def schema_from(data: Any) -> Schema:
             schema = Schema.from_json(data)
     except PrivetError as error:
         raise Damaged(f"its schema is wrong: {error}") from None
-    require(_same(schema.to_json(), data), "its schema is not as Privet writes it")
+    require(_is_same_json(schema.to_json(), data), "its schema is not as Privet writes it")
     return schema
 
 
-def _same(one: Any, other: Any) -> bool:
+def _is_same_json(one: Any, other: Any) -> bool:
     """Equal in kind too: true is not 1, and 1 is not 1.0."""
-    return canonical(one) == canonical(other)
+    return canonical_json(one) == canonical_json(other)
 
 
-def _plain(value: Any, depth: int = 0) -> Any:
+def _json_setting(value: Any, depth: int = 0) -> Any:
     """A setting as JSON has it. Infinity and fractions become text: settings are for readers."""
     if isinstance(value, np.generic):
         value = value.item()
@@ -244,9 +244,9 @@ def _plain(value: Any, depth: int = 0) -> Any:
         return value
     require(depth < 4, "settings are nested too deeply")
     if isinstance(value, Mapping) and all(isinstance(key, str) for key in value):
-        return {key: _plain(entry, depth + 1) for key, entry in value.items()}
+        return {key: _json_setting(entry, depth + 1) for key, entry in value.items()}
     if isinstance(value, list | tuple):
-        return [_plain(entry, depth + 1) for entry in value]
+        return [_json_setting(entry, depth + 1) for entry in value]
     raise Damaged(
         f"settings may hold text, numbers, truth values and lists, not {type(value).__name__}"
     )

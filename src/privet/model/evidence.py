@@ -15,8 +15,8 @@ from privet.privacy import MAX_RELEASES
 #: All rows count once on average, so that a batch among noisier ones may count more than once.
 MAX_WEIGHT = 1000
 
-_KEYS = {"shrink", "borrowing", "weighting", "weights", "batches"}
-_BATCH = {"deviation", "counts"}
+_EVIDENCE_KEYS = {"shrink", "borrowing", "weighting", "weights", "batches"}
+_BATCH_KEYS = {"deviation", "counts"}
 
 
 def evidence_to(evidence: Evidence) -> dict[str, Any]:
@@ -39,8 +39,8 @@ def evidence_to(evidence: Evidence) -> dict[str, Any]:
 def evidence_from(data: Any, forest: list[Cells]) -> Evidence:
     """The leaf vectors of an entry, or :class:`~privet.model.problem.Damaged`."""
     require(
-        isinstance(data, dict) and set(data) == _KEYS,
-        f"leaves must have exactly {', '.join(sorted(_KEYS))}",
+        isinstance(data, dict) and set(data) == _EVIDENCE_KEYS,
+        f"leaves must have exactly {', '.join(sorted(_EVIDENCE_KEYS))}",
     )
     weighting, weights, batches = data["weighting"], data["weights"], data["batches"]
     for key in ("shrink", "borrowing"):
@@ -70,8 +70,8 @@ def evidence_from(data: Any, forest: list[Cells]) -> Evidence:
 
 def _batch_from(data: Any, forest: list[Cells]) -> Batch:
     require(
-        isinstance(data, dict) and set(data) == _BATCH,
-        f"a batch must have exactly {', '.join(sorted(_BATCH))}",
+        isinstance(data, dict) and set(data) == _BATCH_KEYS,
+        f"a batch must have exactly {', '.join(sorted(_BATCH_KEYS))}",
     )
     deviation, counts = data["deviation"], data["counts"]
     require(

@@ -17,10 +17,10 @@ from typing import Any, NoReturn, TypeVar
 
 from privet.errors import ModelError
 from privet.model import Model
-from privet.model.document import VERSIONS, canonical, from_document, to_document
+from privet.model.document import VERSIONS, canonical_json, from_document, to_document
 from privet.model.problem import Damaged, require
-from privet.text import visible
-from privet.whole_file import write_whole
+from privet.text import escape_invisible
+from privet.whole_file import write_atomically
 
 #: A file of more bytes is not read, nor written.
 MAX_BYTES = 1 << 28
@@ -40,7 +40,9 @@ def write_model(model: Model, path: str | PathLike[str]) -> None:
         data = seal(to_document(model))
         parse(data)
     except Damaged as problem:
-        raise ModelError(path, f"this model cannot be written: {_short(problem)}") from None
+        raise ModelError(
+            path, f"this model cannot be written: {_shorten_problem(problem)}"
+        ) from None
     write_sealed(data, path)
 
 
@@ -62,9 +64,9 @@ def parse(data: bytes) -> Model:
 def write_sealed(data: bytes, path: str | PathLike[str], kind: str = "model") -> None:
     """Write a sealed file, as a whole or not at all."""
     try:
-        write_whole(path, data)
+        write_atomically(path, data)
     except (OSError, ValueError) as error:
-        raise ModelError(path, f"it cannot be written: {_why(error)}", kind) from None
+        raise ModelError(path, f"it cannot be written: {_explain_error(error)}", kind) from None
 
 
 def read_sealed(
@@ -75,16 +77,16 @@ def read_sealed(
         with Path(path).open("rb") as handle:
             data = handle.read(MAX_BYTES + 1)
     except (OSError, ValueError) as error:
-        raise ModelError(path, f"it cannot be read: {_why(error)}", kind) from None
+        raise ModelError(path, f"it cannot be read: {_explain_error(error)}", kind) from None
     try:
         return parsed(data)
     except Damaged as problem:
-        raise ModelError(path, _short(problem), kind) from None
+        raise ModelError(path, _shorten_problem(problem), kind) from None
 
 
 def seal(document: dict[str, Any]) -> bytes:
     """The bytes of the file: the document with its checksum as the last entry."""
-    body = canonical(document)
+    body = canonical_json(document)
     return body[:-1] + _SEAL + hashlib.sha256(body).hexdigest().encode() + b'"}'
 
 
@@ -112,7 +114,9 @@ def unseal(data: bytes, kind: str, *versions: int) -> dict[str, Any]:
 def _loads(data: bytes) -> Any:
     try:
         return json.loads(
-            data.decode("utf-8"), object_pairs_hook=_once, parse_constant=_no_constant
+            data.decode("utf-8"),
+            object_pairs_hook=_refuse_repeated_keys,
+            parse_constant=_refuse_constant,
         )
     except UnicodeDecodeError:
         raise Damaged("it is not UTF-8 text") from None
@@ -126,21 +130,21 @@ def _loads(data: bytes) -> Any:
         raise Damaged("it holds a number that is too long") from None
 
 
-def _once(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+def _refuse_repeated_keys(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
     found = dict(pairs)
     require(len(found) == len(pairs), "a key stands twice")
     return found
 
 
-def _no_constant(name: str) -> NoReturn:
+def _refuse_constant(name: str) -> NoReturn:
     raise Damaged(f"it holds {name}, which is no number")
 
 
-def _why(error: OSError | ValueError) -> str:
+def _explain_error(error: OSError | ValueError) -> str:
     """A path with a NUL in it is a ValueError."""
     return (error.strerror if isinstance(error, OSError) else None) or str(error)
 
 
-def _short(problem: Damaged) -> str:
-    text = visible(str(problem))
+def _shorten_problem(problem: Damaged) -> str:
+    text = escape_invisible(str(problem))
     return text if len(text) <= 200 else text[:199] + "…"

@@ -8,7 +8,7 @@ from collections.abc import Sequence
 
 from privet.cells import Cells
 from privet.leaves import Evidence
-from privet.model.shrink import shrunk
+from privet.model.shrink import shrink_tree
 from privet.tree import Tree
 
 
@@ -16,7 +16,7 @@ def trees_from(forest: Sequence[Cells], evidence: Evidence) -> tuple[Tree, ...]:
     """The trees of a forest with these leaf counts."""
     deviation = evidence.deviation
     return tuple(
-        shrunk(cells, table, deviation, evidence.borrowing)
+        shrink_tree(cells, table, deviation, evidence.borrowing)
         if evidence.shrink
         else Tree.from_leaves(cells, table)
         for cells, table in zip(forest, evidence.tables, strict=True)

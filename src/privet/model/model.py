@@ -19,7 +19,7 @@ from privet.model.kinds import check_kinds
 from privet.privacy import PrivacyStatement
 from privet.routing import Routes
 from privet.schema import Schema
-from privet.tree import Tree, domain_shares, summed_upwards
+from privet.tree import Tree, domain_shares, sum_upwards
 from privet.typed import Floats
 
 Combine = Literal["counts", "probabilities", "vote", "scores"]
@@ -139,7 +139,7 @@ class Model:
     def probabilities(self, codes: list[npt.NDArray[Any]]) -> Floats:
         """The probability of each class for each row of codes."""
         n_classes = self.schema.n_classes
-        total = self._added_up(codes)
+        total = self._sum_trees(codes)
         if self.combine == "scores":
             # the largest is 1: nothing overflows
             odds = np.exp(total - total.max(axis=1, keepdims=True))
@@ -149,7 +149,7 @@ class Model:
         # Where noise left nothing, every class is as likely as any other.
         return np.where(sums > 0, total / np.where(sums > 0, sums, 1.0), 1.0 / n_classes)
 
-    def _added_up(self, codes: list[npt.NDArray[Any]]) -> Floats:
+    def _sum_trees(self, codes: list[npt.NDArray[Any]]) -> Floats:
         """The sum over trees of what the node that a row reaches contributes."""
         routes, values = self._routes
         total = np.zeros((len(codes[0]), self.schema.n_classes))
@@ -181,7 +181,7 @@ def _explained_variance(tree: Tree) -> Floats:
     """
     cells, shares = tree.cells, domain_shares(tree.cells)
     leaf = np.where(cells.attribute < 0, shares, 0.0)[:, None]
-    sums = summed_upwards(cells, leaf * (tree.counts - tree.counts.mean(axis=1, keepdims=True)))
+    sums = sum_upwards(cells, leaf * (tree.counts - tree.counts.mean(axis=1, keepdims=True)))
     means = np.divide(sums, shares[:, None], out=np.zeros_like(sums), where=shares[:, None] > 0)
     means = means.round(12)  # equal but for rounding is equal
     between = shares * ((means - means[cells.parents]) ** 2).sum(axis=1)

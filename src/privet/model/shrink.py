@@ -14,7 +14,7 @@ import numpy as np
 import numpy.typing as npt
 
 from privet.cells import Cells
-from privet.tree import Tree, node_counts, summed_upwards
+from privet.tree import Tree, node_counts, sum_upwards
 from privet.typed import Floats
 
 #: How many standard deviations of noise an ancestor's shares weigh. Fixed before any data was seen
@@ -22,7 +22,7 @@ from privet.typed import Floats
 STRENGTH = 0.15
 
 
-def shrunk(
+def shrink_tree(
     cells: Cells,
     leaf_counts: npt.NDArray[Any],
     deviation: float | Floats,
@@ -60,4 +60,4 @@ def shrunk(
 
 def _n_leaves(cells: Cells) -> Floats:
     """How many leaves are below each node, or are the node itself."""
-    return summed_upwards(cells, (cells.attribute < 0).astype(np.float64))
+    return sum_upwards(cells, (cells.attribute < 0).astype(np.float64))

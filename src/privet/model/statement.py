@@ -27,7 +27,7 @@ _FRACTION = re.compile(r"[0-9]{1,600}(/[1-9][0-9]{0,599})?")
 def privacy_from(data: Any, canonical: Callable[[Any], bytes]) -> PrivacyStatement:
     """The statement that stands in a document, or :class:`Damaged`."""
     common = 1
-    for amount in _amounts(data):
+    for amount in _list_amounts(data):
         if amount is not None:
             require(
                 isinstance(amount, str) and _FRACTION.fullmatch(amount) is not None,
@@ -51,7 +51,7 @@ def privacy_from(data: Any, canonical: Callable[[Any], bytes]) -> PrivacyStateme
     return statement
 
 
-def _amounts(data: Any) -> list[Any]:
+def _list_amounts(data: Any) -> list[Any]:
     """All amounts of a statement and of its parts, checked for kind and number only."""
     amounts: list[Any] = []
     n_charges, n_parts, open_ = 0, 0, [data]

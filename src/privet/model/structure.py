@@ -28,13 +28,13 @@ LARGEST = 2**53
 #: Scores are on a log scale: beyond this, one would drown all others.
 LARGEST_SCORE = 10_000
 
-_STRUCTURE = {"attribute", "branch"}
-_KEYS = _STRUCTURE | {"counts"}
+_STRUCTURE_KEYS = {"attribute", "branch"}
+_TREE_KEYS = _STRUCTURE_KEYS | {"counts"}
 
 
 def tree_to(tree: Tree) -> dict[str, Any]:
     """The entry of one tree. Nodes that no value reaches are left out."""
-    kept = _reached(tree.cells)
+    kept = _find_reachable_nodes(tree.cells)
     counts = [[short_number(count) for count in line] for line in tree.counts[kept].tolist()]
     return {**_structure_to(tree.cells, kept), "counts": counts}
 
@@ -44,7 +44,7 @@ def structure_to(cells: Cells) -> dict[str, Any]:
     node must be reached.
     """
     leaves = cells.cell[cells.attribute < 0]
-    kept = _reached(cells)
+    kept = _find_reachable_nodes(cells)
     require(
         bool(kept.all()) and leaves.tolist() == list(range(cells.n_cells)),
         "its leaves are not numbered in order",
@@ -78,8 +78,8 @@ def structure_from(schema: Schema, data: Any, number: int) -> Cells:
     """The structure of an entry without counts, or :class:`Damaged`."""
     try:
         require(
-            isinstance(data, dict) and set(data) == _STRUCTURE,
-            f"a structure must have exactly {', '.join(sorted(_STRUCTURE))}",
+            isinstance(data, dict) and set(data) == _STRUCTURE_KEYS,
+            f"a structure must have exactly {', '.join(sorted(_STRUCTURE_KEYS))}",
         )
         cells = _cells_from(schema, data)
         require(
@@ -93,7 +93,7 @@ def structure_from(schema: Schema, data: Any, number: int) -> Cells:
 
 def counts_from(value: Any, n_lines: int, n_classes: int) -> Ints:
     """The whole class counts of so many leaves, or :class:`Damaged`."""
-    counts = _counts(value, n_lines, n_classes, LARGEST)
+    counts = _check_counts(value, n_lines, n_classes, LARGEST)
     require(
         all(type(count) is int for line in value for count in line),
         "leaf counts must be integers",
@@ -110,18 +110,18 @@ def short_number(value: float) -> int | float:
 
 def _tree_from(schema: Schema, data: Any, largest: int, kind: TreeKind) -> Tree:
     require(
-        isinstance(data, dict) and set(data) == _KEYS,
-        f"a tree must have exactly {', '.join(sorted(_KEYS))}",
+        isinstance(data, dict) and set(data) == _TREE_KEYS,
+        f"a tree must have exactly {', '.join(sorted(_TREE_KEYS))}",
     )
     cells = _cells_from(schema, data)
-    counts = _counts(data["counts"], len(cells.attribute), schema.n_classes, largest)
+    counts = _check_counts(data["counts"], len(cells.attribute), schema.n_classes, largest)
     return Tree(cells, counts, kind)
 
 
 def _cells_from(schema: Schema, data: dict[str, Any]) -> Cells:
-    attribute = _whole("attribute", data["attribute"], -1, len(schema.attributes) - 1)
+    attribute = _check_integer_list("attribute", data["attribute"], -1, len(schema.attributes) - 1)
     require(1 <= len(attribute) <= MAX_NODES, f"a tree must have 1 to {MAX_NODES} nodes")
-    branch = _whole("branch", data["branch"], 1, len(attribute) - 1)
+    branch = _check_integer_list("branch", data["branch"], 1, len(attribute) - 1)
     leaf = attribute < 0
     # The size that stands last belongs to -1: a leaf has no branches.
     widths = np.array([*schema.sizes, 0], dtype=np.int64)[attribute]
@@ -140,7 +140,7 @@ def _cells_from(schema: Schema, data: dict[str, Any]) -> Cells:
     return cells
 
 
-def _whole(name: str, value: Any, low: int, high: int) -> Ints:
+def _check_integer_list(name: str, value: Any, low: int, high: int) -> Ints:
     require(
         isinstance(value, list) and set(map(type, value)) <= {int},
         f"{name} must be a list of integers",
@@ -152,7 +152,9 @@ def _whole(name: str, value: Any, low: int, high: int) -> Ints:
     return np.array(value, dtype=np.int64)
 
 
-def _counts(value: Any, n_nodes: int, n_classes: int, largest: int) -> npt.NDArray[np.float64]:
+def _check_counts(
+    value: Any, n_nodes: int, n_classes: int, largest: int
+) -> npt.NDArray[np.float64]:
     shaped = (
         isinstance(value, list)
         and len(value) == n_nodes
@@ -168,7 +170,7 @@ def _counts(value: Any, n_nodes: int, n_classes: int, largest: int) -> npt.NDArr
     return np.array(numbers, dtype=np.float64).reshape(n_nodes, n_classes)
 
 
-def _reached(cells: Cells) -> npt.NDArray[np.bool_]:
+def _find_reachable_nodes(cells: Cells) -> npt.NDArray[np.bool_]:
     """Which nodes some row can reach."""
     reached = cells.parents >= 0
     reached[0] = True

@@ -10,7 +10,7 @@ from privet.outsource.attack import ModelName, Score, acquaintances, attack, pop
 from privet.outsource.cells import codes_of
 from privet.outsource.cipher import KeyRing
 from privet.outsource.halves import Halves
-from privet.outsource.verify import true_values
+from privet.outsource.verify import open_true_values
 from privet.schema.encode import encode
 
 
@@ -21,7 +21,7 @@ def attack_halves(
     adversary knows beforehand.
     """
     anatomy, it, st = halves.anatomy, halves.identifiers, halves.values
-    _, values = true_values(halves, ring)
+    _, values = open_true_values(halves, ring)
     truth = codes_of(anatomy.sensitive_domain, values)
     encoded = encode(anatomy.identifying, it.frame(anatomy))
     assert encoded.classes is not None

@@ -8,30 +8,30 @@ from typing import Any
 
 from privet.outsource.anatomy import STATEMENT, Anatomy
 from privet.outsource.client.table import TreeDetails, TreeSummary
-from privet.text import visible
+from privet.text import escape_invisible
 
 
 def outsourced_card(about: dict[str, Any], tree: TreeSummary, details: TreeDetails) -> str:
     """The card as Markdown. It holds what the server knows anyway, and no row."""
     anatomy: Anatomy = about["anatomy"]
-    names = ", ".join(f"`{_plain(name)}`" for name in anatomy.identifying.names)
+    names = ", ".join(f"`{_escape_backticks(name)}`" for name in anatomy.identifying.names)
     changed = (
         f"{tree.changed} rows were added or removed since."
         if tree.changed
         else "No row was added or removed since."
     )
     lines = [
-        f"# A tree for `{_plain(anatomy.schema.target)}` on an outsourced table",
+        f"# A tree for `{_escape_backticks(anatomy.schema.target)}` on an outsourced table",
         "",
         "**Not differentially private.** " + STATEMENT,
         "",
         "## The table",
         f"- {about['rows']} rows in {about['groups']} random groups; no value of "
-        f"`{_plain(anatomy.sensitive)}` has more than one "
-        f"{_th(anatomy.l)} of the entries of any group (l = {anatomy.l}).",
+        f"`{_escape_backticks(anatomy.sensitive)}` has more than one "
+        f"{_format_fraction(anatomy.l)} of the entries of any group (l = {anatomy.l}).",
         (
             f"- Identifying attributes, which the server sees person by person: {names}, and the "
-            f"class `{_plain(anatomy.schema.target)}`."
+            f"class `{_escape_backticks(anatomy.schema.target)}`."
         ),
         f"- {about['pending']} rows wait for a group, sealed as a whole.",
         "",
@@ -66,9 +66,9 @@ def outsourced_card(about: dict[str, Any], tree: TreeSummary, details: TreeDetai
     return "\n".join(lines)
 
 
-def _plain(name: str) -> str:
-    return visible(name).replace("`", "'")
+def _escape_backticks(name: str) -> str:
+    return escape_invisible(name).replace("`", "'")
 
 
-def _th(number: int) -> str:
+def _format_fraction(number: int) -> str:
     return {2: "half", 3: "third", 4: "quarter"}.get(number, f"{number}-th")

@@ -28,7 +28,7 @@ def people_cells(frame: Any, anatomy: Anatomy) -> list[list[CellText]]:
     domains = {**anatomy.schema.attributes, anatomy.schema.target: anatomy.schema.label}
     columns = cells_of(frame, names)
     return [
-        canonical(domains[name], column) if name in domains else column
+        canonicalize_cells(domains[name], column) if name in domains else column
         for name, column in zip(names, columns, strict=True)
     ]
 
@@ -42,18 +42,18 @@ def cells_of(frame: Any, names: Sequence[str]) -> list[list[CellText]]:
         raise SchemaError(
             f"the table has no column {absent[0]!r}; it has {', '.join(map(str, frame.columns))}"
         )
-    return [_column(name, frame[name]) for name in names]
+    return [_extract_column(name, frame[name]) for name in names]
 
 
-def _column(name: str, column: Any) -> list[CellText]:
+def _extract_column(name: str, column: Any) -> list[CellText]:
     import pandas as pd
 
     positions, uniques = pd.factorize(column)
-    texts = [_text(name, entry) for entry in uniques.tolist()]
+    texts = [_cell_text(name, entry) for entry in uniques.tolist()]
     return [None if at < 0 else texts[at] for at in positions.tolist()]
 
 
-def _text(name: str, entry: Any) -> str:
+def _cell_text(name: str, entry: Any) -> str:
     if not isinstance(entry, str | bool | int | float | np.number | np.bool_):
         raise SchemaError(
             f"column {name!r} must hold text, numbers or truth values, but one entry is a "
@@ -72,15 +72,15 @@ def _text(name: str, entry: Any) -> str:
     return text
 
 
-def canonical(domain: Attribute, cells: Sequence[CellText]) -> list[CellText]:
+def canonicalize_cells(domain: Attribute, cells: Sequence[CellText]) -> list[CellText]:
     """Cells as the schema spells them. A source that writes 30.0 where another writes 30 would mark
     its rows in both halves alike.
     """
-    known = {cell: _canonical(domain, cell) for cell in set(cells)}
+    known = {cell: _canonicalize_cell(domain, cell) for cell in set(cells)}
     return [known[cell] for cell in cells]
 
 
-def _canonical(domain: Attribute, cell: CellText) -> CellText:
+def _canonicalize_cell(domain: Attribute, cell: CellText) -> CellText:
     if isinstance(domain, Categorical):
         code = domain.missing_code if cell is None else domain.code_of_text.get(cell)
         return cell if code is None or code >= domain.size else domain.labels[code]

@@ -14,7 +14,7 @@ from privet.outsource.cells import CellText, codes_of
 from privet.typed import Ints
 
 
-def undiverse(gid: Ints, codes: Ints, l: int) -> Ints:  # noqa: E741 - its name everywhere
+def find_undiverse_groups(gid: Ints, codes: Ints, l: int) -> Ints:  # noqa: E741 - its name everywhere
     """The groups in which some value has more than one l-th of the entries."""
     if not len(gid):
         return np.empty(0, dtype=np.int64)
@@ -22,8 +22,8 @@ def undiverse(gid: Ints, codes: Ints, l: int) -> Ints:  # noqa: E741 - its name 
     return groups.ids[groups.largest * l > groups.sizes]
 
 
-def undiverse_values(anatomy: Anatomy, gid: Ints, values: Sequence[CellText]) -> Ints:
+def find_undiverse_value_groups(anatomy: Anatomy, gid: Ints, values: Sequence[CellText]) -> Ints:
     """The same for the values of a table, compared by their codes: two ages of one bin are the
     same.
     """
-    return undiverse(gid, codes_of(anatomy.sensitive_domain, values), anatomy.l)
+    return find_undiverse_groups(gid, codes_of(anatomy.sensitive_domain, values), anatomy.l)

@@ -109,15 +109,19 @@ def read_halves(folder: str | PathLike[str]) -> Halves:
     _check_columns(IDENTIFIERS, it, [*names, "pruning", "gid", "eseq"])
     _check_columns(VALUES, st, ["seq", "gid", "value"])
     identifiers = Identifiers(
-        [_texts(it[name]) for name in names],
+        [_texts_of_column(it[name]) for name in names],
         np.asarray(it["pruning"], dtype=bool),
-        _whole(it["gid"]),
-        [bytes(x) for x in _plain(it["eseq"])],
+        _integers_of_column(it["gid"]),
+        [bytes(x) for x in _unmask_column(it["eseq"])],
     )
     return Halves(
         anatomy,
         identifiers,
-        Values(_whole(st["seq"]), _whole(st["gid"]), _texts(st["value"])),
+        Values(
+            _integers_of_column(st["seq"]),
+            _integers_of_column(st["gid"]),
+            _texts_of_column(st["value"]),
+        ),
         seal,
     )
 
@@ -148,7 +152,7 @@ def _check_columns(file: str, found: dict[str, Any], expected: list[str]) -> Non
         )
 
 
-def _plain(column: Any) -> list[Any]:
+def _unmask_column(column: Any) -> list[Any]:
     """A column without masks: None for null."""
     hidden = np.ma.getmaskarray(column).tolist()
     return [
@@ -157,11 +161,13 @@ def _plain(column: Any) -> list[Any]:
     ]
 
 
-def _texts(column: Any) -> list[str | None]:
-    return [None if entry is None or entry != entry else str(entry) for entry in _plain(column)]
+def _texts_of_column(column: Any) -> list[str | None]:
+    return [
+        None if entry is None or entry != entry else str(entry) for entry in _unmask_column(column)
+    ]
 
 
-def _whole(column: Any) -> Any:
+def _integers_of_column(column: Any) -> Any:
     if np.ma.is_masked(column):
         raise OutsourceError("a number is missing")
     return np.asarray(column, dtype=np.int64)

@@ -15,16 +15,16 @@ from privet.outsource.cipher import Sealer
 
 def seal_anatomy(sealer: Sealer, anatomy: Anatomy) -> bytes:
     """The owner's seal on a description."""
-    return sealer.seal("anatomy", said(anatomy), b"")
+    return sealer.seal("anatomy", sealed_content(anatomy), b"")
 
 
 def check_anatomy(sealer: Sealer, anatomy: Anatomy, seal: bytes) -> None:
     """Raise :class:`~privet.errors.SealError` unless a holder of the key sealed exactly this
     description.
     """
-    sealer.open("anatomy", said(anatomy), seal)
+    sealer.open("anatomy", sealed_content(anatomy), seal)
 
 
-def said(anatomy: Anatomy) -> tuple[str]:
+def sealed_content(anatomy: Anatomy) -> tuple[str]:
     """What is sealed: all of it, in its order."""
     return (json.dumps(anatomy.to_json()),)

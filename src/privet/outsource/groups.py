@@ -33,7 +33,7 @@ class Grouping:
         return np.flatnonzero(self.group < 0)
 
 
-def random_groups(values: npt.NDArray[np.integer], l: int) -> Grouping:  # noqa: E741
+def draw_groups(values: npt.NDArray[np.integer], l: int) -> Grouping:  # noqa: E741
     """Draw groups in which no value stands twice, nearly all of exactly ``l`` rows.
 
     As many rows are placed as any l-diverse grouping can place: with g groups a value has room for
@@ -52,11 +52,11 @@ def random_groups(values: npt.NDArray[np.integer], l: int) -> Grouping:  # noqa:
     n_groups = _most_groups(counts, l)
     if n_groups == 0:
         return Grouping(group, 0)
-    waiting = [_shuffled(np.flatnonzero(values == code))[:n_groups] for code in codes]
+    waiting = [_shuffle_rows(np.flatnonzero(values == code))[:n_groups] for code in codes]
     left = [len(rows) for rows in waiting]
-    numbers = _shuffled(np.arange(n_groups))
+    numbers = _shuffle_rows(np.arange(n_groups))
     for done, number in enumerate(numbers):
-        for value in _draw(left, n_groups - done, l):
+        for value in _draw_group_values(left, n_groups - done, l):
             left[value] -= 1
             group[waiting[value][left[value]]] = number
     return Grouping(group, n_groups)
@@ -73,7 +73,7 @@ def _most_groups(counts: npt.NDArray[np.integer], l: int) -> int:  # noqa: E741
     return low
 
 
-def _draw(left: list[int], groups: int, l: int) -> list[int]:  # noqa: E741
+def _draw_group_values(left: list[int], groups: int, l: int) -> list[int]:  # noqa: E741
     """The values of the next of so many groups."""
     chosen = [value for value, n in enumerate(left) if n == groups]
     if len(chosen) >= l:
@@ -81,13 +81,13 @@ def _draw(left: list[int], groups: int, l: int) -> list[int]:  # noqa: E741
     open_ = {value: n for value, n in enumerate(left) if 0 < n < groups}
     total = sum(open_.values())
     while len(chosen) < l:
-        value = _weighted(open_, secrets.randbelow(total))
+        value = _pick_weighted(open_, secrets.randbelow(total))
         chosen.append(value)
         total -= open_.pop(value)
     return chosen
 
 
-def _weighted(weights: dict[int, int], at: int) -> int:
+def _pick_weighted(weights: dict[int, int], at: int) -> int:
     for value, weight in weights.items():
         at -= weight
         if at < 0:
@@ -95,7 +95,7 @@ def _weighted(weights: dict[int, int], at: int) -> int:
     raise AssertionError("a place beyond all weights")
 
 
-def _shuffled(rows: npt.NDArray[np.integer]) -> list[int]:
+def _shuffle_rows(rows: npt.NDArray[np.integer]) -> list[int]:
     listed: list[int] = rows.tolist()
     _shuffler.shuffle(listed)
     return listed

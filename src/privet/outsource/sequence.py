@@ -33,7 +33,7 @@ def seal_sequence(sealer: Sealer, seq: int, place: SealedPlace) -> bytes:
     return sealer.seal("sequence", place, seq.to_bytes(_BYTES, "big"))
 
 
-def true_entry(sealer: Sealer, eseq: bytes, place: SealedPlace) -> SequenceEntry:
+def open_true_entry(sealer: Sealer, eseq: bytes, place: SealedPlace) -> SequenceEntry:
     """The row's own entry out of its group's. :class:`SealError` unless everything is as it was
     sealed.
     """

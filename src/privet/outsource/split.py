@@ -15,9 +15,9 @@ from privet.errors import OutsourceError, ParameterError
 from privet.outsource.anatomy import Anatomy
 from privet.outsource.cells import CellText, people_cells
 from privet.outsource.cipher import KeyRing, Sealer
-from privet.outsource.diversity import undiverse_values
+from privet.outsource.diversity import find_undiverse_value_groups
 from privet.outsource.genuine import seal_anatomy
-from privet.outsource.groups import random_groups
+from privet.outsource.groups import draw_groups
 from privet.outsource.halves import Halves, Identifiers, Values
 from privet.outsource.sequence import SequenceEntry, place_of, seal_sequence
 from privet.schema import Schema
@@ -67,7 +67,7 @@ def split(
     encoded = encode(schema, table)
     fit = np.flatnonzero(encoded.known(schema))
     codes = np.asarray(encoded.codes[schema.index(sensitive)], dtype=np.int64)[fit]
-    grouping = random_groups(codes, l)
+    grouping = draw_groups(codes, l)
     placed = fit[grouping.group >= 0]
     if not len(placed):
         raise OutsourceError(
@@ -79,7 +79,7 @@ def split(
     *columns, values = people_cells(table.iloc[placed], anatomy)
     numbers = RowNumbers.draw(anatomy, group)
     check_diverse(anatomy, numbers.gid, values)
-    halves = sealed_halves(anatomy, Sealer(ring, anatomy.id), columns, values, numbers)
+    halves = seal_halves(anatomy, Sealer(ring, anatomy.id), columns, values, numbers)
     return SplitTable(halves, np.setdiff1d(np.arange(len(table)), fit), unplaced)
 
 
@@ -97,13 +97,13 @@ class RowNumbers:
         n_rows = len(group)
         marks = [secrets.randbelow(1 << 30) < anatomy.pruning * (1 << 30) for _ in range(n_rows)]
         return cls(
-            fresh_numbers(int(group.max(initial=-1)) + 1)[group],
-            fresh_numbers(n_rows),
+            draw_fresh_numbers(int(group.max(initial=-1)) + 1)[group],
+            draw_fresh_numbers(n_rows),
             np.array(marks, dtype=bool),
         )
 
 
-def sealed_halves(
+def seal_halves(
     anatomy: Anatomy,
     sealer: Sealer,
     columns: list[list[CellText]],
@@ -141,11 +141,11 @@ def check_diverse(anatomy: Anatomy, gid: Ints, values: list[CellText]) -> None:
     """Raise unless no value has more than one l-th of its group: looked at before anything leaves
     the house.
     """
-    if len(undiverse_values(anatomy, gid, values)):
+    if len(find_undiverse_value_groups(anatomy, gid, values)):
         raise OutsourceError(f"a group is not {anatomy.l}-diverse, so nothing is published")
 
 
-def fresh_numbers(count: int) -> Ints:
+def draw_fresh_numbers(count: int) -> Ints:
     """So many different random whole numbers of 63 bits."""
     while True:
         drawn = np.frombuffer(secrets.token_bytes(8 * count), dtype=np.uint64) >> np.uint64(1)

@@ -20,10 +20,10 @@ from privet.errors import OutsourceError, SealError
 from privet.outsource.anatomy import Anatomy
 from privet.outsource.cells import CellText, codes_of
 from privet.outsource.cipher import KeyRing, Sealer
-from privet.outsource.diversity import undiverse_values
+from privet.outsource.diversity import find_undiverse_value_groups
 from privet.outsource.genuine import check_anatomy
 from privet.outsource.halves import Halves, Identifiers, Values
-from privet.outsource.sequence import SequenceEntry, place_of, true_entry
+from privet.outsource.sequence import SequenceEntry, open_true_entry, place_of
 from privet.schema.encode import encode
 from privet.typed import Ints
 
@@ -57,18 +57,18 @@ def verify(halves: Halves, ring: KeyRing | None = None) -> Verdict:
     if not len(st):
         raise OutsourceError("the sensitive table is empty")
     problems = [
-        *_people(anatomy, it),
-        *_structure(it, st),
-        *_fit(anatomy, it),
-        *_lengths(it),
-        *_order(it, st),
+        *_find_repeated_people(anatomy, it),
+        *_find_structure_problems(it, st),
+        *_find_misfits(anatomy, it),
+        *_find_unequal_lengths(it),
+        *_find_order_problems(it, st),
     ]
     groups = Groups.of(st.gid, codes_of(anatomy.sensitive_domain, st.value))
     if anatomy.sensitive_domain.size in groups.codes:
         problems.append(
             f"the sensitive table holds values that are not of the domain of {anatomy.sensitive!r}"
         )
-    bad = undiverse_values(anatomy, st.gid, st.value)
+    bad = find_undiverse_value_groups(anatomy, st.gid, st.value)
     if len(bad):
         worst = int(groups.ids[frequency_l_per_group(groups).argmin()])
         problems.append(
@@ -76,7 +76,7 @@ def verify(halves: Halves, ring: KeyRing | None = None) -> Verdict:
         )
     remarks: list[str] = []
     if ring is not None and not problems:
-        joined_problems, remarks = _with_key(halves, ring)
+        joined_problems, remarks = _verify_with_key(halves, ring)
         problems += joined_problems
     l_found = float(frequency_l(groups))
     return Verdict(
@@ -90,7 +90,7 @@ def verify(halves: Halves, ring: KeyRing | None = None) -> Verdict:
     )
 
 
-def true_values(halves: Halves, ring: KeyRing) -> tuple[npt.NDArray[np.intp], list[CellText]]:
+def open_true_values(halves: Halves, ring: KeyRing) -> tuple[npt.NDArray[np.intp], list[CellText]]:
     """For each row of the identifier table, where its entry stands in the sensitive table, and its
     value.
     """
@@ -101,7 +101,7 @@ def true_values(halves: Halves, ring: KeyRing) -> tuple[npt.NDArray[np.intp], li
     for seq, gid, value in zip(st.seq.tolist(), st.gid.tolist(), st.value, strict=True):
         by_group.setdefault(gid, []).append((seq, value))
     told = [
-        true_entry(sealer, eseq, place_of(gid, mark, cells, by_group.get(gid, ())))
+        open_true_entry(sealer, eseq, place_of(gid, mark, cells, by_group.get(gid, ())))
         for eseq, cells, mark, gid in zip(
             it.eseq, zip(*it.cells, strict=True), it.pruning.tolist(), it.gid.tolist(), strict=True
         )
@@ -111,7 +111,7 @@ def true_values(halves: Halves, ring: KeyRing) -> tuple[npt.NDArray[np.intp], li
     return np.array([position[seq] for seq, _ in told], dtype=np.intp), [value for _, value in told]
 
 
-def _structure(it: Identifiers, st: Values) -> list[str]:
+def _find_structure_problems(it: Identifiers, st: Values) -> list[str]:
     found = []
     if len(set(it.eseq)) < len(it):
         found.append("a sealed number stands twice in the identifier table")
@@ -134,13 +134,13 @@ def _structure(it: Identifiers, st: Values) -> list[str]:
     return found
 
 
-def _people(anatomy: Anatomy, it: Identifiers) -> list[str]:
+def _find_repeated_people(anatomy: Anatomy, it: Identifiers) -> list[str]:
     if anatomy.schema.person is None or len(set(it.cells[-1])) == len(it):
         return []
     return ["a person has two rows: the value that their groups have in common would be theirs"]
 
 
-def _fit(anatomy: Anatomy, it: Identifiers) -> list[str]:
+def _find_misfits(anatomy: Anatomy, it: Identifiers) -> list[str]:
     unfit = np.flatnonzero(
         ~encode(anatomy.identifying, it.frame(anatomy)).known(anatomy.identifying)
     )
@@ -156,7 +156,7 @@ def _fit(anatomy: Anatomy, it: Identifiers) -> list[str]:
     )
 
 
-def _lengths(it: Identifiers) -> list[str]:
+def _find_unequal_lengths(it: Identifiers) -> list[str]:
     """All sealed numbers must look alike, or their looks could mark rows."""
     looks = {(len(eseq), eseq[:5]) for eseq in it.eseq}
     return (
@@ -171,7 +171,7 @@ def _lengths(it: Identifiers) -> list[str]:
     )
 
 
-def _order(it: Identifiers, st: Values) -> list[str]:
+def _find_order_problems(it: Identifiers, st: Values) -> list[str]:
     """Rows must stand in the order of random numbers, so that where they stand says nothing."""
     found = []
     if sorted(it.eseq) != it.eseq:
@@ -187,11 +187,11 @@ def _order(it: Identifiers, st: Values) -> list[str]:
     return found
 
 
-def _with_key(halves: Halves, ring: KeyRing) -> tuple[list[str], list[str]]:
+def _verify_with_key(halves: Halves, ring: KeyRing) -> tuple[list[str], list[str]]:
     it, st, anatomy = halves.identifiers, halves.values, halves.anatomy
     try:
         check_anatomy(Sealer(ring, anatomy.id), anatomy, halves.seal)
-        place, values = true_values(halves, ring)
+        place, values = open_true_values(halves, ring)
     except SealError:
         return [
             "the halves cannot be joined: another key, or something was changed after it was sealed"
@@ -212,23 +212,23 @@ def _with_key(halves: Halves, ring: KeyRing) -> tuple[list[str], list[str]]:
             (
                 "the order of sealed numbers",
                 "the sensitive values",
-                _rank_correlation(np.arange(len(place)), _codes(anatomy, values)),
+                _rank_correlation(np.arange(len(place)), _encode_values(anatomy, values)),
             ),
             (
                 "the order of sequence numbers",
                 "the sensitive values",
-                _rank_correlation(place, _codes(anatomy, values)),
+                _rank_correlation(place, _encode_values(anatomy, values)),
             ),
             (
                 "the mark for pruning",
                 "the sensitive values",
-                _rank_correlation(it.pruning.astype(np.int64), _codes(anatomy, values)),
+                _rank_correlation(it.pruning.astype(np.int64), _encode_values(anatomy, values)),
             ),
         )
         if abs(r) > _CHANCE / np.sqrt(max(len(place) - 1, 1))
     ]
     remarks: list[str] = []
-    guesses, determined = _giveaways(anatomy, it, _codes(anatomy, values))
+    guesses, determined = _find_giveaways(anatomy, it, _encode_values(anatomy, values))
     for name, share in guesses:
         told = f"column {name!r} alone tells the sensitive value of {share:.0%} of the rows"
         (problems if share >= _SAME and len(it) >= _ENOUGH else remarks).append(told)
@@ -239,7 +239,7 @@ def _with_key(halves: Halves, ring: KeyRing) -> tuple[list[str], list[str]]:
     return problems, remarks
 
 
-def _giveaways(
+def _find_giveaways(
     anatomy: Anatomy, it: Identifiers, codes: Ints
 ) -> tuple[list[tuple[str, float]], list[tuple[str, float]]]:
     """Columns that tell the sensitive value: by the others who share a row's entry, for nearly all
@@ -258,7 +258,9 @@ def _giveaways(
         groups = Groups.of(np.asarray(column, dtype=np.int64), codes)
         # A row's guess is what most others of its entry have, so it is right where its value leads
         # by two.
-        right = groups.largest[groups.largest - 1 > _second(groups)].sum() / groups.n_rows
+        right = (
+            groups.largest[groups.largest - 1 > _count_second_values(groups)].sum() / groups.n_rows
+        )
         sure = (
             groups.sizes[(groups.sizes == groups.largest) & (groups.sizes >= 10)].sum()
             / groups.n_rows
@@ -270,14 +272,14 @@ def _giveaways(
     return guesses, determined
 
 
-def _second(groups: Groups) -> Ints:
+def _count_second_values(groups: Groups) -> Ints:
     """How often the second most frequent value of each group occurs; 0 where there is none."""
     order = np.lexsort((-groups.counts, groups.group_of_entry))
     after = np.minimum(groups.starts[:-1] + 1, len(order) - 1)
     return np.where(np.diff(groups.starts) > 1, groups.counts[order[after]], 0)
 
 
-def _codes(anatomy: Anatomy, values: list[CellText]) -> Ints:
+def _encode_values(anatomy: Anatomy, values: list[CellText]) -> Ints:
     return codes_of(anatomy.sensitive_domain, values)
 
 

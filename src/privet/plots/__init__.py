@@ -24,8 +24,6 @@ display.
 """
 
 from privet.plots.accuracy import accuracy_over_epsilon
-from privet.plots.anonymity import draw_anonymity
-from privet.plots.attack import draw_attack
 from privet.plots.box_panels import draw_box_panels
 from privet.plots.boxes import draw_boxes
 from privet.plots.curves import draw_curves
@@ -38,8 +36,6 @@ from privet.plots.tree import draw_tree
 
 __all__ = [
     "accuracy_over_epsilon",
-    "draw_anonymity",
-    "draw_attack",
     "draw_box_panels",
     "draw_boxes",
     "draw_curves",

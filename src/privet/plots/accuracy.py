@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from privet.errors import ParameterError
-from privet.plots.canvas import wrapped
+from privet.plots.canvas import wrap_text
 from privet.plots.curves import LINES
 from privet.plots.style import INK, QUIET, need_matplotlib, text_width
 
@@ -18,20 +18,20 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
-_COLUMNS = ("learner", "epsilon", "accuracy")
+_ACCURACY_COLUMNS = ("learner", "epsilon", "accuracy")
 _MAJORITY = "always the majority class"
 #: Margins around the axes in inches; the labels stand to the right of them.
 _LEFT, _RIGHT, _BOTTOM, _TOP = 0.68, 0.15, 0.95, 0.2
 #: The height of the axes, and the width of one epsilon without and with one more learner.
 _HEIGHT, _COLUMN, _PER_LEARNER = 3.2, 0.6, 0.1
 #: Letter sizes in points.
-_LABEL, _CAPTION, _TITLE = 9.0, 8.0, 12.0
+_LABEL, _CAPTION, _ACCURACY_TITLE_SIZE = 9.0, 8.0, 12.0
 #: The height of a line of a label and of the title, the space between labels, how far labels stand
 #: from the axes, how wide they may be, and the room for the marker before them, in inches.
-_LINE, _TITLE_LINE, _GAP, _LEADER, _WIDEST, _MARKER = 0.155, 0.22, 0.06, 0.3, 2.3, 0.3
+_LINE, _TITLE_LINE, _LABEL_GAP, _LEADER, _WIDEST, _MARKER = 0.155, 0.22, 0.06, 0.3, 2.3, 0.3
 #: How far learners stand apart in a column, so that whiskers do not hide each other, and the share
 #: of the column that all of them may take.
-_APART, _SPREAD = 0.12, 0.5
+_SHIFT_APART, _SPREAD = 0.12, 0.5
 _DASH = (0, (5, 4))
 #: The least length of the accuracy axis, and from how many lengths of the runs the majority's line
 #: is too far away to be drawn.
@@ -71,24 +71,24 @@ def accuracy_over_epsilon(table: Any, *, majority: float | None = None, title: s
     need_matplotlib()
     from matplotlib.figure import Figure
 
-    _check(table)
+    _check_accuracy_table(table)
     learners = list(dict.fromkeys(table["learner"]))
     epsilons = sorted(set(table["epsilon"].astype(float)))
     runs = {
         (learner, epsilon): group["accuracy"].to_numpy(dtype=float)
         for (learner, epsilon), group in table.groupby(["learner", "epsilon"], sort=False)
     }
-    names = [_broken(str(learner)) for learner in learners]
-    limits, shown = _limits(table["accuracy"], majority)
+    names = [_break_name(str(learner)) for learner in learners]
+    limits, shown = _choose_axis_limits(table["accuracy"], majority)
     if majority is not None:
-        names.append(_broken(_MAJORITY if shown else _beyond(majority, limits)))
-    beside = _LEADER + _MARKER + max(_widest(name) for name in names)
+        names.append(_break_name(_MAJORITY if shown else _name_hidden_majority(majority, limits)))
+    beside = _LEADER + _MARKER + max(_measure_widest_line(name) for name in names)
     column = _COLUMN + _PER_LEARNER * len(learners)
     across = max(3.6, column * len(epsilons))
     width = _LEFT + across + beside + _RIGHT
-    heading = wrapped(title, width - 2 * _RIGHT, _TITLE, bold=True) if title else []
+    heading = wrap_text(title, width - 2 * _RIGHT, _ACCURACY_TITLE_SIZE, bold=True) if title else []
     above = _TOP + _TITLE_LINE * len(heading)
-    labels_need = sum(_LINE * (name.count("\n") + 1) + _GAP for name in names)
+    labels_need = sum(_LINE * (name.count("\n") + 1) + _LABEL_GAP for name in names)
     down = max(_HEIGHT, labels_need)
     height = above + down + _BOTTOM
     figure = Figure(figsize=(width, height))
@@ -101,8 +101,8 @@ def accuracy_over_epsilon(table: Any, *, majority: float | None = None, title: s
             for place, epsilon in enumerate(epsilons)
             if (learner, epsilon) in runs
         }
-        shift = (number - (len(learners) - 1) / 2) * min(_APART, _SPREAD / len(learners))
-        labels.append(_draw(axes, mine, shift, number, names[number]))
+        shift = (number - (len(learners) - 1) / 2) * min(_SHIFT_APART, _SPREAD / len(learners))
+        labels.append(_draw_learner_line(axes, mine, shift, number, names[number]))
     if majority is not None:
         style: dict[str, Any] = {"color": INK, "linestyle": _DASH, "linewidth": 1.1}
         if shown:
@@ -112,7 +112,7 @@ def accuracy_over_epsilon(table: Any, *, majority: float | None = None, title: s
 
     if math.inf in epsilons and len(epsilons) > 1:
         axes.axvline(len(epsilons) - 1.5, color="#9a9a9a", linewidth=0.8, zorder=0)
-    axes.set_xticks(range(len(epsilons)), [_name(epsilon) for epsilon in epsilons])
+    axes.set_xticks(range(len(epsilons)), [_format_epsilon(epsilon) for epsilon in epsilons])
     axes.set_xlim(-0.5, len(epsilons) - 0.5)
     axes.set_ylim(*limits)
     axes.set_xlabel("epsilon (smaller is more private)")
@@ -122,11 +122,11 @@ def accuracy_over_epsilon(table: Any, *, majority: float | None = None, title: s
     axes.spines[["top", "right"]].set_visible(False)
 
     _add_labels(axes, labels, across, down)
-    _add_words(figure, heading, _caption([len(run) for run in runs.values()]))
+    _add_words(figure, heading, _make_accuracy_caption([len(run) for run in runs.values()]))
     return figure
 
 
-def _draw(
+def _draw_learner_line(
     axes: Axes, runs: dict[int, np.ndarray[Any, Any]], shift: float, number: int, name: str
 ) -> _Label:
     """Draw the line of one learner, and return its label."""
@@ -165,7 +165,7 @@ def _add_labels(axes: Axes, labels: Sequence[_Label], across: float, down: float
     # The lines that end higher have their labels higher; of equal ones, the first.
     order = sorted(range(len(labels)), key=lambda number: -labels[number].y)
     wanted = [(high - labels[number].y) / (high - low) * down for number in order]
-    centres = _spread_out(wanted, [labels[number].height + _GAP for number in order], down)
+    centres = _spread_out(wanted, [labels[number].height + _LABEL_GAP for number in order], down)
     for number, centre in zip(order, centres, strict=True):
         label = labels[number]
         level = 1 - centre / down
@@ -173,7 +173,7 @@ def _add_labels(axes: Axes, labels: Sequence[_Label], across: float, down: float
         start = (label.x - axes.get_xlim()[0]) / (right - axes.get_xlim()[0])
         at = 1 + _LEADER / across
         if not label.style:  # a line outside of the axis
-            _write(axes, at, level, label.text)
+            _write_label(axes, at, level, label.text)
             continue
         axes.plot(
             [start, 1.01, at],
@@ -196,10 +196,10 @@ def _add_labels(axes: Axes, labels: Sequence[_Label], across: float, down: float
             label="_sample",
             **{**label.style, **({"linestyle": "none"} if label.marked else {})},
         )
-        _write(axes, at + _MARKER / across, level, label.text)
+        _write_label(axes, at + _MARKER / across, level, label.text)
 
 
-def _write(axes: Axes, x: float, y: float, text: str) -> None:
+def _write_label(axes: Axes, x: float, y: float, text: str) -> None:
     """Write a label from a point to the right, in shares of the axes."""
     axes.text(
         x,
@@ -227,7 +227,7 @@ def _spread_out(wanted: Sequence[float], sizes: Sequence[float], room: float) ->
     # Blocks that touch form a group, which stands where the mean of its blocks' wishes is.
     groups: list[tuple[list[int], float, float]] = []  # blocks, start, size
     for number, (centre, size) in enumerate(zip(wanted, sizes, strict=True)):
-        group, start, total = [number], _within(centre - size / 2, size, room), size
+        group, start, total = [number], _clamp_start(centre - size / 2, size, room), size
         while groups and groups[-1][1] + groups[-1][2] > start:
             before, _, more = groups.pop()
             group, total = before + group, more + total
@@ -235,7 +235,7 @@ def _spread_out(wanted: Sequence[float], sizes: Sequence[float], room: float) ->
             for block in group:
                 wishes.append(wanted[block] - offset - sizes[block] / 2)
                 offset += sizes[block]
-            start = _within(sum(wishes) / len(wishes), total, room)
+            start = _clamp_start(sum(wishes) / len(wishes), total, room)
         groups.append((group, start, total))
     centres: list[float] = []
     for group, start, _ in groups:
@@ -244,7 +244,7 @@ def _spread_out(wanted: Sequence[float], sizes: Sequence[float], room: float) ->
     return centres
 
 
-def _within(start: float, size: float, room: float) -> float:
+def _clamp_start(start: float, size: float, room: float) -> float:
     return max(0.0, min(start, room - size))
 
 
@@ -258,17 +258,17 @@ def _add_words(figure: Figure, heading: Sequence[str], caption: str) -> None:
             1 - 0.12 / height,
             "\n".join(heading),
             va="top",
-            fontsize=_TITLE,
+            fontsize=_ACCURACY_TITLE_SIZE,
             fontweight="bold",
             **words,
         )
-    told = "\n".join(wrapped(caption, width - 2 * _RIGHT, _CAPTION))
+    told = "\n".join(wrap_text(caption, width - 2 * _RIGHT, _CAPTION))
     figure.text(
         _RIGHT / width, 0.1 / height, told, va="bottom", fontsize=_CAPTION, color=QUIET, **words
     )
 
 
-def _caption(numbers: Sequence[int]) -> str:
+def _make_accuracy_caption(numbers: Sequence[int]) -> str:
     """Say what dots and whiskers are, for so many runs at each of the dots."""
     most = max(numbers)
     if most == 1:
@@ -277,7 +277,9 @@ def _caption(numbers: Sequence[int]) -> str:
     return f"Dots: mean of {several}. Whiskers: lowest to highest run."
 
 
-def _limits(accuracies: Any, majority: float | None) -> tuple[tuple[float, float], bool]:
+def _choose_axis_limits(
+    accuracies: Any, majority: float | None
+) -> tuple[tuple[float, float], bool]:
     """Return the ends of the axis, and whether the majority's line is between them.
 
     The line is left out where it is so far from all runs that their whiskers would vanish.
@@ -292,34 +294,34 @@ def _limits(accuracies: Any, majority: float | None) -> tuple[tuple[float, float
     return (low - margin, high + margin), shown
 
 
-def _beyond(majority: float, limits: tuple[float, float]) -> str:
+def _name_hidden_majority(majority: float, limits: tuple[float, float]) -> str:
     """Name the majority's accuracy where its line is outside of the axis."""
     return f"{'↓' if majority < limits[0] else '↑'} majority class: {majority:.3f}"
 
 
-def _broken(name: str) -> str:
+def _break_name(name: str) -> str:
     """Break a name into at most three lines that fit beside the axes."""
-    lines = wrapped(name, _WIDEST, _LABEL) or [""]
+    lines = wrap_text(name, _WIDEST, _LABEL) or [""]
     return "\n".join(lines if len(lines) <= 3 else [*lines[:2], f"{lines[2]} …"])
 
 
-def _widest(name: str) -> float:
+def _measure_widest_line(name: str) -> float:
     return max(text_width(line, _LABEL) for line in name.split("\n"))
 
 
-def _name(epsilon: float) -> str:
+def _format_epsilon(epsilon: float) -> str:
     return "∞\n(no noise)" if math.isinf(epsilon) else f"{epsilon:.6g}"
 
 
-def _check(table: Any) -> None:
-    if missing := [name for name in _COLUMNS if name not in table.columns]:
+def _check_accuracy_table(table: Any) -> None:
+    if missing := [name for name in _ACCURACY_COLUMNS if name not in table.columns]:
         raise ParameterError(
-            f"accuracy_over_epsilon: table must have the columns {', '.join(_COLUMNS)}; "
+            f"accuracy_over_epsilon: table must have the columns {', '.join(_ACCURACY_COLUMNS)}; "
             f"{missing[0]!r} is missing"
         )
     if not len(table):
         raise ParameterError("accuracy_over_epsilon: table must have at least one line")
-    epsilon, accuracy = (table[name].to_numpy(dtype=float) for name in _COLUMNS[1:])
+    epsilon, accuracy = (table[name].to_numpy(dtype=float) for name in _ACCURACY_COLUMNS[1:])
     if not (epsilon > 0).all():
         raise ParameterError("accuracy_over_epsilon: epsilon must be above zero in every line")
     if not np.isfinite(accuracy).all():

@@ -11,7 +11,7 @@ import numpy.typing as npt
 
 from privet.anonymity.report import Report
 from privet.plots.style import INK, QUIET, need_matplotlib
-from privet.text import shortened, visible
+from privet.text import escape_invisible, shorten
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -64,9 +64,9 @@ def draw_anonymity(report: Report, *, title: str = "") -> Figure:
     sizes = report.groups.sizes
     figure = Figure(figsize=(11.5, 4.5), layout="constrained")
     left, middle, right = figure.subplots(1, 3)
-    _shares(left, sizes)
-    _diversity(middle, report)
-    _closeness(right, report)
+    _draw_row_shares(left, sizes)
+    _draw_diversity(middle, report)
+    _draw_closeness(right, report)
     widest = int(sizes.max())
     for axes in (left, middle, right):
         axes.set_xscale("log")
@@ -77,10 +77,10 @@ def draw_anonymity(report: Report, *, title: str = "") -> Figure:
         axes.set_axisbelow(True)
         for side in ("top", "right"):
             axes.spines[side].set_visible(False)
-    by = shortened(", ".join(report.quasi), 80)
+    by = shorten(", ".join(report.quasi), 80)
     above = title or f"{report.table}: {report.sensitive} among rows that agree in {by}"
     figure.suptitle(
-        visible(above), x=0.01, ha="left", fontweight="bold", fontsize=11, parse_math=False
+        escape_invisible(above), x=0.01, ha="left", fontweight="bold", fontsize=11, parse_math=False
     )
     figure.supxlabel(
         "Exact, not differentially private: for the owner of the table.",
@@ -92,7 +92,7 @@ def draw_anonymity(report: Report, *, title: str = "") -> Figure:
     return figure
 
 
-def _shares(axes: Axes, sizes: npt.NDArray[np.int64]) -> None:
+def _draw_row_shares(axes: Axes, sizes: npt.NDArray[np.int64]) -> None:
     """The share of rows in classes of at most some size, as steps."""
     different, classes = np.unique(sizes, return_counts=True)
     share = np.cumsum(different * classes) / sizes.sum()
@@ -108,11 +108,11 @@ def _shares(axes: Axes, sizes: npt.NDArray[np.int64]) -> None:
     )
 
 
-def _diversity(axes: Axes, report: Report) -> None:
+def _draw_diversity(axes: Axes, report: Report) -> None:
     """The lowest l of each kind, by class size."""
     asked, top = report.asked_l, 1.0
     for kind, style in _KINDS:
-        middle, lowest = _by_size(
+        middle, lowest = _summarize_by_size(
             report.groups.sizes, report.by_measure[kind], lambda part: float(part.min())
         )
         axes.plot(middle, lowest, label=kind, markeredgecolor=INK, linewidth=1.6, **style)
@@ -126,14 +126,14 @@ def _diversity(axes: Axes, report: Report) -> None:
     axes.set_title(
         f"Lowest l of classes about this size\n(dashed: l = {asked})", loc="left", fontsize=10
     )
-    _key_below(axes)
+    _draw_key_below(axes)
 
 
-def _closeness(axes: Axes, report: Report) -> None:
+def _draw_closeness(axes: Axes, report: Report) -> None:
     """The largest and the median t, by class size."""
     sizes, t = report.groups.sizes, report.by_measure["t"]
-    middle, largest = _by_size(sizes, t, lambda part: float(part.max()))
-    _, median = _by_size(sizes, t, lambda part: float(np.median(part)))
+    middle, largest = _summarize_by_size(sizes, t, lambda part: float(part.max()))
+    _, median = _summarize_by_size(sizes, t, lambda part: float(np.median(part)))
     axes.fill_between(middle, median, largest, color="#c9d3df", linewidth=0)
     axes.plot(middle, largest, label="largest", color=INK, marker="^", markersize=6, linewidth=1.6)
     style: dict[str, Any] = {
@@ -152,16 +152,16 @@ def _closeness(axes: Axes, report: Report) -> None:
         loc="left",
         fontsize=10,
     )
-    _key_below(axes)
+    _draw_key_below(axes)
 
 
-def _key_below(axes: Axes) -> None:
+def _draw_key_below(axes: Axes) -> None:
     """What the lines mean, where no line runs."""
     place = {"loc": "upper center", "bbox_to_anchor": (0.5, -0.16), "ncols": 3}
     axes.legend(**place, frameon=False, fontsize=8.5, handlelength=3, columnspacing=1.2)
 
 
-def _by_size(
+def _summarize_by_size(
     sizes: npt.NDArray[np.int64], values: npt.NDArray[Any], summary: Any
 ) -> tuple[list[float], list[float]]:
     """A summary of the values of classes whose size has the same power of two, at the geometric

@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING, Any, Literal, Protocol
 
 import numpy as np
 
-from privet.plots.style import INK, QUIET, fill, need_matplotlib
-from privet.text import visible
+from privet.plots.style import INK, QUIET, fill_style, need_matplotlib
+from privet.text import escape_invisible
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -79,16 +79,16 @@ def draw_attack(score: _Score, title: str = "") -> Figure:
 
     figure = Figure(figsize=(9.6, 4.4), layout="constrained")
     left, right = figure.subplots(1, 2, width_ratios=(1, 1))
-    _accuracies(left, score)
-    _certainties(right, score)
+    _draw_accuracies(left, score)
+    _draw_certainties(right, score)
     if title:
-        text = figure.suptitle(visible(title), x=0.01, ha="left", fontweight="bold")
+        text = figure.suptitle(escape_invisible(title), x=0.01, ha="left", fontweight="bold")
         text.set_parse_math(False)
-    figure.supxlabel(_caption(score), x=0.01, ha="left", fontsize=8.5, color="#4a4a4a")
+    figure.supxlabel(_make_caption(score), x=0.01, ha="left", fontsize=8.5, color="#4a4a4a")
     return figure
 
 
-def _accuracies(axes: Axes, score: _Score) -> None:
+def _draw_accuracies(axes: Axes, score: _Score) -> None:
     bars: list[tuple[str, float, tuple[float, float] | None, int]] = [
         ("a random guess\nin the group", score.random_guess, None, 3)
     ]
@@ -108,7 +108,7 @@ def _accuracies(axes: Axes, score: _Score) -> None:
     if score.names_open:
         bars.append(("the attack, once it is\nknown which value is which", score.renamed, None, 2))
     for place, (_, length, interval, number) in enumerate(bars):
-        axes.barh(place, length, height=0.62, **fill(number))
+        axes.barh(place, length, height=0.62, **fill_style(number))
         end = length
         if interval is not None:
             low, end = interval
@@ -137,7 +137,7 @@ def _accuracies(axes: Axes, score: _Score) -> None:
             va="center",
             fontsize=9.5,
             zorder=5,
-            bbox=_paper(),
+            bbox=_label_background(),
         )
     # so that the dashes stand out from a dark bar
     axes.axvline(score.bound, color="white", linewidth=2.6, alpha=0.7, zorder=2.4)
@@ -147,10 +147,10 @@ def _accuracies(axes: Axes, score: _Score) -> None:
     axes.set_xlim(0, 1.17)
     axes.set_xticks(_TICKS, [f"{share:.0%}" for share in _TICKS])
     axes.set_xlabel("share of people whose value is guessed right")
-    _bound_and_grid(axes, score, "x")
+    _draw_bound_and_grid(axes, score, "x")
 
 
-def _certainties(axes: Axes, score: _Score) -> None:
+def _draw_certainties(axes: Axes, score: _Score) -> None:
     edges = np.linspace(0, 1, len(score.histogram) + 1)
     shares = np.array(score.histogram) / score.n_rows
     sure = edges[:-1] >= 0.9 - 1e-9
@@ -160,22 +160,22 @@ def _certainties(axes: Axes, score: _Score) -> None:
             shares[chosen],
             width=np.diff(edges)[chosen],
             align="edge",
-            **fill(number),
+            **fill_style(number),
         )
     axes.axvline(score.bound, color=INK, linestyle=_DASHES, linewidth=1.2)
     exposed = f"{score.at_least_confident:.1%} of people\nare exposed:\n0.9 or more"
     if score.names_open:
         exposed += "\n(which value\nis which was\nguessed)"
-    axes.text(0.88, 0.97, exposed, ha="right", va="top", fontsize=9.5, bbox=_paper())
+    axes.text(0.88, 0.97, exposed, ha="right", va="top", fontsize=9.5, bbox=_label_background())
     axes.set_xlim(0, 1)
     axes.set_ylim(0, 1)
     axes.set_yticks(_TICKS, [f"{share:.0%}" for share in _TICKS])
     axes.set_xlabel("probability that the attack gives to the true value")
     axes.set_ylabel("share of people")
-    _bound_and_grid(axes, score, "y")
+    _draw_bound_and_grid(axes, score, "y")
 
 
-def _bound_and_grid(axes: Axes, score: _Score, along: Literal["x", "y"]) -> None:
+def _draw_bound_and_grid(axes: Axes, score: _Score, along: Literal["x", "y"]) -> None:
     axes.annotate(
         f"1/l = {score.bound:.3g}",
         (score.bound, 1),
@@ -191,11 +191,11 @@ def _bound_and_grid(axes: Axes, score: _Score, along: Literal["x", "y"]) -> None
     axes.spines[["left", "bottom"]].set_color(QUIET)
 
 
-def _paper() -> dict[str, Any]:
+def _label_background() -> dict[str, Any]:
     return {"facecolor": "white", "edgecolor": "none", "alpha": 0.85, "pad": 1.2}
 
 
-def _caption(score: _Score) -> str:
+def _make_caption(score: _Score) -> str:
     told = f"{score.n_rows:,} people in {score.n_groups:,} groups, l = {score.l}; "
     knows = (
         "the adversary knew nobody beforehand"

@@ -9,10 +9,10 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from privet.plots.layout import BOX_HEIGHT, SMALL, TEXT, Placed
-from privet.plots.style import INK, QUIET, fill, text_width
+from privet.plots.style import INK, QUIET, fill_style, text_width
 from privet.release.labels import class_labels, count_text, leaves_below
 from privet.schema import Schema
-from privet.text import shortened
+from privet.text import shorten
 from privet.tree import Tree
 from privet.typed import Floats
 
@@ -45,7 +45,7 @@ class Bars:
 
     def width(self, placed: Placed) -> float:
         """Of the bars and what stands beside them."""
-        label, size = self._beside(placed)
+        label, size = self._label_leaf(placed)
         return LENGTH + 0.3 + text_width(label, TEXT, bold=True) + text_width(size, SMALL)
 
     def draw(self, axes: Axes, placed: Placed, x: float, y: float) -> None:
@@ -53,30 +53,30 @@ class Bars:
         noise = self._noise * math.sqrt(self._below[placed.node])
         draw_bars(
             axes,
-            shares(self._counts[placed.node], self._groups, noise),
+            compute_bar_shares(self._counts[placed.node], self._groups, noise),
             x,
             y,
             whiskers=self._noise > 0,
         )
-        (label, size), x = self._beside(placed), x + LENGTH + 0.12
-        write(axes, x, y, label, TEXT, bold=True)
-        write(axes, x + text_width(label, TEXT, bold=True) + 0.1, y, size, SMALL, colour=QUIET)
+        (label, size), x = self._label_leaf(placed), x + LENGTH + 0.12
+        write_text(axes, x, y, label, TEXT, bold=True)
+        write_text(axes, x + text_width(label, TEXT, bold=True) + 0.1, y, size, SMALL, colour=QUIET)
 
-    def _beside(self, placed: Placed) -> tuple[str, str]:
+    def _label_leaf(self, placed: Placed) -> tuple[str, str]:
         """The class that a leaf predicts, and how many rows it has."""
         counts, leaves = self._counts[placed.node], int(self._below[placed.node])
         off = 2 * self._noise * math.sqrt(len(counts) * leaves)
         within = "" if not off else f" ± {off:.2g}" if off < 10 else f" ± {off:.0f}"
         said = [] if self._scores else [f"n = {count_text(float(counts.sum()))}{within}"]
         said += [f"{leaves} leaves below"] if placed.cut else []
-        return shortened(class_labels(self._tree.schema)[int(counts.argmax())], 28), ", ".join(said)
+        return shorten(class_labels(self._tree.schema)[int(counts.argmax())], 28), ", ".join(said)
 
 
 def groups_of(schema: Schema, counts: Floats) -> list[BarGroup]:
     """Bars with their classes: one each; where there are too many, the rarest by these counts
     together.
     """
-    labels = [shortened(label, 28) for label in class_labels(schema)]
+    labels = [shorten(label, 28) for label in class_labels(schema)]
     if len(labels) <= MAX_BARS:
         return [(label, [position]) for position, label in enumerate(labels)]
     frequent = sorted(np.argsort(-counts, kind="stable")[: MAX_BARS - 1].tolist())
@@ -87,7 +87,7 @@ def groups_of(schema: Schema, counts: Floats) -> list[BarGroup]:
     ]
 
 
-def shares(
+def compute_bar_shares(
     counts: Floats, groups: Sequence[BarGroup], noise: float
 ) -> list[tuple[float, float, float]]:
     """For each bar its share, and the ends of its whisker. Shares are of what is above zero, as
@@ -114,7 +114,7 @@ def draw_bars(
 
     for number, (share, low, high) in enumerate(parts):
         top = y + (number - len(parts) / 2) * THICKNESS
-        axes.add_patch(Rectangle((x, top), share * LENGTH, THICKNESS * 0.86, **fill(number)))
+        axes.add_patch(Rectangle((x, top), share * LENGTH, THICKNESS * 0.86, **fill_style(number)))
         if whiskers:
             middle, ends = top + THICKNESS * 0.43, (x + low * LENGTH, x + high * LENGTH)
             axes.plot(
@@ -131,7 +131,7 @@ def draw_scale(axes: Axes, x: float, top: float, bottom: float) -> None:
     for share in (0.0, 0.5, 1.0):
         at = x + share * LENGTH
         axes.plot([at, at], [top, bottom], color="#b5b5b5", lw=0.6, zorder=0)
-        write(axes, at, bottom + 0.1, f"{100 * share:.0f} %", 7, colour=QUIET, centred=True)
+        write_text(axes, at, bottom + 0.1, f"{100 * share:.0f} %", 7, colour=QUIET, centred=True)
 
 
 def legend_lines(names: Sequence[str], width: float) -> list[list[int]]:
@@ -162,13 +162,13 @@ def draw_legend(
     for line in lines:
         x = left
         for number in line:
-            axes.add_patch(Rectangle((x, y - 0.06), 0.24, 0.12, **fill(fills[number])))
-            write(axes, x + 0.3, y, names[number], SMALL)
+            axes.add_patch(Rectangle((x, y - 0.06), 0.24, 0.12, **fill_style(fills[number])))
+            write_text(axes, x + 0.3, y, names[number], SMALL)
             x += text_width(names[number], SMALL) + 0.55
         y += LEGEND_PITCH
 
 
-def write(
+def write_text(
     axes: Axes,
     x: float,
     y: float,

@@ -12,10 +12,10 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from privet.errors import ParameterError
-from privet.plots.canvas import wrapped
+from privet.plots.canvas import wrap_text
 from privet.plots.curves import LINES
 from privet.plots.style import INK, QUIET, need_matplotlib, text_width
-from privet.text import visible
+from privet.text import escape_invisible
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -23,8 +23,8 @@ if TYPE_CHECKING:
 
 #: The place of a run on the axis, and its value.
 PanelRun = tuple[str, float]
-_PANEL = (5.2, 3.6)
-_KEY, _CAPTION, _HANDLE = 9.0, 8.0, 0.85
+_BOX_PANEL_SIZE = (5.2, 3.6)
+_PANEL_KEY, _PANEL_CAPTION, _PANEL_HANDLE_LENGTH = 9.0, 8.0, 0.85
 
 
 @dataclass(frozen=True)
@@ -60,30 +60,34 @@ def draw_box_panels(
     need_matplotlib()
     from matplotlib.figure import Figure
 
-    _check(panels, places)
+    _check_panels(panels, places)
     names = list(dict.fromkeys(name for panel in panels.values() for name in panel.lines))
-    width = _PANEL[0] * len(panels)
-    figure = Figure(figsize=(width, _PANEL[1] + 1.0), layout="constrained")
+    width = _BOX_PANEL_SIZE[0] * len(panels)
+    figure = Figure(figsize=(width, _BOX_PANEL_SIZE[1] + 1.0), layout="constrained")
     for axes, (name, panel) in zip(
         figure.subplots(1, len(panels), sharey=True, squeeze=False).flat,
         panels.items(),
         strict=True,
     ):
-        _draw(axes, panel, places, names)
+        _draw_panel_boxes(axes, panel, places, names)
         if level is not None:
             axes.axhline(level[0], color=INK, linestyle=(0, (5, 4)), linewidth=1.0, zorder=0)
-        axes.set_title(visible(name), loc="left", fontsize=10, parse_math=False)
-        axes.set_xlabel(visible(parameter), parse_math=False)
-        axes.set_ylabel(visible(measure), parse_math=False)
+        axes.set_title(escape_invisible(name), loc="left", fontsize=10, parse_math=False)
+        axes.set_xlabel(escape_invisible(parameter), parse_math=False)
+        axes.set_ylabel(escape_invisible(measure), parse_math=False)
         axes.label_outer()
-    _key(figure, names, level, width, title)
+    _draw_boxes_key(figure, names, level, width, title)
     if caption:
-        told = "\n".join(wrapped(caption, width, _CAPTION))
-        figure.supxlabel(told, x=0.01, ha="left", fontsize=_CAPTION, color=QUIET, parse_math=False)
+        told = "\n".join(wrap_text(caption, width, _PANEL_CAPTION))
+        figure.supxlabel(
+            told, x=0.01, ha="left", fontsize=_PANEL_CAPTION, color=QUIET, parse_math=False
+        )
     return figure
 
 
-def _draw(axes: Axes, panel: Panel, places: Sequence[str], names: Sequence[str]) -> None:
+def _draw_panel_boxes(
+    axes: Axes, panel: Panel, places: Sequence[str], names: Sequence[str]
+) -> None:
     at = {place: number for number, place in enumerate(places)}
     boxes = {place: [value for where, value in panel.boxes if where == place] for place in places}
     boxes = {place: values for place, values in boxes.items() if values}
@@ -104,14 +108,16 @@ def _draw(axes: Axes, panel: Panel, places: Sequence[str], names: Sequence[str])
             for place in {where for where, _ in runs}
         }
         order = sorted(means)
-        axes.plot(order, [means[one] for one in order], zorder=5, **_style(names.index(name)))
-    axes.set_xticks(range(len(places)), list(map(visible, places)), fontsize=8, parse_math=False)
+        axes.plot(order, [means[one] for one in order], zorder=5, **_level_style(names.index(name)))
+    axes.set_xticks(
+        range(len(places)), list(map(escape_invisible, places)), fontsize=8, parse_math=False
+    )
     axes.set_xlim(-0.6, len(places) - 0.4)
     axes.grid(axis="y", color="#dcdcdc", linewidth=0.6)
     axes.set_axisbelow(True)
 
 
-def _key(
+def _draw_boxes_key(
     figure: Figure, names: Sequence[str], level: tuple[float, str] | None, width: float, title: str
 ) -> None:
     from matplotlib.lines import Line2D
@@ -126,23 +132,38 @@ def _key(
         )
     ]
     key += [
-        Line2D([], [], label=visible(name), **_style(number)) for number, name in enumerate(names)
+        Line2D([], [], label=escape_invisible(name), **_level_style(number))
+        for number, name in enumerate(names)
     ]
     if level is not None:
         key.append(
-            Line2D([], [], color=INK, linestyle=(0, (5, 4)), linewidth=1.0, label=visible(level[1]))
+            Line2D(
+                [],
+                [],
+                color=INK,
+                linestyle=(0, (5, 4)),
+                linewidth=1.0,
+                label=escape_invisible(level[1]),
+            )
         )
     columns = max(
-        1, int(width / (_HANDLE + max(text_width(entry.get_label(), _KEY) for entry in key)))
+        1,
+        int(
+            width
+            / (
+                _PANEL_HANDLE_LENGTH
+                + max(text_width(entry.get_label(), _PANEL_KEY) for entry in key)
+            )
+        ),
     )
     legend = figure.legend(
         handles=key,
         loc="outside upper left",
         ncols=min(columns, len(key)),
         frameon=False,
-        fontsize=_KEY,
+        fontsize=_PANEL_KEY,
         handlelength=3.2,
-        title=visible(title),
+        title=escape_invisible(title),
         title_fontproperties={"weight": "bold", "size": 12},
         alignment="left",
     )
@@ -150,7 +171,7 @@ def _key(
         text.set_parse_math(False)
 
 
-def _style(number: int) -> dict[str, Any]:
+def _level_style(number: int) -> dict[str, Any]:
     colour, marker, dash = LINES[(number + 1) % len(LINES)]  # the first is too near to the boxes
     return {
         "color": colour,
@@ -162,7 +183,7 @@ def _style(number: int) -> dict[str, Any]:
     }
 
 
-def _check(panels: Mapping[str, Panel], places: Sequence[str]) -> None:
+def _check_panels(panels: Mapping[str, Panel], places: Sequence[str]) -> None:
     runs = [
         run
         for panel in panels.values()

@@ -11,9 +11,9 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from privet.errors import ParameterError
-from privet.plots.canvas import wrapped
-from privet.plots.style import INK, QUIET, fill, need_matplotlib, text_width
-from privet.text import visible
+from privet.plots.canvas import wrap_text
+from privet.plots.style import INK, QUIET, fill_style, need_matplotlib, text_width
+from privet.text import escape_invisible
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 BoxRun = tuple[str, str, float]
 _WIDTH = 0.8
 #: Sizes of letters, and the width of what stands beside a word of the key, in inches.
-_KEY, _CAPTION, _HANDLE = 9.0, 8.0, 0.75
+_KEY, _CAPTION, _BOX_HANDLE_LENGTH = 9.0, 8.0, 0.75
 
 
 def draw_boxes(
@@ -49,7 +49,7 @@ def draw_boxes(
     from matplotlib.lines import Line2D
     from matplotlib.patches import Patch
 
-    _check(runs)
+    _check_runs(runs)
     places, series = (
         list(dict.fromkeys(place for place, _, _ in runs)),
         list(dict.fromkeys(name for _, name, _ in runs)),
@@ -63,36 +63,48 @@ def draw_boxes(
             for place in places
         }
         shift = (number - (len(series) - 1) / 2) * _WIDTH / len(series)
-        _draw(
+        _draw_series_boxes(
             axes,
             {places.index(place) + shift: run for place, run in values.items() if run},
             _WIDTH / len(series),
             number,
         )
     key: list[Any] = [
-        Patch(label=visible(name), **fill(number)) for number, name in enumerate(series)
+        Patch(label=escape_invisible(name), **fill_style(number))
+        for number, name in enumerate(series)
     ]
-    key.append(Line2D([], [], **_dot(), label="mean"))
+    key.append(Line2D([], [], **_mean_dot_style(), label="mean"))
     if level is not None:
         axes.axhline(level[0], color=INK, linestyle=(0, (5, 4)), linewidth=1.1, zorder=0)
         key.append(
-            Line2D([], [], color=INK, linestyle=(0, (5, 4)), linewidth=1.1, label=visible(level[1]))
+            Line2D(
+                [],
+                [],
+                color=INK,
+                linestyle=(0, (5, 4)),
+                linewidth=1.1,
+                label=escape_invisible(level[1]),
+            )
         )
         axes.set_ylim(bottom=0)
     for border in range(1, len(places)):
         axes.axvline(border - 0.5, color="#dcdcdc", linewidth=0.8, zorder=0)
     axes.set_xticks(
-        range(len(places)), ["\n".join(map(visible, place.split("\n"))) for place in places]
+        range(len(places)),
+        ["\n".join(map(escape_invisible, place.split("\n"))) for place in places],
     )
     for text in axes.get_xticklabels():
         text.set_parse_math(False)
     axes.set_xlim(-0.5, len(places) - 0.5)
-    axes.set_ylabel(visible(measure), parse_math=False)
+    axes.set_ylabel(escape_invisible(measure), parse_math=False)
     axes.grid(axis="y", color="#dcdcdc", linewidth=0.6)
     axes.set_axisbelow(True)
-    axes.set_title(visible(title), loc="left", fontweight="bold", parse_math=False)
+    axes.set_title(escape_invisible(title), loc="left", fontweight="bold", parse_math=False)
     columns = max(
-        1, int(width / (_HANDLE + max(text_width(entry.get_label(), _KEY) for entry in key)))
+        1,
+        int(
+            width / (_BOX_HANDLE_LENGTH + max(text_width(entry.get_label(), _KEY) for entry in key))
+        ),
     )
     legend = figure.legend(
         handles=key,
@@ -105,12 +117,14 @@ def draw_boxes(
     for text in legend.get_texts():
         text.set_parse_math(False)
     if caption:
-        told = "\n".join(wrapped(caption, width, _CAPTION))
+        told = "\n".join(wrap_text(caption, width, _CAPTION))
         figure.supxlabel(told, x=0.01, ha="left", fontsize=_CAPTION, color=QUIET, parse_math=False)
     return figure
 
 
-def _draw(axes: Axes, runs: dict[float, list[float]], width: float, number: int) -> None:
+def _draw_series_boxes(
+    axes: Axes, runs: dict[float, list[float]], width: float, number: int
+) -> None:
     """The boxes of one series. What is black on a dark box has a white rim."""
     drawn = axes.boxplot(
         list(runs.values()),
@@ -127,7 +141,7 @@ def _draw(axes: Axes, runs: dict[float, list[float]], width: float, number: int)
         },
     )
     for box in drawn["boxes"]:
-        box.set(**fill(number))
+        box.set(**fill_style(number))
     for median in drawn["medians"]:
         axes.plot(
             *median.get_data(),
@@ -136,10 +150,12 @@ def _draw(axes: Axes, runs: dict[float, list[float]], width: float, number: int)
             solid_capstyle="butt",
             zorder=median.get_zorder() - 0.01,
         )
-    axes.plot(list(runs), [float(np.mean(run)) for run in runs.values()], zorder=4, **_dot())
+    axes.plot(
+        list(runs), [float(np.mean(run)) for run in runs.values()], zorder=4, **_mean_dot_style()
+    )
 
 
-def _dot() -> dict[str, Any]:
+def _mean_dot_style() -> dict[str, Any]:
     return {
         "marker": "o",
         "markersize": 6,
@@ -150,7 +166,7 @@ def _dot() -> dict[str, Any]:
     }
 
 
-def _check(runs: Sequence[BoxRun]) -> None:
+def _check_runs(runs: Sequence[BoxRun]) -> None:
     if not runs:
         raise ParameterError("draw_boxes: runs must have at least one run")
     if any(value is None or not math.isfinite(value) for _, _, value in runs):

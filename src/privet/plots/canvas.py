@@ -8,7 +8,7 @@ import textwrap
 from typing import TYPE_CHECKING
 
 from privet.plots.style import text_width
-from privet.text import visible
+from privet.text import escape_invisible
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 MARGIN, TITLE_SIZE, TITLE_HEIGHT, FOOTER_PITCH = 0.2, 12, 0.36, 0.19
 
 
-def canvas(width: float, height: float) -> Axes:
+def make_canvas(width: float, height: float) -> Axes:
     """Axes over the whole figure, in inches from the top left."""
     from matplotlib.figure import Figure
 
@@ -27,7 +27,7 @@ def canvas(width: float, height: float) -> Axes:
     return axes
 
 
-def wrapped(text: str, width: float, size: float, *, bold: bool = False) -> list[str]:
+def wrap_text(text: str, width: float, size: float, *, bold: bool = False) -> list[str]:
     """A text, broken into lines that fit."""
     per_character = text_width("abcdefghij klmnopqrstu", size, bold=bold) / 22
-    return textwrap.wrap(visible(text), max(20, int(width / per_character * 0.92)))
+    return textwrap.wrap(escape_invisible(text), max(20, int(width / per_character * 0.92)))

@@ -6,11 +6,11 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from privet.plots.bars import write
+from privet.plots.bars import write_text
 from privet.plots.layout import BOX_PADDING, SMALL, TEXT, Placed
 from privet.plots.style import FILLS, INK, QUIET, ink_on, text_width
 from privet.release.labels import class_labels, leaves_below
-from privet.text import shortened
+from privet.text import shorten
 from privet.tree import Tree
 
 if TYPE_CHECKING:
@@ -58,7 +58,7 @@ class Chips:
             )
         )
         ink, size = (QUIET, SMALL) if placed.cut else (ink_on(colour), TEXT)
-        write(
+        write_text(
             axes,
             x + width / 2,
             y,
@@ -72,6 +72,6 @@ class Chips:
     def _says(self, placed: Placed) -> str:
         if placed.cut:
             return f"… {self._below[placed.node]} leaves"
-        return shortened(
+        return shorten(
             class_labels(self._tree.schema)[int(self._tree.counts[placed.node].argmax())], 28
         )

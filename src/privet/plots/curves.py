@@ -11,9 +11,9 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from privet.errors import ParameterError
-from privet.plots.canvas import wrapped
+from privet.plots.canvas import wrap_text
 from privet.plots.style import INK, QUIET, need_matplotlib, text_width
-from privet.text import visible
+from privet.text import escape_invisible
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -32,10 +32,10 @@ LINES: tuple[tuple[str, str, Any], ...] = (
     ("#5b8fd6", "P", (0, (2, 1))),
     ("#b5541c", "<", (0, (5, 1, 1, 1))),
 )
-_PANEL = (4.6, 3.5)
+_CURVE_PANEL_SIZE = (4.6, 3.5)
 #: Sizes of letters, the width of what stands beside a word of the key in inches, and how far series
 #: stand apart on the axis.
-_KEY, _CAPTION, _HANDLE, _APART = 9.0, 8.0, 0.85, 0.05
+_KEY, _CAPTION, _CURVE_HANDLE_LENGTH, _CURVES_APART = 9.0, 8.0, 0.85, 0.05
 
 
 def draw_curves(
@@ -63,18 +63,18 @@ def draw_curves(
     need_matplotlib()
     from matplotlib.figure import Figure
 
-    _check(panels)
+    _check_curves(panels)
     series = list(dict.fromkeys(name for runs in panels.values() for name, _, _ in runs))
     columns = min(columns, len(panels))
     lines = math.ceil(len(panels) / columns)
-    width = _PANEL[0] * columns
-    figure = Figure(figsize=(width, _PANEL[1] * lines + 0.9), layout="constrained")
+    width = _CURVE_PANEL_SIZE[0] * columns
+    figure = Figure(figsize=(width, _CURVE_PANEL_SIZE[1] * lines + 0.9), layout="constrained")
     grid = list(figure.subplots(lines, columns, squeeze=False).flat)
     for axes, (name, runs) in zip(grid, panels.items(), strict=False):
         draw_lines(axes, runs, series)
-        axes.set_title(visible(name), loc="left", fontsize=10, parse_math=False)
-        axes.set_xlabel(visible(parameter), parse_math=False)
-        axes.set_ylabel(visible(measure), parse_math=False)
+        axes.set_title(escape_invisible(name), loc="left", fontsize=10, parse_math=False)
+        axes.set_xlabel(escape_invisible(parameter), parse_math=False)
+        axes.set_ylabel(escape_invisible(measure), parse_math=False)
     for axes in grid[len(panels) :]:
         axes.remove()
     add_key(figure, series, width, title)
@@ -93,13 +93,13 @@ def draw_lines(axes: Axes, runs: Sequence[CurveRun], series: Sequence[str]) -> N
         mine = {place: found for place, found in mine.items() if found}
         if not mine:
             continue
-        shift = (number - (len(series) - 1) / 2) * _APART
+        shift = (number - (len(series) - 1) / 2) * _CURVES_APART
         axes.errorbar(
             [place + shift for place in mine],
             [float(np.mean(found)) for found in mine.values()],
             yerr=[_standard_error(found) for found in mine.values()],
             zorder=3 + len(series) - number,
-            **_style(number),
+            **_curve_style(number),
         )
     if len(values) > 1 and math.isinf(values[-1]):
         axes.axvline(len(values) - 1.5, color="#9a9a9a", linewidth=0.8)
@@ -115,9 +115,16 @@ def add_key(figure: Figure, series: Sequence[str], width: float, title: str) -> 
     """What each line means, under a title, above all panels of a figure that is so many inches
     wide.
     """
-    key = [_handle(number, name) for number, name in enumerate(series)]
+    key = [_make_legend_handle(number, name) for number, name in enumerate(series)]
     side_by_side = max(
-        1, int(width / (_HANDLE + max(text_width(visible(name), _KEY) for name in series)))
+        1,
+        int(
+            width
+            / (
+                _CURVE_HANDLE_LENGTH
+                + max(text_width(escape_invisible(name), _KEY) for name in series)
+            )
+        ),
     )
     legend = figure.legend(
         handles=key,
@@ -126,7 +133,7 @@ def add_key(figure: Figure, series: Sequence[str], width: float, title: str) -> 
         frameon=False,
         fontsize=_KEY,
         handlelength=3.2,
-        title=visible(title),
+        title=escape_invisible(title),
         title_fontproperties={"weight": "bold", "size": 12},
         alignment="left",
     )
@@ -137,11 +144,11 @@ def add_key(figure: Figure, series: Sequence[str], width: float, title: str) -> 
 def add_caption(figure: Figure, caption: str, width: float) -> None:
     """Small letters below all panels, if there is anything to say."""
     if caption:
-        told = "\n".join(wrapped(caption, width, _CAPTION))
+        told = "\n".join(wrap_text(caption, width, _CAPTION))
         figure.supxlabel(told, x=0.01, ha="left", fontsize=_CAPTION, color=QUIET, parse_math=False)
 
 
-def _style(number: int) -> dict[str, Any]:
+def _curve_style(number: int) -> dict[str, Any]:
     colour, marker, dash = LINES[number % len(LINES)]
     return {
         "color": colour,
@@ -156,13 +163,15 @@ def _style(number: int) -> dict[str, Any]:
     }
 
 
-def _handle(number: int, name: str) -> Any:
+def _make_legend_handle(number: int, name: str) -> Any:
     from matplotlib.lines import Line2D
 
     style = {
-        key: value for key, value in _style(number).items() if key not in ("capsize", "elinewidth")
+        key: value
+        for key, value in _curve_style(number).items()
+        if key not in ("capsize", "elinewidth")
     }
-    return Line2D([], [], label=visible(name), **style)
+    return Line2D([], [], label=escape_invisible(name), **style)
 
 
 def _standard_error(found: Sequence[float]) -> float:
@@ -170,7 +179,7 @@ def _standard_error(found: Sequence[float]) -> float:
     return float(np.std(found, ddof=1) / math.sqrt(len(found))) if len(found) > 1 else 0.0
 
 
-def _check(panels: Mapping[str, Sequence[CurveRun]]) -> None:
+def _check_curves(panels: Mapping[str, Sequence[CurveRun]]) -> None:
     if not panels or not all(panels.values()):
         raise ParameterError("draw_curves: every panel must have at least one run")
     if any(

@@ -9,7 +9,7 @@ import numpy as np
 from privet.errors import ParameterError
 from privet.plots.maps import draw_shades
 from privet.plots.style import INK, need_matplotlib
-from privet.text import visible
+from privet.text import escape_invisible
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -71,13 +71,17 @@ def heatmap(
         axes.add_patch(
             Rectangle(frame, 0.92, 0.9, fill=False, edgecolor=colour, linewidth=thickness)
         )
-    axes.set_xticks(range(across), [visible(str(name)) for name in means.columns], parse_math=False)
-    axes.set_yticks(range(down), [visible(str(name)) for name in means.index], parse_math=False)
-    axes.set_xlabel(visible(columns), parse_math=False)
-    axes.set_ylabel(visible(rows), parse_math=False)
+    axes.set_xticks(
+        range(across), [escape_invisible(str(name)) for name in means.columns], parse_math=False
+    )
+    axes.set_yticks(
+        range(down), [escape_invisible(str(name)) for name in means.index], parse_math=False
+    )
+    axes.set_xlabel(escape_invisible(columns), parse_math=False)
+    axes.set_ylabel(escape_invisible(rows), parse_math=False)
     gaps = "" if np.isfinite(cells).all() else "; hatched: no run"
     axes.set_title(
-        visible(title or f"mean {values}; framed: the largest{gaps}"),
+        escape_invisible(title or f"mean {values}; framed: the largest{gaps}"),
         loc="left",
         fontsize=10,
         parse_math=False,

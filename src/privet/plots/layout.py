@@ -14,7 +14,7 @@ import numpy as np
 from privet.plots.style import text_width
 from privet.release.labels import attribute_at, branch_text
 from privet.schema import Attribute, Categorical
-from privet.text import shortened
+from privet.text import shorten
 from privet.tree import Tree, domain_shares
 
 TEXT, SMALL = 9.0, 7.5
@@ -59,13 +59,13 @@ class Layout:
         return start, start + self.widths[placed.depth]
 
 
-def placed_nodes(tree: Tree, max_depth: int | None, max_leaves: int) -> list[Placed]:
+def place_nodes(tree: Tree, max_depth: int | None, max_leaves: int) -> list[Placed]:
     """The nodes to draw, parents first, each with its line: leaves get whole numbers, the others
     stand amid their children.
     """
     nodes: list[Placed] = []
     stack = [Placed(0, 0, "", "")]
-    lines, opened = 0, opened_nodes(tree, max_depth, max_leaves)
+    lines, opened = 0, choose_opened_nodes(tree, max_depth, max_leaves)
     while stack:
         placed = stack.pop()
         nodes.append(placed)
@@ -75,7 +75,7 @@ def placed_nodes(tree: Tree, max_depth: int | None, max_leaves: int) -> list[Pla
             lines += 1
             continue
         name, attribute = attribute_at(tree.schema, int(tree.cells.attribute[placed.node]))
-        placed.test = shortened(name, 24)
+        placed.test = shorten(name, 24)
         children = tree.children(placed.node, possible_only=True)
         among = sorted(code for _, codes in children for code in codes)
         placed.children = [
@@ -89,7 +89,7 @@ def placed_nodes(tree: Tree, max_depth: int | None, max_leaves: int) -> list[Pla
     return nodes
 
 
-def opened_nodes(tree: Tree, max_depth: int | None, max_leaves: int) -> set[int]:
+def choose_opened_nodes(tree: Tree, max_depth: int | None, max_leaves: int) -> set[int]:
     """The tests to draw: level by level, and in a level first what more of the domain reaches,
     while the leaves are so many at most.
     """
@@ -106,7 +106,7 @@ def opened_nodes(tree: Tree, max_depth: int | None, max_leaves: int) -> set[int]
     return opened
 
 
-def columns(nodes: list[Placed], left: float) -> Layout:
+def lay_out_columns(nodes: list[Placed], left: float) -> Layout:
     """Columns for these nodes, starting at ``left``."""
     deepest = max((placed.depth for placed in nodes if placed.test), default=-1)
     starts, widths, x = [], [], left
@@ -135,4 +135,4 @@ def branch_label(attribute: Attribute, codes: tuple[int, ...], among: Sequence[i
             text = values[1:-1]  # without "in" and braces
         if len(text) <= 32:
             break
-    return shortened(text, 32)
+    return shorten(text, 32)

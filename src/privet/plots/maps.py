@@ -14,7 +14,7 @@ import numpy.typing as npt
 from privet.errors import ParameterError
 from privet.plots.curves import add_caption
 from privet.plots.style import need_matplotlib, text_width
-from privet.text import visible
+from privet.text import escape_invisible
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -26,7 +26,7 @@ MapRun = tuple[str, str, float]
 #: Inches of a cell, and what stands around the cells of a panel; letters of its title, and the
 #: least width of the whole.
 _CELL, _AROUND = (0.46, 0.3), (1.1, 0.9)
-_TITLE, _LEAST = 10.0, 7.0
+_MAP_TITLE_SIZE, _LEAST = 10.0, 7.0
 
 
 def draw_maps(
@@ -60,7 +60,7 @@ def draw_maps(
         (len({column for _, column, _ in runs}), len({row for row, _, _ in runs}))
         for runs in panels.values()
     ]
-    titles = max(text_width(visible(name), _TITLE) for name in panels) + 0.2
+    titles = max(text_width(escape_invisible(name), _MAP_TITLE_SIZE) for name in panels) + 0.2
     width = max(
         _LEAST, across * (max(_CELL[0] * max(size[0] for size in sizes), titles) + _AROUND[0])
     )
@@ -70,13 +70,15 @@ def draw_maps(
     scale = scale_of(panels)
     for axes, (name, runs) in zip(grid, panels.items(), strict=False):
         draw_map(axes, runs, scale)
-        axes.set_title(visible(name), loc="left", fontsize=_TITLE, parse_math=False)
-        axes.set_xlabel(visible(columns), parse_math=False)
-        axes.set_ylabel(visible(rows), parse_math=False)
+        axes.set_title(
+            escape_invisible(name), loc="left", fontsize=_MAP_TITLE_SIZE, parse_math=False
+        )
+        axes.set_xlabel(escape_invisible(columns), parse_math=False)
+        axes.set_ylabel(escape_invisible(rows), parse_math=False)
     for axes in grid[len(panels) :]:
         axes.remove()
     figure.suptitle(
-        visible(title), x=0.01, ha="left", fontsize=12, fontweight="bold", parse_math=False
+        escape_invisible(title), x=0.01, ha="left", fontsize=12, fontweight="bold", parse_math=False
     )
     add_caption(figure, caption, width)
     return figure
@@ -84,7 +86,7 @@ def draw_maps(
 
 def scale_of(panels: Mapping[str, Sequence[MapRun]]) -> tuple[float, float]:
     """The least and the largest mean of all panels."""
-    means = np.concatenate([_means(runs)[2].ravel() for runs in panels.values()])
+    means = np.concatenate([_mean_by_cell(runs)[2].ravel() for runs in panels.values()])
     means = means[np.isfinite(means)]
     if not len(means):
         raise ParameterError("draw_maps: there must be at least one finite number")
@@ -93,14 +95,18 @@ def scale_of(panels: Mapping[str, Sequence[MapRun]]) -> tuple[float, float]:
 
 def draw_map(axes: Axes, runs: Sequence[MapRun], scale: tuple[float, float]) -> None:
     """One map. A cell without a run is empty."""
-    lines, columns, cells = _means(runs)
+    lines, columns, cells = _mean_by_cell(runs)
     shades = draw_shades(axes, cells, scale)
     for (i, j), value in np.ndenumerate(cells):
         if np.isfinite(value):
             ink = "white" if shades.to_rgba(np.asarray(value))[0] < 0.5 else "black"
-            axes.text(j, i, _short(float(value)), ha="center", va="center", color=ink, fontsize=7.5)
-    axes.set_xticks(range(len(columns)), [visible(name) for name in columns], parse_math=False)
-    axes.set_yticks(range(len(lines)), [visible(name) for name in lines], parse_math=False)
+            axes.text(
+                j, i, _format_cell(float(value)), ha="center", va="center", color=ink, fontsize=7.5
+            )
+    axes.set_xticks(
+        range(len(columns)), [escape_invisible(name) for name in columns], parse_math=False
+    )
+    axes.set_yticks(range(len(lines)), [escape_invisible(name) for name in lines], parse_math=False)
     axes.tick_params(length=0, labelsize=8.5)
 
 
@@ -126,7 +132,7 @@ def draw_shades(axes: Axes, cells: npt.NDArray[np.float64], scale: tuple[float, 
     return shades
 
 
-def _means(runs: Sequence[MapRun]) -> tuple[list[str], list[str], npt.NDArray[np.float64]]:
+def _mean_by_cell(runs: Sequence[MapRun]) -> tuple[list[str], list[str], npt.NDArray[np.float64]]:
     lines, columns = (
         list(dict.fromkeys(row for row, _, _ in runs)),
         list(dict.fromkeys(column for _, column, _ in runs)),
@@ -144,6 +150,6 @@ def _means(runs: Sequence[MapRun]) -> tuple[list[str], list[str], npt.NDArray[np
     return lines, columns, np.array(cells)
 
 
-def _short(value: float) -> str:
+def _format_cell(value: float) -> str:
     """Three digits, without the zero before them."""
     return f"{value:.3f}".replace("0.", ".", 1) if abs(value) < 0.9995 else f"{value:.2f}"

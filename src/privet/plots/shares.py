@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from privet.errors import ParameterError
-from privet.plots.style import INK, QUIET, fill, need_matplotlib
-from privet.text import shortened, visible
+from privet.plots.style import INK, QUIET, fill_style, need_matplotlib
+from privet.text import escape_invisible, shorten
 from privet.typed import Floats
 
 if TYPE_CHECKING:
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 #: Labels of values that are listed; more are numbered.
 MAX_LISTED = 20
-_PANEL = (3.4, 2.5)
+_SHARES_PANEL_SIZE = (3.4, 2.5)
 
 
 def draw_shares(
@@ -41,7 +41,10 @@ def draw_shares(
         raise ParameterError("there must be at least one panel to draw")
     columns = min(columns, len(panels))
     lines = math.ceil(len(panels) / columns)
-    figure = Figure(figsize=(_PANEL[0] * columns, _PANEL[1] * lines + 0.9), layout="constrained")
+    figure = Figure(
+        figsize=(_SHARES_PANEL_SIZE[0] * columns, _SHARES_PANEL_SIZE[1] * lines + 0.9),
+        layout="constrained",
+    )
     grid = figure.subplots(lines, columns, squeeze=False)
     for axes in grid.flat[len(panels) :]:
         axes.axis("off")
@@ -49,8 +52,8 @@ def draw_shares(
         grid.flat, panels.items(), strict=False
     ):
         places = np.arange(len(labels))
-        axes.bar(places - 0.2, first, 0.4, **fill(0), label=names[0])
-        axes.bar(places + 0.2, np.maximum(second, 0), 0.4, **fill(1), label=names[1])
+        axes.bar(places - 0.2, first, 0.4, **fill_style(0), label=names[0])
+        axes.bar(places + 0.2, np.maximum(second, 0), 0.4, **fill_style(1), label=names[1])
         if deviation:
             axes.errorbar(
                 places + 0.2,
@@ -61,7 +64,9 @@ def draw_shares(
                 elinewidth=0.8,
                 capsize=1.5,
             )
-        axes.set_title(shortened(visible(name), 40), fontsize=9, loc="left", parse_math=False)
+        axes.set_title(
+            shorten(escape_invisible(name), 40), fontsize=9, loc="left", parse_math=False
+        )
         axes.set_ylim(0, None)
         axes.tick_params(labelsize=7)
         shown = (
@@ -69,7 +74,7 @@ def draw_shares(
         )
         axes.set_xticks(
             shown,
-            [shortened(visible(labels[place]), 14) for place in shown],
+            [shorten(escape_invisible(labels[place]), 14) for place in shown],
             rotation=90,
             parse_math=False,
         )
@@ -81,9 +86,9 @@ def draw_shares(
     for text in legend.get_texts():
         text.set_parse_math(False)
     if title:
-        figure.suptitle(visible(title), fontsize=12, x=0.01, ha="left", parse_math=False)
+        figure.suptitle(escape_invisible(title), fontsize=12, x=0.01, ha="left", parse_math=False)
     if caption:
         figure.supxlabel(
-            visible(caption), fontsize=8, color=QUIET, x=0.01, ha="left", parse_math=False
+            escape_invisible(caption), fontsize=8, color=QUIET, x=0.01, ha="left", parse_math=False
         )
     return figure

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from privet.errors import MissingDependency, ParameterError, PrivetError
-from privet.whole_file import whole_file
+from privet.whole_file import atomic_file
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -37,7 +37,7 @@ def need_matplotlib() -> None:
         raise MissingDependency("matplotlib", "plots", "plotting") from None
 
 
-def fill(position: int) -> dict[str, Any]:
+def fill_style(position: int) -> dict[str, Any]:
     """Options of a filled patch."""
     colour, hatch = FILLS[position % len(FILLS)]
     return {"facecolor": colour, "hatch": hatch, "edgecolor": INK, "linewidth": 0.6}
@@ -82,7 +82,7 @@ def save_figure(figure: Figure, path: str | PathLike[str], *, dpi: int = 150) ->
     suffix = Path(path).suffix.lower()
     with mpl.rc_context({"svg.hashsalt": "privet"}):
         try:
-            with whole_file(path) as partial:
+            with atomic_file(path) as partial:
                 figure.savefig(
                     partial,
                     format=suffix[1:],

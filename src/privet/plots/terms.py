@@ -13,13 +13,20 @@ import numpy as np
 
 from privet.errors import ParameterError
 from privet.model import Model
-from privet.plots.bars import LEGEND_PITCH, draw_legend, legend_lines, write
-from privet.plots.canvas import FOOTER_PITCH, MARGIN, TITLE_HEIGHT, TITLE_SIZE, canvas, wrapped
+from privet.plots.bars import LEGEND_PITCH, draw_legend, legend_lines, write_text
+from privet.plots.canvas import (
+    FOOTER_PITCH,
+    MARGIN,
+    TITLE_HEIGHT,
+    TITLE_SIZE,
+    make_canvas,
+    wrap_text,
+)
 from privet.plots.layout import SMALL, TEXT, branch_label
-from privet.plots.style import FILLS, INK, QUIET, fill, need_matplotlib, text_width
+from privet.plots.style import FILLS, INK, QUIET, fill_style, need_matplotlib, text_width
 from privet.release.labels import attribute_at, class_labels
 from privet.release.parts import Parts
-from privet.text import shortened, visible
+from privet.text import escape_invisible, shorten
 from privet.tree import Tree
 from privet.typed import Floats
 
@@ -29,7 +36,7 @@ if TYPE_CHECKING:
 
 #: Panels beside each other; half the length of a scale; height of a panel's head; distance of
 #: panels; of rows; thickness of a bar.
-_COLUMNS, _REACH, _HEAD, _GAP, _ROW, _BAR = 3, 0.9, 0.38, 0.26, 0.19, 0.075
+_TERM_COLUMNS, _REACH, _HEAD, _PANEL_GAP, _ROW, _BAR = 3, 0.9, 0.38, 0.26, 0.19, 0.075
 
 
 @dataclass(frozen=True)
@@ -79,49 +86,57 @@ def draw_terms(
     parts = Parts.of(model)
     if not parts.terms and not parts.constants:
         raise ParameterError("draw_terms: model must have additive terms, this one has trees only")
-    classes = [shortened(label, 28) for label in class_labels(model.schema)]
-    shown = _classes([*parts.terms, *parts.constants])
+    classes = [shorten(label, 28) for label in class_labels(model.schema)]
+    shown = _choose_classes([*parts.terms, *parts.constants])
     panels = sorted(
-        (_panel(tree, shown, max_values) for tree in parts.terms), key=lambda panel: -panel.spread
+        (_make_panel(tree, shown, max_values) for tree in parts.terms),
+        key=lambda panel: -panel.spread,
     )
     drawn = [
-        *(_Panel("every row", [""], _bars(tree.counts, shown), 0, 0.0) for tree in parts.constants),
+        *(
+            _Panel("every row", [""], _bar_scores(tree.counts, shown), 0, 0.0)
+            for tree in parts.constants
+        ),
         *panels[:max_terms],
     ]
     gutter = max(text_width(line, SMALL) for panel in drawn for line in panel.lines) + 0.1
     wide = max(gutter + 2 * _REACH, *(text_width(panel.name, TEXT, bold=True) for panel in drawn))
-    columns = min(_COLUMNS, len(drawn))
-    title = visible(title)
+    columns = min(_TERM_COLUMNS, len(drawn))
+    title = escape_invisible(title)
     width = (
-        max(columns * wide + (columns - 1) * _GAP, 4.6, text_width(title, TITLE_SIZE, bold=True))
+        max(
+            columns * wide + (columns - 1) * _PANEL_GAP,
+            4.6,
+            text_width(title, TITLE_SIZE, bold=True),
+        )
         + 2 * MARGIN
     )
     names = [classes[label] for label in shown]
     legend = legend_lines(names, width - 2 * MARGIN)
     top = MARGIN + (TITLE_HEIGHT if title else 0.0) + LEGEND_PITCH * len(legend) + 0.14
-    places, end = _stacked([panel.height for panel in drawn], columns, top)
-    promise = wrapped(model.privacy.describe(), width - 2 * MARGIN, TEXT, bold=True)
+    places, end = _stack_panels([panel.height for panel in drawn], columns, top)
+    promise = wrap_text(model.privacy.describe(), width - 2 * MARGIN, TEXT, bold=True)
     notes = [
         line
-        for note in _notes(len(classes), len(shown), len(panels) - max_terms)
-        for line in wrapped(note, width - 2 * MARGIN, SMALL)
+        for note in _make_notes(len(classes), len(shown), len(panels) - max_terms)
+        for line in wrap_text(note, width - 2 * MARGIN, SMALL)
     ]
-    axes = canvas(width, end + FOOTER_PITCH * (len(promise) + len(notes)) + MARGIN)
+    axes = make_canvas(width, end + FOOTER_PITCH * (len(promise) + len(notes)) + MARGIN)
 
     if title:
-        write(axes, MARGIN, MARGIN + 0.1, title, TITLE_SIZE, bold=True)
+        write_text(axes, MARGIN, MARGIN + 0.1, title, TITLE_SIZE, bold=True)
     draw_legend(axes, legend, shown, names, MARGIN, top - 0.14 - LEGEND_PITCH * len(legend) + 0.1)
-    limit = _limit(drawn)
+    limit = _round_scale_limit(drawn)
     for panel, (column, y) in zip(drawn, places, strict=True):
-        _draw_panel(axes, panel, shown, MARGIN + column * (wide + _GAP), y, gutter, limit)
+        _draw_panel(axes, panel, shown, MARGIN + column * (wide + _PANEL_GAP), y, gutter, limit)
     for number, text in enumerate(promise):
-        write(axes, MARGIN, end + FOOTER_PITCH * number, text, TEXT, bold=True)
+        write_text(axes, MARGIN, end + FOOTER_PITCH * number, text, TEXT, bold=True)
     for number, text in enumerate(notes, len(promise)):
-        write(axes, MARGIN, end + FOOTER_PITCH * number, text, SMALL, colour=QUIET)
+        write_text(axes, MARGIN, end + FOOTER_PITCH * number, text, SMALL, colour=QUIET)
     return axes.get_figure(root=True)  # type: ignore[return-value]
 
 
-def _classes(trees: Sequence[Tree]) -> list[int]:
+def _choose_classes(trees: Sequence[Tree]) -> list[int]:
     """The classes to draw: those with the widest scores, as many as there are fills."""
     spread = np.max(
         [
@@ -133,27 +148,25 @@ def _classes(trees: Sequence[Tree]) -> list[int]:
     return sorted(np.argsort(-spread, kind="stable")[: len(FILLS)].tolist())
 
 
-def _bars(scores: Floats, shown: Sequence[int]) -> Floats:
+def _bar_scores(scores: Floats, shown: Sequence[int]) -> Floats:
     """One bar per class, or one for both of two."""
     if scores.shape[1] == 2:
         return np.asarray(scores[:, 1:] - scores[:, :1])
     return np.asarray((scores - scores.mean(axis=1, keepdims=True))[:, shown])
 
 
-def _panel(tree: Tree, shown: Sequence[int], max_values: int) -> _Panel:
+def _make_panel(tree: Tree, shown: Sequence[int], max_values: int) -> _Panel:
     name, attribute = attribute_at(tree.schema, int(tree.cells.attribute[0]))
     children = tree.children(0)
-    rows = _bars(tree.counts[[child for child, _ in children]], shown)
+    rows = _bar_scores(tree.counts[[child for child, _ in children]], shown)
     kept = sorted(np.argsort(-np.abs(rows).max(axis=1), kind="stable")[:max_values].tolist())
     labels = [
-        shortened(branch_label(attribute, children[row][1]).removeprefix("in "), 22) for row in kept
+        shorten(branch_label(attribute, children[row][1]).removeprefix("in "), 22) for row in kept
     ]
-    return _Panel(
-        shortened(name, 28), labels, rows[kept], len(rows) - len(kept), float(np.ptp(rows))
-    )
+    return _Panel(shorten(name, 28), labels, rows[kept], len(rows) - len(kept), float(np.ptp(rows)))
 
 
-def _stacked(
+def _stack_panels(
     heights: Sequence[float], columns: int, top: float
 ) -> tuple[list[tuple[int, float]], float]:
     """Column and top of each panel, each where the room is highest up; and where all of them
@@ -164,11 +177,11 @@ def _stacked(
     for height in heights:
         column = int(np.argmin(ends))
         places.append((column, ends[column]))
-        ends[column] += height + _GAP
+        ends[column] += height + _PANEL_GAP
     return places, max(ends)
 
 
-def _limit(panels: Sequence[_Panel]) -> float:
+def _round_scale_limit(panels: Sequence[_Panel]) -> float:
     """The end of the scale: the next round number."""
     largest = max(float(np.abs(panel.rows).max()) for panel in panels)
     if largest <= 0:
@@ -179,7 +192,7 @@ def _limit(panels: Sequence[_Panel]) -> float:
     )
 
 
-def _notes(n_classes: int, n_shown: int, left_out: int) -> list[str]:
+def _make_notes(n_classes: int, n_shown: int, left_out: int) -> list[str]:
     towards = (
         "to the class that it speaks for"
         if n_classes == 2
@@ -206,7 +219,7 @@ def _draw_panel(
 
     zero, top = x + gutter + _REACH, y + _HEAD
     bottom = top + panel.pitch * len(panel.labels)
-    write(axes, x, y + 0.1, panel.name, TEXT, bold=True)
+    write_text(axes, x, y + 0.1, panel.name, TEXT, bold=True)
     for end in (-1, 0, 1):
         at = zero + end * _REACH
         axes.plot(
@@ -216,7 +229,7 @@ def _draw_panel(
             lw=0.8 if end == 0 else 0.6,
             zorder=3 if end == 0 else 0,
         )
-        write(
+        write_text(
             axes,
             at,
             y + 0.3,
@@ -227,14 +240,16 @@ def _draw_panel(
         )
     for number, (label, bars) in enumerate(zip(panel.labels, panel.rows.tolist(), strict=True)):
         middle = top + (number + 0.5) * panel.pitch
-        write(axes, x, middle, label, SMALL)
+        write_text(axes, x, middle, label, SMALL)
         thickness = _BAR if len(bars) > 1 else 0.12
         for position, length in enumerate(bars):
             # One bar for two classes has the fill of the class that it points to.
             label_of = shown[position] if len(bars) > 1 else int(length > 0)
             at = middle + (position - len(bars) / 2) * thickness
             axes.add_patch(
-                Rectangle((zero, at), length / limit * _REACH, thickness * 0.9, **fill(label_of))
+                Rectangle(
+                    (zero, at), length / limit * _REACH, thickness * 0.9, **fill_style(label_of)
+                )
             )
     if panel.left_out:
-        write(axes, x, bottom + _ROW / 2, panel.lines[-1], SMALL, colour=QUIET)
+        write_text(axes, x, bottom + _ROW / 2, panel.lines[-1], SMALL, colour=QUIET)

@@ -7,8 +7,15 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from privet.checks import check_integer
-from privet.plots.bars import LEGEND_PITCH, Bars, draw_legend, draw_scale, legend_lines, write
-from privet.plots.canvas import FOOTER_PITCH, MARGIN, TITLE_HEIGHT, TITLE_SIZE, canvas, wrapped
+from privet.plots.bars import LEGEND_PITCH, Bars, draw_legend, draw_scale, legend_lines, write_text
+from privet.plots.canvas import (
+    FOOTER_PITCH,
+    MARGIN,
+    TITLE_HEIGHT,
+    TITLE_SIZE,
+    make_canvas,
+    wrap_text,
+)
 from privet.plots.chips import Chips
 from privet.plots.layout import (
     BOX_HEIGHT,
@@ -17,13 +24,13 @@ from privet.plots.layout import (
     TEXT,
     Layout,
     Placed,
-    columns,
-    placed_nodes,
+    lay_out_columns,
+    place_nodes,
 )
 from privet.plots.style import INK, QUIET, need_matplotlib, text_width
-from privet.release.collapse import collapsed
+from privet.release.collapse import collapse_tree
 from privet.release.parts import says_classes
-from privet.text import visible
+from privet.text import escape_invisible
 from privet.tree import Tree
 
 if TYPE_CHECKING:
@@ -64,15 +71,15 @@ def draw_tree(
     need_matplotlib()
     check_integer("max_leaves", max_leaves, 1, MOST_LEAVES, owner="draw_tree")
     if scores and not whole:
-        tree = collapsed(tree)
-    nodes, title = placed_nodes(tree, max_depth, max_leaves), visible(title)
+        tree = collapse_tree(tree)
+    nodes, title = place_nodes(tree, max_depth, max_leaves), escape_invisible(title)
     cut = any(placed.cut for placed in nodes)
     leaves = (
         Chips(tree, whole=whole, cut=cut)
         if scores and says_classes(tree)
         else Bars(tree, noise=noise, scores=scores)
     )
-    place = columns(nodes, MARGIN)
+    place = lay_out_columns(nodes, MARGIN)
 
     def start(placed: Placed) -> float:
         aligned = leaves.aligned and not placed.test
@@ -82,15 +89,15 @@ def draw_tree(
     names = [text_width(name, SMALL) + 0.55 for name in leaves.names]
     width = max(*ends, *names, 5.0, MARGIN + text_width(title, TITLE_SIZE, bold=True)) + MARGIN
     legend = legend_lines(leaves.names, width - 2 * MARGIN)
-    promise = wrapped(footer, width - 2 * MARGIN, TEXT, bold=True)
-    notes = [line for note in leaves.notes for line in wrapped(note, width - 2 * MARGIN, SMALL)]
+    promise = wrap_text(footer, width - 2 * MARGIN, TEXT, bold=True)
+    notes = [line for note in leaves.notes for line in wrap_text(note, width - 2 * MARGIN, SMALL)]
     top = MARGIN + (TITLE_HEIGHT if title else 0.0) + LEGEND_PITCH * len(legend) + 0.12
     end = top + leaves.pitch * len(place.leaves)
     foot = end + (0.4 if leaves.aligned else 0.2)
-    axes = canvas(width, foot + FOOTER_PITCH * (len(promise) + len(notes)) + MARGIN)
+    axes = make_canvas(width, foot + FOOTER_PITCH * (len(promise) + len(notes)) + MARGIN)
 
     if title:
-        write(axes, MARGIN, MARGIN + 0.1, title, TITLE_SIZE, bold=True)
+        write_text(axes, MARGIN, MARGIN + 0.1, title, TITLE_SIZE, bold=True)
     draw_legend(
         axes,
         legend,
@@ -109,9 +116,9 @@ def draw_tree(
         else:
             leaves.draw(axes, placed, start(placed), top + (placed.line + 0.5) * leaves.pitch)
     for number, text in enumerate(promise):
-        write(axes, MARGIN, foot + FOOTER_PITCH * number, text, TEXT, bold=True)
+        write_text(axes, MARGIN, foot + FOOTER_PITCH * number, text, TEXT, bold=True)
     for number, text in enumerate(notes, len(promise)):
-        write(axes, MARGIN, foot + FOOTER_PITCH * number, text, SMALL, colour=QUIET)
+        write_text(axes, MARGIN, foot + FOOTER_PITCH * number, text, SMALL, colour=QUIET)
     return axes.get_figure(root=True)  # type: ignore[return-value]
 
 
@@ -131,7 +138,7 @@ def _draw_test(
     axes.plot([elbow, elbow], [ends[0], ends[-1]], color=INK, lw=0.8, zorder=1)
     for child, at, stop in zip(placed.children, ends, stops, strict=True):
         axes.plot([elbow, stop], [at, at], color=INK, lw=0.8, zorder=1)
-        write(axes, elbow + 0.05, at - 0.075, child.label, SMALL)
+        write_text(axes, elbow + 0.05, at - 0.075, child.label, SMALL)
     shape = "round,pad=0,rounding_size=0.06"
     axes.add_patch(
         FancyBboxPatch(
@@ -144,4 +151,4 @@ def _draw_test(
             lw=0.9,
         )
     )
-    write(axes, (start + end) / 2, y, placed.test, TEXT, bold=True, centred=True)
+    write_text(axes, (start + end) / 2, y, placed.test, TEXT, bold=True, centred=True)

@@ -25,7 +25,7 @@ from privet.queries.answers import (
     Quantile,
     Share,
 )
-from privet.queries.base import Load, Query, checked, queries, register
+from privet.queries.base import Load, Query, check_query, queries, register
 from privet.queries.choose import ChooseSplits
 from privet.queries.choose_model import ChooseModel
 from privet.queries.choose_partition import ChoosePartition
@@ -67,7 +67,7 @@ __all__ = [
     "ShareCounts",
     "Size",
     "Sums",
-    "checked",
+    "check_query",
     "queries",
     "register",
 ]

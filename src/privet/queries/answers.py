@@ -11,7 +11,7 @@ from typing import Any, Literal
 import numpy as np
 import numpy.typing as npt
 
-from privet.budget import Cost, written_fraction
+from privet.budget import Cost, parse_fraction
 from privet.cells import Cells, Split
 from privet.ledger import Entry
 from privet.ledger.as_json import cost_from, cost_to, entry_from, entry_to
@@ -211,4 +211,4 @@ class Preview:
     @classmethod
     def from_json(cls, data: Mapping[str, Any]) -> Preview:
         """As it was sent."""
-        return cls(cost_from(data["cost"]), written_fraction(data["left"]), bool(data["fits"]))
+        return cls(cost_from(data["cost"]), parse_fraction(data["left"]), bool(data["fits"]))

@@ -159,7 +159,7 @@ def read_answer(query: Query[A], data: Mapping[str, Any], cost: Cost | None = No
     return query.read_answer(data, terms)
 
 
-def checked(query: Query[A], schema: Schema) -> Query[A]:
+def check_query(query: Query[A], schema: Schema) -> Query[A]:
     """The query as plain types under this schema.
 
     Only registered classes are taken: a subclass could look at the rows it is asked about.
@@ -208,7 +208,7 @@ def queries() -> dict[str, type[Query[Any]]]:
     return dict(sorted(_REGISTERED.items()))
 
 
-def checked_mechanism(mechanism: object) -> Selection:
+def check_mechanism(mechanism: object) -> Selection:
     """The name of a mechanism of private selection."""
     if type(mechanism) is str and mechanism in get_args(Selection):
         return mechanism  # type: ignore[return-value]

@@ -33,7 +33,7 @@ from itertools import accumulate
 import numpy as np
 import numpy.typing as npt
 
-from privet.budget import Number, exact
+from privet.budget import Number, parse_exact
 from privet.cells import domain_size
 from privet.errors import ParameterError
 from privet.schema import Numeric, Schema
@@ -56,11 +56,11 @@ def numeric_attribute(schema: Schema, name: str) -> Numeric:
     return attribute
 
 
-def exact_share(q: Number) -> Fraction:
+def parse_share(q: Number) -> Fraction:
     """The share of the rows that shall lie below."""
     refused = ParameterError(f"q must be a number from 0 to 1, got {q!r}")
     try:
-        share = exact("q", q, zero=True)
+        share = parse_exact("q", q, zero=True)
     except ParameterError:
         raise refused from None
     if share > 1:
@@ -89,7 +89,7 @@ def bin_range(q: Fraction) -> int:
     return 2 * max(a, b - a) if 0 < a < b else 1
 
 
-def rows_off(q: Fraction, epsilon: Fraction, bins: int, chance: float = 0.05) -> float:
+def bound_rows_off(q: Fraction, epsilon: Fraction, bins: int, chance: float = 0.05) -> float:
     """By how many rows a chosen bin may miss the quantile, except with this chance, whatever the
     table.
 

@@ -15,7 +15,7 @@ from privet.counts.base import CountSource
 from privet.mechanisms.criteria import Criterion, criterion_named
 from privet.mechanisms.selection import Selection
 from privet.queries.answers import Answer, ChosenSplits
-from privet.queries.base import MECHANISM, Load, Query, checked_mechanism, expect, register
+from privet.queries.base import MECHANISM, Load, Query, check_mechanism, expect, register
 from privet.queries.json_parts import (
     candidates_from,
     candidates_to,
@@ -23,9 +23,9 @@ from privet.queries.json_parts import (
     cells_to,
     split_from,
 )
-from privet.queries.json_shapes import CELLS, MAX_NODES, NUMBER, SPLIT
+from privet.queries.json_shapes import CELLS, MAX_REQUEST_NODES, NUMBER, SPLIT
 from privet.queries.kinds import Selects
-from privet.queries.plain import load_of, plain_candidates, plain_cells
+from privet.queries.plain import check_candidates, check_cells, load_of
 from privet.queries.shapes import Field, Items, Text
 from privet.queries.words import spell_cells, spell_splits
 from privet.question import Question
@@ -54,7 +54,7 @@ class ChooseSplits(Query[ChosenSplits]):
         "cells": Field(CELLS, description="Disjoint cells; by default one of all rows."),
         "splits": Field(Items(SPLIT, 1, 10_000), True),
         "candidates": Field(
-            Items(Items(NUMBER, 0, 100_000), 0, MAX_NODES),
+            Items(Items(NUMBER, 0, 100_000), 0, MAX_REQUEST_NODES),
             description=(
                 "For each cell, the numbers of its candidates among the splits; by default all of "
                 "them."
@@ -75,9 +75,9 @@ class ChooseSplits(Query[ChosenSplits]):
     )
 
     def plain(self, schema: Schema) -> Self:
-        cells = plain_cells(schema, self.cells)
-        candidates = plain_candidates(schema, self.candidates, len(cells))
-        mechanism = checked_mechanism(self.mechanism)
+        cells = check_cells(schema, self.cells)
+        candidates = check_candidates(schema, self.candidates, len(cells))
+        mechanism = check_mechanism(self.mechanism)
         criterion_named(self.criterion, schema.n_rows)
         return type(self)(cells, candidates, self.criterion, mechanism)
 
@@ -87,26 +87,26 @@ class ChooseSplits(Query[ChosenSplits]):
         return self.cells
 
     @property
-    def _shared(self) -> tuple[Split, ...]:
+    def _shared_splits(self) -> tuple[Split, ...]:
         """The candidates that all cells share; empty where each cell has its own."""
         return tuple(split for split in self.candidates if isinstance(split, Split))
 
     @cached_property
     def lists(self) -> list[Sequence[Split]]:
         """The candidates of each cell. As long as there are cells: look at the load first."""
-        if self._shared:
-            return [self._shared] * len(self._cells)
+        if self._shared_splits:
+            return [self._shared_splits] * len(self._cells)
         return list(self.candidates)  # type: ignore[arg-type]
 
     @cached_property
-    def _distinct(self) -> list[Split]:
-        lists = [self._shared] if self._shared else self.lists
+    def _distinct_splits(self) -> list[Split]:
+        lists = [self._shared_splits] if self._shared_splits else self.lists
         return list(dict.fromkeys(split for splits in lists for split in splits))
 
     @cached_property
     def _question(self) -> Question:
         return Question.level(
-            self._cells, dict.fromkeys(split.attribute for split in self._distinct)
+            self._cells, dict.fromkeys(split.attribute for split in self._distinct_splits)
         )
 
     @property
@@ -121,15 +121,17 @@ class ChooseSplits(Query[ChosenSplits]):
     @property
     def load(self) -> Load:
         working = load_of(self._question)
-        shared = len(self._shared)
+        shared = len(self._shared_splits)
         scored = shared * len(self._cells) if shared else sum(map(len, self.lists))
         return Load(scored, working.counts, working.nodes, working.depth)
 
     def describe(self) -> str:
-        return f"private selection: {len(self._cells)} cells, {len(self._distinct)} candidates"
+        return (
+            f"private selection: {len(self._cells)} cells, {len(self._distinct_splits)} candidates"
+        )
 
     def spell_out(self) -> str:
-        splits = f"{spell_splits(self._distinct)}, by {self.criterion}"
+        splits = f"{spell_splits(self._distinct_splits)}, by {self.criterion}"
         return f"private selection of a split of {spell_cells(self._cells)}: {splits}"
 
     def identify(self, epsilon: Number | None, rho: Number | None) -> tuple[Any, ...]:  # noqa: ARG002
@@ -142,7 +144,7 @@ class ChooseSplits(Query[ChosenSplits]):
         )
         scores = {
             split: quality.scores(_children(tables[split.attribute], split)).tolist()
-            for split in self._distinct
+            for split in self._distinct_splits
         }
         return [[scores[split][cell] for split in splits] for cell, splits in enumerate(self.lists)]
 

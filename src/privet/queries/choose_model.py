@@ -14,10 +14,10 @@ from privet.errors import ParameterError
 from privet.model import Model
 from privet.queries.answers import Answer, ChosenIndex
 from privet.queries.base import Load, Query, register
-from privet.queries.choose_partition import chosen
+from privet.queries.choose_partition import parse_choice
 from privet.queries.confusion import confusion_matrix, load_of_models, model_from, model_to
 from privet.queries.kinds import Selects
-from privet.queries.plain import checked_model
+from privet.queries.plain import check_model
 from privet.queries.shapes import Document, Field, Items
 from privet.queries.words import spell_models
 from privet.schema import Schema
@@ -53,7 +53,7 @@ class ChooseModel(Query[ModelChoice]):
         if not models:
             raise ParameterError("give at least one model to choose from")
         for model in models:
-            checked_model(schema, model)
+            check_model(schema, model)
         return type(self)(models)
 
     @property
@@ -80,7 +80,7 @@ class ChooseModel(Query[ModelChoice]):
         return ModelChoice(**terms.terms, index=released[0])
 
     def read_answer(self, data: Mapping[str, Any], terms: Answer) -> ModelChoice:
-        return self.answer([chosen(data, len(self.models))], terms)
+        return self.answer([parse_choice(data, len(self.models))], terms)
 
     def to_json(self) -> Json:
         return {"models": [model_to(model) for model in self.models]}

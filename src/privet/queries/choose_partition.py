@@ -13,7 +13,7 @@ from privet.budget import Number
 from privet.counts.base import CountSource
 from privet.mechanisms.selection import Selection
 from privet.queries.answers import Answer, ChosenIndex
-from privet.queries.base import MECHANISM, Load, Query, checked_mechanism, expect, register
+from privet.queries.base import MECHANISM, Load, Query, check_mechanism, expect, register
 from privet.queries.count import Asked
 from privet.queries.json_parts import expected_from, expected_to, question_from, question_to
 from privet.queries.json_shapes import MAX_NUMBERS, PARTITIONS
@@ -21,10 +21,10 @@ from privet.queries.kinds import Selects
 from privet.queries.plain import (
     MAX_EXPECTED,
     MAX_HANDICAP,
-    expected_tables,
+    check_expected_tables,
+    check_handicaps,
+    check_question,
     load_of,
-    plain_question,
-    whole_handicaps,
 )
 from privet.queries.shapes import Field, Integer, Items
 from privet.queries.words import spell_question
@@ -81,10 +81,10 @@ class ChoosePartition(Query[ChosenIndex]):
     )
 
     def plain(self, schema: Schema) -> Self:
-        question = plain_question(schema, self.question)
-        tables = expected_tables(question, self.expected)
-        handicaps = whole_handicaps(question, self.handicaps)
-        return type(self)(question, tables, handicaps, checked_mechanism(self.mechanism))
+        question = check_question(schema, self.question)
+        tables = check_expected_tables(question, self.expected)
+        handicaps = check_handicaps(question, self.handicaps)
+        return type(self)(question, tables, handicaps, check_mechanism(self.mechanism))
 
     @property
     def _question(self) -> Question:
@@ -118,7 +118,7 @@ class ChoosePartition(Query[ChosenIndex]):
         return ChosenIndex(**terms.terms, index=released[0])
 
     def read_answer(self, data: Mapping[str, Any], terms: Answer) -> ChosenIndex:
-        return ChosenIndex(**terms.terms, index=chosen(data, len(self._question.partitions)))
+        return ChosenIndex(**terms.terms, index=parse_choice(data, len(self._question.partitions)))
 
     def to_json(self) -> Json:
         assert self.handicaps is not None
@@ -133,7 +133,7 @@ class ChoosePartition(Query[ChosenIndex]):
     def from_json(cls, schema: Schema, data: Json) -> Self:
         question = question_from(schema, data.get("cells"), data.get("partitions"))
         expected = expected_from(question, data["expected"])
-        mechanism = checked_mechanism(data.get("mechanism") or "exponential")
+        mechanism = check_mechanism(data.get("mechanism") or "exponential")
         return cls(question, expected, data.get("handicaps"), mechanism)
 
 
@@ -147,7 +147,7 @@ def distances(
     ]
 
 
-def chosen(data: Mapping[str, Any], offered: int) -> int:
+def parse_choice(data: Mapping[str, Any], offered: int) -> int:
     """The number in a reply, if it is one of those that were offered."""
     index = data["index"]
     expect(type(index) is int and 0 <= index < offered, "it chose what was not offered")

@@ -17,7 +17,7 @@ from privet.model.problem import Damaged
 from privet.queries.base import Load, register
 from privet.queries.kinds import Measures
 from privet.queries.measurement import Measurement
-from privet.queries.plain import checked_model, deepest
+from privet.queries.plain import check_model, find_depth
 from privet.queries.shapes import Document, Field
 from privet.queries.words import spell_models
 from privet.schema import Schema
@@ -40,7 +40,7 @@ class Confusion(Measurement):
     fields = {"model": Field(Document(), True, "A model as its file has it.")}  # noqa: RUF012
 
     def plain(self, schema: Schema) -> Self:
-        checked_model(schema, self.model)
+        check_model(schema, self.model)
         return type(self)(self.model)
 
     @property
@@ -86,7 +86,7 @@ def load_of_models(models: Sequence[Model]) -> Load:
     """How much work it is to walk rows down all trees of some models."""
     trees = [tree.cells for model in models for tree in model.trees]
     nodes = sum(len(cells.attribute) for cells in trees)
-    return Load(nodes=nodes, depth=deepest(trees), trees=len(trees))
+    return Load(nodes=nodes, depth=find_depth(trees), trees=len(trees))
 
 
 def model_to(model: Model) -> Json:

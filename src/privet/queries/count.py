@@ -14,7 +14,7 @@ from privet.queries.json_parts import question_from, question_to
 from privet.queries.json_shapes import PARTITIONS
 from privet.queries.kinds import Measures
 from privet.queries.measurement import Measurement
-from privet.queries.plain import load_of, plain_question
+from privet.queries.plain import check_question, load_of
 from privet.queries.words import spell_question
 from privet.question import Question
 from privet.schema import Schema
@@ -45,7 +45,7 @@ class Count(Measurement):
     )
 
     def plain(self, schema: Schema) -> Self:
-        return type(self)(plain_question(schema, self.question))
+        return type(self)(check_question(schema, self.question))
 
     @property
     def _question(self) -> Question:

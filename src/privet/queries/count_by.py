@@ -53,7 +53,7 @@ class LabelledCounts(Numbers):
         return {**super().to_json(), "names": list(self.names), "labels": labels}
 
 
-def _codes(schema: Schema, name: str, values: Any) -> tuple[int, ...]:
+def _unique_codes_of(schema: Schema, name: str, values: Any) -> tuple[int, ...]:
     """The codes of some values, each once: a row must not be counted twice."""
     domain_size(schema, name)
     codes = tuple(dict.fromkeys(codes_of(schema, name, values)))
@@ -105,7 +105,9 @@ class CountBy(Query[LabelledCounts]):
             if name == schema.target:
                 raise QuestionError(f"{name!r} is the class, which is always counted: leave it out")
             domain_size(schema, name)
-        where = {name: _codes(schema, name, values) for name, values in self.where.items()}
+        where = {
+            name: _unique_codes_of(schema, name, values) for name, values in self.where.items()
+        }
         entries = math.prod(schema.sizes[schema.index(name)] for name in by[:-1])
         if entries > MAX_CELLS:
             raise QuestionError(

@@ -18,7 +18,7 @@ from privet.queries.base import Load, Query, expect, register
 from privet.queries.json_parts import cells_from, space_from, space_to, trees_from, trees_to
 from privet.queries.json_shapes import NUMBER, SPLITS, TREES
 from privet.queries.kinds import Draws
-from privet.queries.plain import deepest, same_domain
+from privet.queries.plain import find_depth, is_same_domain
 from privet.queries.shapes import Field, Fields, Real
 from privet.schema import Schema
 from privet.space import TreeSpace
@@ -74,14 +74,14 @@ class DrawTree(Query[Drawn]):
             raise ParameterError(
                 f"a space of trees must be a TreeSpace, got {type(self.space).__name__}"
             )
-        if not same_domain(self.space.schema, schema):
+        if not is_same_domain(self.space.schema, schema):
             raise QuestionError("the space of trees is about another schema")
         splits = [*(self.space.inner or ()), *(self.space.last or ())]
         # A subclass could look at the counts that it is asked about.
         if any(type(one) is not Split for one in splits):
             raise ParameterError("a space of trees must be made of plain Splits")
         self.space.check_size()
-        return type(self)(self.space, own_trees(schema, self.weighting))
+        return type(self)(self.space, copy_trees(schema, self.weighting))
 
     @cached_property
     def _scoring(self) -> Scoring:
@@ -98,7 +98,7 @@ class DrawTree(Query[Drawn]):
         trees = [tree.cells for tree in self.weighting]
         nodes = sum(len(cells.attribute) for cells in trees)
         memory = self.space.size.bytes
-        return Load(nodes=nodes, depth=deepest(trees), trees=len(trees), memory=memory)
+        return Load(nodes=nodes, depth=find_depth(trees), trees=len(trees), memory=memory)
 
     def describe(self) -> str:
         weighed = ", rows weighed by released trees" if self.weighting else ""
@@ -125,7 +125,9 @@ class DrawTree(Query[Drawn]):
         expect(isinstance(data["cells"], Mapping), "its cells are no tree")
         cells: Cells = cells_from(self.schema, data["cells"])
         expect(set(map(type, data["labels"])) <= {int}, "its labels are no numbers of classes")
-        expect(deepest([cells]) <= self.space.depth, "its tree is deeper than those of the space")
+        expect(
+            find_depth([cells]) <= self.space.depth, "its tree is deeper than those of the space"
+        )
         labels = np.array(data["labels"], dtype=np.int64)
         known = np.isin(labels, np.arange(self.schema.n_classes)).all()
         fits = labels.shape == cells.attribute.shape and bool(known)
@@ -141,7 +143,7 @@ class DrawTree(Query[Drawn]):
         return cls(space_from(schema, data["space"]), trees)
 
 
-def own_trees(schema: Schema, trees: Sequence[Tree]) -> Sequence[Tree]:
+def copy_trees(schema: Schema, trees: Sequence[Tree]) -> Sequence[Tree]:
     """Copies of released trees that nobody else holds, proved anew under this schema."""
     if isinstance(trees, tuple | list) and not trees:
         return ()

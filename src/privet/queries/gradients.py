@@ -12,12 +12,12 @@ from privet.budget import Number
 from privet.cells import Cell, Cells
 from privet.counts.base import CountSource
 from privet.queries.base import Load, register
-from privet.queries.draw_tree import own_trees
+from privet.queries.draw_tree import copy_trees
 from privet.queries.json_parts import cells_from, cells_to, trees_from, trees_to
 from privet.queries.json_shapes import CELLS, TREES
 from privet.queries.kinds import Measures
 from privet.queries.measurement import Measurement
-from privet.queries.plain import deepest, load_of, plain_cells
+from privet.queries.plain import check_cells, find_depth, load_of
 from privet.queries.shapes import Field
 from privet.queries.words import spell_cells
 from privet.question import Question
@@ -49,10 +49,10 @@ class Gradients(Measurement):
     examples = ({"epsilon": "0.1", "trees": []},)
 
     def plain(self, schema: Schema) -> Self:
-        from privet.counts.scoring import own_cells
+        from privet.counts.scoring import copy_cells
 
-        cells = own_cells(schema, plain_cells(schema, self.cells))
-        return type(self)(cells, own_trees(schema, self.trees))
+        cells = copy_cells(schema, check_cells(schema, self.cells))
+        return type(self)(cells, copy_trees(schema, self.trees))
 
     @property
     def _cells(self) -> Cells:
@@ -74,7 +74,7 @@ class Gradients(Measurement):
             counted.numbers,
             counted.counts,
             max(counted.nodes, sum(len(cells.attribute) for cells in trees)),
-            max(counted.depth, deepest(trees)),
+            max(counted.depth, find_depth(trees)),
             len(trees),
         )
 

@@ -63,9 +63,11 @@ def cells_from(
             raise QuestionError(
                 f"cells must be Cells or a list of cells, got {type(data).__name__}"
             )
-        listed = [cell if isinstance(cell, Cell) else _cell(schema, cell) for cell in data]
+        listed = [cell if isinstance(cell, Cell) else _cell_from(schema, cell) for cell in data]
         return Cells.of(schema, listed, max_nodes=max_nodes)
-    attribute, branch, cell = (_whole(data[name]) for name in ("attribute", "branch", "cell"))
+    attribute, branch, cell = (
+        _integer_array(data[name]) for name in ("attribute", "branch", "cell")
+    )
     if (attribute < -1).any() or (attribute >= len(schema.sizes)).any():
         raise QuestionError("a partition tests an attribute that the schema does not have")
     # The size that stands last belongs to -1: a leaf has no branches.
@@ -78,7 +80,7 @@ def cells_from(
     return Cells(schema, attribute, np.cumsum(widths) - widths, branch, cell, data["n_cells"])
 
 
-def _whole(numbers: npt.ArrayLike) -> npt.NDArray[np.int32]:
+def _integer_array(numbers: npt.ArrayLike) -> npt.NDArray[np.int32]:
     """Numbers of a partition; one that is cut off would be another partition."""
     given = np.asarray(numbers)
     if given.size and not np.issubdtype(given.dtype, np.integer):
@@ -88,7 +90,7 @@ def _whole(numbers: npt.ArrayLike) -> npt.NDArray[np.int32]:
     return given.astype(np.int32)
 
 
-def _cell(schema: Schema, data: Mapping[str, Sequence[int | str]]) -> Cell:
+def _cell_from(schema: Schema, data: Mapping[str, Sequence[int | str]]) -> Cell:
     if not isinstance(data, Mapping):
         raise QuestionError(
             'a cell says for some attributes which values are in it, such as {"form": '
@@ -106,10 +108,10 @@ def codes_of(
     listed = (
         list(values) if isinstance(values, Iterable) and not isinstance(values, str) else [values]
     )
-    return tuple(_code(schema, attribute, value) for value in listed)
+    return tuple(_code_of(schema, attribute, value) for value in listed)
 
 
-def _code(schema: Schema, attribute: str, value: object) -> int:
+def _code_of(schema: Schema, attribute: str, value: object) -> int:
     """A code as it is, or the code of a label."""
     domain_size(schema, attribute)
     if type(value) is not bool and isinstance(value, Integral):

@@ -20,7 +20,7 @@ from privet.queries.shapes import (
 from privet.typed import Json
 
 #: Most nodes of one partition, and of all in one request.
-MAX_NODES = 1 << 18
+MAX_REQUEST_NODES = 1 << 18
 #: Most noisy numbers in one answer.
 MAX_NUMBERS = 1 << 20
 #: Most released trees in one request.
@@ -43,8 +43,8 @@ class Amount:
 NAME = Text(500, 1)
 CODE = Integer(-1, (1 << 31) - 1)
 NUMBER = Integer(0, (1 << 31) - 1)
-CODES = Items(CODE, 0, MAX_NODES)
-AT_LEAST_ONE_CODE = Items(CODE, 1, MAX_NODES)
+CODES = Items(CODE, 0, MAX_REQUEST_NODES)
+AT_LEAST_ONE_CODE = Items(CODE, 1, MAX_REQUEST_NODES)
 
 
 @dataclass(frozen=True)
@@ -91,7 +91,7 @@ TREES = Items(
         {
             "attribute": Field(AT_LEAST_ONE_CODE, True),
             "branch": Field(CODES, True),
-            "counts": Field(Items(Items(Real(), 0, MAX_NODES), 0, MAX_NODES), True),
+            "counts": Field(Items(Items(Real(), 0, MAX_REQUEST_NODES), 0, MAX_REQUEST_NODES), True),
         },
         "A released tree with class scores at each node.",
     ),

@@ -119,7 +119,7 @@ class Measures(Kind[Sequence[Ints], Noisy]):
             noise = "discrete-gaussian"
             squared = self.squared_sensitivity
             noisy, _ = add_gaussian(bits, flat, price.amount, squared_sensitivity=squared)
-        return Noisy(_shaped(noisy, exact), noise, self.spread(price))
+        return Noisy(_reshape_like(noisy, exact), noise, self.spread(price))
 
 
 @dataclass(frozen=True)
@@ -151,10 +151,10 @@ class SharesNoise(Kind[Sequence[Ints], Noisy]):
         noisy, _ = add_laplace_share(
             bits, flat, price.in_epsilon(), sensitivity=self.sensitivity, shares=self.parties
         )
-        return Noisy(_shaped(noisy, exact), "discrete-laplace", self.spread(price))
+        return Noisy(_reshape_like(noisy, exact), "discrete-laplace", self.spread(price))
 
 
-def _shaped(flat: Ints, like: Sequence[Ints]) -> tuple[Ints, ...]:
+def _reshape_like(flat: Ints, like: Sequence[Ints]) -> tuple[Ints, ...]:
     parts = np.split(flat, np.cumsum([table.size for table in like])[:-1])
     return tuple(part.reshape(table.shape) for part, table in zip(parts, like, strict=True))
 

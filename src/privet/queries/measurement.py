@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from privet.budget import written_fraction
+from privet.budget import parse_fraction
 from privet.queries.answers import Answer, Numbers
 from privet.queries.base import Query, expect
 from privet.queries.kinds import Measures, Noisy
@@ -48,6 +48,6 @@ def read_numbers(kind: Measures, data: Mapping[str, Any], terms: Answer) -> Numb
         [table.shape for table in tables] == list(kind.shapes),
         "its tables have another shape",
     )
-    spread = written_fraction(data["spread"])
+    spread = parse_fraction(data["spread"])
     expect(data["noise"] in NOISES and spread > 0, "its noise is of another kind")
     return Numbers(**terms.terms, tables=tables, noise=data["noise"], spread=spread)

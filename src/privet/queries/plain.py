@@ -27,7 +27,7 @@ MAX_EXPECTED = 1 << 35
 MAX_HANDICAP = 1 << 62
 
 
-def same_domain(theirs: Schema, ours: Schema) -> bool:
+def is_same_domain(theirs: Schema, ours: Schema) -> bool:
     """Whether a plain schema has our domain. Sizes are compared by themselves: compiled loops step
     by them.
     """
@@ -38,24 +38,24 @@ def same_domain(theirs: Schema, ours: Schema) -> bool:
     )
 
 
-def plain_question(
+def check_question(
     schema: Schema, asked: Question | Cells | Sequence[Cell | Mapping[str, Any]]
 ) -> Question:
     """A question of plain types about this schema."""
     if not isinstance(asked, Question):
-        asked = Question.of(plain_cells(schema, asked))
+        asked = Question.of(check_cells(schema, asked))
     # A subclass could change its arrays between the check and the count, or look at what it is
     # asked.
     if type(asked) is not Question or any(
         type(part) is not Partition or type(part.cells) is not Cells for part in asked.partitions
     ):
         raise ParameterError("a question must be made of plain Question, Partition and Cells")
-    if not all(same_domain(part.cells.schema, schema) for part in asked.partitions):
+    if not all(is_same_domain(part.cells.schema, schema) for part in asked.partitions):
         raise QuestionError("the question is about another schema")
     return asked
 
 
-def plain_cells(schema: Schema, asked: Cells | Sequence[Cell | Mapping[str, Any]]) -> Cells:
+def check_cells(schema: Schema, asked: Cells | Sequence[Cell | Mapping[str, Any]]) -> Cells:
     """The cells of one partition, of plain types and about this schema."""
     if isinstance(asked, Question):
         raise QuestionError(
@@ -64,7 +64,7 @@ def plain_cells(schema: Schema, asked: Cells | Sequence[Cell | Mapping[str, Any]
     cells = asked if isinstance(asked, Cells) else cells_from(schema, asked, MAX_CELL_NODES)
     if type(cells) is not Cells:
         raise ParameterError("a question must be made of plain Question, Partition and Cells")
-    if not same_domain(cells.schema, schema):
+    if not is_same_domain(cells.schema, schema):
         raise QuestionError("the question is about another schema")
     return cells
 
@@ -75,15 +75,15 @@ def load_of(question: Question) -> Load:
     # cells that cover nothing must be counted, too
     counts = max(question.entries, question.places // 2)
     nodes = sum(len(cells.attribute) for cells in distinct.values())
-    return Load(counts, counts, nodes, deepest(distinct.values()))
+    return Load(counts, counts, nodes, find_depth(distinct.values()))
 
 
-def deepest(trees: Iterable[Cells]) -> int:
+def find_depth(trees: Iterable[Cells]) -> int:
     """The most tests on a path of some trees."""
     return max((int(cells.depths.max()) for cells in trees), default=0)
 
 
-def expected_tables(
+def check_expected_tables(
     question: Question, expected: Sequence[npt.ArrayLike]
 ) -> list[npt.NDArray[np.int64]]:
     """What is expected of each partition, as plain tables of bounded whole numbers that nobody else
@@ -97,12 +97,12 @@ def expected_tables(
         )
     shapes = [partition.shape for partition in question.partitions]
     return [
-        _expected_table(number, table, shape)
+        _check_expected_table(number, table, shape)
         for number, (table, shape) in enumerate(zip(tables, shapes, strict=True))
     ]
 
 
-def _expected_table(
+def _check_expected_table(
     number: int, given: npt.ArrayLike, shape: tuple[int, ...]
 ) -> npt.NDArray[np.int64]:
     name = f"expected[{number}]"
@@ -120,7 +120,7 @@ def _expected_table(
     return table.astype(np.int64, copy=False)
 
 
-def whole_handicaps(question: Question, handicaps: Sequence[int] | None) -> list[int]:
+def check_handicaps(question: Question, handicaps: Sequence[int] | None) -> list[int]:
     """One plain whole number per partition."""
     listed = [0] * len(question.partitions) if handicaps is None else list(handicaps)
     if len(listed) != len(question.partitions):
@@ -134,20 +134,20 @@ def whole_handicaps(question: Question, handicaps: Sequence[int] | None) -> list
     ]
 
 
-def checked_model(schema: Schema, model: Model) -> None:
+def check_model(schema: Schema, model: Model) -> None:
     # A subclass could look at the rows it is asked about.
-    plain = type(model) is Model and _plain_statement(model.privacy)
+    plain = type(model) is Model and _is_plain_statement(model.privacy)
     plain = plain and all(type(tree) is Tree and type(tree.cells) is Cells for tree in model.trees)
     if not plain:
         raise ParameterError(
             f"a model must be a released Model of plain trees, got {type(model).__name__}"
         )
     known = (model.schema, *(tree.schema for tree in model.trees))
-    if not all(same_domain(theirs, schema) for theirs in known):
+    if not all(is_same_domain(theirs, schema) for theirs in known):
         raise QuestionError("the model is for another schema")
 
 
-def plain_candidates(
+def check_candidates(
     schema: Schema, candidates: Sequence[Split] | Sequence[Sequence[Split]], n_cells: int
 ) -> tuple[Split, ...] | tuple[tuple[Split, ...], ...]:
     """Splits that all cells share, or those of each cell, of plain types.
@@ -156,7 +156,7 @@ def plain_candidates(
     """
     listed: tuple[Any, ...] = tuple(candidates)
     if listed and all(isinstance(split, Split) for split in listed):
-        return _plain_splits(schema, listed)
+        return _check_splits(schema, listed)
     if any(isinstance(split, Split) for split in listed):
         raise QuestionError("candidates must be splits, or one list of splits per cell")
     if len(listed) != n_cells:
@@ -165,11 +165,11 @@ def plain_candidates(
     for cell, splits in enumerate(lists):
         if not splits:
             raise QuestionError(f"cell {cell} has no candidate")
-        _plain_splits(schema, splits)
+        _check_splits(schema, splits)
     return lists
 
 
-def _plain_splits(schema: Schema, splits: tuple[Any, ...]) -> tuple[Split, ...]:
+def _check_splits(schema: Schema, splits: tuple[Any, ...]) -> tuple[Split, ...]:
     for split in splits:
         if type(split) is not Split:
             raise QuestionError("candidates must be splits, or one list of splits per cell")
@@ -177,5 +177,5 @@ def _plain_splits(schema: Schema, splits: tuple[Any, ...]) -> tuple[Split, ...]:
     return splits
 
 
-def _plain_statement(statement: object) -> bool:
-    return type(statement) is PrivacyStatement and all(map(_plain_statement, statement.parts))
+def _is_plain_statement(statement: object) -> bool:
+    return type(statement) is PrivacyStatement and all(map(_is_plain_statement, statement.parts))

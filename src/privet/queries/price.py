@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from fractions import Fraction
 
-from privet.budget import Number, Unit, exact, exact_epsilon, is_infinite
+from privet.budget import Number, Unit, is_infinite, parse_epsilon, parse_exact
 from privet.errors import ParameterError
 
 
@@ -25,11 +25,11 @@ class Price:
         if (epsilon is None) == (rho is None):
             raise ParameterError("give either epsilon or rho")
         if rho is not None:
-            return cls(exact("rho", rho), "rho")
+            return cls(parse_exact("rho", rho), "rho")
         assert epsilon is not None
         if public and is_infinite(epsilon):
             return cls(Fraction(1), exactly=True)
-        return cls(exact_epsilon("epsilon", epsilon))
+        return cls(parse_epsilon("epsilon", epsilon))
 
     def to_json(self) -> dict[str, str]:
         """As it stands in the body of a request."""

@@ -12,9 +12,9 @@ from privet.cells import Cells
 from privet.counts.base import CountSource
 from privet.mechanisms.selection import Selection
 from privet.queries.answers import Answer, Quantile
-from privet.queries.base import MECHANISM, Load, Query, checked_mechanism, expect, register
-from privet.queries.bins import bin_range, bin_scores, exact_share, numeric_attribute
-from privet.queries.choose_partition import chosen
+from privet.queries.base import MECHANISM, Load, Query, check_mechanism, expect, register
+from privet.queries.bins import bin_range, bin_scores, numeric_attribute, parse_share
+from privet.queries.choose_partition import parse_choice
 from privet.queries.json_shapes import NAME, Amount
 from privet.queries.kinds import Selects
 from privet.queries.plain import load_of
@@ -53,9 +53,9 @@ class FindQuantile(Query[Quantile]):
     examples = ({"epsilon": "0.1", "attribute": "age", "q": "0.9"},)
 
     def plain(self, schema: Schema) -> Self:
-        share = exact_share(self.q)
+        share = parse_share(self.q)
         numeric_attribute(schema, self.attribute)
-        return type(self)(self.attribute, share, checked_mechanism(self.mechanism))
+        return type(self)(self.attribute, share, check_mechanism(self.mechanism))
 
     @property
     def _share(self) -> Fraction:
@@ -98,7 +98,7 @@ class FindQuantile(Query[Quantile]):
         return Quantile.of(terms, released[0], self.attribute, self._share, self._numeric.cuts)
 
     def read_answer(self, data: Mapping[str, Any], terms: Answer) -> Quantile:
-        index = chosen(data, self._numeric.bins)
+        index = parse_choice(data, self._numeric.bins)
         about = (data["attribute"], data["q"])
         expect(about == (self.attribute, str(self._share)), "it is about something else")
         return self.answer([index], terms)
@@ -109,5 +109,5 @@ class FindQuantile(Query[Quantile]):
     @classmethod
     def from_json(cls, schema: Schema, data: Json) -> Self:  # noqa: ARG003
         q = data.get("q")
-        mechanism = checked_mechanism(data.get("mechanism") or "permute-and-flip")
+        mechanism = check_mechanism(data.get("mechanism") or "permute-and-flip")
         return cls(data["attribute"], "1/2" if q is None else q, mechanism)

@@ -15,7 +15,7 @@ from privet.queries.count import Asked
 from privet.queries.json_parts import question_from, question_to
 from privet.queries.json_shapes import NUMBER, PARTITIONS
 from privet.queries.kinds import Noisy, SharesNoise
-from privet.queries.plain import load_of, plain_question
+from privet.queries.plain import check_question, load_of
 from privet.queries.shapes import Field
 from privet.question import Question
 from privet.schema import Schema
@@ -41,7 +41,7 @@ class ShareCounts(Query[Share]):
     for_analysts = False
 
     def plain(self, schema: Schema) -> Self:
-        question = plain_question(schema, self.question)
+        question = check_question(schema, self.question)
         return type(self)(question, check_shares("parties", self.parties))
 
     @property

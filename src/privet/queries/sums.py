@@ -17,7 +17,7 @@ from privet.queries.json_parts import cells_from, cells_to, score_from, score_to
 from privet.queries.json_shapes import CELLS, NAME
 from privet.queries.kinds import Measures
 from privet.queries.measurement import Measurement
-from privet.queries.plain import load_of, plain_cells, same_domain
+from privet.queries.plain import check_cells, is_same_domain, load_of
 from privet.queries.score import MAX_SCORE, RowScore
 from privet.queries.shapes import Either, Field, Integer, Items
 from privet.queries.words import first_of, spell_cells
@@ -52,10 +52,10 @@ class Sums(Measurement):
     examples = ({"epsilon": "0.1", "score": [0, 1, 2, 3, 4]},)
 
     def plain(self, schema: Schema) -> Self:
-        cells = plain_cells(schema, self.cells)
+        cells = check_cells(schema, self.cells)
         if type(self.score) is not RowScore:
             raise ParameterError(f"a row score must be a RowScore, got {type(self.score).__name__}")
-        if not same_domain(self.score.schema, schema):
+        if not is_same_domain(self.score.schema, schema):
             raise QuestionError("the row score is for another schema")
         return type(self)(cells, self.score)
 

@@ -13,12 +13,12 @@ from privet.question import Partition, Question
 #: So many cells, partitions or splits are spelled out; of more there is only the number.
 MOST = 12
 #: Cells of larger trees are not spelled out: it would take long.
-MAX_NODES = 200
+MAX_SPELLED_NODES = 200
 
 
 def spell_cells(cells: Cells) -> str:
     """Some cells, such as ``form = complete; form = foster``."""
-    if len(cells) > MOST or len(cells.attribute) > MAX_NODES:
+    if len(cells) > MOST or len(cells.attribute) > MAX_SPELLED_NODES:
         return f"{len(cells)} cells"
     leaves = cells.cell[cells.cell >= 0]
     if len(leaves) > len(np.unique(leaves)):  # one path does not tell all of such a cell
@@ -53,7 +53,7 @@ def spell_models(models: Sequence[Model]) -> str:
     """Some models, by learner and release."""
     return first_of(
         f"{model.learner} ({len(model.trees)} tree{'s' if len(model.trees) > 1 else ''}"
-        f"{f', release {model.privacy.called}' if model.privacy.called else ''})"
+        f"{f', release {model.privacy.display_name}' if model.privacy.display_name else ''})"
         for model in models[: MOST + 1]
     )
 

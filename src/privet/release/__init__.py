@@ -18,7 +18,7 @@ data.
 from privet.errors import ModelError
 from privet.model.file import read_model, write_model
 from privet.release.card import card_html, card_markdown
-from privet.release.collapse import collapsed
+from privet.release.collapse import collapse_tree
 from privet.release.onnx import to_onnx
 from privet.release.parts import Parts
 from privet.release.terminal import model_view
@@ -29,7 +29,7 @@ __all__ = [
     "Parts",
     "card_html",
     "card_markdown",
-    "collapsed",
+    "collapse_tree",
     "model_view",
     "read_model",
     "to_onnx",

@@ -8,7 +8,7 @@ import html
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from privet.text import visible
+from privet.text import escape_invisible
 
 
 @dataclass(frozen=True)
@@ -52,58 +52,65 @@ class Grid:
 CardBlock = Heading | Paragraph | Banner | Bullets | Grid
 
 
-def markdown(title: str, blocks: Sequence[CardBlock]) -> str:
+def render_markdown(title: str, blocks: Sequence[CardBlock]) -> str:
     """The blocks in GitHub's Markdown."""
-    return "\n\n".join([f"# {_md(title)}", *map(_md_block, blocks)]) + "\n"
+    return (
+        "\n\n".join([f"# {_escape_markdown(title)}", *map(_render_markdown_block, blocks)]) + "\n"
+    )
 
 
-def html_page(title: str, blocks: Sequence[CardBlock]) -> str:
+def render_html_page(title: str, blocks: Sequence[CardBlock]) -> str:
     """The blocks as one page that needs no other file and runs nothing."""
-    return html_of(title, "\n".join(map(html_block, blocks)))
+    return wrap_html(title, "\n".join(map(render_html_block, blocks)))
 
 
-def html_of(title: str, body: str, style: str = "") -> str:
+def wrap_html(title: str, body: str, style: str = "") -> str:
     """A page around a body that is HTML already, with more rules of style where it needs them."""
-    head = f"{_HEAD}<title>{escaped(title)}</title>\n<style>{_STYLE}{style}</style>\n</head>"
-    return f"{head}\n<body>\n<h1>{escaped(title)}</h1>\n{body}\n</body>\n</html>\n"
+    head = f"{_HEAD}<title>{escape_html(title)}</title>\n<style>{_STYLE}{style}</style>\n</head>"
+    return f"{head}\n<body>\n<h1>{escape_html(title)}</h1>\n{body}\n</body>\n</html>\n"
 
 
-def _md_block(block: CardBlock) -> str:
+def _render_markdown_block(block: CardBlock) -> str:
     match block:
         case Heading(text):
-            return f"## {_md(text)}"
+            return f"## {_escape_markdown(text)}"
         case Banner(text, alarm):
-            return f"> **{'WARNING: ' if alarm else ''}{_md(text)}**"
+            return f"> **{'WARNING: ' if alarm else ''}{_escape_markdown(text)}**"
         case Bullets(items):
-            return "\n".join(f"- {_md(item)}" for item in items)
+            return "\n".join(f"- {_escape_markdown(item)}" for item in items)
         case Grid(headers, rows, numeric):
             rule = ["---:" if column in numeric else "---" for column in range(len(headers))]
-            lines = [[_md(cell) for cell in row] for row in (headers, *rows)]
+            lines = [[_escape_markdown(cell) for cell in row] for row in (headers, *rows)]
             return "\n".join(f"| {' | '.join(line)} |" for line in (lines[0], rule, *lines[1:]))
         case Paragraph(text):
-            return _md(text)
+            return _escape_markdown(text)
 
 
-def html_block(block: CardBlock) -> str:
+def render_html_block(block: CardBlock) -> str:
     """One block as HTML."""
     match block:
         case Heading(text):
-            return f"<h2>{escaped(text)}</h2>"
+            return f"<h2>{escape_html(text)}</h2>"
         case Banner(text, alarm):
-            return f'<p class="{"alarm" if alarm else "promise"}" role="note">{escaped(text)}</p>'
+            return (
+                f'<p class="{"alarm" if alarm else "promise"}" role="note">{escape_html(text)}</p>'
+            )
         case Bullets(items):
-            return "<ul>\n" + "\n".join(f"<li>{escaped(item)}</li>" for item in items) + "\n</ul>"
+            return (
+                "<ul>\n" + "\n".join(f"<li>{escape_html(item)}</li>" for item in items) + "\n</ul>"
+            )
         case Grid(headers, rows, numeric):
             marks = [
                 ' class="number"' if column in numeric else "" for column in range(len(headers))
             ]
             head = "".join(
-                f'<th scope="col"{mark}>{escaped(cell)}</th>'
+                f'<th scope="col"{mark}>{escape_html(cell)}</th>'
                 for mark, cell in zip(marks, headers, strict=True)
             )
             lines = [
                 "".join(
-                    f"<td{mark}>{escaped(cell)}</td>" for mark, cell in zip(marks, row, strict=True)
+                    f"<td{mark}>{escape_html(cell)}</td>"
+                    for mark, cell in zip(marks, row, strict=True)
                 )
                 for row in rows
             ]
@@ -113,18 +120,18 @@ def html_block(block: CardBlock) -> str:
                 f'class="wide"><table>\n<thead><tr>{head}</tr></thead>\n<tbody>\n{inside}\n</tbody>\n</table></div>'
             )
         case Paragraph(text):
-            return f"<p>{escaped(text)}</p>"
+            return f"<p>{escape_html(text)}</p>"
 
 
-def _md(text: str) -> str:
+def _escape_markdown(text: str) -> str:
     """Text that Markdown shows as it is."""
-    shown = visible(text).replace("&", "&amp;").replace("<", "&lt;").replace(">", "&gt;")
+    shown = escape_invisible(text).replace("&", "&amp;").replace("<", "&lt;").replace(">", "&gt;")
     return "".join(f"\\{char}" if char in "\\`*_[]|~#$!" else char for char in shown)
 
 
-def escaped(text: str) -> str:
+def escape_html(text: str) -> str:
     """Text that HTML shows as it is."""
-    return html.escape(visible(text), quote=True)
+    return html.escape(escape_invisible(text), quote=True)
 
 
 _STYLE = """

@@ -12,14 +12,14 @@ from privet.release.blocks import (
     Grid,
     Heading,
     Paragraph,
-    html_page,
-    markdown,
+    render_html_page,
+    render_markdown,
 )
 from privet.release.labels import class_labels
 from privet.release.parts import Parts, says_classes, vote
-from privet.release.reading import charges, reading
+from privet.release.reading import explain_promise, list_charges
 from privet.schema import Attribute, Categorical, Schema, text_of
-from privet.trees.weighing import worn
+from privet.trees.weighing import explain_wear
 
 #: A card lists so many values of an attribute.
 MAX_LISTED = 40
@@ -41,46 +41,46 @@ _LOCAL = (
 
 def card_markdown(model: Model) -> str:
     """The card in Markdown."""
-    return markdown(_title(model), _blocks(model))
+    return render_markdown(_make_card_title(model), _make_card_blocks(model))
 
 
 def card_html(model: Model) -> str:
     """The card as one HTML page: no other file, no script, for screen, phone and paper."""
-    return html_page(_title(model), _blocks(model))
+    return render_html_page(_make_card_title(model), _make_card_blocks(model))
 
 
-def _title(model: Model) -> str:
+def _make_card_title(model: Model) -> str:
     return f"Privacy card: {model.learner} for {model.schema.target}"
 
 
-def _blocks(model: Model) -> list[CardBlock]:
+def _make_card_blocks(model: Model) -> list[CardBlock]:
     promise: list[CardBlock] = []
     if model.privacy.private:
         public_size = model.schema.n_rows is not None
         promise = [
-            *_protected(model),
-            *reading(model.privacy, public_size=public_size),
-            *charges(model.privacy),
+            *_protected_blocks(model),
+            *explain_promise(model.privacy, public_size=public_size),
+            *list_charges(model.privacy),
         ]
     said = dict.fromkeys(
         note for one in (model.privacy, *model.privacy.leaves) for note in one.notes
     )
-    why = "" if model.evidence is None else worn(model.evidence)
+    why = "" if model.evidence is None else explain_wear(model.evidence)
     said |= {f"Build it anew: {why}.": None} if why else {}
     notes: list[CardBlock] = [Heading("Notes"), Bullets(tuple(said)[:MAX_LISTED])] if said else []
     return [
-        _banner(model),
-        *_about(model),
+        _make_banner(model),
+        *_about_blocks(model),
         *promise,
-        *_not_protected(model),
-        *_needed(model.schema),
-        *(_scores(model) if model.combine == "scores" else _noise(model)),
-        *_limits(),
+        *_not_protected_blocks(model),
+        *_needed_blocks(model.schema),
+        *(_score_blocks(model) if model.combine == "scores" else _noise_blocks(model)),
+        *_limit_blocks(),
         *notes,
     ]
 
 
-def _banner(model: Model) -> Banner:
+def _make_banner(model: Model) -> Banner:
     if model.privacy.private:
         return Banner(f"Guarantee: this model is {model.privacy.describe()}.", alarm=False)
     reason = model.privacy.reason or "no reason is recorded"
@@ -92,7 +92,7 @@ def _banner(model: Model) -> Banner:
     )
 
 
-def _about(model: Model) -> list[CardBlock]:
+def _about_blocks(model: Model) -> list[CardBlock]:
     noisy = (
         "class counts that were estimated from randomised records"
         if model.privacy.local
@@ -104,16 +104,16 @@ def _about(model: Model) -> list[CardBlock]:
     how = _COMBINED[model.combine]
     joined = f" ({how})" if len(model.trees) > 1 else ""
     text = (
-        f"It predicts {model.schema.target} ({_listed(class_labels(model.schema))}). It consists "
-        f"of {_consists(model)}{joined}. The file holds the tests of the trees and {counts}. It "
+        f"It predicts {model.schema.target} ({_join_labels(class_labels(model.schema))}). It consists "
+        f"of {_describe_parts(model)}{joined}. The file holds the tests of the trees and {counts}. It "
         f"holds {'no count and ' if model.combine == 'scores' else ''}no row of the table."
     )
-    settings = tuple((name, _setting(value)) for name, value in model.settings.items())
+    settings = tuple((name, _format_setting(value)) for name, value in model.settings.items())
     table: list[CardBlock] = [Grid(("setting", "value"), settings)] if settings else []
     return [Heading("What this is"), Paragraph(text), *table]
 
 
-def _consists(model: Model) -> str:
+def _describe_parts(model: Model) -> str:
     parts = Parts.of(model)
     leaves = sum(len(tree.leaves) for tree in parts.trees)
     inside = f"with {leaves} {'leaf' if leaves == 1 else 'leaves'} in all"
@@ -131,13 +131,13 @@ def _consists(model: Model) -> str:
     )
 
 
-def _protected(model: Model) -> list[CardBlock]:
+def _protected_blocks(model: Model) -> list[CardBlock]:
     privacy, rows = model.privacy, model.privacy.rows_per_person
     most = "one row" if rows == 1 else f"{rows} rows"
     if privacy.parts:
-        kept = [leaf.called for leaf in privacy.leaves if not leaf.person]
+        kept = [leaf.display_name for leaf in privacy.leaves if not leaf.person]
         unsaid = (
-            f" In {_listed(kept)}, no column says whose row it is: that nobody has more rows there "
+            f" In {_join_labels(kept)}, no column says whose row it is: that nobody has more rows there "
             "than that is the owner's assertion."
         )
         whom = f"Every single person, with at most {most} in each table.{unsaid if kept else ''}"
@@ -193,7 +193,7 @@ def _protected(model: Model) -> list[CardBlock]:
     ]
 
 
-def _not_protected(model: Model) -> list[CardBlock]:
+def _not_protected_blocks(model: Model) -> list[CardBlock]:
     schema, privacy = model.schema, model.privacy
     rows = (
         [f"The number of rows: the owner declared it public ({schema.n_rows})."]
@@ -243,8 +243,10 @@ def _not_protected(model: Model) -> list[CardBlock]:
     return [Heading("What is not protected"), Bullets(tuple(items))]
 
 
-def _needed(schema: Schema) -> list[CardBlock]:
-    rows = tuple((name, *_domain(attribute)) for name, attribute in schema.attributes.items())
+def _needed_blocks(schema: Schema) -> list[CardBlock]:
+    rows = tuple(
+        (name, *_describe_domain(attribute)) for name, attribute in schema.attributes.items()
+    )
     text = (
         "To predict, a row needs these attributes and nothing else; neither the class nor an "
         "identity. Where a value is not in "
@@ -257,14 +259,14 @@ def _needed(schema: Schema) -> list[CardBlock]:
     ]
 
 
-def _domain(attribute: Attribute) -> tuple[str, str]:
+def _describe_domain(attribute: Attribute) -> tuple[str, str]:
     if isinstance(attribute, Categorical):
         extra = (
             ""
             if attribute.other is None
             else f'; everything else counts as "{text_of(attribute.other)}"'
         )
-        return "one of a list", f"{_listed(attribute.labels)}{extra}"
+        return "one of a list", f"{_join_labels(attribute.labels)}{extra}"
     missing = (
         "" if attribute.missing is None else f'; a missing entry counts as "{attribute.missing}"'
     )
@@ -279,7 +281,7 @@ def _domain(attribute: Attribute) -> tuple[str, str]:
     )
 
 
-def _noise(model: Model) -> list[CardBlock]:
+def _noise_blocks(model: Model) -> list[CardBlock]:
     if not model.noise:
         state = "The model records no noise on its counts."
         text = state if model.privacy.private else f"{state} They may be exact."
@@ -294,7 +296,7 @@ def _noise(model: Model) -> list[CardBlock]:
     return [Heading("Noise in the counts"), Paragraph(text)]
 
 
-def _scores(model: Model) -> list[CardBlock]:
+def _score_blocks(model: Model) -> list[CardBlock]:
     parts = Parts.of(model)
     text = (
         "The values in the trees are scores, not counts: they hold no count of people. A score "
@@ -324,12 +326,12 @@ def _scores(model: Model) -> list[CardBlock]:
         )
     if parts.terms:
         names = [model.schema.names[tree.cells.attribute[0]] for tree in parts.terms]
-        items.append(f"Tables of scores, for each value of: {_listed(names)}.")
+        items.append(f"Tables of scores, for each value of: {_join_labels(names)}.")
     listed: list[CardBlock] = [Bullets(tuple(items))] if items else []
     return [Heading("What the scores are"), Paragraph(text), *listed]
 
 
-def _limits() -> list[CardBlock]:
+def _limit_blocks() -> list[CardBlock]:
     items = (
         (
             "This card says nothing about how accurate or how fair the model is. Noise harms rare "
@@ -348,12 +350,12 @@ def _limits() -> list[CardBlock]:
     return [Heading("Limits"), Bullets(items)]
 
 
-def _listed(labels: list[str] | tuple[str, ...]) -> str:
+def _join_labels(labels: list[str] | tuple[str, ...]) -> str:
     shown = ", ".join(labels[:MAX_LISTED])
     return shown if len(labels) <= MAX_LISTED else f"{shown}, … ({len(labels) - MAX_LISTED} more)"
 
 
-def _setting(value: object) -> str:
+def _format_setting(value: object) -> str:
     if isinstance(value, list | tuple):
-        return ", ".join(map(_setting, value))
+        return ", ".join(map(_format_setting, value))
     return f"{value:.6g}" if isinstance(value, float) else str(value)

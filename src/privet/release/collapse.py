@@ -8,7 +8,7 @@ from privet.cells import Cells
 from privet.tree import Tree, domain_shares
 
 
-def collapsed(tree: Tree) -> Tree:
+def collapse_tree(tree: Tree) -> Tree:
     """A shorter tree that answers every point of the domain alike.
 
     A subtree whose leaves all have the same scores becomes a leaf, siblings that are such leaves
@@ -18,7 +18,8 @@ def collapsed(tree: Tree) -> Tree:
     """
     attribute, possible = tree.cells.attribute, domain_shares(tree.cells) > 0
     branches = {
-        node: _branch(tree, node) for node in np.flatnonzero((attribute >= 0) & possible).tolist()
+        node: _list_children(tree, node)
+        for node in np.flatnonzero((attribute >= 0) & possible).tolist()
     }
     shown = list(range(tree.n_nodes))  # the node that stands for each
     # equal for leaves with equal scores
@@ -55,7 +56,7 @@ def collapsed(tree: Tree) -> Tree:
     )
 
 
-def _branch(tree: Tree, node: int) -> list[int]:
+def _list_children(tree: Tree, node: int) -> list[int]:
     """The child of each code."""
     start = int(tree.cells.offset[node])
     return tree.cells.branch[start : start + tree.schema.sizes[tree.cells.attribute[node]]].tolist()  # type: ignore[no-any-return]

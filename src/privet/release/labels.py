@@ -8,17 +8,17 @@ import numpy as np
 import numpy.typing as npt
 
 from privet.schema import Attribute, Categorical, Numeric, Schema
-from privet.text import shortened, visible
+from privet.text import escape_invisible, shorten
 from privet.tree import Tree
 
 
 def attribute_at(schema: Schema, position: int) -> tuple[str, Attribute]:
     """The name, fit to be shown, and the attribute at a position."""
     name = schema.names[position]
-    return visible(name), schema.attributes[name]
+    return escape_invisible(name), schema.attributes[name]
 
 
-def branches(tree: Tree, node: int, *, limit: int | None = None) -> list[tuple[int, str]]:
+def list_branches(tree: Tree, node: int, *, limit: int | None = None) -> list[tuple[int, str]]:
     """The children of a node, each with what its branch asks for, among the values that the tests
     above leave possible.
     """
@@ -53,23 +53,25 @@ def branch_text(
     if isinstance(attribute, Categorical):
         others = [code for code in among if code not in codes]
         but_one = len(others) == 1 and len(codes) > 2
-        labels = [visible(attribute.labels[code]) for code in (others if but_one else codes)]
-        text = _some(
-            [label if length is None else shortened(label, length) for label in labels], ", ", limit
+        labels = [
+            escape_invisible(attribute.labels[code]) for code in (others if but_one else codes)
+        ]
+        text = _join_some(
+            [label if length is None else shorten(label, length) for label in labels], ", ", limit
         )
         return f"!= {text}" if but_one else f"= {text}" if len(labels) == 1 else f"in {{{text}}}"
     spans = [
-        _span(attribute, first, last)
-        for first, last in _runs([code for code in codes if code < attribute.bins])
+        _describe_span(attribute, first, last)
+        for first, last in _find_code_runs([code for code in codes if code < attribute.bins])
     ]
     if attribute.missing is not None and attribute.bins in codes:
-        spans.append(f"= {visible(attribute.missing)}")
-    return _some(spans, " or ", limit)
+        spans.append(f"= {escape_invisible(attribute.missing)}")
+    return _join_some(spans, " or ", limit)
 
 
 def class_labels(schema: Schema) -> list[str]:
     """The classes, fit to be shown."""
-    return [visible(label) for label in schema.label.labels]
+    return [escape_invisible(label) for label in schema.label.labels]
 
 
 def count_text(count: float) -> str:
@@ -99,13 +101,13 @@ def leaves_below(tree: Tree) -> npt.NDArray[np.int64]:
     return below
 
 
-def _some(items: list[str], separator: str, limit: int | None) -> str:
+def _join_some(items: list[str], separator: str, limit: int | None) -> str:
     if limit is None or len(items) <= limit:
         return separator.join(items)
     return f"{separator.join(items[:limit])}{separator}… ({len(items) - limit} more)"
 
 
-def _runs(codes: Sequence[int]) -> Iterator[tuple[int, int]]:
+def _find_code_runs(codes: Sequence[int]) -> Iterator[tuple[int, int]]:
     """First and last of each run of neighbouring codes."""
     first = last = None
     for code in sorted(codes):
@@ -120,7 +122,7 @@ def _runs(codes: Sequence[int]) -> Iterator[tuple[int, int]]:
         yield first, last
 
 
-def _span(attribute: Numeric, first: int, last: int) -> str:
+def _describe_span(attribute: Numeric, first: int, last: int) -> str:
     """Numbers beyond the bounds are counted in the outermost bins, so these are open."""
     low, high = f"{attribute.cuts[first]:.6g}", f"{attribute.cuts[last + 1]:.6g}"
     if first == 0 and last == attribute.bins - 1:

@@ -18,7 +18,7 @@ import numpy.typing as npt
 
 from privet.errors import MissingDependency, ParameterError
 from privet.model import Model
-from privet.text import visible
+from privet.text import escape_invisible
 
 if TYPE_CHECKING:
     import onnx
@@ -59,12 +59,12 @@ def to_onnx(model: Model) -> onnx.ModelProto:
     except ImportError:
         raise MissingDependency("onnx", "onnx", "ONNX export") from None
 
-    forest = _stacked(model)
-    constants = _constants(model, forest)
+    forest = _stack_trees(model)
+    constants = _make_constants(model, forest)
     steps = [
-        *_walk(forest.levels),
-        *(_softmax() if model.combine == "scores" else _shares()),
-        *_answer(),
+        *_make_walk_steps(forest.levels),
+        *(_make_softmax_steps() if model.combine == "scores" else _make_share_steps()),
+        *_make_answer_steps(),
     ]
     nodes = [
         helper.make_node(kind, inputs, output, **options) for kind, inputs, output, options in steps
@@ -84,13 +84,13 @@ def to_onnx(model: Model) -> onnx.ModelProto:
     out = helper.make_model(
         graph, producer_name="privet", opset_imports=opset, ir_version=_IR_VERSION
     )
-    out.doc_string = visible(model.privacy.describe())
-    helper.set_model_props(out, _properties(model))
+    out.doc_string = escape_invisible(model.privacy.describe())
+    helper.set_model_props(out, _make_properties(model))
     onnx.checker.check_model(out)
     return out
 
 
-def _properties(model: Model) -> dict[str, str]:
+def _make_properties(model: Model) -> dict[str, str]:
     """What a user of the graph needs to know, as JSON where it is not plain text."""
     return {
         "learner": model.learner,
@@ -102,7 +102,7 @@ def _properties(model: Model) -> dict[str, str]:
     }
 
 
-def _stacked(model: Model) -> _Forest:
+def _stack_trees(model: Model) -> _Forest:
     levels = max(int(tree.depths.max()) for tree in model.trees)
     n_nodes = sum(tree.n_nodes for tree in model.trees)
     if levels > MAX_LEVELS:
@@ -139,7 +139,7 @@ def _stacked(model: Model) -> _Forest:
     return _Forest(attribute, offset, jump, scores, roots, levels)
 
 
-def _constants(model: Model, forest: _Forest) -> dict[str, npt.NDArray[Any]]:
+def _make_constants(model: Model, forest: _Forest) -> dict[str, npt.NDArray[Any]]:
     n_attributes, n_classes = len(model.schema.attributes), model.schema.n_classes
     return {
         "one_column_more": np.array([0, 0, 0, 1], dtype=np.int64),
@@ -158,7 +158,7 @@ def _constants(model: Model, forest: _Forest) -> dict[str, npt.NDArray[Any]]:
     }
 
 
-def _walk(levels: int) -> list[Step]:
+def _make_walk_steps(levels: int) -> list[Step]:
     """From the codes to the sum over all trees."""
     steps: list[Step] = [
         ("Pad", ["codes", "one_column_more", "zero_code"], ["wide"], {}),
@@ -186,7 +186,7 @@ def _walk(levels: int) -> list[Step]:
     ]
 
 
-def _shares() -> list[Step]:
+def _make_share_steps() -> list[Step]:
     """Probabilities as shares of what is above zero."""
     return [
         ("Max", ["total", "zero"], ["clipped"], {}),
@@ -198,7 +198,7 @@ def _shares() -> list[Step]:
     ]
 
 
-def _softmax() -> list[Step]:
+def _make_softmax_steps() -> list[Step]:
     """Probabilities as the softmax of the sum. The largest is taken off first, so that nothing
     overflows.
     """
@@ -211,7 +211,7 @@ def _softmax() -> list[Step]:
     ]
 
 
-def _answer() -> list[Step]:
+def _make_answer_steps() -> list[Step]:
     return [
         ("ArgMax", ["exact"], ["label"], {"axis": 1, "keepdims": 0}),
         ("Cast", ["exact"], ["probabilities"], {"to": _FLOAT32}),

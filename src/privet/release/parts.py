@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from privet.model import Model
-from privet.text import visible
+from privet.text import escape_invisible
 from privet.tree import Tree
 
 
@@ -38,7 +38,7 @@ class Parts:
             for number, tree in enumerate(self.trees, 1)
         ]
         terms = [
-            (tree, f"score by {visible(tree.schema.names[tree.cells.attribute[0]])}")
+            (tree, f"score by {escape_invisible(tree.schema.names[tree.cells.attribute[0]])}")
             for tree in self.terms
         ]
         return [*trees, *terms, *((tree, "score of every row") for tree in self.constants)]

@@ -6,14 +6,14 @@ import math
 from fractions import Fraction
 
 from privet.budget import Cost, epsilon_for
-from privet.privacy import PrivacyStatement, rounded_up
+from privet.privacy import PrivacyStatement, format_rounded_up
 from privet.release.blocks import CardBlock, Grid, Heading, Paragraph
 
 #: A card lists so many tables.
 MAX_LISTED = 40
 
 
-def reading(
+def explain_promise(
     privacy: PrivacyStatement, released: str = "model", *, public_size: bool = False
 ) -> list[CardBlock]:
     """What the promised epsilon lets somebody learn, with two worked examples.
@@ -32,19 +32,19 @@ def reading(
     change = f"change by at most this factor when somebody sees the {released}. "
     if in_place:
         change = (
-            f"change by at most {factor(odds)} when somebody sees the {released} "
-            f"(e^{rounded_up(odds)}): the number of rows is public, so that somebody else is in "
+            f"change by at most {format_factor(odds)} when somebody sees the {released} "
+            f"(e^{format_rounded_up(odds)}): the number of rows is public, so that somebody else is in "
             f"the place of a {whose} that is not there, one taken out and one put in. "
         )
     first = (
-        f"Epsilon is {rounded_up(epsilon)}. Whatever is in the {released}, it is at most "
-        f"{factor(epsilon)} times as likely with any one "
+        f"Epsilon is {format_rounded_up(epsilon)}. Whatever is in the {released}, it is at most "
+        f"{format_factor(epsilon)} times as likely with any one "
         f"{whose} as it is {'with another in its place' if replace else 'without it'}, or the "
-        f"other way round (e^{rounded_up(epsilon)}). "
-        f"So the odds about any one {whose} ({question}) {change}{_in_words(epsilon)}"
+        f"other way round (e^{format_rounded_up(epsilon)}). "
+        f"So the odds about any one {whose} ({question}) {change}{_rate_epsilon(epsilon)}"
     )
     rows = tuple(
-        (name, *_shares(*after(prior, odds)))
+        (name, *_format_share_bounds(*bound_posterior(prior, odds)))
         for name, prior in (("1 in 2 (50 %)", 0.5), ("1 in 10 (10 %)", 0.1))
     )
     blocks: list[CardBlock] = [
@@ -62,19 +62,19 @@ def reading(
             f"To tell two versions of the same {whose} apart, one is taken out and the other put "
             "in: the factor is then at most "
         )
-        blocks.append(Paragraph(f"{text}{factor(twice)} (e^{rounded_up(twice)})."))
+        blocks.append(Paragraph(f"{text}{format_factor(twice)} (e^{format_rounded_up(twice)})."))
     if privacy.promised.epsilon is None:
         text = (
-            f"The promise is stated as rho = {rounded_up(float(privacy.promised.rho))} "
+            f"The promise is stated as rho = {format_rounded_up(float(privacy.promised.rho))} "
             "(zero-concentrated differential privacy). Epsilon goes with delta = "
-            f"{float(_delta(privacy)):.2g}: outcomes that together have about this probability may "
+            f"{float(_delta_or_default(privacy)):.2g}: outcomes that together have about this probability may "
             "exceed the factor."
         )
         blocks.append(Paragraph(text))
     return blocks
 
 
-def after(prior: float, epsilon: float) -> tuple[float, float]:
+def bound_posterior(prior: float, epsilon: float) -> tuple[float, float]:
     """The least and the greatest probability that Bayes' rule allows after odds change by a factor
     of e^epsilon at most.
     """
@@ -82,7 +82,7 @@ def after(prior: float, epsilon: float) -> tuple[float, float]:
     return prior * shrink / (prior * shrink + 1 - prior), prior / (prior + (1 - prior) * shrink)
 
 
-def factor(epsilon: float) -> str:
+def format_factor(epsilon: float) -> str:
     """e^epsilon, rounded up: a promise must not be rounded in its own favour."""
     if epsilon > 13:
         return f"10^{math.ceil(epsilon / math.log(10))}"
@@ -90,7 +90,7 @@ def factor(epsilon: float) -> str:
     return f"{math.ceil(math.exp(epsilon) * 10**digits) / 10**digits:.{digits}f}"
 
 
-def charges(privacy: PrivacyStatement) -> list[CardBlock]:
+def list_charges(privacy: PrivacyStatement) -> list[CardBlock]:
     """Everything that was paid for, and the sums."""
     text = (
         "Each question to the table is paid for with privacy, and the amounts add up. These were "
@@ -103,15 +103,15 @@ def charges(privacy: PrivacyStatement) -> list[CardBlock]:
             "records costs nothing more:"
         )
         change = "replaced by another"
-    rows = [(charge.what, *_amounts(charge.cost)) for charge in privacy.charges]
+    rows = [(charge.what, *_format_amounts(charge.cost)) for charge in privacy.charges]
     if privacy.parts:
         text = (
             "The model was made from several tables, and each was paid for by its own people. "
-            f"{_composition(privacy)}"
+            f"{_describe_composition(privacy)}"
         )
         listed = privacy.leaves[:MAX_LISTED]
         rows = [
-            (f"{leaf.called}, for the neighbours above", *_amounts(leaf.promised))
+            (f"{leaf.display_name}, for the neighbours above", *_format_amounts(leaf.promised))
             for leaf in listed
         ]
         rows += (
@@ -120,8 +120,8 @@ def charges(privacy: PrivacyStatement) -> list[CardBlock]:
             else []
         )
     else:
-        rows.append((f"all together, for one row {change}", *_amounts(privacy.charged)))
-    rows.append(("promised, for the neighbours above", *_amounts(privacy.promised)))
+        rows.append((f"all together, for one row {change}", *_format_amounts(privacy.charged)))
+    rows.append(("promised, for the neighbours above", *_format_amounts(privacy.promised)))
     return [
         Heading("What was paid"),
         Paragraph(text),
@@ -129,7 +129,7 @@ def charges(privacy: PrivacyStatement) -> list[CardBlock]:
     ]
 
 
-def _composition(privacy: PrivacyStatement) -> str:
+def _describe_composition(privacy: PrivacyStatement) -> str:
     """How the promises of several tables make one."""
     text = {
         "disjoint": "The owners assert that nobody is in two of them, so that a person loses the "
@@ -151,13 +151,13 @@ def _composition(privacy: PrivacyStatement) -> str:
     return text
 
 
-def _amounts(cost: Cost) -> tuple[str, str]:
-    return "none" if cost.epsilon is None else rounded_up(float(cost.epsilon)), rounded_up(
-        float(cost.rho)
-    )
+def _format_amounts(cost: Cost) -> tuple[str, str]:
+    return "none" if cost.epsilon is None else format_rounded_up(
+        float(cost.epsilon)
+    ), format_rounded_up(float(cost.rho))
 
 
-def _delta(privacy: PrivacyStatement) -> Fraction:
+def _delta_or_default(privacy: PrivacyStatement) -> Fraction:
     return privacy.delta or Fraction(1, 10**6)
 
 
@@ -167,11 +167,11 @@ def _epsilon_of_two(privacy: PrivacyStatement) -> float:
     return (
         2 * privacy.epsilon
         if promised.epsilon is not None
-        else epsilon_for(4 * promised.rho, _delta(privacy))
+        else epsilon_for(4 * promised.rho, _delta_or_default(privacy))
     )
 
 
-def _shares(least: float, most: float) -> tuple[str, str]:
+def _format_share_bounds(least: float, most: float) -> tuple[str, str]:
     """As percentages, rounded outwards; certainty is not claimed."""
     low, high = math.floor(1000 * least) / 10, math.ceil(1000 * most) / 10
     return (
@@ -180,7 +180,7 @@ def _shares(least: float, most: float) -> tuple[str, str]:
     )
 
 
-def _in_words(epsilon: float) -> str:
+def _rate_epsilon(epsilon: float) -> str:
     if epsilon <= 0.1:
         return "By common standards this is a very strong promise."
     if epsilon <= 1:

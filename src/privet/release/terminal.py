@@ -5,17 +5,17 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from privet.model import Model
-from privet.release.collapse import collapsed
+from privet.release.collapse import collapse_tree
 from privet.release.labels import (
     attribute_at,
-    branches,
     class_labels,
     count_text,
     leaves_below,
+    list_branches,
     score_texts,
 )
 from privet.release.parts import Parts, says_classes, vote
-from privet.text import visible
+from privet.text import escape_invisible
 from privet.tree import Tree
 
 if TYPE_CHECKING:
@@ -50,34 +50,39 @@ def model_view(
     parts = Parts.of(model)
     titled = parts.titles()
     trees = [
-        _view(model, tree, title, max_depth, max_values, whole=whole)
+        _make_tree_view(model, tree, title, max_depth, max_values, whole=whole)
         for tree, title in titled[:max_trees]
     ]
     more = (
-        [Text(f"… and {_counted(parts, len(trees))}", style="dim")]
+        [Text(f"… and {_describe_hidden(parts, len(trees))}", style="dim")]
         if len(titled) > len(trees)
         else []
     )
     return Group(
-        _title(model), *trees, *more, Text(""), _values(model, parts, whole=whole), _promise(model)
+        _make_view_title(model),
+        *trees,
+        *more,
+        Text(""),
+        _describe_values(model, parts, whole=whole),
+        _format_promise(model),
     )
 
 
-def _view(
+def _make_tree_view(
     model: Model, tree: Tree, title: str, max_depth: int | None, max_values: int, *, whole: bool
 ) -> RichTree:
     from rich.text import Text
     from rich.tree import Tree as RichTree
 
     if model.combine == "scores" and not whole:
-        tree = collapsed(tree)
+        tree = collapse_tree(tree)
     below = leaves_below(tree)
     root = RichTree(Text(title, style="bold"), guide_style="dim")
     stack: list[tuple[int, int, RichTree]] = [(0, 0, root)]
     while stack:
         node, depth, branch = stack.pop()
         if tree.cells.attribute[node] < 0:
-            leaf = _leaf(model, tree, node)
+            leaf = _format_leaf(model, tree, node)
             if node:
                 assert isinstance(branch.label, Text)
                 branch.label = Text.assemble(branch.label, "  ", leaf)
@@ -87,7 +92,7 @@ def _view(
             branch.add(Text(f"… {below[node]} leaves", style="dim"))
         else:
             name, _ = attribute_at(tree.schema, int(tree.cells.attribute[node]))
-            parts = branches(tree, node, limit=max_values)
+            parts = list_branches(tree, node, limit=max_values)
             stack += [
                 (child, depth + 1, branch.add(Text(f"{name} {condition}")))
                 for child, condition in parts
@@ -95,7 +100,7 @@ def _view(
     return root
 
 
-def _counted(parts: Parts, shown: int) -> str:
+def _describe_hidden(parts: Parts, shown: int) -> str:
     """What is not shown."""
     kinds = (
         (len(parts.trees), "tree", "trees"),
@@ -110,7 +115,7 @@ def _counted(parts: Parts, shown: int) -> str:
     return ", ".join(said)
 
 
-def _leaf(model: Model, tree: Tree, node: int) -> Text:
+def _format_leaf(model: Model, tree: Tree, node: int) -> Text:
     """The majority class, its count and how far off that may be; then the other classes."""
     from rich.text import Text
 
@@ -132,16 +137,14 @@ def _leaf(model: Model, tree: Tree, node: int) -> Text:
     )
 
 
-def _title(model: Model) -> Text:
+def _make_view_title(model: Model) -> Text:
     from rich.text import Text
 
-    about = (
-        f"  predicts {visible(model.schema.target)} from {len(model.schema.attributes)} attributes"
-    )
-    return Text.assemble((visible(model.learner), "bold"), about)
+    about = f"  predicts {escape_invisible(model.schema.target)} from {len(model.schema.attributes)} attributes"
+    return Text.assemble((escape_invisible(model.learner), "bold"), about)
 
 
-def _values(model: Model, parts: Parts, *, whole: bool) -> Text:
+def _describe_values(model: Model, parts: Parts, *, whole: bool) -> Text:
     """What the numbers are, or why there are none."""
     from rich.text import Text
 
@@ -175,9 +178,10 @@ def _values(model: Model, parts: Parts, *, whole: bool) -> Text:
     return Text(" ".join(said), style="dim")
 
 
-def _promise(model: Model) -> Text:
+def _format_promise(model: Model) -> Text:
     from rich.text import Text
 
     return Text(
-        visible(model.privacy.describe()), style="bold" if model.privacy.private else "bold red"
+        escape_invisible(model.privacy.describe()),
+        style="bold" if model.privacy.private else "bold red",
     )

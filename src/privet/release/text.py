@@ -5,10 +5,10 @@ from __future__ import annotations
 import numpy as np
 import numpy.typing as npt
 
-from privet.release.collapse import collapsed
-from privet.release.labels import attribute_at, branches, class_labels, count_text, score_texts
+from privet.release.collapse import collapse_tree
+from privet.release.labels import attribute_at, class_labels, count_text, list_branches, score_texts
 from privet.release.parts import says_classes
-from privet.text import visible
+from privet.text import escape_invisible
 from privet.tree import Tree
 
 
@@ -34,10 +34,10 @@ def tree_text(
         whole: show a tree of scores with all its branches.
     """
     if scores and not whole:
-        tree = collapsed(tree)
+        tree = collapse_tree(tree)
     classes, heights, drawn = (
         class_labels(tree.schema),
-        _heights(tree),
+        _compute_heights(tree),
         scores and says_classes(tree),
     )
     lines: list[str] = []
@@ -56,13 +56,13 @@ def tree_text(
             )
             lines.append((line or "|--- every row") + says)
         elif leaf:
-            counts = f"counts: [{_counts(tree, node)}] " if show_counts else ""
+            counts = f"counts: [{_format_counts(tree, node)}] " if show_counts else ""
             lines.append(f"{indent}{counts}class: {classes[int(tree.counts[node].argmax())]}")
         elif max_depth is not None and depth >= max_depth:
             lines.append(f"{indent}truncated branch of depth {heights[node]}")
         else:
             name, _ = attribute_at(tree.schema, int(tree.cells.attribute[node]))
-            parts = branches(tree, node, limit=max_values)
+            parts = list_branches(tree, node, limit=max_values)
             stack += [
                 (child, depth + 1, f"{indent}{name} {condition}")
                 for child, condition in reversed(parts)
@@ -89,7 +89,7 @@ def tree_dot(
         caption: stands below; the guarantee belongs here.
     """
     if scores and not whole:
-        tree = collapsed(tree)
+        tree = collapse_tree(tree)
     classes, drawn = class_labels(tree.schema), scores and says_classes(tree)
     lines = [
         "digraph tree {",
@@ -97,33 +97,35 @@ def tree_dot(
     ]
     lines.append('  edge [fontname="Helvetica"];')
     if caption:
-        lines.append(f'  label={_quoted(visible(caption))}; labelloc="b"; fontname="Helvetica";')
+        lines.append(
+            f'  label={_quote_dot(escape_invisible(caption))}; labelloc="b"; fontname="Helvetica";'
+        )
     for node in range(tree.n_nodes):
         position, label = int(tree.cells.attribute[node]), int(tree.counts[node].argmax())
-        counts = [] if scores else [f"counts: {_counts(tree, node)}"]
+        counts = [] if scores else [f"counts: {_format_counts(tree, node)}"]
         if position < 0:
             said = score_texts(tree, node) if scores and not drawn else [f"class: {classes[label]}"]
             colour = f"/pastel19/{label % 9 + 1}" if drawn else "#e8e8e8"
-            lines.append(f'  {node} [label={_quoted(*said, *counts)}, fillcolor="{colour}"];')
+            lines.append(f'  {node} [label={_quote_dot(*said, *counts)}, fillcolor="{colour}"];')
             continue
         lines.append(
-            f"  {node} [label={_quoted(attribute_at(tree.schema, position)[0], *counts)}];"
+            f"  {node} [label={_quote_dot(attribute_at(tree.schema, position)[0], *counts)}];"
         )
-        for child, condition in branches(tree, node, limit=max_values):
-            lines.append(f"  {node} -> {child} [label={_quoted(condition)}];")
+        for child, condition in list_branches(tree, node, limit=max_values):
+            lines.append(f"  {node} -> {child} [label={_quote_dot(condition)}];")
     return "\n".join([*lines, "}"]) + "\n"
 
 
-def _counts(tree: Tree, node: int) -> str:
+def _format_counts(tree: Tree, node: int) -> str:
     return ", ".join(count_text(count) for count in tree.counts[node].tolist())
 
 
-def _quoted(*lines: str) -> str:
+def _quote_dot(*lines: str) -> str:
     """A DOT string. A backslash starts an escape such as \\N there, so it is doubled."""
     return '"' + "\\n".join(line.replace("\\", "\\\\").replace('"', '\\"') for line in lines) + '"'
 
 
-def _heights(tree: Tree) -> npt.NDArray[np.int64]:
+def _compute_heights(tree: Tree) -> npt.NDArray[np.int64]:
     """How many tests there are on the longest way down from each node."""
     heights = np.zeros(tree.n_nodes, dtype=np.int64)
     parents = tree.cells.parents

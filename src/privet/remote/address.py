@@ -15,7 +15,7 @@ from privet.errors import ParameterError, PrivacyError
 TOKEN = "PRIVET_TOKEN"  # noqa: S105 - the name of a variable
 
 
-def checked_address(url: str, insecure: bool) -> str:
+def check_address(url: str, insecure: bool) -> str:
     """The address without what does not belong to it."""
     try:
         parts = urlsplit(url.strip())
@@ -57,7 +57,7 @@ def _is_this_machine(host: str) -> bool:
         return host == "localhost"
 
 
-def token_or_environment(token: str | None) -> str:
+def find_token(token: str | None) -> str:
     """The token that was given, or that of the environment."""
     found = os.environ.get(TOKEN, "") if token is None else token
     if token is None and not found:
@@ -65,7 +65,7 @@ def token_or_environment(token: str | None) -> str:
     return found
 
 
-def checked_token(token: str) -> str:
+def check_token(token: str) -> str:
     """The token, fit for a header. What is wrong with one is not shown."""
     bare = token.strip() if isinstance(token, str) else ""
     if not bare or not bare.isascii() or not bare.isprintable() or " " in bare:
@@ -76,14 +76,14 @@ def checked_token(token: str) -> str:
     return bare
 
 
-def checked_seconds(name: str, value: float) -> float:
+def check_seconds(name: str, value: float) -> float:
     """A time."""
     if isinstance(value, bool) or not isinstance(value, int | float) or not 0 <= value < math.inf:
         raise ParameterError(f"{name} must be a number of seconds, zero or more, got {value!r}")
     return float(value)
 
 
-def trusting(ca: str | PathLike[str]) -> ssl.SSLContext:
+def make_tls_context(ca: str | PathLike[str]) -> ssl.SSLContext:
     """TLS that trusts the certificates of one file only."""
     try:
         return ssl.create_default_context(cafile=fspath(ca))

@@ -14,7 +14,7 @@ from privet.curator import AnyCurator
 from privet.errors import ParameterError
 from privet.ledger import Entry
 from privet.mechanisms.randomness import Bits, SystemBits
-from privet.queries import Answer, Preview, Price, Query, checked
+from privet.queries import Answer, Preview, Price, Query, check_query
 from privet.queries.base import read_answer
 from privet.remote.replies import understood
 from privet.remote.session import Session
@@ -45,7 +45,7 @@ class RemoteAsking(AnyCurator):
         *,
         rho: Number | None = None,
     ) -> A:
-        asked = checked(query, self.schema)
+        asked = check_query(query, self.schema)
         if not asked.for_analysts:
             raise ParameterError(f"{asked.name} is asked in the owner's own process only")
         price = Price.of(epsilon, rho)
@@ -66,7 +66,7 @@ class RemoteAsking(AnyCurator):
             self.require([cost])
             return within
         within._reservation = key or f"fit-{secrets.token_hex(16)}"
-        self._session.reserve({"key": within._reservation, "what": what, **_planned(cost)})
+        self._session.reserve({"key": within._reservation, "what": what, **_plan_to(cost)})
         return within
 
     def close_reservation(self, why: str = "done") -> None:
@@ -118,7 +118,7 @@ class RemoteAsking(AnyCurator):
         return self._session.snapshot()
 
     def preview(self, plan: Iterable[Cost]) -> Preview:
-        told = self._session.preview({"plan": [_planned(cost) for cost in plan], **self._about()})
+        told = self._session.preview({"plan": [_plan_to(cost) for cost in plan], **self._about()})
         with understood("preview"):
             return Preview.from_json(told)
 
@@ -130,7 +130,7 @@ class RemoteAsking(AnyCurator):
         return about
 
 
-def _planned(cost: Cost) -> Json:
+def _plan_to(cost: Cost) -> Json:
     """As short as it can be said: rho goes without saying where it follows from epsilon."""
     if cost.epsilon is None:
         return {"rho": str(cost.rho)}

@@ -6,12 +6,12 @@ from os import PathLike
 
 from privet.errors import AccessError, ParameterError
 from privet.ledger.base import check_name
-from privet.remote.address import token_or_environment
+from privet.remote.address import find_token
 from privet.remote.curator import RemoteCurator
 from privet.remote.replies import understood
 from privet.remote.session import Session
 from privet.remote.transport import Link
-from privet.text import visible
+from privet.text import escape_invisible
 
 
 def connect(
@@ -42,20 +42,22 @@ def connect(
     check_name("dataset", dataset)
     link = Link(
         url,
-        token_or_environment(token),
+        find_token(token),
         timeout=timeout,
         retry_for=retry_for,
         ca=ca,
         insecure=insecure,
     )
     try:
-        return RemoteCurator(Session(link, _only_dataset(link) if dataset is None else dataset))
+        return RemoteCurator(
+            Session(link, _find_only_dataset(link) if dataset is None else dataset)
+        )
     except BaseException:
         link.close()
         raise
 
 
-def _only_dataset(link: Link) -> str:
+def _find_only_dataset(link: Link) -> str:
     told = link.get("/datasets")
     with understood("list of data sets"):
         names = [str(one["name"]) for one in told["datasets"]]
@@ -64,6 +66,6 @@ def _only_dataset(link: Link) -> str:
     if len(names) > 1:
         raise ParameterError(
             "dataset must be one of those that the token is granted: "
-            f"{', '.join(map(visible, names))}"
+            f"{', '.join(map(escape_invisible, names))}"
         )
     return names[0]

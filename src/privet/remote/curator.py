@@ -11,7 +11,7 @@ from privet.errors import PrivacyError, QuestionError
 from privet.queries import Price
 from privet.remote.asking import RemoteAsking
 from privet.remote.part import RemotePart
-from privet.remote.replies import Charged, divided_of
+from privet.remote.replies import Charged, parse_division
 
 
 class RemoteCurator(RemoteAsking):
@@ -82,7 +82,7 @@ class RemoteCurator(RemoteAsking):
         division = self._session.ask(
             "divide",
             {**price, "n_parts": n_parts, **self._about()},
-            lambda told: divided_of(told, n_parts),
+            lambda told: parse_division(told, n_parts),
             key,
         )
         return [

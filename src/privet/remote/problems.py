@@ -7,7 +7,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from privet.budget import written_fraction
+from privet.budget import parse_fraction
 from privet.errors import (
     AccessError,
     BudgetExceeded,
@@ -24,7 +24,7 @@ from privet.errors import (
     TooManyReservations,
     Unavailable,
 )
-from privet.text import shortened, visible
+from privet.text import escape_invisible, shorten
 
 _PREFIX = "urn:privet:problem:"
 _ERRORS: dict[str, type[PrivetError]] = {
@@ -61,9 +61,9 @@ def error_of(status: int, told: Any, curator: str) -> PrivetError:
             "address?"
         )
     slug = str(told["type"]).removeprefix(_PREFIX)
-    detail = shortened(visible(str(told.get("detail") or told.get("title") or slug)), 2000)
+    detail = shorten(escape_invisible(str(told.get("detail") or told.get("title") or slug)), 2000)
     if slug == "budget-exceeded":
-        return _over_budget(told) or PrivetError(detail)
+        return _budget_error_from(told) or PrivetError(detail)
     if slug in _ERRORS:
         return _ERRORS[slug](detail)
     return (Unavailable if status >= 500 else PrivetError)(
@@ -71,11 +71,11 @@ def error_of(status: int, told: Any, curator: str) -> PrivetError:
     )
 
 
-def _over_budget(told: Mapping[str, Any]) -> BudgetExceeded | None:
+def _budget_error_from(told: Mapping[str, Any]) -> BudgetExceeded | None:
     try:
-        asked, left = (written_fraction(told[name]) for name in ("asked", "left"))
+        asked, left = (parse_fraction(told[name]) for name in ("asked", "left"))
         return BudgetExceeded(
-            asked, left, visible(str(told["unit"])), visible(str(told["account"]))
+            asked, left, escape_invisible(str(told["unit"])), escape_invisible(str(told["account"]))
         )
     except (KeyError, ValueError):
         return None

@@ -44,7 +44,7 @@ def understood(what: str) -> Iterator[None]:
         ) from None
 
 
-def divided_of(data: Json, n_parts: int) -> int:
+def parse_division(data: Json, n_parts: int) -> int:
     """The number of a division into so many groups."""
     division = data["division"]
     expect(
@@ -54,7 +54,7 @@ def divided_of(data: Json, n_parts: int) -> int:
     return int(division)
 
 
-def charged_of(data: Json) -> Charged:
+def parse_charge(data: Json) -> Charged:
     """A line of the history."""
     entry = entry_from(data)
     return Charged(

@@ -13,9 +13,9 @@ from fractions import Fraction
 from typing import TypeVar, get_args
 from urllib.parse import quote
 
-from privet.budget import Cost, Unit, written_fraction
+from privet.budget import Cost, Unit, parse_fraction
 from privet.ledger.as_json import cost_from
-from privet.remote.replies import Charged, charged_of, understood
+from privet.remote.replies import Charged, parse_charge, understood
 from privet.remote.transport import KEY, Link
 from privet.schema import Schema
 from privet.typed import Json
@@ -49,7 +49,7 @@ class Session:
         """What the analyst can still spend, as of now."""
         facts = self.link.get(self._path)
         with understood("description of the data set"):
-            return written_fraction(facts["left"])
+            return parse_fraction(facts["left"])
 
     @property
     def spent(self) -> Cost:
@@ -64,7 +64,7 @@ class Session:
         while after is not None:
             page = self.link.get(f"{self._path}/history?after={after}&limit=100")
             with understood("history"):
-                entries = [charged_of(line) for line in page["entries"]]
+                entries = [parse_charge(line) for line in page["entries"]]
                 before, after = after, page["next"]
                 if after is not None and not (type(after) is int and after > before):
                     raise ValueError  # the same page for ever
@@ -97,12 +97,12 @@ class Session:
 
     def reserve(self, body: Json) -> Json:
         """Set an amount aside."""
-        return self.link.post(f"{self._path}/reservations", _written(body))
+        return self.link.post(f"{self._path}/reservations", _encode_body(body))
 
     def close_reservation(self, key: str, why: str, model: str) -> None:
         """End a reservation."""
         body = {"why": why, "model": model}
-        self.link.post(f"{self._path}/reservations/{quote(key, safe='')}/close", _written(body))
+        self.link.post(f"{self._path}/reservations/{quote(key, safe='')}/close", _encode_body(body))
 
     def reservation(self, key: str) -> Json:
         """A reservation; empty where there is none."""
@@ -112,7 +112,7 @@ class Session:
 
     def preview(self, body: Json) -> Json:
         """What would be charged."""
-        return self.link.post(f"{self._path}/preview", _written(body))
+        return self.link.post(f"{self._path}/preview", _encode_body(body))
 
     def ask(
         self, kind: str, body: Json, read: Callable[[Json], Answered], key: str = ""
@@ -122,7 +122,7 @@ class Session:
         A question that got no answer keeps its key: asked again, it is the same request to the
         curator, and not charged again.
         """
-        written = _written(body)
+        written = _encode_body(body)
         key = key or self._unanswered.pop((kind, written), "") or secrets.token_urlsafe(24)
         try:
             reply = self.link.post(
@@ -140,5 +140,5 @@ class Session:
         return answer
 
 
-def _written(body: Json) -> bytes:
+def _encode_body(body: Json) -> bytes:
     return json.dumps(body, ensure_ascii=False, allow_nan=False, separators=(",", ":")).encode()

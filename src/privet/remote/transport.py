@@ -19,7 +19,7 @@ from typing import TYPE_CHECKING, Any, NoReturn
 
 import privet
 from privet.errors import MissingDependency, ParameterError, PrivacyError, PrivetError, Unavailable
-from privet.remote.address import checked_address, checked_seconds, checked_token, trusting
+from privet.remote.address import check_address, check_seconds, check_token, make_tls_context
 from privet.remote.problems import error_of
 from privet.typed import Json
 
@@ -56,8 +56,8 @@ class Traffic:
     def count(self, response: httpx2.Response) -> None:
         """Add one exchange."""
         self.requests += 1
-        self.sent += _size(response.request.headers.raw) + len(response.request.content)
-        self.received += _size(response.headers.raw) + len(response.content)
+        self.sent += _head_size(response.request.headers.raw) + len(response.request.content)
+        self.received += _head_size(response.headers.raw) + len(response.content)
 
 
 class Link:
@@ -95,11 +95,11 @@ class Link:
         except ImportError:
             raise MissingDependency("httpx2", "client", f"asking a {who} over HTTP") from None
 
-        self.url = checked_address(url, insecure)
-        self._token, self._who = checked_token(token), who
+        self.url = check_address(url, insecure)
+        self._token, self._who = check_token(token), who
         self.traffic = Traffic()
         self._retry_for, self._sleep, self._clock = (
-            checked_seconds("retry_for", retry_for),
+            check_seconds("retry_for", retry_for),
             sleep,
             clock,
         )
@@ -111,8 +111,8 @@ class Link:
                 "Accept-Encoding": "identity",
                 "User-Agent": f"privet/{privet.__version__}",
             },
-            timeout=httpx2.Timeout(checked_seconds("timeout", timeout), connect=CONNECT_SECONDS),
-            verify=True if ca is None else trusting(ca),
+            timeout=httpx2.Timeout(check_seconds("timeout", timeout), connect=CONNECT_SECONDS),
+            verify=True if ca is None else make_tls_context(ca),
             follow_redirects=False,
             # a proxy of the environment would read what is not encrypted
             trust_env=self.url.startswith("https:"),
@@ -165,11 +165,11 @@ class Link:
             arrived = arrived or not isinstance(outcome, _Failure) or outcome.arrived
             now = self._clock()
             give_up = now + self._retry_for if give_up is None else give_up
-            pause = max(_pause(attempt), _asked_pause(outcome))
+            pause = max(_draw_pause(attempt), _requested_pause(outcome))
             if now + pause > give_up or (isinstance(outcome, _Failure) and not outcome.passing):
                 break
             self._sleep(pause)
-        raise self._given_up(outcome, paid=KEY in (headers or {}), arrived=arrived)
+        raise self._make_final_error(outcome, paid=KEY in (headers or {}), arrived=arrived)
 
     def _send(
         self,
@@ -214,9 +214,9 @@ class Link:
             )
         if status == 204:
             return {}
-        told = _json(response)
+        told = _parse_json(response)
         if not response.is_success:
-            raise self._without_token(error_of(status, told, str(self)))
+            raise self._hide_token(error_of(status, told, str(self)))
         if not isinstance(told, dict):
             raise Unavailable(
                 f"{self} did not answer in JSON; is there a {self._who} at this address, and "
@@ -224,19 +224,19 @@ class Link:
             )
         return told
 
-    def _given_up(
+    def _make_final_error(
         self, outcome: httpx2.Response | _Failure, *, paid: bool, arrived: bool
     ) -> PrivetError:
         if isinstance(outcome, _Failure):
             error: PrivetError = Unavailable(f"{self} cannot be reached ({outcome.why})")
         else:
-            told = _json(outcome)
-            error = self._without_token(error_of(outcome.status_code, told, str(self)))
+            told = _parse_json(outcome)
+            error = self._hide_token(error_of(outcome.status_code, told, str(self)))
             if isinstance(told, dict) and "detail" in told:
                 return error  # it says itself whether a charge stands
-        return Unavailable(f"{error}. {_charge(arrived)}") if paid else error
+        return Unavailable(f"{error}. {_explain_charge(arrived)}") if paid else error
 
-    def _without_token(self, error: PrivetError) -> PrivetError:
+    def _hide_token(self, error: PrivetError) -> PrivetError:
         """Whatever a server repeats."""
         error.args = tuple(
             part.replace(self._token, "[token]") if isinstance(part, str) else part
@@ -248,11 +248,11 @@ class Link:
         return f"the {self._who} at {self.url}"
 
 
-def _size(head: list[tuple[bytes, bytes]]) -> int:
+def _head_size(head: list[tuple[bytes, bytes]]) -> int:
     return sum(len(name) + len(value) + 4 for name, value in head)
 
 
-def _charge(arrived: bool) -> str:
+def _explain_charge(arrived: bool) -> str:
     if not arrived:
         return "It was not sent, and charged nothing"
     return (
@@ -261,18 +261,18 @@ def _charge(arrived: bool) -> str:
     )
 
 
-def _pause(attempt: int) -> float:
+def _draw_pause(attempt: int) -> float:
     """Twice as long each time, and not the same for all clients."""
     return min(_FIRST_PAUSE * 2.0 ** min(attempt, 20), _LONGEST_PAUSE) * _jitter.uniform(0.5, 1.0)
 
 
-def _asked_pause(outcome: httpx2.Response | _Failure) -> float:
+def _requested_pause(outcome: httpx2.Response | _Failure) -> float:
     """The seconds that a curator asks to wait."""
     asked = "" if isinstance(outcome, _Failure) else outcome.headers.get("Retry-After", "")
     return float(asked) if asked.isascii() and asked.isdigit() else 0.0
 
 
-def _json(response: httpx2.Response) -> Any:
+def _parse_json(response: httpx2.Response) -> Any:
     """What a response holds; None where that is no JSON."""
     try:
         return json.loads(response.content, parse_constant=_refuse)

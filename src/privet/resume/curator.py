@@ -127,14 +127,14 @@ class ResumableCurator(AnyCurator):
     @property
     def answered(self) -> int:
         """How many answers were paid for before the work was interrupted."""
-        return sum(1 for _, answered in self._charges() if answered)
+        return sum(1 for _, answered in self._list_charges() if answered)
 
     @property
     def charged(self) -> bool:
         """Whether the work has cost anything yet."""
-        return bool(self._charges())
+        return bool(self._list_charges())
 
-    def _charges(self) -> list[tuple[Entry, bool]]:
+    def _list_charges(self) -> list[tuple[Entry, bool]]:
         return self._curator.keyed_charges(f"{self._unfinished.key}.")
 
     def keyed_charges(self, prefix: str) -> list[tuple[Entry, bool]]:
@@ -150,7 +150,7 @@ class ResumableCurator(AnyCurator):
         if asked is None:
             return
         self._required = asked
-        spent = (entry.cost.amount(self.unit) or Fraction(0) for entry, _ in self._charges())
+        spent = (entry.cost.amount(self.unit) or Fraction(0) for entry, _ in self._list_charges())
         to_pay = asked - sum(spent, Fraction(0))
         if to_pay > preview.left:
             raise BudgetExceeded(to_pay, preview.left, self.unit, f"data set {self.dataset!r}")
@@ -204,7 +204,7 @@ class ResumableCurator(AnyCurator):
         if not self._reservation:
             return self._curator.split_people(n_parts, epsilon, key)
         mine = key or self._next_key()
-        if any(entry.key == mine for entry, _ in self._charges()):
+        if any(entry.key == mine for entry, _ in self._list_charges()):
             raise ParameterError(
                 f"the fit in {self._unfinished.path} had divided its people into groups, and who "
                 "was in which is forgotten; begin again with --anew (what it has cost is spent)"

@@ -17,7 +17,7 @@ import numpy as np
 from privet.curator import AnyCurator
 from privet.errors import ParameterError
 from privet.mechanisms.randomness import Bits, Words
-from privet.model.document import canonical
+from privet.model.document import canonical_json
 from privet.model.file import read_sealed, seal, unseal, write_sealed
 from privet.model.problem import require
 
@@ -42,7 +42,7 @@ class Unfinished:
         curator and these facts tell.
         """
         work = hashlib.sha256(
-            canonical({"who": curator.identity, "facts": list(facts)})
+            canonical_json({"who": curator.identity, "facts": list(facts)})
         ).hexdigest()
         if not path.exists():
             return cls(path, f"fit-{secrets.token_hex(16)}", work)

@@ -12,7 +12,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from privet.schema.column import Column, Distinct, Finder, MaskedNumbers
-from privet.schema.entries import NO_VALUE, plain
+from privet.schema.entries import NO_VALUE, plain_value_of
 
 
 class ArrowColumn(Column):
@@ -44,20 +44,20 @@ class ArrowColumn(Column):
             block.type.value_type == pa.string_view() or isinstance(block, pa.ChunkedArray)
         ):
             # pieces may have different dictionaries
-            block = block.cast(_roomy(block.type.value_type))
+            block = block.cast(_large_type_of(block.type.value_type))
         if block.type == pa.string_view() or isinstance(block, pa.ChunkedArray):
-            block = block.cast(_roomy(block.type))
+            block = block.cast(_large_type_of(block.type))
         return block.combine_chunks() if isinstance(block, pa.ChunkedArray) else block
 
     def series(self, low: int, high: int) -> Any:
         block = self._block(low, high)
         if pa.types.is_dictionary(block.type):
             # pandas refuses null and repeated values in a dictionary
-            block = block.cast(_roomy(block.type.value_type))
+            block = block.cast(_large_type_of(block.type.value_type))
         return block.to_pandas(integer_object_nulls=True)
 
     def numbers(self, low: int, high: int) -> MaskedNumbers | None:
-        if not _is_number(self._type):
+        if not _is_number_type(self._type):
             return None
         block = self._block(low, high)
         if not block.null_count:
@@ -67,7 +67,7 @@ class ArrowColumn(Column):
         ), _nulls(block)
 
     def finder(self, texts: Sequence[str]) -> Finder | None:
-        if not _is_text(self._type):
+        if not _is_text_type(self._type):
             return None
         listed: dict[Any, Any] = {}
 
@@ -86,12 +86,12 @@ class ArrowColumn(Column):
 
     def distinct(self, low: int, high: int) -> Distinct:
         block = self._block(low, high)
-        if _is_text(block.type):
+        if _is_text_type(block.type):
             block = block.dictionary_encode()
         elif not (pa.types.is_dictionary(block.type) or _may_match(block.type)):
             return np.where(_nulls(block), -1, 0), [NO_VALUE]
         if not pa.types.is_dictionary(block.type) or not (
-            _is_text(block.type.value_type) or _may_match(block.type.value_type)
+            _is_text_type(block.type.value_type) or _may_match(block.type.value_type)
         ):
             return super().distinct(low, high)
         positions = block.indices
@@ -103,19 +103,19 @@ class ArrowColumn(Column):
         """The plain values of a dictionary; the same list as long as the dictionary is the same."""
         known, values = self._dictionary
         if known.type != dictionary.type or not known.equals(dictionary):
-            values = _plain_values(dictionary)
+            values = _list_plain_values(dictionary)
             self._dictionary = dictionary, values
         return values
 
 
-def _plain_values(values: Any) -> list[Any]:
-    if not _is_text(values.type):
-        return [plain(entry) for entry in values.to_pylist()]
+def _list_plain_values(values: Any) -> list[Any]:
+    if not _is_text_type(values.type):
+        return [plain_value_of(entry) for entry in values.to_pylist()]
     texts = values.cast(pa.large_binary()).to_pylist()
-    return [None if text is None else _text(text) for text in texts]
+    return [None if text is None else _decode_text(text) for text in texts]
 
 
-def _text(data: bytes) -> Any:
+def _decode_text(data: bytes) -> Any:
     """What is no UTF-8 matches nothing, as where bytes are compared."""
     try:
         return data.decode()
@@ -129,9 +129,9 @@ def _pandas_type(kind: Any) -> Any:
     return pa.array([], type=kind).to_pandas().dtype
 
 
-def _roomy(kind: Any) -> Any:
+def _large_type_of(kind: Any) -> Any:
     """The type of text or bytes whose pieces always fit into one; any other type is itself."""
-    if _is_text(kind):
+    if _is_text_type(kind):
         return pa.large_string()
     return pa.large_binary() if pa.types.is_binary(kind) else kind
 
@@ -140,13 +140,13 @@ def _nulls(block: Any) -> npt.NDArray[np.bool_]:
     return np.asarray(block.is_null().to_numpy(zero_copy_only=False), dtype=bool)
 
 
-def _is_text(kind: Any) -> bool:
+def _is_text_type(kind: Any) -> bool:
     return bool(
         pa.types.is_string(kind) or pa.types.is_large_string(kind) or pa.types.is_string_view(kind)
     )
 
 
-def _is_number(kind: Any) -> bool:
+def _is_number_type(kind: Any) -> bool:
     return bool(
         pa.types.is_integer(kind) or pa.types.is_floating(kind) or pa.types.is_boolean(kind)
     )
@@ -155,7 +155,7 @@ def _is_number(kind: Any) -> bool:
 def _may_match(kind: Any) -> bool:
     """Whether an entry may be a value; extension types say only by their entries."""
     return (
-        _is_number(kind)
+        _is_number_type(kind)
         or bool(pa.types.is_decimal(kind))
         or isinstance(kind, pa.BaseExtensionType)
     )

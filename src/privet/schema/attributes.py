@@ -88,7 +88,7 @@ class Categorical:
             raise SchemaError(
                 f"Categorical: values must hold 1 to {MAX_VALUES} values, got {len(values)}"
             )
-        listed = [_checked_value("values", value) for value in values]
+        listed = [_check_value("values", value) for value in values]
         texts = set()
         for value in listed:
             if text_of(value) in texts:
@@ -96,8 +96,8 @@ class Categorical:
                     f"Categorical: values must differ, but {text_of(value)!r} is listed twice"
                 )
             texts.add(text_of(value))
-        other = None if other is None else _checked_value("other", other)
-        missing = None if missing is None else _checked_value("missing", missing)
+        other = None if other is None else _check_value("other", other)
+        missing = None if missing is None else _check_value("missing", missing)
         for extra in (other, missing):
             if extra is not None and text_of(extra) not in texts:
                 listed.append(extra)
@@ -170,7 +170,7 @@ class Categorical:
         spellings = {
             other: code
             for code, value in enumerate(self.values)
-            for other in _other_spellings(value)
+            for other in _list_other_spellings(value)
         }
         return {**spellings, **listed}
 
@@ -273,14 +273,14 @@ class Numeric:
                 raise SchemaError(
                     f"Numeric: edges must be a list of numbers, got {type(edges).__name__}"
                 )
-            listed = tuple(_finite("edges", edge) for edge in edges)
+            listed = tuple(_check_finite("edges", edge) for edge in edges)
             if len(listed) < 2 or any(a >= b for a, b in pairwise(listed)):
                 raise SchemaError("Numeric: edges must be at least 2 strictly increasing numbers")
             low, high, bins, spacing = listed[0], listed[-1], len(listed) - 1, "linear"
         else:
             listed = None
             bins, spacing = 16 if bins is None else bins, "linear" if spacing is None else spacing
-        low, high = _finite("low", low), _finite("high", high)
+        low, high = _check_finite("low", low), _check_finite("high", high)
         if low >= high:
             raise SchemaError(f"Numeric: low must be below high, got low={low:g} and high={high:g}")
         whose: Any = {"owner": "Numeric", "error": SchemaError}
@@ -288,7 +288,7 @@ class Numeric:
         check_name("spacing", spacing, ("linear", "log"), **whose)
         if spacing == "log" and low < 0:
             raise SchemaError(f"Numeric: spacing='log' needs low >= 0, got low={low:g}")
-        if missing is not None and not (isinstance(missing, str) and _is_text(missing)):
+        if missing is not None and not (isinstance(missing, str) and _is_writable_text(missing)):
             raise SchemaError(f"Numeric: missing must be a label (text), got {missing!r}")
         if on_unknown is not None:
             check_name("on_unknown", on_unknown, ("clip", "drop"), **whose)
@@ -423,13 +423,13 @@ def attribute_from_json(data: object) -> Attribute:
     return Categorical(arguments.pop("values"), **arguments)
 
 
-def _checked_value(parameter: str, value: object) -> Value:
+def _check_value(parameter: str, value: object) -> Value:
     """Plain text, number or truth value; a whole float is a whole number, so that equal values are
     written alike.
     """
     if isinstance(value, np.generic):
         value = value.item()
-    if isinstance(value, bool) or (isinstance(value, str) and _is_text(value)):
+    if isinstance(value, bool) or (isinstance(value, str) and _is_writable_text(value)):
         return value
     if isinstance(value, float) and math.isfinite(value):
         return int(value) if value.is_integer() else value
@@ -442,7 +442,7 @@ def _checked_value(parameter: str, value: object) -> Value:
     )
 
 
-def _is_text(value: str) -> bool:
+def _is_writable_text(value: str) -> bool:
     """Whether it can be written to a file: no lone surrogates."""
     try:
         value.encode()
@@ -451,7 +451,7 @@ def _is_text(value: str) -> bool:
     return True
 
 
-def _other_spellings(value: Value) -> tuple[str, ...]:
+def _list_other_spellings(value: Value) -> tuple[str, ...]:
     """A column with missing entries is often written as 1.0; truth values are written True or
     TRUE.
     """
@@ -460,7 +460,7 @@ def _other_spellings(value: Value) -> tuple[str, ...]:
     return (f"{value}.0",) if isinstance(value, int) else ()
 
 
-def _finite(name: str, value: object) -> float:
+def _check_finite(name: str, value: object) -> float:
     try:
         finite = (
             not isinstance(value, bool) and isinstance(value, int | float) and math.isfinite(value)

@@ -11,7 +11,7 @@ from privet.parallel import for_each_part
 #: Rows at a time.
 BLOCK = 1 << 16
 #: From this many rows on, it is worth preparing a quicker way. The codes are the same either way.
-MANY = 1 << 14
+MANY_ROWS = 1 << 14
 
 
 def for_each_block(n_rows: int, work: Callable[[int, int], None]) -> None:

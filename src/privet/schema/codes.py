@@ -23,7 +23,7 @@ class ColumnCodes:
         self._attribute, self._column = attribute, column
         self._values: tuple[list[Any] | None, npt.NDArray[Any]] = None, np.empty(0)
         self._find = None
-        if isinstance(attribute, Categorical) and len(column) >= blocks.MANY:
+        if isinstance(attribute, Categorical) and len(column) >= blocks.MANY_ROWS:
             self._find = column.finder(list(attribute.code_of_text))
             codes = [
                 *attribute.code_of_text.values(),

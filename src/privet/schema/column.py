@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from privet.schema.entries import plain
+from privet.schema.entries import plain_value_of
 
 #: Plain numbers or truth values, and which of them are null (None: none is). A NaN is null too.
 MaskedNumbers = tuple[npt.NDArray[Any], npt.NDArray[np.bool_] | None]
@@ -54,7 +54,7 @@ class Column(ABC):
         if pd.api.types.is_object_dtype(series.dtype):
             return distinct_objects(series.to_numpy())
         positions, uniques = pd.factorize(series)
-        return positions, [plain(entry) for entry in uniques.tolist()]
+        return positions, [plain_value_of(entry) for entry in uniques.tolist()]
 
 
 class ArrayColumn(Column):
@@ -107,9 +107,9 @@ def distinct_objects(entries: npt.NDArray[Any]) -> Distinct:
 
     if pd.api.types.infer_dtype(entries, skipna=False) == "string":
         positions, uniques = pd.factorize(entries)
-        return positions, [plain(entry) for entry in uniques.tolist()]
+        return positions, [plain_value_of(entry) for entry in uniques.tolist()]
     known: dict[tuple[type, Any], int] = {}
-    values = [plain(entry) for entry in entries]
+    values = [plain_value_of(entry) for entry in entries]
     listed = [
         -1 if value is None else known.setdefault((type(value), value), len(known))
         for value in values

@@ -22,12 +22,12 @@ class Columns:
 
     def __init__(self, schema: Schema, table: object, y: object, *, with_target: bool) -> None:
         self._schema, self._table, self._y, self._with_target = schema, table, y, with_target
-        self._library = _library(table)
+        self._library = _library_of(table)
         if isinstance(table, np.ndarray) or (
             isinstance(table, Sequence) and not isinstance(table, str | bytes)
         ):
             k = len(schema.names)
-            array = table if isinstance(table, np.ndarray) else _object_table(table, k)
+            array = table if isinstance(table, np.ndarray) else _make_object_table(table, k)
             if array.ndim != 2 or array.shape[1] != k:
                 shape = (
                     f"{array.shape[1]} columns" if array.ndim == 2 else f"{array.ndim} dimensions"
@@ -52,7 +52,7 @@ class Columns:
 
     def structure(self) -> Iterator[tuple[str, What]]:
         """Columns that are absent or of a type that cannot match. Looks at no entry."""
-        present = self._present()
+        present = self._present_names()
         needed = list(self._schema.names)
         if self._with_target:
             needed += [self._schema.target] if self._y is None else []
@@ -63,7 +63,7 @@ class Columns:
             elif present.count(name) > 1:
                 raise ParameterError(f"column {name!r} stands more than once in the table")
             elif name == self._schema.person:
-                if kind_of(self[name]) == "number" and not _is_whole(self[name]):
+                if kind_of(self[name]) == "number" and not _is_integer_column(self[name]):
                     yield name, "identity"
             elif kind_of(self[name]) is None:
                 yield name, "dtype"
@@ -72,7 +72,7 @@ class Columns:
         if len({len(column) for column in self._cache.values()}) > 1:
             raise ParameterError("all columns, and y, must have the same length")
 
-    def _present(self) -> list[str]:
+    def _present_names(self) -> list[str]:
         table: Any = self._table
         if self._library == "pyarrow":
             return list(table.column_names)
@@ -87,7 +87,7 @@ class Columns:
                     column = column[:, 0]  # a column vector of labels
             else:
                 column = table[name]
-            self._cache[name] = _column(name, column)
+            self._cache[name] = _make_column(name, column)
         return self._cache[name]
 
 
@@ -111,19 +111,19 @@ def kind_of(column: Any) -> ValueKind | None:
     return None
 
 
-def _library(value: object) -> str:
+def _library_of(value: object) -> str:
     return type(value).__module__.partition(".")[0]
 
 
-def _is_whole(column: Any) -> bool:
+def _is_integer_column(column: Any) -> bool:
     import pandas as pd
 
     return bool(pd.api.types.is_integer_dtype(column.dtype))
 
 
-def _column(name: str, column: Any) -> Column:
+def _make_column(name: str, column: Any) -> Column:
     """The column as its library stores it."""
-    library = _library(column)
+    library = _library_of(column)
     if library == "pandas":
         from privet.schema.pandas_column import pandas_column
 
@@ -141,7 +141,7 @@ def _column(name: str, column: Any) -> Column:
     return ArrayColumn(column)
 
 
-def _object_table(lines: Sequence[Any], width: int) -> npt.NDArray[Any]:
+def _make_object_table(lines: Sequence[Any], width: int) -> npt.NDArray[Any]:
     """A list of lines as an array of their very entries."""
     if not all(
         isinstance(line, list | tuple | np.ndarray) and len(line) == width for line in lines

@@ -25,7 +25,7 @@ WARNING = (
 )
 
 FEW = 20  # numbers with at most this many distinct values are drafted as categories
-MANY = 1000  # text with more distinct values than this looks like an identifier
+MANY_VALUES = 1000  # text with more distinct values than this looks like an identifier
 
 
 def draft(sample: Any, target: str | None = None) -> Schema:
@@ -49,23 +49,23 @@ def draft(sample: Any, target: str | None = None) -> Schema:
                 f"column {column!r} holds neither text, numbers nor truth values; convert it, or "
                 "leave it out"
             )
-    classes = _values(sample[name])
-    if len(classes) < 2 or len(classes) > MANY:
+    classes = _sorted_values(sample[name])
+    if len(classes) < 2 or len(classes) > MANY_VALUES:
         raise SchemaError(
-            f"the class column {name!r} must have 2 to {MANY} distinct values; name another with "
+            f"the class column {name!r} must have 2 to {MANY_VALUES} distinct values; name another with "
             "the target option"
         )
     attributes = {}
     for column in columns:
         if column != name:
             try:
-                attributes[column] = _attribute(sample[column])
+                attributes[column] = _draft_attribute(sample[column])
             except SchemaError as error:
                 raise SchemaError(f"column {column!r}: {error}") from None
     return Schema(attributes, name, classes)
 
 
-def _attribute(column: Any) -> Attribute:
+def _draft_attribute(column: Any) -> Attribute:
     import pandas as pd
 
     known = column.dropna()
@@ -75,13 +75,13 @@ def _attribute(column: Any) -> Attribute:
     if all_numbers and numbers.nunique() > FEW:
         marked = missing or ("?" if len(numbers) < len(known) else None)
         low, high = (
-            _rounded(float(numbers.min()), math.floor),
-            _rounded(float(numbers.max()), math.ceil),
+            _round_outwards(float(numbers.min()), math.floor),
+            _round_outwards(float(numbers.max()), math.ceil),
         )
         heavy = low >= 0 and high > 100 * max(float(numbers.median()), 1.0)
         return Numeric(low, high, bins=16, spacing="log" if heavy else "linear", missing=marked)
-    values = _values(known)
-    if not 1 <= len(values) <= MANY:
+    values = _sorted_values(known)
+    if not 1 <= len(values) <= MANY_VALUES:
         raise SchemaError(
             f"it has {len(values)} distinct values, so it is empty or looks like an identifier; "
             "drop it from the sample (an identifier of people belongs into 'person')"
@@ -89,7 +89,7 @@ def _attribute(column: Any) -> Attribute:
     return Categorical(values, missing=missing)
 
 
-def _values(column: Any) -> list[Any]:
+def _sorted_values(column: Any) -> list[Any]:
     """The distinct values in the order of their kind and size."""
     plain = [
         value.item() if hasattr(value, "item") else value for value in column.dropna().unique()
@@ -103,7 +103,7 @@ def _values(column: Any) -> list[Any]:
     )
 
 
-def _rounded(bound: float, towards: Callable[[float], int]) -> float:
+def _round_outwards(bound: float, towards: Callable[[float], int]) -> float:
     """Two significant digits, outwards: a bound should not be somebody's value."""
     if abs(bound) < 1e-300:
         return 0.0

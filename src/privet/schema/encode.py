@@ -19,7 +19,7 @@ from privet.schema.blocks import for_each_block
 from privet.schema.codes import ColumnCodes
 from privet.schema.column import Column
 from privet.schema.columns import Columns
-from privet.schema.entries import codes_of_plain, identity, match, number_of, plain
+from privet.schema.entries import codes_of_plain, identity_of, match, number_of, plain_value_of
 from privet.schema.problems import What, raise_if_any
 from privet.schema.schema import Schema
 from privet.typed import Codes
@@ -100,7 +100,7 @@ def encode(
             column.write(low, high, line[low:high])
 
     for_each_block(n_rows, write)
-    person = None if schema.person is None or not target else _identities(columns[schema.person])
+    person = None if schema.person is None or not target else _number_people(columns[schema.person])
     return Encoded(
         codes, classes, person, tuple(name for name in schema.names if name in absent), whole
     )
@@ -127,7 +127,7 @@ def _codes_of_entries(attribute: Attribute, column: Sequence[Any]) -> Codes:
         for entry in column
     ]
     # position -1 is the last entry, null
-    return codes_of_plain(attribute, [plain(entry) for _, entry in known])[positions]
+    return codes_of_plain(attribute, [plain_value_of(entry) for _, entry in known])[positions]
 
 
 def check_structure(schema: Schema, table: object, y: object = None) -> None:
@@ -135,7 +135,7 @@ def check_structure(schema: Schema, table: object, y: object = None) -> None:
     raise_if_any(Columns(schema, table, y, with_target=True).structure())
 
 
-def problems(schema: Schema, table: object, y: object = None) -> list[tuple[str, What]]:
+def find_problems(schema: Schema, table: object, y: object = None) -> list[tuple[str, What]]:
     """How the table fails to fit its schema. For the owner: the answer depends on the rows."""
     columns = Columns(schema, table, y, with_target=True)
     found = list(columns.structure())
@@ -146,20 +146,21 @@ def problems(schema: Schema, table: object, y: object = None) -> list[tuple[str,
     }
     for name, attribute in attributes.items():
         if name not in broken:
-            found += [(name, what) for what in _column_problems(attribute, columns[name])]
+            found += [(name, what) for what in _find_column_problems(attribute, columns[name])]
     return found
 
 
-def _column_problems(attribute: Attribute, column: Column) -> list[What]:
+def _find_column_problems(attribute: Attribute, column: Column) -> list[What]:
     found: set[What] = set()
     for_each_block(
-        len(column), lambda low, high: found.update(_block_problems(attribute, column, low, high))
+        len(column),
+        lambda low, high: found.update(_find_block_problems(attribute, column, low, high)),
     )
     order: tuple[What, ...] = ("unlisted", "not a number", "out of range", "null")
     return [what for what in order if what in found]
 
 
-def _block_problems(attribute: Attribute, column: Column, low: int, high: int) -> list[What]:
+def _find_block_problems(attribute: Attribute, column: Column, low: int, high: int) -> list[What]:
     positions, uniques = column.distinct(low, high)
     used = set(np.unique(positions).tolist())
     entries = [entry for i, entry in enumerate(uniques) if i in used and entry is not None]
@@ -183,7 +184,7 @@ def _block_problems(attribute: Attribute, column: Column, low: int, high: int) -
     return found
 
 
-def _identities(column: Column) -> npt.NDArray[np.intp]:
+def _number_people(column: Column) -> npt.NDArray[np.intp]:
     """A number per person; -1 for a row without one. Entries are the same person only if type and
     value are the same.
     """
@@ -191,5 +192,5 @@ def _identities(column: Column) -> npt.NDArray[np.intp]:
 
     series = column.series(0, len(column))  # as a whole: a person may have rows in several blocks
     if pd.api.types.is_object_dtype(series.dtype):
-        series = pd.Series([identity(entry) for entry in series], dtype=object)
+        series = pd.Series([identity_of(entry) for entry in series], dtype=object)
     return np.asarray(pd.factorize(series)[0], dtype=np.intp)

@@ -22,7 +22,7 @@ NO_VALUE = _NoValue()
 _PLAIN = (str, int, bool)
 
 
-def plain(entry: Any) -> str | bool | int | float | _NoValue | None:
+def plain_value_of(entry: Any) -> str | bool | int | float | _NoValue | None:
     """One entry as a plain value; None for null. Looks at nothing else."""
     if type(entry) in _PLAIN:
         return entry  # type: ignore[no-any-return]
@@ -32,13 +32,13 @@ def plain(entry: Any) -> str | bool | int | float | _NoValue | None:
         # of a long one, item() is itself
         entry = float(entry) if isinstance(entry, np.floating) else entry.item()
     if isinstance(entry, Decimal):
-        entry = _of_decimal(entry)
+        entry = _float_of_decimal(entry)
     if isinstance(entry, float) and entry != entry:
         return None
     return entry if isinstance(entry, str | bool | int | float) else NO_VALUE
 
 
-def _of_decimal(number: Decimal) -> float:
+def _float_of_decimal(number: Decimal) -> float:
     try:
         return float(number)
     except (ValueError, OverflowError):  # a signalling NaN
@@ -77,11 +77,11 @@ def number_of(value: Any) -> float:
         return np.inf if value > 0 else -np.inf
 
 
-def identity(entry: Any) -> tuple[str, Any] | None:
+def identity_of(entry: Any) -> tuple[str, Any] | None:
     """What tells people apart; None for null, for no value at all, and for what cannot be
     compared.
     """
-    if entry is NO_VALUE or plain(entry) is None:
+    if entry is NO_VALUE or plain_value_of(entry) is None:
         return None
     entry = entry.item() if isinstance(entry, np.generic) else entry
     try:

@@ -21,20 +21,20 @@ def schema_from_data(columns: npt.NDArray[Any], labels: npt.NDArray[Any]) -> Sch
 
     A column of numbers gets bins of equal frequency; any other column lists its values.
     """
-    classes = _distinct(labels)
+    classes = _list_distinct(labels)
     if len(classes) < 2:
         raise SchemaError(
             f"a classifier needs at least 2 classes; the data has {len(classes)} class"
         )
-    attributes = {f"x{i}": _attribute(columns[:, i]) for i in range(columns.shape[1])}
+    attributes = {f"x{i}": _infer_attribute(columns[:, i]) for i in range(columns.shape[1])}
     return Schema(attributes, "y", classes, n_rows=len(labels), from_data=True)
 
 
-def _attribute(column: npt.NDArray[Any]) -> Attribute:
+def _infer_attribute(column: npt.NDArray[Any]) -> Attribute:
     try:
         numbers = column.astype(np.float64)
     except (TypeError, ValueError):
-        return Categorical(_distinct(column), missing="?", other="other")
+        return Categorical(_list_distinct(column), missing="?", other="other")
     known = numbers[np.isfinite(numbers)]
     if not len(known):
         known = np.zeros(1)
@@ -44,7 +44,7 @@ def _attribute(column: npt.NDArray[Any]) -> Attribute:
     return Numeric(edges=[float(edge) for edge in edges], missing="?")
 
 
-def _distinct(values: npt.NDArray[Any]) -> list[Any]:
+def _list_distinct(values: npt.NDArray[Any]) -> list[Any]:
     """The values, sorted where they can be; text that stands for the same value only once."""
     plain = {
         text_of(value): value

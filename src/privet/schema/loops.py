@@ -8,11 +8,11 @@ from typing import Any
 
 import numpy as np
 
-from privet.compiled import compiled
+from privet.compiled import compile_kernel
 
 
-@compiled
-def look_up(numbers: Any, first: Any, codes: Any, out: Any) -> None:
+@compile_kernel
+def look_up_codes(numbers: Any, first: Any, codes: Any, out: Any) -> None:
     """Write the code of each whole number, of which the first has ``codes[0]``; those beyond are as
     the first and the last.
     """
@@ -22,7 +22,7 @@ def look_up(numbers: Any, first: Any, codes: Any, out: Any) -> None:
         out[i] = codes[np.uint64(min(max(np.int64(numbers[i]), first), last) - first)]
 
 
-@compiled
+@compile_kernel
 def cell_of(number: float, low: float, scale: float, last_cell: float) -> Any:
     """The cell of a number; NaN is in the first. Never falls while the number grows, whatever is
     rounded.
@@ -32,7 +32,7 @@ def cell_of(number: float, low: float, scale: float, last_cell: float) -> Any:
     return np.int64(place if place < last_cell else last_cell)
 
 
-@compiled
+@compile_kernel
 def search(
     numbers: Any,
     points: Any,

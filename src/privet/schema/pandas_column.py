@@ -8,7 +8,7 @@ import numpy as np
 import pandas as pd
 
 from privet.schema.column import ArrayColumn, Column, Distinct, MaskedNumbers
-from privet.schema.entries import plain
+from privet.schema.entries import plain_value_of
 
 _MASKED = (
     *(
@@ -74,7 +74,7 @@ class CategoricalColumn(PandasColumn):
     def __init__(self, series: Any) -> None:
         super().__init__(series)
         self._codes = series.array.codes
-        self._categories = [plain(entry) for entry in series.array.categories]
+        self._categories = [plain_value_of(entry) for entry in series.array.categories]
 
     def distinct(self, low: int, high: int) -> Distinct:
         return self._codes[low:high], self._categories

@@ -61,7 +61,7 @@ class PolarsColumn(Column):
         block = self._column.slice(low, high - low)
         if isinstance(block.dtype, pl.Categorical | pl.Enum):
             numbers = block.to_physical()
-            return _filled(
+            return _fill_nulls(
                 numbers.cast(pl.Int64), -1
             ) if block.null_count() else numbers.to_numpy(), self._categories
         return (
@@ -89,7 +89,7 @@ class PolarsColumn(Column):
             return None
         block = self._column.slice(low, high - low)
         nulls = block.is_null().to_numpy() if block.null_count() else None
-        return _filled(block, False if block.dtype == pl.Boolean else 0), nulls
+        return _fill_nulls(block, False if block.dtype == pl.Boolean else 0), nulls
 
     def finder(self, texts: Sequence[str]) -> Finder | None:
         if not isinstance(self._column.dtype, pl.String):
@@ -98,7 +98,7 @@ class PolarsColumn(Column):
 
         def find(low: int, high: int) -> npt.NDArray[Any]:
             block = self._column.slice(low, high - low)
-            found = _filled(
+            found = _fill_nulls(
                 block.cast(listed, strict=False).to_physical().cast(pl.Int32), len(texts)
             )
             return (
@@ -110,5 +110,5 @@ class PolarsColumn(Column):
         return find
 
 
-def _filled(block: Any, null: Any) -> npt.NDArray[Any]:
+def _fill_nulls(block: Any, null: Any) -> npt.NDArray[Any]:
     return np.asarray((block.fill_null(null) if block.null_count() else block).to_numpy())

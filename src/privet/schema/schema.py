@@ -20,11 +20,11 @@ from privet.schema.attributes import (
     Categorical,
     Numeric,
     Value,
-    _is_text,
+    _is_writable_text,
     attribute_from_json,
     attribute_to_json,
 )
-from privet.whole_file import write_whole
+from privet.whole_file import write_atomically
 
 Neighbours = Literal["add-remove", "replace"]
 VERSION = 1
@@ -83,13 +83,13 @@ class Schema:
                 "not empty"
             )
         for name, attribute in self.attributes.items():
-            _checked_name("attributes", name)
+            _check_name("attributes", name)
             if not isinstance(attribute, Categorical | Numeric):
                 raise SchemaError(
                     f"Schema: attribute {name!r} must be Categorical or Numeric, got "
                     f"{type(attribute).__name__}"
                 )
-        _checked_name("target", self.target)
+        _check_name("target", self.target)
         if self.target in self.attributes:
             raise SchemaError(f"Schema: target {self.target!r} must not be an attribute too")
         try:
@@ -104,7 +104,7 @@ class Schema:
         rows_per_person = check_integer("rows_per_person", self.rows_per_person, 1, **whose)
         object.__setattr__(self, "rows_per_person", rows_per_person)
         if self.person is not None:
-            _checked_name("person", self.person)
+            _check_name("person", self.person)
             if self.person in self.attributes or self.person == self.target:
                 raise SchemaError(
                     f"Schema: person {self.person!r} must not be an attribute or the target: it "
@@ -247,7 +247,7 @@ class Schema:
         except ValueError:
             raise SchemaError(f"cannot read schema file {path!r}: this is no path") from None
         try:
-            return cls.from_json(json.loads(text, object_pairs_hook=_without_duplicates))
+            return cls.from_json(json.loads(text, object_pairs_hook=_refuse_duplicate_keys))
         except json.JSONDecodeError as error:
             raise SchemaError(
                 f"schema file {path} is not JSON: {error.msg} (line {error.lineno})"
@@ -262,7 +262,7 @@ class Schema:
     def write(self, path: str | PathLike[str]) -> None:
         """Write a schema file. An existing file is replaced as a whole or not at all."""
         try:
-            write_whole(
+            write_atomically(
                 path, (json.dumps(self.to_json(), indent=2, ensure_ascii=False) + "\n").encode()
             )
         except (OSError, ValueError) as error:
@@ -271,13 +271,13 @@ class Schema:
             ) from None
 
 
-def _checked_name(parameter: str, name: object) -> None:
+def _check_name(parameter: str, name: object) -> None:
     if (
         not isinstance(name, str)
         or not name
         or "\x00" in name
         or len(name) > 200
-        or not _is_text(name)
+        or not _is_writable_text(name)
     ):
         raise SchemaError(
             f"Schema: {parameter}: a name must be text of 1 to 200 characters without NUL, got "
@@ -285,7 +285,7 @@ def _checked_name(parameter: str, name: object) -> None:
         )
 
 
-def _without_duplicates(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+def _refuse_duplicate_keys(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
     out: dict[str, Any] = {}
     for key, value in pairs:
         if key in out:

@@ -16,7 +16,7 @@ import numpy.typing as npt
 from privet.schema import blocks
 
 #: Whole numbers are looked up in a table of at most this many entries.
-MAX_TABLE = 1 << 18
+MAX_STEP_TABLE = 1 << 18
 _CELLS = 1 << 12
 _COMPILED = (
     np.int8,
@@ -54,7 +54,7 @@ class Steps:
             else:
                 points.append(value)
                 steps.append(code_of[value])
-            after = _successor(value, dtype)
+            after = _next_number(value, dtype)
             if after is not None:
                 points.append(after)
                 steps.append(unknown)
@@ -75,15 +75,22 @@ class Steps:
         """The code of each number into ``out``."""
         table = (
             self._table(numbers.dtype)
-            if len(numbers) >= blocks.MANY and numbers.dtype.kind != "f"
+            if len(numbers) >= blocks.MANY_ROWS and numbers.dtype.kind != "f"
             else None
         )
         if table is not None:
-            look_up(*table, numbers, out)
-        elif len(numbers) >= blocks.MANY and self.points.dtype.kind == "f":
+            look_up_many(*table, numbers, out)
+        elif len(numbers) >= blocks.MANY_ROWS and self.points.dtype.kind == "f":
             from privet.schema import loops
 
-            loops.search(_plain(numbers), self.points, *self._cells, self.codes, self.missing, out)
+            loops.search(
+                _normalize_numbers(numbers),
+                self.points,
+                *self._cells,
+                self.codes,
+                self.missing,
+                out,
+            )
         else:
             out[:] = self(numbers)
 
@@ -92,20 +99,20 @@ class Steps:
         as the first and the last.
         """
         if dtype not in self._tables:
-            self._tables[dtype] = self._made_table(dtype)
+            self._tables[dtype] = self._make_table(dtype)
         return self._tables[dtype]
 
     @cached_property
     def _tables(self) -> dict[np.dtype[Any], tuple[int, npt.NDArray[Any]] | None]:
         return {}
 
-    def _made_table(self, dtype: np.dtype[Any]) -> tuple[int, npt.NDArray[Any]] | None:
+    def _make_table(self, dtype: np.dtype[Any]) -> tuple[int, npt.NDArray[Any]] | None:
         least, most = (
             (0, 1) if dtype.kind == "b" else (int(np.iinfo(dtype).min), int(np.iinfo(dtype).max))
         )
         if most - least >= 1 << 16:  # of the small types, all numbers
             first, last = self.points[[0, -1]].tolist() if len(self.points) else (0, 0)
-            if last - first >= MAX_TABLE or max(abs(first), abs(last)) >= 1 << 52:
+            if last - first >= MAX_STEP_TABLE or max(abs(first), abs(last)) >= 1 << 52:
                 return None
             least, most = (
                 min(max(end, least), most) for end in (math.ceil(first) - 1, math.ceil(last))
@@ -135,13 +142,13 @@ class Steps:
 
 def take(codes: npt.NDArray[Any], positions: npt.NDArray[Any], out: npt.NDArray[Any]) -> None:
     """The codes at these positions into ``out``, where -1 is the last of them."""
-    if len(positions) < blocks.MANY:
+    if len(positions) < blocks.MANY_ROWS:
         out[:] = codes[positions]
     else:
-        look_up(-1, np.concatenate([codes[-1:], codes[:-1]]), positions, out)
+        look_up_many(-1, np.concatenate([codes[-1:], codes[:-1]]), positions, out)
 
 
-def look_up(
+def look_up_many(
     first: int, codes: npt.NDArray[Any], numbers: npt.NDArray[Any], out: npt.NDArray[Any]
 ) -> None:
     """The codes of many whole numbers, the first of which has ``codes[0]``; those beyond are as the
@@ -151,10 +158,10 @@ def look_up(
 
     if numbers.dtype == np.uint64:  # what does not fit is beyond
         numbers = np.minimum(numbers, np.uint64(np.iinfo(np.int64).max)).astype(np.int64)
-    loops.look_up(_plain(numbers), first, codes, out)
+    loops.look_up_codes(_normalize_numbers(numbers), first, codes, out)
 
 
-def _plain(numbers: npt.NDArray[Any]) -> npt.NDArray[Any]:
+def _normalize_numbers(numbers: npt.NDArray[Any]) -> npt.NDArray[Any]:
     """Numbers in one of few forms, for each of which a loop is compiled."""
     if numbers.dtype not in _COMPILED:
         numbers = numbers.astype(np.uint8 if numbers.dtype.kind == "b" else np.float64)
@@ -163,7 +170,7 @@ def _plain(numbers: npt.NDArray[Any]) -> npt.NDArray[Any]:
     return numbers
 
 
-def _successor(value: Any, dtype: Any) -> Any:
+def _next_number(value: Any, dtype: Any) -> Any:
     """The next number of the type; None after the last."""
     if np.dtype(dtype).kind == "f":
         return math.nextafter(value, math.inf)

@@ -87,7 +87,7 @@ class Accounts:
                 f"{_SCHEMA} PRAGMA application_id={_APPLICATION_ID}; PRAGMA "
                 f"user_version={_VERSION};"
             )
-            connection.execute("INSERT INTO owner VALUES (?)", (hashed(token),))
+            connection.execute("INSERT INTO owner VALUES (?)", (hash_token(token),))
         return accounts, token
 
     # -- data sets ---------------------------------------------------------------------------------
@@ -132,7 +132,7 @@ class Accounts:
                 raise ParameterError(
                     f"no data set {name!r}; there are {self._names(connection, 'datasets')}"
                 )
-            return _dataset(row)
+            return _dataset_of_row(row)
 
     def datasets(self) -> list[RegisteredDataset]:
         """All registered tables, by name."""
@@ -140,7 +140,7 @@ class Accounts:
             rows = connection.execute(
                 "SELECT id, name, place, schema, added FROM datasets ORDER BY name"
             ).fetchall()
-            return [_dataset(row) for row in rows]
+            return [_dataset_of_row(row) for row in rows]
 
     # -- analysts ----------------------------------------------------------------------------------
 
@@ -151,7 +151,7 @@ class Accounts:
         with self._opened() as connection:
             try:
                 connection.execute(
-                    "INSERT INTO analysts VALUES (?, ?, ?)", (name, hashed(token), _now())
+                    "INSERT INTO analysts VALUES (?, ?, ?)", (name, hash_token(token), _now())
                 )
             except sqlite3.IntegrityError:
                 raise ParameterError(
@@ -166,7 +166,7 @@ class Accounts:
         with self._opened() as connection:
             self._check_analyst(connection, name)
             connection.execute(
-                "UPDATE analysts SET token = ? WHERE name = ?", (hashed(token), name)
+                "UPDATE analysts SET token = ? WHERE name = ?", (hash_token(token), name)
             )
         return token
 
@@ -179,7 +179,7 @@ class Accounts:
         """Whose token this is."""
         with self._opened() as connection:
             row = connection.execute(
-                "SELECT name FROM analysts WHERE token = ?", (hashed(token),)
+                "SELECT name FROM analysts WHERE token = ?", (hash_token(token),)
             ).fetchone()
         if row is None:
             raise AccessError("this token is not known; it may have been replaced or revoked")
@@ -187,7 +187,7 @@ class Accounts:
 
     def is_owner(self, token: str) -> bool:
         """Whether this is the owner's token."""
-        return self.holds(hashed(token), None)
+        return self.holds(hash_token(token), None)
 
     def holds(self, digest: str, analyst: str | None) -> bool:
         """Whether the token with this SHA-256 is the analyst's, or the owner's (None), as of
@@ -206,7 +206,7 @@ class Accounts:
         """Another token for the owner; the one before ends at once."""
         token = _new_token()
         with self._opened() as connection:
-            connection.execute("UPDATE owner SET token = ?", (hashed(token),))
+            connection.execute("UPDATE owner SET token = ?", (hash_token(token),))
         return token
 
     # -- grants ------------------------------------------------------------------------------------
@@ -325,7 +325,7 @@ class Accounts:
             ) from None
 
 
-def _dataset(row: tuple[int, str, str, str, str]) -> RegisteredDataset:
+def _dataset_of_row(row: tuple[int, str, str, str, str]) -> RegisteredDataset:
     number, name, place, schema, added = row
     return RegisteredDataset(number, name, place, Schema.from_json(json.loads(schema)), added)
 
@@ -334,7 +334,7 @@ def _new_token() -> str:
     return f"privet_{secrets.token_urlsafe(32)}"
 
 
-def hashed(token: str) -> str:
+def hash_token(token: str) -> str:
     """The SHA-256 of a token, as it is stored."""
     return hashlib.sha256(token.encode("utf-8", "replace")).hexdigest()
 

@@ -26,10 +26,10 @@ from privet.ledger import verify
 from privet.queries.shapes import Shape, ShapeError
 from privet.service import page, problems, requests
 from privet.service.accounts import RegisteredDataset
-from privet.service.desk import Desk
-from privet.service.door import Door
-from privet.service.home import Home
-from privet.service.limits import Limits, rounded_up
+from privet.service.desk import RequestHandlers
+from privet.service.door import AuthenticationMiddleware
+from privet.service.home import ServiceState
+from privet.service.limits import Limits, round_up_delay
 from privet.service.strict_json import JsonRoute
 
 _PROBLEM = {
@@ -63,7 +63,7 @@ _ANSWER: dict[int | str, dict[str, Any]] = {
         },
     }
 }
-_KEY = r"^[\x21-\x7e]{1,200}$"
+_KEY_PATTERN = r"^[\x21-\x7e]{1,200}$"
 _PROBLEMS: dict[int | str, dict[str, Any]] = {
     status: {"description": told, "content": {"application/problem+json": {"schema": _PROBLEM}}}
     for status, told in {
@@ -81,7 +81,7 @@ _PROBLEMS: dict[int | str, dict[str, Any]] = {
 }
 
 
-def create_app(home: Home, limits: Limits | None = None) -> FastAPI:
+def create_app(home: ServiceState, limits: Limits | None = None) -> FastAPI:
     """The service of a curator's home. A ledger that does not verify is not served."""
     found = verify(home.ledger, home.witness)
     if found:
@@ -89,7 +89,7 @@ def create_app(home: Home, limits: Limits | None = None) -> FastAPI:
             "the ledger is not what it was, so nothing is served:\n"
             + "\n".join(f"  - {one}" for one in found)
         )
-    desk = Desk(home, limits)
+    desk = RequestHandlers(home, limits)
 
     @asynccontextmanager
     async def life(_: FastAPI) -> AsyncIterator[None]:
@@ -117,7 +117,7 @@ def create_app(home: Home, limits: Limits | None = None) -> FastAPI:
     problems.install(app)
     app.include_router(_routes(desk))
     app.include_router(page.routes(desk))
-    app.add_middleware(Door, desk=desk)
+    app.add_middleware(AuthenticationMiddleware, desk=desk)
     return app
 
 
@@ -130,13 +130,13 @@ class _Page(BaseModel):
     limit: int = Field(100, ge=1, le=1000)
 
 
-async def _tidy(desk: Desk) -> None:
+async def _tidy(desk: RequestHandlers) -> None:
     while True:
         await asyncio.sleep(10)
         desk.snapshots.tidy()
 
 
-def _routes(desk: Desk) -> APIRouter:
+def _routes(desk: RequestHandlers) -> APIRouter:
     router = APIRouter(
         prefix="/v1", route_class=JsonRoute, dependencies=[Security(HTTPBearer(auto_error=False))]
     )
@@ -171,10 +171,10 @@ def _routes(desk: Desk) -> APIRouter:
     @router.post(
         "/datasets/{name}/preview",
         summary="What a plan would cost; charges nothing",
-        openapi_extra=_body(requests.PLAN),
+        openapi_extra=_describe_body(requests.PLAN),
     )
     async def preview(request: Request, analyst: Analyst, dataset: Granted) -> JSONResponse:
-        plan = await _json(request)
+        plan = await _read_json(request)
         requests.PLAN.check(plan, "body")
         return JSONResponse(await run_in_threadpool(desk.preview, analyst, dataset, plan))
 
@@ -186,22 +186,22 @@ def _routes(desk: Desk) -> APIRouter:
         "/datasets/{name}/reservations",
         status_code=201,
         summary=requests.RESERVE.description,
-        openapi_extra=_body(requests.RESERVE),
+        openapi_extra=_describe_body(requests.RESERVE),
     )
     async def reserve(request: Request, analyst: Analyst, dataset: Granted) -> JSONResponse:
-        body = await _json(request)
+        body = await _read_json(request)
         requests.RESERVE.check(body, "body")
         return JSONResponse(await run_in_threadpool(desk.reserve, analyst, dataset, body), 201)
 
     @router.post(
         "/datasets/{name}/reservations/{key}/close",
         summary=requests.CLOSE.description,
-        openapi_extra=_body(requests.CLOSE),
+        openapi_extra=_describe_body(requests.CLOSE),
     )
     async def close_reservation(
         request: Request, analyst: Analyst, dataset: Granted, key: str
     ) -> JSONResponse:
-        body = await _json(request)
+        body = await _read_json(request)
         requests.CLOSE.check(body, "body")
         return JSONResponse(
             await run_in_threadpool(desk.close_reservation, analyst, dataset, key, body)
@@ -231,12 +231,12 @@ def _routes(desk: Desk) -> APIRouter:
             summary=shape.description,
             name=operation,
             responses=_ANSWER,
-            openapi_extra=_body(shape),
-        )(_question(desk, operation, Analyst, Granted))
+            openapi_extra=_describe_body(shape),
+        )(_make_question_route(desk, operation, Analyst, Granted))
     return router
 
 
-async def _json(request: Request) -> Any:
+async def _read_json(request: Request) -> Any:
     """The body of a request, if it is JSON and says so."""
     kind = request.headers.get("content-type", "").partition(";")[0].strip().lower()
     if not re.fullmatch(r"application/(.+\+)?json", kind):
@@ -247,13 +247,15 @@ async def _json(request: Request) -> Any:
         raise ShapeError(f"body.{error.pos}", f"is no JSON: {error.msg}") from None
 
 
-def _body(shape: Shape) -> dict[str, Any]:
+def _describe_body(shape: Shape) -> dict[str, Any]:
     """The description of a body that is checked by hand."""
     content = {"application/json": {"schema": shape.schema}}
     return {"requestBody": {"required": True, "content": content}}
 
 
-def _question(desk: Desk, operation: str, analyst_type: Any, granted_type: Any) -> Any:
+def _make_question_route(
+    desk: RequestHandlers, operation: str, analyst_type: Any, granted_type: Any
+) -> Any:
     """The route of one query."""
 
     async def question(
@@ -267,7 +269,7 @@ def _question(desk: Desk, operation: str, analyst_type: Any, granted_type: Any) 
                     "Names this request. Sent again with the same body, it is answered again, and "
                     "charged once."
                 ),
-                json_schema_extra={"pattern": _KEY},
+                json_schema_extra={"pattern": _KEY_PATTERN},
             ),
         ] = None,
         privet_schema: Annotated[
@@ -277,19 +279,19 @@ def _question(desk: Desk, operation: str, analyst_type: Any, granted_type: Any) 
     ) -> Response:
         begun = time.monotonic()
         key = secrets.token_urlsafe(24) if idempotency_key is None else idempotency_key
-        if not re.fullmatch(_KEY, key):
+        if not re.fullmatch(_KEY_PATTERN, key):
             raise ParameterError(
                 "Idempotency-Key must be 1 to 200 printable ASCII characters without spaces"
             )
         written = await request.body()
-        body = await _json(request)
+        body = await _read_json(request)
         await run_in_threadpool(requests.check_body, operation, body)
         try:
             asked_for = desk.request(analyst, dataset, operation, body, written, key, privet_schema)
             reply = await asyncio.wrap_future(await run_in_threadpool(desk.ask, asked_for))
         finally:
             taken = time.monotonic() - begun
-            await asyncio.sleep(rounded_up(taken, desk.limits.first_step) - taken)
+            await asyncio.sleep(round_up_delay(taken, desk.limits.first_step) - taken)
         content = b'{"answer":%b,"receipt":"%b"}' % (reply.answer, str(reply.receipt).encode())
         headers = {"Privet-Replayed": "true"} if reply.replayed else {}
         return Response(content, 200, headers, media_type="application/json")

@@ -17,12 +17,12 @@ from dataclasses import dataclass, replace
 from fractions import Fraction
 
 import privet
-from privet.budget import Budget, Cost, exact_epsilon
+from privet.budget import Budget, Cost, parse_epsilon
 from privet.counts.base import CountSource, Table
 from privet.counts.open import open_table
 from privet.curator import Curator
-from privet.curator.accounting import previewed
-from privet.curator.recorded import Recorded, answered, replayed
+from privet.curator.accounting import preview_cost
+from privet.curator.recorded import Recorded, answer_and_record, replay_answer
 from privet.errors import (
     AccessError,
     KeyReused,
@@ -37,20 +37,20 @@ from privet.ledger import Entry, Ledger, Receipt, account_digest, left
 from privet.ledger.as_json import cost_to, entry_to
 from privet.ledger.keyed import KeyedLedger
 from privet.ledger.reservations import Reservation
-from privet.queries import Answer, checked
+from privet.queries import Answer, check_query
 from privet.service import requests
 from privet.service.accounts import RegisteredDataset
 from privet.service.admission import Admission
-from privet.service.home import Home
+from privet.service.home import ServiceState
 from privet.service.limits import Limits, TooMany
 from privet.service.problems import OtherSchema, Unanswered
-from privet.service.room import Room
+from privet.service.room import MemoryGate
 from privet.service.snapshots import Snapshot, SnapshotGone, Snapshots
 from privet.typed import Json
 
 _BYTES_A_TOKEN = 1 << 16  # of requests and answers: large ones count as several
 _LOG = logging.getLogger(__name__)  # for the owner
-_MEMORY = Room(2 << 30)  # bytes that all large queries under way may need together
+_MEMORY = MemoryGate(2 << 30)  # bytes that all large queries under way may need together
 
 
 @dataclass(frozen=True)
@@ -74,10 +74,10 @@ class Request:
     digest: str
 
 
-class Desk:
+class RequestHandlers:
     """All that the service does, without HTTP."""
 
-    def __init__(self, home: Home, limits: Limits | None = None) -> None:
+    def __init__(self, home: ServiceState, limits: Limits | None = None) -> None:
         self.home, self.limits = home, limits or Limits()
         self.snapshots = Snapshots(self.limits)
         self._workers = ThreadPoolExecutor(self.limits.at_once, thread_name_prefix="desk")
@@ -120,7 +120,8 @@ class Desk:
         return {
             "analyst": analyst,
             "datasets": [
-                {"name": g.dataset, **self._money(g.dataset, analyst, g.expires)} for g in grants
+                {"name": g.dataset, **self._describe_budget(g.dataset, analyst, g.expires)}
+                for g in grants
             ],
         }
 
@@ -133,7 +134,7 @@ class Desk:
             "schema": schema.to_json(),
             "fingerprint": schema.fingerprint,
             "account": account_digest(self.home.ledger.identity, dataset.name),
-            **self._money(dataset.name, analyst, grant.expires),
+            **self._describe_budget(dataset.name, analyst, grant.expires),
             "spent": cost_to(self.home.ledger.spent(dataset.name, analyst)),
             "private": not schema.from_data,
             "reason": "the schema was read off the data" if schema.from_data else "",
@@ -141,7 +142,7 @@ class Desk:
             "version": privet.__version__,
         }
 
-    def _money(self, dataset: str, analyst: str, expires: str) -> Json:
+    def _describe_budget(self, dataset: str, analyst: str, expires: str) -> Json:
         ledger = self.home.ledger
         cap = ledger.cap(dataset, analyst) or ledger.cap(dataset) or Budget(0)
         return {
@@ -174,27 +175,27 @@ class Desk:
 
     def preview(self, analyst: str, dataset: RegisteredDataset, plan: Json) -> Json:
         """What a plan would cost. Charges nothing."""
-        cost, rows = requests.planned(plan), requests.rows_of(plan)
+        cost, rows = requests.parse_planned(plan), requests.rows_of(plan)
         if rows.part is None:
             promised = cost.promised(dataset.schema)
             if rows.reservation:
                 there = self._reservation(analyst, dataset, rows.reservation)
-                return previewed(there.left, there.unit, promised).to_json()
+                return preview_cost(there.left, there.unit, promised).to_json()
             cap = self.home.ledger.cap(dataset.name) or Budget(0)
             remaining = self.left(dataset.name, analyst)
-            return previewed(remaining, cap.unit, promised).to_json()
+            return preview_cost(remaining, cap.unit, promised).to_json()
         snapshot = self._snapshot_of(analyst, dataset, rows.snapshot)
         return snapshot.part(*rows.part).preview([cost]).to_json()
 
     def reserve(self, analyst: str, dataset: RegisteredDataset, body: Json) -> Json:
         """Set an amount aside for several queries."""
-        cost = requests.reserved(body)
+        cost = requests.parse_reserved(body)
         if not cost.rho:
             raise ParameterError("a reservation must be above zero")
         what = "".join(char if char.isprintable() else "?" for char in body["what"])
         _, source = self._opened(dataset)
         self._curator(analyst, dataset, source).reserve(cost, what, body["key"])
-        return _told(self._reservation(analyst, dataset, body["key"]))
+        return _reservation_to(self._reservation(analyst, dataset, body["key"]))
 
     def close_reservation(
         self, analyst: str, dataset: RegisteredDataset, key: str, body: Json
@@ -202,13 +203,15 @@ class Desk:
         """End a reservation of the analyst."""
         self._reservation(analyst, dataset, key)
         model = body.get("model") or ""
-        return _told(self.home.ledger.close_reservation(analyst, key, why=body["why"], model=model))
+        return _reservation_to(
+            self.home.ledger.close_reservation(analyst, key, why=body["why"], model=model)
+        )
 
     def list_reservations(self, analyst: str, dataset: RegisteredDataset) -> Json:
         """The reservations of the analyst, newest last."""
         self.home.ledger.expire()  # those that nobody used are told as what they are
         listed = self.home.ledger.reservations(dataset.name, analyst)
-        return {"reservations": [_told(one) for one in listed[-1000:]]}
+        return {"reservations": [_reservation_to(one) for one in listed[-1000:]]}
 
     def _reservation(self, analyst: str, dataset: RegisteredDataset, key: str) -> Reservation:
         there = self.home.ledger.reservation(analyst, key)
@@ -222,7 +225,7 @@ class Desk:
         try:
             snapshot = self.snapshots.begin(analyst, dataset.id, table.source(dataset.schema))
         except TableError as error:
-            raise _unreachable(dataset, error) from None
+            raise _unreachable_error(dataset, error) from None
         return {"snapshot": snapshot.name, "seconds": self.limits.snapshot_idle}
 
     # -- what is paid for --------------------------------------------------------------------------
@@ -280,7 +283,7 @@ class Desk:
                 )
             return self._workers.submit(self._answer, request, None)
         # also when the snapshot has ended since
-        replay = replayed(self._keyed(self.home.ledger, request))
+        replay = replay_answer(self._keyed(self.home.ledger, request))
         if replay is not None:
             return self._workers.submit(lambda: self._reply(self.home.ledger, replay))
         snapshot = self._snapshot_of(request.analyst, request.dataset, rows.snapshot)
@@ -308,7 +311,7 @@ class Desk:
             part = snapshot.part(*rows.part)
             book = part.ledger
         keyed = self._keyed(book, request)
-        replay = replayed(keyed)
+        replay = replay_answer(keyed)
         if replay is not None:
             return self._reply(book, replay)
         # its connection may be dead: charge nothing more for it
@@ -320,7 +323,9 @@ class Desk:
         self._check_room(request.analyst)
         groups: list[Curator] = []
         try:
-            kept = answered(keyed, lambda: self._work(request, keyed, snapshot, part, groups))
+            kept = answer_and_record(
+                keyed, lambda: self._charge_and_answer(request, keyed, snapshot, part, groups)
+            )
             assert kept is not None  # the service has no public tables, so everything is charged
         except PrivetError as error:
             entry = keyed.entry or keyed.before  # now, or when the request was sent before
@@ -339,7 +344,7 @@ class Desk:
                 snapshot.receipts[kept.entry.number] = reply.receipt
         return reply
 
-    def _work(
+    def _charge_and_answer(
         self,
         request: Request,
         keyed: KeyedLedger,
@@ -349,10 +354,12 @@ class Desk:
     ) -> bytes:
         """Charge a query and work out its answer. ``groups`` gets those of a division."""
         dataset = request.dataset
-        _, source = self._reached(dataset) if snapshot is None else self._reached_within(dataset)
+        _, source = (
+            self._reached(dataset) if snapshot is None else self._reach_within_snapshot(dataset)
+        )
         rows = source if snapshot is None else snapshot.source
         curator = part or self._curator(request.analyst, dataset, rows)
-        curator = curator.charging(keyed)
+        curator = curator.with_ledger(keyed)
         if part is None:
             curator = curator.within(requests.rows_of(request.body).reservation)
         if request.operation == "divide":
@@ -360,11 +367,13 @@ class Desk:
             told = self._divide(snapshot, curator, keyed, request.body, groups)
         else:
             told = self._ask(curator, request)
-        return _written(told)
+        return _encode_json(told)
 
     def _ask(self, curator: Curator, request: Request) -> Json:
         body = request.body
-        asked = checked(requests.query_of(request.operation, curator.schema, body), curator.schema)
+        asked = check_query(
+            requests.query_of(request.operation, curator.schema, body), curator.schema
+        )
         requests.check_load(asked.load, len(curator.schema.names))
         with _MEMORY.taken(asked.load.memory):
             answer: Answer = curator.ask(asked, body.get("epsilon"), rho=body.get("rho"))
@@ -378,7 +387,7 @@ class Desk:
         body: Json,
         groups: list[Curator],
     ) -> Json:
-        n_parts, cost = body["n_parts"], Cost.pure(exact_epsilon("epsilon", body["epsilon"]))
+        n_parts, cost = body["n_parts"], Cost.pure(parse_epsilon("epsilon", body["epsilon"]))
         if keyed.before is None:
             curator.require([cost])
         # a source knows one division; one that is refused must not end it
@@ -399,7 +408,7 @@ class Desk:
         """The ledger as this request sees it. That of a group of people lives in memory, and ends
         with its snapshot: no witness needs to know.
         """
-        seen = self._seen if book is self.home.ledger else _unseen
+        seen = self._seen if book is self.home.ledger else _ignore_entry
         return KeyedLedger(book, request.analyst, request.key, request.digest, seen)
 
     @staticmethod
@@ -421,7 +430,7 @@ class Desk:
                     table = open_table(dataset.place)
                     table.check_structure(dataset.schema)
                 except (TableError, SchemaError) as error:
-                    raise _unreachable(dataset, error) from None
+                    raise _unreachable_error(dataset, error) from None
                 self._tables[dataset.id] = (table, table.source(dataset.schema))
             return self._tables[dataset.id]
 
@@ -431,10 +440,10 @@ class Desk:
         try:
             table.check_reachable()
         except TableError as error:
-            raise _unreachable(dataset, error) from None
+            raise _unreachable_error(dataset, error) from None
         return table, source
 
-    def _reached_within(self, dataset: RegisteredDataset) -> tuple[Table, CountSource]:
+    def _reach_within_snapshot(self, dataset: RegisteredDataset) -> tuple[Table, CountSource]:
         """The same in the thread of a snapshot, whose own connection is asked: it may be dead while
         the table can be read again.
         """
@@ -468,7 +477,7 @@ class Desk:
             )
 
 
-def _unreachable(dataset: RegisteredDataset, error: PrivetError) -> TableError:
+def _unreachable_error(dataset: RegisteredDataset, error: PrivetError) -> TableError:
     """Where a table is, is the owner's business: an analyst hears only that it cannot be
     reached.
     """
@@ -476,16 +485,16 @@ def _unreachable(dataset: RegisteredDataset, error: PrivetError) -> TableError:
     return TableError(f"the table of data set {dataset.name!r} cannot be reached")
 
 
-def _unseen(_: Entry) -> None:
+def _ignore_entry(_: Entry) -> None:
     """Nobody needs to know."""
 
 
-def _told(there: Reservation) -> Json:
+def _reservation_to(there: Reservation) -> Json:
     """A reservation, as its analyst may see it."""
     names = ("number", "time", "key", "what", "unit", "state", "touched")
     amounts = {name: str(getattr(there, name)) for name in ("reserved", "charged", "left")}
     return {**{name: getattr(there, name) for name in names}, **amounts}
 
 
-def _written(answer: Json) -> bytes:
+def _encode_json(answer: Json) -> bytes:
     return json.dumps(answer, ensure_ascii=False, allow_nan=False, separators=(",", ":")).encode()

@@ -18,13 +18,13 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from privet.errors import PrivetError
 from privet.service.limits import TooMany
-from privet.service.problems import problem, problem_of
+from privet.service.problems import make_problem, problem_of
 
 _DESCRIPTION = "/v1/openapi.json"
 _FORM = 1 << 16  # bytes of a form of the page
 
 
-class DoorLimits(Protocol):
+class BodyLimits(Protocol):
     """Bytes of a request, requests of one person that may be under way at once, and seconds in
     which one must have arrived.
     """
@@ -41,14 +41,14 @@ class Guarded(Protocol):
     """What a door stands in front of."""
 
     @property
-    def limits(self) -> DoorLimits: ...
+    def limits(self) -> BodyLimits: ...
 
     def admit(self, token: str | None, address: str) -> str:
         """Whose token it is, or an error."""
         ...
 
 
-class Door:
+class AuthenticationMiddleware:
     """ASGI middleware in front of all routes."""
 
     def __init__(self, app: ASGIApp, desk: Guarded) -> None:
@@ -62,9 +62,9 @@ class Door:
             await self._app(scope, receive, send)
             return
         if not scope["path"].startswith("/v1/") or scope["path"] == _DESCRIPTION:
-            await self._let_in(scope, receive, send, _FORM)
+            await self._read_and_forward(scope, receive, send, _FORM)
             return
-        send = _unkept(send)
+        send = _forbid_caching(send)
         try:
             analyst = await asyncio.wrap_future(self._guards.submit(self._admit, scope))
             if self._inside[analyst] >= self._desk.limits.at_once_each:
@@ -78,7 +78,7 @@ class Door:
         scope.setdefault("state", {})["analyst"] = analyst
         self._inside[analyst] += 1
         try:
-            await self._let_in(scope, receive, send, self._desk.limits.body)
+            await self._read_and_forward(scope, receive, send, self._desk.limits.body)
         finally:
             self._inside[analyst] -= 1
             if not self._inside[analyst]:
@@ -90,23 +90,27 @@ class Door:
         address = scope["client"][0] if scope.get("client") else ""
         return self._desk.admit(found[1] if found else None, address)
 
-    async def _let_in(self, scope: Scope, receive: Receive, send: Send, largest: int) -> None:
+    async def _read_and_forward(
+        self, scope: Scope, receive: Receive, send: Send, largest: int
+    ) -> None:
         """Read the body, then go on: no route sees half of one, or one that is too large whatever
         its headers say.
         """
         declared = dict(scope["headers"]).get(b"content-length", b"0")
         if not declared.isdigit() or int(declared) > largest:
-            await _too_large(largest)(scope, receive, send)
+            await _too_large_response(largest)(scope, receive, send)
             return
         try:
             async with asyncio.timeout(self._desk.limits.patience):
-                body = await _body(receive, largest)
+                body = await _receive_body(receive, largest)
         except TimeoutError:
             detail = f"the request did not arrive within {self._desk.limits.patience:g} seconds"
-            await problem("too-slow", "The request is too slow", 408, detail)(scope, receive, send)
+            await make_problem("too-slow", "The request is too slow", 408, detail)(
+                scope, receive, send
+            )
             return
         except ValueError:
-            await _too_large(largest)(scope, receive, send)
+            await _too_large_response(largest)(scope, receive, send)
             return
         if body is None:
             return
@@ -118,7 +122,7 @@ class Door:
         await self._app(scope, replay, send)
 
 
-def _unkept(send: Send) -> Send:
+def _forbid_caching(send: Send) -> Send:
     """Let no cache keep what is answered."""
 
     async def sending(message: Message) -> None:
@@ -129,7 +133,7 @@ def _unkept(send: Send) -> Send:
     return sending
 
 
-async def _body(receive: Receive, largest: int) -> bytes | None:
+async def _receive_body(receive: Receive, largest: int) -> bytes | None:
     """The whole body; None where the client has gone. Raises ValueError beyond the size."""
     body = bytearray()
     while True:
@@ -143,6 +147,6 @@ async def _body(receive: Receive, largest: int) -> bytes | None:
             return bytes(body)
 
 
-def _too_large(largest: int) -> JSONResponse:
+def _too_large_response(largest: int) -> JSONResponse:
     detail = f"a request may have {largest} bytes; ask in several requests"
-    return problem("too-large", "The request is too large", 413, detail)
+    return make_problem("too-large", "The request is too large", 413, detail)

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING
 from privet.errors import LedgerError, ParameterError
 from privet.ledger import Ledger, SQLiteLedger, Witness
 from privet.service.accounts import Accounts
-from privet.whole_file import whole_file
+from privet.whole_file import atomic_file
 
 if TYPE_CHECKING:
     from privet.sqlface import SQLFunctions
@@ -30,7 +30,7 @@ _VERSION = 1
 
 
 @dataclass(frozen=True)
-class Home:
+class ServiceState:
     """What a curator keeps."""
 
     path: Path
@@ -51,7 +51,7 @@ class Home:
         return SQLFunctions(self.ledger) if isinstance(self.ledger, PostgresLedger) else None
 
     @classmethod
-    def make(cls, path: str | PathLike[str], ledger: str | None = None) -> tuple[Home, str]:
+    def make(cls, path: str | PathLike[str], ledger: str | None = None) -> tuple[ServiceState, str]:
         """A new home, and the owner's token.
 
         ``ledger`` is a postgresql:// URL; by default the ledger is an SQLite file in the home. All
@@ -77,21 +77,21 @@ class Home:
                 opened.path.chmod(0o600)
             # Written last: a home without it was not finished.
             config = {"privet": "curator", "version": _VERSION, "ledger": ledger or _LEDGER}
-            with whole_file(place / _CONFIG) as partial:
+            with atomic_file(place / _CONFIG) as partial:
                 handle = os.open(partial, os.O_CREAT | os.O_EXCL | os.O_WRONLY, 0o600)
                 with os.fdopen(handle, "w", encoding="utf-8") as file:
                     json.dump(config, file, indent=2)
         except FileExistsError:  # what is there is not ours to remove
             raise LedgerError(f"cannot make {place}: somebody else makes something there") from None
         except BaseException as error:
-            _remove(place, itself=not there)
+            _remove_unfinished(place, itself=not there)
             if isinstance(error, OSError):
                 raise LedgerError(f"cannot make {place}: {error.strerror}") from None
             raise
         return cls(place, accounts, opened, Witness(place / _WITNESS)), token
 
     @classmethod
-    def open(cls, path: str | PathLike[str]) -> Home:
+    def open(cls, path: str | PathLike[str]) -> ServiceState:
         """A home that was made before."""
         place = Path(path)
         try:
@@ -123,7 +123,7 @@ class Home:
         )
 
 
-def _remove(place: Path, *, itself: bool) -> None:
+def _remove_unfinished(place: Path, *, itself: bool) -> None:
     """What was made of a home that could not be finished; nothing was asked there yet."""
     with suppress(OSError):
         for entry in place.iterdir():

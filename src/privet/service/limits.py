@@ -94,7 +94,7 @@ class Rates:
             self._buckets[name] = (there - tokens, at)
 
 
-def rounded_up(seconds: float, first_step: float) -> float:
+def round_up_delay(seconds: float, first_step: float) -> float:
     """The next of the steps at which answers leave."""
     if first_step <= 0:
         return seconds

@@ -77,7 +77,7 @@ _KINDS: list[tuple[type[Exception], str, str, int]] = [
 ]
 
 
-def problem(
+def make_problem(
     kind: str,
     title: str,
     status: int,
@@ -129,7 +129,7 @@ def problem_of(error: PrivetError) -> JSONResponse:
             "the curator cannot use its ledger or its accounts at the moment; send the same "
             "request again later"
         )
-    return problem(kind, title, status, detail, headers, **more)
+    return make_problem(kind, title, status, detail, headers, **more)
 
 
 def install(app: FastAPI) -> None:
@@ -147,12 +147,16 @@ def install(app: FastAPI) -> None:
             for one in error.errors()[:20]
         ]
         detail = "; ".join(f"{one['where']}: {one['what']}" for one in listed[:3])
-        return problem("parameter", "The request is not what it may be", 422, detail, errors=listed)
+        return make_problem(
+            "parameter", "The request is not what it may be", 422, detail, errors=listed
+        )
 
     @app.exception_handler(HTTPException)
     async def http(_: Request, error: HTTPException) -> JSONResponse:
         headers = None if error.headers is None else dict(error.headers)
-        return problem("http", str(error.detail), error.status_code, str(error.detail), headers)
+        return make_problem(
+            "http", str(error.detail), error.status_code, str(error.detail), headers
+        )
 
     @app.exception_handler(Exception)
     async def unexpected(_: Request, error: Exception) -> JSONResponse:
@@ -161,4 +165,4 @@ def install(app: FastAPI) -> None:
             f"{type(error).__name__}; if the question was charged, the history says so, and the "
             "same key gets its answer"
         )
-        return problem("internal", "An error in the service", 500, detail)
+        return make_problem("internal", "An error in the service", 500, detail)

@@ -9,11 +9,11 @@ from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any
 
-from privet.budget import NOTHING, Cost, Unit, exact
+from privet.budget import NOTHING, Cost, Unit, parse_exact
 from privet.errors import ParameterError, QuestionError
 from privet.ledger.base import add
 from privet.queries import Load, Query, queries
-from privet.queries.json_shapes import MAX_NODES, MAX_NUMBERS, MAX_TREES, NUMBER, Amount
+from privet.queries.json_shapes import MAX_NUMBERS, MAX_REQUEST_NODES, MAX_TREES, NUMBER, Amount
 from privet.queries.shapes import Field, Fields, Integer, Items, OneOf, ShapeError, Text
 from privet.schema import Schema
 from privet.typed import Json
@@ -42,8 +42,10 @@ _ROWS = {
         nullable=True,
     ),
 }
-_KEY = Text(200, 1)
-_ROWS["reservation"] = Field(_KEY, description="Pay from this reservation, which is still open.")
+_KEY_TEXT = Text(200, 1)
+_ROWS["reservation"] = Field(
+    _KEY_TEXT, description="Pay from this reservation, which is still open."
+)
 _EPSILON = Field(Amount(), True, 'A number above zero, or text such as "1/3", which is exact.')
 _EITHER = Field(
     Amount(), False, "Give either epsilon or rho; texts such as 1/3 are exact.", nullable=True
@@ -116,7 +118,7 @@ CLOSE = Fields(
 )
 
 
-def _shape(query: type[Query[Any]]) -> Fields:
+def _body_shape_of(query: type[Query[Any]]) -> Fields:
     price = {"epsilon": _EITHER, "rho": _EITHER} if query.in_rho else {"epsilon": _EPSILON}
     return query.shape({**price, **_ROWS})
 
@@ -124,7 +126,7 @@ def _shape(query: type[Query[Any]]) -> Fields:
 #: What can be asked, by the last part of its address.
 OFFERED = {name: query for name, query in queries().items() if query.for_analysts}
 #: The shape of each body.
-BODIES = {name: _shape(query) for name, query in OFFERED.items()} | {"divide": DIVIDE}
+BODIES = {name: _body_shape_of(query) for name, query in OFFERED.items()} | {"divide": DIVIDE}
 
 
 @dataclass(frozen=True)
@@ -173,9 +175,9 @@ def check_load(load: Load, n_attributes: int) -> None:
             f"one request may ask for {most} numbers, this one asks for {asked}; ask in several "
             "requests"
         )
-    if load.trees > MAX_TREES or load.nodes > MAX_NODES:
+    if load.trees > MAX_TREES or load.nodes > MAX_REQUEST_NODES:
         raise QuestionError(
-            f"the trees and cells of one request may be {MAX_TREES} with {MAX_NODES} nodes in all, "
+            f"the trees and cells of one request may be {MAX_TREES} with {MAX_REQUEST_NODES} nodes in all, "
             f"these are {load.trees} with {load.nodes}; ask in several requests"
         )
     # Rows walk down trees: a chain of thousands of tests would take all day.
@@ -184,16 +186,16 @@ def check_load(load: Load, n_attributes: int) -> None:
         raise QuestionError(f"a tree may have {deepest} tests on a path, this one has {load.depth}")
 
 
-def reserved(body: Json) -> Cost:
+def parse_reserved(body: Json) -> Cost:
     """The cost that a reservation sets aside, for one row added or removed."""
-    return planned({"plan": [{name: body.get(name) for name in ("epsilon", "rho")}]})
+    return parse_planned({"plan": [{name: body.get(name) for name in ("epsilon", "rho")}]})
 
 
-def planned(body: Json) -> Cost:
+def parse_planned(body: Json) -> Cost:
     """The cost of a plan, summed as a ledger does: thousands of odd fractions must not choke it."""
     total = NOTHING
     for number, one in enumerate(body["plan"]):
-        epsilon, rho = (_amount(one, unit) for unit in ("epsilon", "rho"))
+        epsilon, rho = (_parse_amount(one, unit) for unit in ("epsilon", "rho"))
         if epsilon is None and rho is None:
             raise ParameterError(f"plan: give epsilon or rho for question {number}")
         if rho is not None:
@@ -203,5 +205,5 @@ def planned(body: Json) -> Cost:
     return total
 
 
-def _amount(one: Json, unit: Unit) -> Fraction | None:
-    return None if one.get(unit) is None else exact(unit, one[unit], zero=True)
+def _parse_amount(one: Json, unit: Unit) -> Fraction | None:
+    return None if one.get(unit) is None else parse_exact(unit, one[unit], zero=True)

@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 
 
-class Room:
+class MemoryGate:
     """So many bytes, taken in the order of arrival. One that needs more than all of it gets all of
     it, alone.
     """

@@ -5,12 +5,12 @@ from __future__ import annotations
 from pathlib import Path
 
 from privet.errors import MissingDependency
-from privet.service.home import Home
+from privet.service.home import ServiceState
 from privet.service.limits import Limits
 
 
 def run(
-    home: Home,
+    home: ServiceState,
     limits: Limits,
     host: str,
     port: int,

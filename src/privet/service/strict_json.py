@@ -35,12 +35,12 @@ class _JsonRequest(Request):
 def _read(body: bytes) -> Any:
     try:
         read = pydantic_core.from_json(body, allow_inf_nan=False)
-        json.loads(body, object_pairs_hook=_once)
+        json.loads(body, object_pairs_hook=_refuse_repeated_names)
         return read
     except ValueError as error:
         raise json.JSONDecodeError(str(error)[:200], "", 0) from None
 
 
-def _once(pairs: list[tuple[str, Any]]) -> None:
+def _refuse_repeated_names(pairs: list[tuple[str, Any]]) -> None:
     if len({name for name, _ in pairs}) < len(pairs):
         raise ValueError("a name stands twice in one object")

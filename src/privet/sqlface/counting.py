@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from privet.counts.postgres import PostgresTable
-from privet.counts.postgres_codes import Bound, encoded_rows
+from privet.counts.postgres_codes import Bound, encode_postgres_rows
 from privet.schema import Attribute, Schema
 
 
@@ -41,7 +41,7 @@ def counting_statement(table: PostgresTable, schema: Schema) -> tuple[Stored, st
     Sensitivity: 1, for one row (of those that the schema keeps) added or removed.
     """
     stored = Stored()
-    _, encoded = encoded_rows(table.relation, table.columns, schema, bound=stored)
+    _, encoded = encode_postgres_rows(table.relation, table.columns, schema, bound=stored)
     allowed, start = [], 1
     for column, attribute in zip(
         [*(f"c{a}" for a in range(len(schema.names))), "y"],

@@ -8,7 +8,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from privet.budget import Number, Unit, exact, is_infinite
+from privet.budget import Number, Unit, is_infinite, parse_exact
 from privet.cells import Cells, Split
 from privet.counts.scoring import UNIT
 from privet.curator import AnyCurator
@@ -21,7 +21,7 @@ from privet.typed import Floats
 
 #: The prior variance of a term's values, and how far a value may go.
 PRIOR = 0.1
-FARTHEST = 2.0
+FARTHEST_STEP = 2.0
 #: Of the prior variance of an ordered attribute: the part that neighbouring bins share, and over
 #: how much of its range.
 SHARED, RANGE = 0.8, 3 / 16
@@ -39,7 +39,7 @@ def add_terms(
     :meth:`~privet.Curator.gradients`.
     """
     schema = curator.schema
-    each = amount if is_infinite(amount) else exact(unit, amount) / len(schema.names)
+    each = amount if is_infinite(amount) else parse_exact(unit, amount) / len(schema.names)
     terms: list[Tree] = []
     charges = []
     for name, attribute in schema.attributes.items():
@@ -69,15 +69,15 @@ def newton_step(attribute: Attribute, answer: Numbers) -> Floats:
     weight, known = scale * second, scale * first
     steps = PRIOR * known / (1 + PRIOR * weight)  # each value by itself
     if isinstance(attribute, Numeric) and 4 < attribute.bins <= MAX_SMOOTHED:
-        prior, here = _shared_prior(attribute.bins), slice(attribute.bins)
+        prior, here = _make_shared_prior(attribute.bins), slice(attribute.bins)
         for c in range(steps.shape[1]):
             steps[here, c] = np.linalg.solve(
                 np.eye(attribute.bins) + prior * weight[here, c], prior @ known[here, c]
             )
-    return np.asarray(np.clip(steps, -FARTHEST, FARTHEST))
+    return np.asarray(np.clip(steps, -FARTHEST_STEP, FARTHEST_STEP))
 
 
-def _shared_prior(bins: int) -> Floats:
+def _make_shared_prior(bins: int) -> Floats:
     place = np.arange(bins)
     near = np.exp(-np.abs(place[:, None] - place) / (RANGE * bins))
     return np.asarray(PRIOR * ((1 - SHARED) * np.eye(bins) + SHARED * near))

@@ -20,7 +20,7 @@ from privet.plan import Plan
 from privet.privacy import People, PrivacyStatement
 from privet.question import Question
 from privet.schema import Schema
-from privet.trees.weighing import weighed, worn
+from privet.trees.weighing import explain_wear, weigh_batches
 
 LEARNER = "random-trees"
 #: How the people of several batches relate.
@@ -32,7 +32,7 @@ PEOPLE = NameIn(
 )
 
 
-def counted_leaves(
+def count_leaves(
     curator: AnyCurator, forest: Sequence[Cells], epsilon: Number
 ) -> tuple[Batch, Cost]:
     """The noisy class counts of all leaves of a forest, and what they cost for one row added or
@@ -55,20 +55,20 @@ def contribution(plan: Plan, curator: AnyCurator, epsilon: Number, name: str = "
     what = f"leaf counts of {len(plan.forest)} trees"
     with Spending.reserve(curator, epsilon, f"contribution: {what}") as spending:
         amount = spending.take(Fraction(1))
-        batch, cost = counted_leaves(spending.curator, plan.forest, amount)
-        spending.paid(what, cost)
+        batch, cost = count_leaves(spending.curator, plan.forest, amount)
+        spending.record_charge(what, cost)
         statement = spending.statement(name=name)
-    return released(plan, batch, statement, curator.schema)
+    return make_batch_model(plan, batch, statement, curator.schema)
 
 
-def released(
+def make_batch_model(
     plan: Plan, batch: Batch, statement: PrivacyStatement, schema: Schema | None = None
 ) -> Model:
     """The model of one batch of leaf counts. ``schema`` is the plan's domain with the facts of the
     batch's own table.
     """
     own = plan.schema if schema is None else schema
-    return _model(own, plan, weighed([batch], plan.shrink), statement)
+    return _build_model(own, plan, weigh_batches([batch], plan.shrink), statement)
 
 
 def plan_of(model: Model) -> Plan:
@@ -87,7 +87,7 @@ def plan_of(model: Model) -> Plan:
     )
 
 
-def updated(
+def add_batch(
     model: Model, curator: AnyCurator, epsilon: Number, people: People, name: str = ""
 ) -> Model:
     """A model with the rows of one more batch: fresh counts, fresh noise, added to the released
@@ -105,7 +105,7 @@ def updated(
     # Whatever could refuse the result does so before anything is paid for.
     new = foresee_statement(curator, epsilon, "leaf counts", name or "of the new rows")
     PrivacyStatement.together([model.privacy, new], people)
-    return _merged(
+    return _merge_models(
         [model, contribution(plan, curator, epsilon, name)], people, model.evidence.weighting
     )
 
@@ -114,17 +114,19 @@ def update(
     model: Model, curator: AnyCurator, epsilon: Number, people: People, name: str = ""
 ) -> Model:
     """The same, with a warning where noise has outgrown the counts."""
-    return warn_if_worn(updated(model, curator, epsilon, people, name))
+    return warn_if_worn(add_batch(model, curator, epsilon, people, name))
 
 
 def warn_if_worn(model: Model) -> Model:
     """Warn where noise has outgrown the counts of a model (:func:`~privet.trees.weighing.worn`)."""
-    if model.evidence is not None and (why := worn(model.evidence)):
+    if model.evidence is not None and (why := explain_wear(model.evidence)):
         warnings.warn(why, NoiseWarning, stacklevel=3)
     return model
 
 
-def merged(models: Sequence[Model], people: People, weighting: Weighting = "by-noise") -> Model:
+def merge_batches(
+    models: Sequence[Model], people: People, weighting: Weighting = "by-noise"
+) -> Model:
     """One model of all batches of several models of one structure. Post-processing: it pays
     nothing, and sees no row.
 
@@ -132,10 +134,10 @@ def merged(models: Sequence[Model], people: People, weighting: Weighting = "by-n
     are models of another structure, schema, combination or shrinkage, and batches that are given
     twice. Warns where noise has outgrown the counts.
     """
-    return warn_if_worn(_merged(models, people, weighting))
+    return warn_if_worn(_merge_models(models, people, weighting))
 
 
-def _merged(models: Sequence[Model], people: People, weighting: Weighting) -> Model:
+def _merge_models(models: Sequence[Model], people: People, weighting: Weighting) -> Model:
     PEOPLE.check("people", people)
     plans = [plan_of(model) for model in models]
     if not plans:
@@ -163,14 +165,18 @@ def _merged(models: Sequence[Model], people: People, weighting: Weighting) -> Mo
         for model in models
         for leaf, batch in zip(model.privacy.leaves, model.evidence.batches, strict=True)  # type: ignore[union-attr]
     }
-    evidence = weighed([batches[leaf.id] for leaf in statement.leaves], plans[0].shrink, weighting)
-    schema = (
-        models[0].schema if len(models) == 1 else common_facts([model.schema for model in models])
+    evidence = weigh_batches(
+        [batches[leaf.id] for leaf in statement.leaves], plans[0].shrink, weighting
     )
-    return _model(schema, min(plans, key=lambda plan: str(plan.settings)), evidence, statement)
+    schema = (
+        models[0].schema if len(models) == 1 else combine_facts([model.schema for model in models])
+    )
+    return _build_model(
+        schema, min(plans, key=lambda plan: str(plan.settings)), evidence, statement
+    )
 
 
-def common_facts(schemas: Sequence[Schema]) -> Schema:
+def combine_facts(schemas: Sequence[Schema]) -> Schema:
     """One domain with the facts that hold for all tables: the most rows per person; how many rows
     there are is left open.
     """
@@ -197,8 +203,10 @@ def _check_label(name: str) -> None:
         raise ParameterError(f"name must be text of at most 200 printable characters, got {name!r}")
 
 
-def _model(schema: Schema, plan: Plan, evidence: Evidence, statement: PrivacyStatement) -> Model:
-    trees = trees_from([_under(schema, cells) for cells in plan.forest], evidence)
+def _build_model(
+    schema: Schema, plan: Plan, evidence: Evidence, statement: PrivacyStatement
+) -> Model:
+    trees = trees_from([_restate_cells(schema, cells) for cells in plan.forest], evidence)
     return Model(
         LEARNER,
         schema,
@@ -211,6 +219,6 @@ def _model(schema: Schema, plan: Plan, evidence: Evidence, statement: PrivacySta
     )
 
 
-def _under(schema: Schema, cells: Cells) -> Cells:
+def _restate_cells(schema: Schema, cells: Cells) -> Cells:
     """The same structure, with this table's facts about rows and people."""
     return cells if cells.schema == schema else replace(cells, schema=schema)

@@ -46,7 +46,7 @@ def draw_boosted(
     return trees, charges
 
 
-def calibrated(
+def calibrate_tree(
     curator: AnyCurator, tree: Tree, amount: Number, unit: Unit = "epsilon"
 ) -> tuple[Tree, Charge]:
     """A labelled tree with class probabilities, the same for all nodes of one label: those of the

@@ -16,7 +16,7 @@ import numpy.typing as npt
 
 from privet.cells import Cells, Split
 from privet.curator import AnyCurator
-from privet.model.shrink import shrunk
+from privet.model.shrink import shrink_tree
 from privet.privacy import Charge
 from privet.schema import Numeric, Schema
 from privet.tree import Tree
@@ -40,7 +40,7 @@ class Grown:
 
     def shrunk(self, strength: float) -> Tree:
         """The tree, its thin leaves drawn towards their ancestors."""
-        return shrunk(
+        return shrink_tree(
             self.cells,
             self.leaf_counts,
             self.deviation if self.of_nodes is None else self.of_nodes,
@@ -82,7 +82,7 @@ def grow_greedy(
         if not open_cells:
             break
         # A closed cell has nothing to choose from; the question is asked about the open ones.
-        asked = cells if len(open_cells) == len(cells) else _only(cells, open_cells)
+        asked = cells if len(open_cells) == len(cells) else _keep_cells(cells, open_cells)
         choice = curator.choose(asked, [candidates[c] for c in open_cells], criterion, share)
         charges.append(Charge(f"splits of level {depth}", choice.row_cost))
         chosen = {
@@ -92,7 +92,7 @@ def grow_greedy(
         }
         if not chosen:
             break
-        cells, possible, closed = _refined(schema, cells, possible, chosen)
+        cells, possible, closed = _refine_level(schema, cells, possible, chosen)
     leaves = curator.count(cells, shares.counts[-1])
     charges.append(Charge("class counts of the leaves", leaves.row_cost))
     of_nodes = leaves.node_deviations[0] if leaves.node_deviations else None
@@ -120,7 +120,7 @@ def split_candidates(schema: Schema, possible: Possible, splits: Splits) -> list
     return found
 
 
-def _refined(
+def _refine_level(
     schema: Schema, cells: Cells, possible: Sequence[Possible], chosen: dict[int, Split]
 ) -> tuple[Cells, list[Possible], list[bool]]:
     """The next level: children in the place of their parents, as :meth:`Cells.refine` numbers
@@ -142,7 +142,7 @@ def _refined(
     return cells.refine(chosen), next_possible, next_closed
 
 
-def _only(cells: Cells, kept: Sequence[int]) -> Cells:
+def _keep_cells(cells: Cells, kept: Sequence[int]) -> Cells:
     """The same structure with some cells only."""
     number = np.full(len(cells) + 1, -1, dtype=np.int32)
     number[list(kept)] = np.arange(len(kept))

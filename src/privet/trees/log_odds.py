@@ -17,7 +17,7 @@ from privet.tree import Tree
 from privet.typed import Floats
 
 #: How far a value may raise or lower the score of a class.
-FARTHEST = 4.0
+FARTHEST_LOG_ODDS = 4.0
 #: Values of an attribute differ only as far as this many standard deviations of noise do not
 #: explain it.
 SURE = 1.0
@@ -36,14 +36,14 @@ def log_odds_trees(schema: Schema, answer: Numbers, damping: float) -> list[Tree
     for name, counts, deviations in zip(
         schema.names, answer.tables, answer.deviations, strict=True
     ):
-        drawn = shrunk_shares(counts[0].astype(np.float64), deviations[0], shares)
-        scores = np.clip(damping * np.log(drawn / shares), -FARTHEST, FARTHEST)
+        drawn = shrink_shares(counts[0].astype(np.float64), deviations[0], shares)
+        scores = np.clip(damping * np.log(drawn / shares), -FARTHEST_LOG_ODDS, FARTHEST_LOG_ODDS)
         cells = Cells.everything(schema).refine({0: Split.multiway(schema, name)})
         trees.append(Tree(cells, np.vstack([np.zeros(schema.n_classes), scores]), "term"))
     return trees
 
 
-def shrunk_shares(counts: Floats, deviations: Floats, shares: Floats) -> Floats:
+def shrink_shares(counts: Floats, deviations: Floats, shares: Floats) -> Floats:
     """The class shares of each value, drawn towards everybody's as far as noise explains how they
     differ.
 

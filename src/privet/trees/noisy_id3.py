@@ -24,7 +24,7 @@ from privet.tree import Tree
 MAX_CELLS = 1 << 16  # a level of more cells is not grown any further, whatever the data
 
 
-def rounds(n_attributes: int, depth: int) -> int:
+def count_rounds(n_attributes: int, depth: int) -> int:
     """How many rounds a tree of this depth takes: k + (k-1) + ... over its levels."""
     return sum(n_attributes - level for level in range(depth))
 
@@ -43,7 +43,7 @@ def grow_noisy_id3(
     schema = curator.schema
     k = len(schema.names)
     depth = k if max_depth is None else min(max_depth, k)
-    each = None if epsilon is None else epsilon / rounds(k, depth)
+    each = None if epsilon is None else epsilon / count_rounds(k, depth)
     smallest = 0.0 if each is None else math.sqrt(2) / float(each)
     cells = Cells.everything(schema)
     unused = [tuple(range(k))]
@@ -55,7 +55,7 @@ def grow_noisy_id3(
         left = k - level
         # Partition j asks each open cell about its j-th unused attribute: a row is in one entry of
         # each.
-        asked = [_by_unused(cells, unused, open_cells, j) for j in range(left)]
+        asked = [_split_by_unused(cells, unused, open_cells, j) for j in range(left)]
         question = Question(tuple(Partition(partition) for partition in asked))
         answer = curator.count(question, math.inf if each is None else each * left)
         charges.append(Charge(f"value-by-class counts of level {level}", answer.row_cost))
@@ -84,7 +84,9 @@ def grow_noisy_id3(
     return Tree.from_leaves(cells, counts_by_cell), deviation, tuple(charges)
 
 
-def _by_unused(cells: Cells, unused: list[tuple[int, ...]], open_cells: list[int], j: int) -> Cells:
+def _split_by_unused(
+    cells: Cells, unused: list[tuple[int, ...]], open_cells: list[int], j: int
+) -> Cells:
     """Each open cell split by its j-th unused attribute; closed cells stay whole."""
     names = cells.schema.names
     return cells.refine(

@@ -26,7 +26,7 @@ class Shares:
     counts: tuple[Number, ...]
 
 
-def shares(schedule: Schedule, epsilon: Fraction | None, depth: int) -> Shares:
+def split_epsilon(schedule: Schedule, epsilon: Fraction | None, depth: int) -> Shares:
     """The shares of a tree of this depth; all infinite where epsilon is None (exact counts).
 
     ``"thesis"``: class counts at every level for stopping rules, and a split at every level but the
@@ -37,20 +37,21 @@ def shares(schedule: Schedule, epsilon: Fraction | None, depth: int) -> Shares:
     one, none = Fraction(1), Fraction(0)
     check_name("schedule", schedule, get_args(Schedule))
     if depth == 0:
-        return Shares((), _amounts([one], epsilon))
+        return Shares((), _scale_weights([one], epsilon))
     if schedule == "thesis":
         return Shares(
-            _amounts([one] * depth, epsilon, 2 * depth + 1),
-            _amounts([one] * (depth + 1), epsilon, 2 * depth + 1),
+            _scale_weights([one] * depth, epsilon, 2 * depth + 1),
+            _scale_weights([one] * (depth + 1), epsilon, 2 * depth + 1),
         )
     growth = Fraction(3, 2) if schedule == "deep" else one
     weights = [growth**d for d in range(depth)]
     return Shares(
-        _amounts(weights, epsilon, 2 * sum(weights)), _amounts([none] * depth + [one], epsilon, 2)
+        _scale_weights(weights, epsilon, 2 * sum(weights)),
+        _scale_weights([none] * depth + [one], epsilon, 2),
     )
 
 
-def _amounts(
+def _scale_weights(
     weights: Sequence[Fraction], epsilon: Fraction | None, total: Fraction | int = 1
 ) -> tuple[Number, ...]:
     if epsilon is None:

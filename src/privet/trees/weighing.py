@@ -18,7 +18,9 @@ MOST_BORROWING = 8.0
 MOST_WEIGHT = 10.0
 
 
-def weighed(batches: Sequence[Batch], shrink: float, weighting: Weighting = "by-noise") -> Evidence:
+def weigh_batches(
+    batches: Sequence[Batch], shrink: float, weighting: Weighting = "by-noise"
+) -> Evidence:
     """The evidence of some batches.
 
     By noise: if all batches are samples of one population, a leaf of share q has about n q rows of
@@ -37,7 +39,7 @@ def weighed(batches: Sequence[Batch], shrink: float, weighting: Weighting = "by-
     plain = Evidence(tuple(batches), shrink, weighting, (1.0,) * len(batches), shrink)
     evidence = plain
     if weighting == "by-noise" and len(batches) > 1:
-        rows, share = sizes(batches), _typical_share(plain)
+        rows, share = estimate_sizes(batches), _estimate_typical_share(plain)
         found = [
             1 / (batch.deviation**2 / n + share) if n > 0 else 0.0
             for batch, n in zip(batches, rows, strict=True)
@@ -59,7 +61,7 @@ def weighed(batches: Sequence[Batch], shrink: float, weighting: Weighting = "by-
     return replace(evidence, borrowing=shrink * min(max(ratio, 1.0), MOST_BORROWING))
 
 
-def sizes(batches: Sequence[Batch]) -> list[float]:
+def estimate_sizes(batches: Sequence[Batch]) -> list[float]:
     """About how many rows each batch has: noisy numbers, drawn towards their mean as far as noise
     explains how they differ.
 
@@ -79,7 +81,7 @@ def sizes(batches: Sequence[Batch]) -> list[float]:
     return [max(float(rows), 0.0) for rows in found]
 
 
-def worn(evidence: Evidence) -> str:
+def explain_wear(evidence: Evidence) -> str:
     """Why a model should be built anew; empty where it should not.
 
     Noise adds up with every batch. It has outgrown the counts where its deviation exceeds their
@@ -99,7 +101,7 @@ def worn(evidence: Evidence) -> str:
     )
 
 
-def _typical_share(plain: Evidence) -> float:
+def _estimate_typical_share(plain: Evidence) -> float:
     """The sum of squared shares of the leaves and classes, less what noise adds to it on average,
     in a mean over trees.
     """
@@ -109,4 +111,4 @@ def _typical_share(plain: Evidence) -> float:
         sum(float((table**2).sum()) for table in plain.tables) / trees
         - plain.deviation**2 * entries
     )
-    return min(max(squares / max(sum(sizes(plain.batches)), 1.0) ** 2, 1 / entries), 1.0)
+    return min(max(squares / max(sum(estimate_sizes(plain.batches)), 1.0) ** 2, 1 / entries), 1.0)

@@ -14,7 +14,7 @@ from experiments.bench.expected.__main__ import write
 from experiments.bench.expected.check import family, left_out, table
 from experiments.bench.expected.measure import EPSILONS, LEARNERS, SETS, Run, runs
 from privet import datasets
-from privet.explain.expected import measured
+from privet.explain.expected import load_measurements
 
 PAGE = Path(__file__).parents[3] / "docs" / "how-to" / "choose-epsilon.md"
 
@@ -34,16 +34,16 @@ def test_families_are_left_out_together():
 def test_shares_and_lines():
     found = left_out("privet")
     assert found.lines == sum(
-        one.learner == "privet" and math.isfinite(one.epsilon) for one in measured()
+        one.learner == "privet" and math.isfinite(one.epsilon) for one in load_measurements()
     )
     assert 0 < found.off < 1
     assert 0.5 < found.within < 1
 
 
 def test_what_ships_is_what_is_measured():
-    assert {one.data for one in measured()} == set(SETS)
-    assert {one.learner for one in measured()} == set(LEARNERS)
-    assert {one.epsilon for one in measured()} == set(EPSILONS)
+    assert {one.data for one in load_measurements()} == set(SETS)
+    assert {one.learner for one in load_measurements()} == set(LEARNERS)
+    assert {one.epsilon for one in load_measurements()} == set(EPSILONS)
 
 
 def test_a_file_holds_means_and_standard_errors(tmp_path):

@@ -11,7 +11,7 @@ import pytest
 from experiments.papers.anatomy.experiments import Experiment
 from experiments.papers.anatomy.folds import FOLDS, deal, kept
 from privet.errors import ParameterError
-from privet.outsource.groups import random_groups
+from privet.outsource.groups import draw_groups
 from privet.schema import Categorical, Schema
 
 SCHEMA = Schema(
@@ -48,7 +48,7 @@ def test_no_group_is_in_two_folds_and_every_training_part_can_be_split(tmp_path,
         train, test = made.parts(fold)
         assert not set(made.group[train]) & set(made.group[test])
         assert len(train) + len(test) == len(rows) - made.withheld
-        assert not len(random_groups(codes(rows)[train], 2).withheld)
+        assert not len(draw_groups(codes(rows)[train], 2).withheld)
         seen += test.tolist()
     assert sorted(seen) == np.flatnonzero(made.group >= 0).tolist()
 

@@ -90,7 +90,7 @@ def test_without_noise_the_sums_are_those_of_the_real_learner(bits):
         MemoryTable(rows.X.iloc[train], rows.y.iloc[train]), rows.schema, Budget(1), public=True
     )
     model = contribution(Plan(rows.schema, tuple(forest), "counts", 0.0), curator, math.inf)
-    expected = model._added_up([column[test] for column in rows.codes])
+    expected = model._sum_trees([column[test] for column in rows.codes])
     found = Ensemble.of(rows, forest).sums(train, test, None, 1, bits)
     assert (found[0] == expected).all()
     assert right(found, rows.classes[test]) == (expected.argmax(axis=1) == rows.classes[test]).sum()

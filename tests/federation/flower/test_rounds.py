@@ -19,7 +19,7 @@ from privet.budget import Cost
 from privet.curator import Curator
 from privet.errors import ParameterError, PrivacyError
 from privet.federation.flower import server
-from privet.federation.flower.client import _party, app
+from privet.federation.flower.client import _make_party_client, app
 from privet.federation.flower.guard import Round, check_unmasking
 from privet.federation.plan import draw_plan, write_plan
 from privet.ledger import SQLiteLedger
@@ -239,7 +239,7 @@ def test_an_error_of_the_engine_tells_nothing(federation, monkeypatch, caplog):
     def fail(*args, **kwargs):
         raise ValueError("Ada, 37, ill")
 
-    monkeypatch.setattr("privet.federation.flower.party.flattened", fail)
+    monkeypatch.setattr("privet.federation.flower.party.flatten_tables", fail)
     grid = grid_of(federation)
     with pytest.raises(PrivacyError, match="no model is written"):
         run(federation, grid)
@@ -269,7 +269,7 @@ class TestNothingLeavesUnmasked:
         assert spent(federation, 11) == 0
 
     def test_a_client_without_the_mod_counts_nothing(self, federation, caplog):
-        bare = ClientApp(_party)
+        bare = ClientApp(_make_party_client)
         with pytest.raises(PrivacyError, match="does not contribute"):
             bare(
                 Message(self.fit_instructions(federation), 11, "train"),

@@ -14,7 +14,7 @@ import numpy as np
 from privet.cells import Cells
 from privet.model.document import to_document
 from privet.outsource.server.app import create_app as create_outsource
-from privet.outsource.server.home import ServerHome as OutsourceHome
+from privet.outsource.server.home import ServerState as OutsourceHome
 from privet.outsource.server.limits import ServerLimits as OutsourceLimits
 from privet.service.app import create_app
 from privet.service.limits import Limits

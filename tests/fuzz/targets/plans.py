@@ -17,7 +17,7 @@ from privet.budget import Budget
 from privet.curator import Curator
 from privet.errors import PrivetError
 from privet.federation.flower.encoding import MODULUS, WEIGHT, Encoding
-from privet.federation.flower.guard import agreed, check_unmasking
+from privet.federation.flower.guard import check_round, check_unmasking
 from privet.federation.flower.party import Party
 from privet.federation.flower.terms import Terms
 from privet.federation.join import join
@@ -270,7 +270,7 @@ class Messages(Target):
 
     def _round(self, secure: dict[str, Any], config: dict[str, Any]) -> None:
         if _hashable(secure):
-            check_unmasking(secure, agreed(secure))
+            check_unmasking(secure, check_round(secure))
         terms = Terms.from_config(config)
         self._party.accept(plan_from_bytes(sealed(config["plan"])), terms)
 

@@ -17,11 +17,11 @@ from privet.cells import Cells, Split
 from privet.errors import SealError
 from privet.outsource.cipher import KeyRing
 from privet.outsource.client import OutsourcedTable
-from privet.outsource.client.joining import joined
-from privet.outsource.client.waiting import waiting_rows
+from privet.outsource.client.joining import join_rows
+from privet.outsource.client.waiting import read_waiting_rows
 from privet.outsource.files import write_halves
 from privet.outsource.server.app import create_app
-from privet.outsource.server.home import ServerHome
+from privet.outsource.server.home import ServerState
 from privet.outsource.split import split
 from privet.remote.curator import RemoteCurator
 from privet.remote.session import Session
@@ -168,7 +168,7 @@ class OutsourceReplies(Target):
         ring = KeyRing.new()
         table = people(12, 1)
         write_halves(split(table, PEOPLE, "disease", 2, ring).halves, folder / "halves")
-        home = ServerHome.make(folder / "home", folder / "halves")
+        home = ServerState.make(folder / "home", folder / "halves")
         self._served = Served(create_app(home), home.accounts.add_analyst("ada"))
         self._ring, self._reply = ring, None
         self._tree = json.loads(
@@ -201,7 +201,7 @@ class OutsourceReplies(Target):
         return httpx2.Response(reply.status, content=reply.body)
 
     def _seen(self) -> set[tuple[int, ...]]:
-        rows = joined(self._table, self._table.rows)
+        rows = join_rows(self._table, self._table.rows)
         return set(
             zip(
                 rows.seqs.tolist(),
@@ -215,7 +215,7 @@ class OutsourceReplies(Target):
         return {
             "/v1/about": self._connected,
             "/v1/rows": self._check_rows,
-            "/v1/pending": lambda: waiting_rows(self._table),
+            "/v1/pending": lambda: read_waiting_rows(self._table),
             f"/v1/trees/{self._tree}": lambda: self._table.details(self._tree),
             f"/v1/trees/{self._tree}/leaves": lambda: self._table.reach(
                 self._tree, [["north", "20", "true"]]

@@ -12,7 +12,7 @@ from random import Random
 from privet.errors import SealError
 from privet.model.structure import tree_to
 from privet.outsource.cipher import KeyRing, Sealer, keys
-from privet.outsource.client.subtrees import padded, unpadded
+from privet.outsource.client.subtrees import pad_tree, unpad_tree
 from tests.fuzz.mutate import mutated_bytes, mutated_json
 from tests.fuzz.target import Target
 from tests.release.models import SCHEMA, small_tree
@@ -32,10 +32,10 @@ class Ciphertexts(Target):
 
     def __init__(self, folder: Path) -> None:
         super().__init__(folder)
-        self._sealer = Sealer(KeyRing.new().rotated(), "0" * 32)
+        self._sealer = Sealer(KeyRing.new().add_fresh_key(), "0" * 32)
         self._texts = {
             self._sealer.seal("subtree", PLACE, text): text
-            for text in (b"", b"a text", padded(small_tree(), 10), os.urandom(3000))
+            for text in (b"", b"a text", pad_tree(small_tree(), 10), os.urandom(3000))
         }
 
     def corpus(self) -> list[bytes]:
@@ -75,11 +75,11 @@ class SealedTrees(Target):
         return [json.dumps(tree_to(small_tree()), separators=(",", ":")).encode()]
 
     def extra(self) -> list[bytes]:
-        return [padded(small_tree(), 10)]
+        return [pad_tree(small_tree(), 10)]
 
     def run(self, data: bytes) -> None:
         raw = data[:1] in (b"\0", b"\1", b"\2", b"\xff")  # the folded text itself, changed
-        tree = unpadded(SCHEMA, data if raw else _folded(data))
+        tree = unpad_tree(SCHEMA, data if raw else _folded(data))
         assert tree.counts.shape == (tree.n_nodes, SCHEMA.n_classes)
 
 
@@ -108,7 +108,7 @@ class KeyFiles(Target):
         made = []
         for ring, passphrase in (
             (KeyRing.new(), None),
-            (KeyRing.new("AES-128-GCM").rotated().bound_to("0" * 32), None),
+            (KeyRing.new("AES-128-GCM").add_fresh_key().bind_to_table("0" * 32), None),
             (KeyRing.new(), "open"),
         ):
             path = self.folder / "made.key"

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from privet.errors import ParameterError
 from privet.outsource.attack.groups import Block, make_groups
-from privet.outsource.attack.matching import balanced, counted, match, match_all
+from privet.outsource.attack.matching import balance_matchings, count_matchings, match, match_all
 
 
 def written_out(counts: tuple[int, ...], weights: np.ndarray) -> tuple[np.ndarray, float]:
@@ -55,11 +55,11 @@ def test_equal_to_all_ways_written_out(group):
 @settings(max_examples=60, deadline=None)
 def test_rows_and_entries_have_their_sums(group):
     counts, weights = group
-    for function in (counted, balanced):
+    for function in (count_matchings, balance_matchings):
         found, _ = function(counts, weights)
         np.testing.assert_allclose(found.sum(axis=2), 1, atol=1e-9)
         np.testing.assert_allclose(
-            found.sum(axis=1), [counts], atol=1e-9 if function is counted else 0.05
+            found.sum(axis=1), [counts], atol=1e-9 if function is count_matchings else 0.05
         )
 
 
@@ -67,7 +67,7 @@ def test_rows_and_entries_have_their_sums(group):
 @settings(max_examples=60, deadline=None)
 def test_no_entry_is_given_away_twice(group):
     counts, weights = group
-    found, _ = counted(counts, weights)
+    found, _ = count_matchings(counts, weights)
     assert (found.sum(axis=1) <= np.array(counts) + 1e-9).all()
     np.testing.assert_allclose(found.sum(axis=2), 1, atol=1e-9)
 
@@ -75,7 +75,7 @@ def test_no_entry_is_given_away_twice(group):
 def test_pairs_in_closed_form_are_the_general_case():
     weights = np.random.default_rng(0).normal(0, 4, (200, 2, 2))
     pairs, total = match(Block(200, 2, (1, 1), 0), weights)
-    general, logs = counted((1, 1), weights)
+    general, logs = count_matchings((1, 1), weights)
     np.testing.assert_allclose(pairs, general, atol=1e-12)
     assert total == pytest.approx(logs.sum())
 
@@ -101,7 +101,7 @@ def test_large_groups_are_balanced_and_close_to_exact_where_little_is_known():
 
 def test_balancing_with_entries_to_spare_keeps_the_sums():
     weights = np.random.default_rng(0).normal(0, 1, (5, 8, 12))
-    found, _ = balanced((1,) * 12, weights)
+    found, _ = balance_matchings((1,) * 12, weights)
     np.testing.assert_allclose(found.sum(axis=2), 1, atol=1e-9)
     assert (found.sum(axis=1) <= 1 + 1e-3).all()
 

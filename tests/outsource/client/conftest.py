@@ -12,7 +12,7 @@ from privet.outsource.cipher import KeyRing
 from privet.outsource.client import OutsourcedTable
 from privet.outsource.files import write_halves
 from privet.outsource.halves import Halves
-from privet.outsource.server.home import ServerHome
+from privet.outsource.server.home import ServerState
 from privet.outsource.split import split
 from tests.outsource.people import SCHEMA, people
 from tests.service.running import Service, serving
@@ -24,7 +24,7 @@ class Outsourced:
 
     halves: Halves
     ring: KeyRing
-    home: ServerHome
+    home: ServerState
     token: str
     service: Service
 
@@ -38,12 +38,12 @@ class Outsourced:
 
 def outsource(
     folder: Path, rows: int = 500, seed: int = 1, store: str | None = None
-) -> tuple[Halves, KeyRing, ServerHome, str]:
+) -> tuple[Halves, KeyRing, ServerState, str]:
     """Split people and make the home of a server with them."""
     ring = KeyRing.new()
     halves = split(people(rows, seed), SCHEMA, "disease", 2, ring).halves
     write_halves(halves, folder / "halves")
-    home = ServerHome.make(folder / "home", folder / "halves", store)
+    home = ServerState.make(folder / "home", folder / "halves", store)
     return halves, ring, home, home.accounts.add_analyst("ada")
 
 

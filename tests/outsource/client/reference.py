@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from privet.outsource.halves import Halves
-from privet.outsource.verify import true_values
+from privet.outsource.verify import open_true_values
 from privet.schema.encode import encode
 from privet.trees.exact import grow_c45
 
@@ -17,7 +17,7 @@ class Reference:
         anatomy = halves.anatomy
         self.full, self.identifying = anatomy.schema, anatomy.identifying
         frame = halves.identifiers.frame(anatomy)
-        frame[anatomy.sensitive] = np.array(true_values(halves, ring)[1], dtype=object)
+        frame[anatomy.sensitive] = np.array(open_true_values(halves, ring)[1], dtype=object)
         self.rows, self.ids = encode(self.full, frame), encode(self.identifying, frame)
         self.classes = self.rows.classes
         self.aside = halves.identifiers.pruning

@@ -283,9 +283,9 @@ class TestLeafSize:
         best, _ = choose_leaf_size(table, "binary", sizes=(20,))
         reference = Reference(there.halves, there.ring, "binary", 20)
         frame = there.halves.identifiers.frame(there.halves.anatomy)
-        from privet.outsource.verify import true_values
+        from privet.outsource.verify import open_true_values
 
-        frame["disease"] = np.array(true_values(there.halves, there.ring)[1], dtype=object)
+        frame["disease"] = np.array(open_true_values(there.halves, there.ring)[1], dtype=object)
         aside = frame[there.halves.identifiers.pruning]
         assert best.right == sum(
             a == b for a, b in zip(reference.collaborative(aside), aside["visits"], strict=True)

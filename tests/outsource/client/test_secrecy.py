@@ -17,9 +17,9 @@ from privet.outsource.cipher import KeyRing
 from privet.outsource.client import Baseline, Collaborative, Naive, OutsourcedTable
 from privet.outsource.client.updates import delete, flush, insert
 from privet.outsource.files import write_halves
-from privet.outsource.server.home import ServerHome
+from privet.outsource.server.home import ServerState
 from privet.outsource.split import split
-from privet.outsource.verify import true_values
+from privet.outsource.verify import open_true_values
 from privet.schema import Categorical, Schema
 from tests.outsource.client.recording import recording
 from tests.outsource.people import SCHEMA, people
@@ -56,7 +56,7 @@ def seen(tmp_path_factory):
     table = named(400, 1, "person")
     made = split(table, NAMED, "disease", 2, ring)
     write_halves(made.halves, folder / "halves")
-    home = ServerHome.make(folder / "home", folder / "halves")
+    home = ServerState.make(folder / "home", folder / "halves")
     token = home.accounts.add_analyst("ada")
     asked = named(60, 2, "asked")
     asked["disease"] = np.where(np.arange(60) % 2 == 0, *SECRET)
@@ -90,7 +90,7 @@ def seen(tmp_path_factory):
 def truth(seen) -> dict[str, str]:
     """The sensitive value of each person."""
     halves = seen["halves"]
-    _, values = true_values(halves, seen["ring"])
+    _, values = open_true_values(halves, seen["ring"])
     return dict(zip(halves.identifiers.cells[-1], values, strict=True))
 
 
@@ -199,7 +199,7 @@ def test_where_rows_lie_says_nothing(seen):
     seqs = dict(
         zip(
             halves.identifiers.cells[-1],
-            halves.values.seq[true_values(halves, seen["ring"])[0]].tolist(),
+            halves.values.seq[open_true_values(halves, seen["ring"])[0]].tolist(),
             strict=True,
         )
     )

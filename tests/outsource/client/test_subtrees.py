@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from privet.errors import SealError
 from privet.outsource.client.joining import TrueRows
-from privet.outsource.client.subtrees import learn, padded, room_for, says, unpadded
+from privet.outsource.client.subtrees import learn, pad_tree, predict_classes, room_for, unpad_tree
 from privet.schema import Categorical, Schema
 from privet.schema.encode import encode
 from privet.tree import Tree
@@ -35,11 +35,11 @@ def rows(n: int, seed: int = 0, aside: float = 0.2) -> TrueRows:
 def test_a_tree_reads_back_from_a_text_of_one_length(n, seed, splits, aside):
     given_rows = rows(n, seed, aside)
     tree = learn(SCHEMA, given_rows, splits)
-    text = padded(tree, n)
+    text = pad_tree(tree, n)
     assert len(text) == room_for(SCHEMA, n)
-    read = unpadded(SCHEMA, text)
+    read = unpad_tree(SCHEMA, text)
     assert read.n_nodes == tree.n_nodes
-    assert says(read, given_rows.codes) == says(tree, given_rows.codes)
+    assert predict_classes(read, given_rows.codes) == predict_classes(tree, given_rows.codes)
 
 
 def test_lengths_are_powers_of_two_and_grow_with_the_rows():
@@ -56,9 +56,9 @@ def test_a_tree_that_is_too_large_is_cut_to_fewer_levels():
     rng = np.random.default_rng(0)
     codes = [rng.integers(0, 40, 3000) for _ in range(6)]
     tree = grow_c45(schema, codes, rng.integers(0, 3, 3000), min_rows=1)
-    text = padded(tree, 3000)
+    text = pad_tree(tree, 3000)
     assert len(text) == room_for(schema, 3000)
-    cut = unpadded(schema, text)
+    cut = unpad_tree(schema, text)
     assert 1 < cut.n_nodes < tree.n_nodes
     assert (cut.cells.attribute[0], cut.counts[0].tolist()) == (
         tree.cells.attribute[0],
@@ -72,10 +72,10 @@ def test_a_tree_without_a_test_always_fits():
     schema = Schema({"a": Categorical([0, 1])}, "c", list(range(60_000)))
     tree = grow_c45(schema, [np.zeros(1, dtype=np.int64)], np.zeros(1, dtype=np.int64), max_depth=0)
     loud = Tree(tree.cells, np.random.default_rng(0).integers(0, 2**52, (1, 60_000)).astype(float))
-    assert unpadded(schema, padded(loud, 1)).counts.tolist() == loud.counts.tolist()
+    assert unpad_tree(schema, pad_tree(loud, 1)).counts.tolist() == loud.counts.tolist()
 
 
 @given(st.binary(max_size=3000))
 def test_no_other_text_is_a_tree(text):
     with pytest.raises(SealError):
-        unpadded(SCHEMA, text)
+        unpad_tree(SCHEMA, text)

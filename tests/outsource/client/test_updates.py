@@ -28,11 +28,11 @@ from privet.outsource.client import Baseline, Collaborative, Naive, OutsourcedTa
 from privet.outsource.client.exporting import export
 from privet.outsource.client.rotation import rotate
 from privet.outsource.client.updates import Flushed, delete, flush, insert
-from privet.outsource.client.waiting import Waiting, waiting_rows
+from privet.outsource.client.waiting import Waiting, read_waiting_rows
 from privet.outsource.files import write_halves
-from privet.outsource.server.home import ServerHome
+from privet.outsource.server.home import ServerState
 from privet.outsource.split import split
-from privet.outsource.verify import true_values
+from privet.outsource.verify import open_true_values
 from privet.remote.transport import Link
 from privet.schema import Categorical, Numeric, Schema
 from tests.outsource.client.conftest import Outsourced
@@ -57,7 +57,7 @@ def exported(table: OutsourcedTable, path) -> Counter:
 
 
 def stored(there: Outsourced) -> Counter:
-    _, values = true_values(there.halves, there.ring)
+    _, values = open_true_values(there.halves, there.ring)
     return Counter(zip(*there.halves.identifiers.cells, values, strict=True))
 
 
@@ -159,7 +159,7 @@ class TestInsert:
         ring = KeyRing.new()
         made = split(first, schema, "disease", 2, ring)
         write_halves(made.halves, tmp_path / "halves")
-        home = ServerHome.make(tmp_path / "home", tmp_path / "halves")
+        home = ServerState.make(tmp_path / "home", tmp_path / "halves")
         token = home.accounts.add_analyst("ada")
         new = NEW.iloc[:4].assign(name=["q0", "q1", "q2", "q3"])
         present = made.halves.identifiers.cells[-1][0]
@@ -242,13 +242,13 @@ class TestRotation:
             expected = learner.predict(NEW)
             Naive(table).learn()
             insert(table, NEW.iloc[:3], batch=1000)
-        rotated = own.ring.rotated()
+        rotated = own.ring.add_fresh_key()
         with own.table(rotated) as table:
             learner = Collaborative(table, table.newest_tree())
             refined = len(table.details(learner.tree.id).refined)
             assert rotate(table) == table.about()["rows"] + refined + 2 + 3
             assert rotate(table) == 0
-        with own.table(rotated.retired()) as table:
+        with own.table(rotated.retire_old_keys()) as table:
             assert Collaborative(table, table.newest_tree()).predict(NEW) == expected
             assert Naive(table).predict(NEW.iloc[:2])
             assert exported(table, tmp_path / "x.csv") == stored(own) + rows_of(NEW.iloc[:3])
@@ -256,7 +256,7 @@ class TestRotation:
             own.table()
 
     def test_an_interrupted_rotation_goes_on(self, own, tmp_path):
-        rotated = own.ring.rotated()
+        rotated = own.ring.add_fresh_key()
         with own.table(rotated) as table:
             calls = []
 
@@ -274,7 +274,7 @@ class TestRotation:
 
     def test_a_mixed_state_can_be_read_with_both_keys(self, own, tmp_path):
         """Half of the rows are sealed anew, then predictions and exports go on as before."""
-        rotated = own.ring.rotated()
+        rotated = own.ring.add_fresh_key()
         with own.table(rotated) as table:
             page = next(table.rows())
             fresh = []
@@ -431,7 +431,7 @@ class TestPlans:
             with pytest.raises(Unavailable):
                 flush(first)
             plans = {
-                row.person: row.plan.gid for row in waiting_rows(first) if row.plan is not None
+                row.person: row.plan.gid for row in read_waiting_rows(first) if row.plan is not None
             }
             assert len(plans) > 30
             assert first.about()["rows"] == 500
@@ -453,12 +453,12 @@ class TestPlans:
         with own.table() as table:
             insert(table, NEW.assign(disease=["flu"] * 45 + ["gout"] * 15), batch=1000)
             before = dict(table.pending())
-            updates._draw(table)
+            updates._draw_plan(table)
             after = dict(table.pending())
             assert len(before) == len(after) == 60
             assert not before.keys() & after.keys()
             assert len({len(sealed) for sealed in [*before.values(), *after.values()]}) == 1
-            planned = [row.plan is not None for row in waiting_rows(table)]
+            planned = [row.plan is not None for row in read_waiting_rows(table)]
             assert sum(planned) == 30
             assert planned not in (sorted(planned), sorted(planned, reverse=True)), (
                 "those without a group must not stand together"
@@ -478,8 +478,8 @@ class TestPlans:
         """
         with own.table() as table:
             insert(table, NEW.assign(disease=["flu", "gout"] * 30), batch=1000)
-            updates._draw(table)
-            rows = waiting_rows(table)
+            updates._draw_plan(table)
+            rows = read_waiting_rows(table)
             first = rows[0].plan.gid
             # never the partner of the first
             others = [row.number for row in rows if row.plan.gid != first]
@@ -567,9 +567,9 @@ class TestLiesAboutTheTable:
         """A genuine description, but not of this table: its sensitive column is another."""
         other = split(people(100), SCHEMA, "town", 2, own.ring).halves
         write_halves(other, tmp_path / "other")
-        home = ServerHome.make(tmp_path / "other-home", tmp_path / "other")
+        home = ServerState.make(tmp_path / "other-home", tmp_path / "other")
         token = home.accounts.add_analyst("ada")
-        bound = own.ring.bound_to(own.halves.anatomy.id)
+        bound = own.ring.bind_to_table(own.halves.anatomy.id)
         with serving(home.path, group="outsource") as service:
             url = f"http://127.0.0.1:{service.port}"
             with OutsourcedTable(url, token, own.ring) as table:

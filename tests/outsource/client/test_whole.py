@@ -15,7 +15,7 @@ from privet.outsource.cipher import KeyRing
 from privet.outsource.client import Baseline, Collaborative, Naive, OutsourcedTable
 from privet.outsource.client.updates import delete, insert
 from privet.outsource.files import write_halves
-from privet.outsource.server.home import ServerHome
+from privet.outsource.server.home import ServerState
 from privet.outsource.split import split
 from tests.outsource.client.conftest import Outsourced, outsource
 from tests.outsource.client.reference import Reference
@@ -50,7 +50,7 @@ def test_larger_groups(tmp_path):
     ring = KeyRing.new()
     halves = split(people(300), SCHEMA, "disease", 3, ring).halves
     write_halves(halves, tmp_path / "halves")
-    home = ServerHome.make(tmp_path / "home", tmp_path / "halves")
+    home = ServerState.make(tmp_path / "home", tmp_path / "halves")
     token = home.accounts.add_analyst("ada")
     with (
         serving(home.path, group="outsource") as service,

@@ -6,7 +6,7 @@ import pytest
 from starlette.testclient import TestClient
 
 from privet.outsource.server.app import create_app
-from privet.outsource.server.home import ServerHome
+from privet.outsource.server.home import ServerState
 from privet.outsource.server.limits import ServerLimits
 from tests.outsource.store import tables
 
@@ -50,8 +50,8 @@ def made():
 
 
 @pytest.fixture
-def home(tmp_path, made) -> ServerHome:
-    return ServerHome.make(tmp_path / "server", tables.folder(tmp_path / "folder", made))
+def home(tmp_path, made) -> ServerState:
+    return ServerState.make(tmp_path / "server", tables.folder(tmp_path / "folder", made))
 
 
 @pytest.fixture

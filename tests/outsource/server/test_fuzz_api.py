@@ -10,7 +10,7 @@ from urllib.request import urlopen
 import pytest
 from hypothesis import HealthCheck, given, settings
 
-from privet.outsource.server.home import ServerHome
+from privet.outsource.server.home import ServerState
 from tests.outsource.server.running import serving
 from tests.outsource.server.test_refusals import ROUTES as NAMED
 from tests.outsource.server.test_refusals import TREE
@@ -35,7 +35,7 @@ MODES = schemathesis.GenerationMode
 def there(tmp_path_factory):
     """A server with a tree, its description with that tree and its leaf, and a token."""
     folder = tmp_path_factory.mktemp("fuzz")
-    home = ServerHome.make(folder / "server", tables.folder(folder / "folder"))
+    home = ServerState.make(folder / "server", tables.folder(folder / "folder"))
     token = home.accounts.add_analyst("ada")
     with serving(home.path) as server:
         with server.asking(token) as ada:

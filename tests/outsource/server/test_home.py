@@ -7,7 +7,7 @@ import json
 import pytest
 
 from privet.errors import OutsourceError, ParameterError
-from privet.outsource.server.home import ServerHome
+from privet.outsource.server.home import ServerState
 from tests.outsource.store import tables
 
 
@@ -24,7 +24,7 @@ def test_a_home_is_for_its_owner_only(home):
 
 def test_it_opens_again_and_clients_can_be_added_while_it_is_served(home):
     store = home.store()
-    again = ServerHome.open(home.path)
+    again = ServerState.open(home.path)
     token = again.accounts.add_analyst("bob")
     assert home.accounts.analyst_of(token) == "bob"
     store.close()
@@ -32,36 +32,36 @@ def test_it_opens_again_and_clients_can_be_added_while_it_is_served(home):
 
 
 def test_where_the_store_is_is_not_shown(tmp_path):
-    assert "secret" not in repr(ServerHome(tmp_path, None, "postgresql://u:secret@h/d"))  # type: ignore[arg-type]
+    assert "secret" not in repr(ServerState(tmp_path, None, "postgresql://u:secret@h/d"))  # type: ignore[arg-type]
 
 
 def test_a_folder_that_is_refused_leaves_nothing(tmp_path):
     source = tables.folder(tmp_path / "folder")
     tables.rewrite(source / "st.parquet", "SELECT * REPLACE ('flu' AS value) FROM old ORDER BY seq")
     with pytest.raises(OutsourceError, match="not 2-diverse"):
-        ServerHome.make(tmp_path / "server", source)
+        ServerState.make(tmp_path / "server", source)
     assert not (tmp_path / "server").exists()
     (tmp_path / "empty").mkdir()
     with pytest.raises(OutsourceError):
-        ServerHome.make(tmp_path / "empty", source)
+        ServerState.make(tmp_path / "empty", source)
     assert list((tmp_path / "empty").iterdir()) == []
 
 
 def test_a_place_that_is_not_for_a_home(tmp_path, home):
     source = tables.folder(tmp_path / "another")
     with pytest.raises(ParameterError, match="not an empty folder"):
-        ServerHome.make(home.path, source)
+        ServerState.make(home.path, source)
     with pytest.raises(ParameterError, match="does not exist"):
-        ServerHome.make(tmp_path / "no" / "where", source)
+        ServerState.make(tmp_path / "no" / "where", source)
     with pytest.raises(ParameterError, match="postgresql://"):
-        ServerHome.make(tmp_path / "third", source, "mysql://u@h/d")
+        ServerState.make(tmp_path / "third", source, "mysql://u@h/d")
     assert not (tmp_path / "third").exists()
     home.store().close()
 
 
 def test_what_is_no_home(tmp_path, home):
     with pytest.raises(ParameterError, match="no home of a server"):
-        ServerHome.open(tmp_path)
+        ServerState.open(tmp_path)
     config = home.path / "server.json"
     told = json.loads(config.read_text())
     for wrong in (
@@ -74,10 +74,10 @@ def test_what_is_no_home(tmp_path, home):
     ):
         config.write_text(wrong)
         with pytest.raises(OutsourceError):
-            ServerHome.open(home.path)
+            ServerState.open(home.path)
 
 
 def test_a_home_that_was_not_finished_does_not_open(home):
     (home.path / "server.json").unlink()
     with pytest.raises(ParameterError, match="no home"):
-        ServerHome.open(home.path)
+        ServerState.open(home.path)

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from starlette.testclient import TestClient
 
 from privet.outsource.server.app import create_app
-from privet.outsource.server.home import ServerHome
+from privet.outsource.server.home import ServerState
 from tests.outsource.server.conftest import FAST, Asker
 from tests.outsource.store import tables
 
@@ -68,7 +68,7 @@ ROUTES = [
 def asked(tmp_path_factory):
     """One server for all that is hostile, and a fingerprint of what it holds."""
     folder = tmp_path_factory.mktemp("hostile")
-    home = ServerHome.make(folder / "server", tables.folder(folder / "folder"))
+    home = ServerState.make(folder / "server", tables.folder(folder / "folder"))
     with TestClient(
         create_app(home, FAST), base_url="http://127.0.0.1", raise_server_exceptions=False
     ) as http:

@@ -11,7 +11,7 @@ from collections import Counter
 
 import pytest
 
-from privet.outsource.server.home import ServerHome
+from privet.outsource.server.home import ServerState
 from tests.outsource.server.running import Asking, Lost, Server
 from tests.outsource.server.test_routes import group, text
 from tests.outsource.store import tables
@@ -226,7 +226,7 @@ def test_a_kill_loses_nothing_that_was_acknowledged(work, home, token):
 
 
 def test_a_kill_with_the_store_elsewhere(postgres, tmp_path, made):
-    home = ServerHome.make(
+    home = ServerState.make(
         tmp_path / "server", tables.folder(tmp_path / "folder", made), postgres.database()
     )
     token = home.accounts.add_analyst("ada")

@@ -10,7 +10,7 @@ import pytest
 from starlette.testclient import TestClient
 
 from privet.outsource.server.app import create_app
-from privet.outsource.server.home import ServerHome
+from privet.outsource.server.home import ServerState
 from privet.outsource.store.base import StoreLimits
 from tests.outsource.server.conftest import FAST, Asker, problem
 from tests.outsource.server.test_routes import group, text
@@ -117,7 +117,7 @@ REFUSED = {
 def unchanged(tmp_path_factory):
     """One server for all that changes nothing."""
     folder = tmp_path_factory.mktemp("refusals")
-    home = ServerHome.make(folder / "server", tables.folder(folder / "folder"))
+    home = ServerState.make(folder / "server", tables.folder(folder / "folder"))
     app = create_app(home, replace(FAST, strangers=100_000))
     with TestClient(app, base_url="http://127.0.0.1", raise_server_exceptions=False) as http:
         ada = Asker(http, home.accounts.add_analyst("ada"))

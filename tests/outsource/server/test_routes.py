@@ -13,7 +13,7 @@ from starlette.testclient import TestClient
 from privet.model.structure import tree_from
 from privet.outsource.anatomy import STATEMENT, Anatomy
 from privet.outsource.server.app import create_app
-from privet.outsource.server.home import ServerHome
+from privet.outsource.server.home import ServerState
 from privet.schema.encode import encode
 from tests.outsource.server.conftest import FAST, Asker, problem
 from tests.outsource.store import tables
@@ -307,11 +307,11 @@ def test_the_description_needs_no_token_and_names_every_route(http):
 def test_the_same_in_postgres(postgres, tmp_path, made):
     """One way through, with the store elsewhere."""
     place = f"{postgres.database()}&schema=of_a_server"
-    home = ServerHome.make(tmp_path / "server", tables.folder(tmp_path / "folder", made), place)
+    home = ServerState.make(tmp_path / "server", tables.folder(tmp_path / "folder", made), place)
     token = home.accounts.add_analyst("ada")
     for turn in (1, 2):  # and again after it was stopped
         with TestClient(
-            create_app(ServerHome.open(home.path), FAST), base_url="http://127.0.0.1"
+            create_app(ServerState.open(home.path), FAST), base_url="http://127.0.0.1"
         ) as http:
             ada = Asker(http, token)
             assert ada.get("about").json()["version"] == turn

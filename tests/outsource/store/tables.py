@@ -13,7 +13,7 @@ import numpy as np
 
 from privet.outsource.anatomy import Anatomy
 from privet.outsource.files import write_halves
-from privet.outsource.groups import random_groups
+from privet.outsource.groups import draw_groups
 from privet.outsource.halves import Halves, Identifiers, Values
 from privet.outsource.store.base import NewRow
 from privet.schema import Categorical, Numeric, Schema
@@ -36,7 +36,7 @@ def halves(n: int = 240, l: int = 2, seed: int = 0) -> Halves:  # noqa: E741 - i
     """People of whom the red and young ones are ill, and nearly all are in a group."""
     rng = np.random.default_rng(seed)
     disease = rng.integers(0, len(DISEASES), n)
-    grouping = random_groups(disease, l)
+    grouping = draw_groups(disease, l)
     kept = np.flatnonzero(grouping.group >= 0)
     n, disease, group = len(kept), disease[kept], grouping.group[kept]
     colour, age = rng.choice(COLOURS, n), rng.integers(0, 80, n)

@@ -116,11 +116,11 @@ def test_what_was_made_of_touched_leaves_is_dropped_and_nothing_else(store, tree
 
     rows, values = tables.new_group()
     store.change(Change(2, rows, values, [row.number]), ROOM)
-    from privet.outsource.store.checks import encoded
+    from privet.outsource.store.checks import encode_identifiers
 
     cells = [list(column) for column in zip(row.cells[:2], rows[0].cells[:2], strict=True)]
     for name, grown in trees.items():
-        touched = set(grown.reach(encoded(store.anatomy, cells).codes).tolist())
+        touched = set(grown.reach(encode_identifiers(store.anatomy, cells).codes).tolist())
         assert touched
         assert {leaf for leaf, _ in store.leaf_facts(name).refined} == set(
             grown.leaves.tolist()

@@ -9,7 +9,7 @@ import pytest
 from privet.errors import OutsourceError, ParameterError, Unavailable
 from privet.outsource.store import make_store, open_store
 from privet.outsource.store.base import Change, OtherData, Stale
-from privet.outsource.store.postgres import parsed
+from privet.outsource.store.postgres import parse_place
 from tests.outsource.store import tables
 from tests.outsource.store.conftest import ROOM
 
@@ -20,9 +20,9 @@ def place(postgres) -> str:
 
 
 def test_the_schema_is_named_in_the_url():
-    assert parsed("postgresql://u@h/d") == ("postgresql://u@h/d", "privet_outsource")
-    assert parsed("postgresql://u@h/d?schema=mine") == ("postgresql://u@h/d", "mine")
-    assert parsed("postgresql://u@h/d?sslmode=require&schema=mine&port=1") == (
+    assert parse_place("postgresql://u@h/d") == ("postgresql://u@h/d", "privet_outsource")
+    assert parse_place("postgresql://u@h/d?schema=mine") == ("postgresql://u@h/d", "mine")
+    assert parse_place("postgresql://u@h/d?sslmode=require&schema=mine&port=1") == (
         "postgresql://u@h/d?sslmode=require&port=1",
         "mine",
     )
@@ -47,7 +47,7 @@ def test_the_schema_is_named_in_the_url():
 )
 def test_a_schema_of_another_name_is_refused(name):
     with pytest.raises(ParameterError, match="schema must be"):
-        parsed(f"postgresql://u@h/d?schema={name}")
+        parse_place(f"postgresql://u@h/d?schema={name}")
 
 
 def test_a_password_in_the_wrong_place_is_not_told():
@@ -57,7 +57,7 @@ def test_a_password_in_the_wrong_place_is_not_told():
         "postgresql://h/d@secret",
     ):
         with pytest.raises(ParameterError) as refused:
-            parsed(url)
+            parse_place(url)
         assert not any(part in str(refused.value) for part in ("w0rd", "secret"))
 
 
@@ -161,7 +161,7 @@ def test_a_server_that_is_not_there():
 
 
 def test_a_crash_of_the_server_loses_nothing(own_postgres, tmp_path, monkeypatch):
-    monkeypatch.setattr("privet.outsource.store.postgres._PATIENCE", 1)
+    monkeypatch.setattr("privet.outsource.store.postgres._CONNECT_SECONDS", 1)
     url = own_postgres.database()
     make_store(url, tables.folder(tmp_path / "folder"))
     store = open_store(url)

@@ -11,7 +11,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from privet.publish.local.csv_joined import MOST_LINES, joined
+from privet.publish.local.csv_joined import MOST_LINES, join_lines
 from privet.publish.local.csv_stream import records_of
 from privet.schema import Categorical, Schema
 
@@ -21,7 +21,8 @@ SCHEMA = Schema({"a": Categorical(["x"])}, "class", ["no", "yes"])
 def cut(*lines: str) -> list[str]:
     """The records of lines of three fields."""
     return [
-        record.decode() for record in joined(iter([f"{line}\n".encode() for line in lines]), ",", 3)
+        record.decode()
+        for record in join_lines(iter([f"{line}\n".encode() for line in lines]), ",", 3)
     ]
 
 
@@ -67,14 +68,14 @@ def test_what_follows_an_unclosed_quote_may_itself_go_over_lines():
 
 def test_a_record_is_whole_as_soon_as_its_quote_is_closed():
     lines = iter([b'x,"two\n', b'lines",no\n', b"x,1,no\n"])
-    records = joined(lines, ",", 3)
+    records = join_lines(lines, ",", 3)
     assert next(records) == b'x,"two\nlines",no\n'
     assert next(lines) == b"x,1,no\n"  # it was not waited for
 
 
 def test_only_so_many_lines_are_held_back():
     lines = iter([b'x,"open\n'] + [b"x,1,no\n"] * 3 * MOST_LINES)
-    assert next(joined(lines, ",", 3)) == b'x,"open\n'
+    assert next(join_lines(lines, ",", 3)) == b'x,"open\n'
     assert len(list(lines)) == 3 * MOST_LINES - (MOST_LINES - 1)
 
 
@@ -83,7 +84,7 @@ def test_no_line_is_held_for_more_fields_than_there_are():
     long.
     """
     lines = iter([b'x","y\n'] * MOST_LINES)
-    assert next(joined(lines, ",", 3)) == b'x","y\n'
+    assert next(join_lines(lines, ",", 3)) == b'x","y\n'
     assert len(list(lines)) == MOST_LINES - 1 - 3
 
 

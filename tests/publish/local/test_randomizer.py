@@ -19,13 +19,13 @@ from privet.errors import ModelError, ParameterError, SchemaError
 from privet.federation import draw_plan
 from privet.mechanisms.randomness import SystemBits
 from privet.mechanisms.response import (
-    _first_word,
     _truth_bits,
+    _truth_threshold,
     randomized_response,
     response_probabilities,
 )
 from privet.publish import LeafRandomizer, Randomizer, read_randomizer, write_randomizer
-from privet.publish.local.values import codes_of_record, known, reported_values
+from privet.publish.local.values import codes_of_record, replace_unknown, reported_values
 from privet.schema import Categorical, Numeric, Schema
 from privet.schema.encode import encode
 from privet.schema.entries import NO_VALUE
@@ -225,9 +225,9 @@ def test_whatever_a_record_holds_there_is_one_report_of_one_form(spread, togethe
 
 
 def test_an_unknown_value_is_drawn_uniformly():
-    filled = known(seeded(3), np.full(30_000, 5), 5)
+    filled = replace_unknown(seeded(3), np.full(30_000, 5), 5)
     assert choice_fit(np.bincount(filled, minlength=5), [0.2] * 5) > ALPHA
-    np.testing.assert_array_equal(known(seeded(3), np.arange(5), 5), np.arange(5))
+    np.testing.assert_array_equal(replace_unknown(seeded(3), np.arange(5), 5), np.arange(5))
 
 
 def test_at_most_so_many_rows_of_a_person_are_reported_whatever_they_hold():
@@ -263,7 +263,7 @@ def test_large_domains_and_any_epsilon_are_sampled_exactly():
         (5, F(100)),
     ]:
         p = response_probabilities(size, epsilon)[0]
-        assert _first_word(size, epsilon) / 2**64 == pytest.approx(p, rel=1e-12)
+        assert _truth_threshold(size, epsilon) / 2**64 == pytest.approx(p, rel=1e-12)
         assert abs((_truth_bits(size, epsilon, 640) >> 384) - _truth_bits(size, epsilon, 256)) <= 4
     reports, _ = randomized_response(SystemBits(), np.full(1000, 7), 3000, F(100))
     assert (reports == 7).all()
@@ -287,7 +287,7 @@ class _Word:
 
 
 def test_a_word_that_equals_the_first_digits_is_decided_by_further_ones():
-    first = _first_word(5, F(1))
+    first = _truth_threshold(5, F(1))
     more = (_truth_bits(5, F(1), 128) & ((1 << 64) - 1)) + 0
     truth = np.array([3])
     assert randomized_response(_Word(first, more - 1000), truth, 5, F(1))[0][0] == 3

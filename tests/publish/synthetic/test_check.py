@@ -18,9 +18,9 @@ from privet.curator import Curator
 from privet.errors import BudgetExceeded, ParameterError, PrivetError
 from privet.ledger import MemoryLedger
 from privet.publish import Randomizer, check_synthetic, local_curator
-from privet.publish.synthetic.card import check_report
+from privet.publish.synthetic.card import render_check_report
 from privet.publish.synthetic.check import SYNTHETIC, Marginal
-from privet.publish.synthetic.picture import MOST, draw_check
+from privet.publish.synthetic.picture import MOST_PANELS, draw_check
 from privet.schema import Categorical, Numeric, Schema
 from privet.schema.encode import encode
 from tests.curator.spied import Spy
@@ -199,13 +199,13 @@ def hostile():
 
 class TestReport:
     def test_html_is_escaped(self, hostile):
-        page = check_report(hostile, html=True)
+        page = render_check_report(hostile, html=True)
         assert "<img" not in page
         assert "&lt;img src=x onerror=&quot;alert(1)&quot;&gt;" in page
         assert "This report cost the held-out rows epsilon = 1" in page
 
     def test_markdown_is_escaped(self, hostile):
-        text = check_report(hostile)
+        text = render_check_report(hostile)
         assert "<img" not in text
         assert "[x](" not in text
         lines = [line for line in text.splitlines() if "img" in line and line.startswith("|")]
@@ -214,7 +214,7 @@ class TestReport:
 
     def test_what_is_not_private_says_so(self):
         made = check_synthetic(ROWS, curator(TRUE, bits=seeded()), 1)
-        assert "WARNING: This report is not private." in check_report(made)
+        assert "WARNING: This report is not private." in render_check_report(made)
 
     def test_nothing_is_farther_than_all_rows(self):
         """At a tiny epsilon the noisy total may be anything."""
@@ -235,15 +235,15 @@ class TestPicture:
 
     def test_the_farthest_are_drawn(self):
         schema = Schema(
-            {f"a{i}": Categorical(["x", "y"]) for i in range(MOST + 3)}, "c", ["no", "yes"]
+            {f"a{i}": Categorical(["x", "y"]) for i in range(MOST_PANELS + 3)}, "c", ["no", "yes"]
         )
         even = np.full((2, 2), 0.25)
         far = [
             Marginal(
                 f"a{i}", even, even + (0.2 if i >= 3 else 0.0) * np.array([[1, 1], [-1, -1]]), 0.01
             )
-            for i in range(MOST + 3)
+            for i in range(MOST_PANELS + 3)
         ]
         figure = draw_check(SimpleNamespace(schema=schema, marginals=tuple(far), cost=Cost.pure(1)))
         shown = [axes.get_title(loc="left") for axes in figure.axes if axes.get_title(loc="left")]
-        assert shown == [f"a{i}" for i in range(3, MOST + 3)]
+        assert shown == [f"a{i}" for i in range(3, MOST_PANELS + 3)]

@@ -12,10 +12,10 @@ from hypothesis import strategies as st
 from privet.publish.synthetic.class_tree import (
     ClassTree,
     Measured,
+    _expected_tables,
     _loss,
-    _tables,
     fit_class_tree,
-    in_order,
+    order_parents_first,
 )
 
 
@@ -58,14 +58,14 @@ def brute(potentials, parents, total):
 @given(forests(), st.integers(2, 3), st.integers(0, 2**32))
 def test_marginals_are_those_of_the_joint(parents, n_classes, seed):
     potentials = potentials_of(parents, np.random.default_rng(seed), n_classes)
-    found = _tables(potentials, parents, in_order(parents), 70.0)
+    found = _expected_tables(potentials, parents, order_parents_first(parents), 70.0)
     for one, other in zip(found, brute(potentials, parents, 70.0), strict=True):
         assert one == pytest.approx(other, rel=1e-9, abs=1e-12)
 
 
 @given(forests())
 def test_parents_come_first(parents):
-    order = in_order(parents)
+    order = order_parents_first(parents)
     assert sorted(order) == list(range(len(parents)))
     assert all(
         order.index(parent) < order.index(a) for a, parent in enumerate(parents) if parent >= 0
@@ -89,7 +89,9 @@ def measure(tables, parents, rng, deviation, pair_deviation):
 @given(forests(), st.integers(0, 2**32))
 def test_what_fits_exactly_is_found(parents, seed):
     rng = np.random.default_rng(seed)
-    true = _tables(potentials_of(parents, rng), parents, in_order(parents), 5000.0)
+    true = _expected_tables(
+        potentials_of(parents, rng), parents, order_parents_first(parents), 5000.0
+    )
     exact = [
         Measured(
             table.sum(axis=0), np.full((table.shape[1], 1), 3.0), None if parent < 0 else table, 3.0
@@ -105,7 +107,9 @@ def test_what_fits_exactly_is_found(parents, seed):
 def test_tables_agree_with_each_other():
     rng = np.random.default_rng(3)
     parents = [-1, 0, 1, 1, -1]
-    true = _tables(potentials_of(parents, rng), parents, in_order(parents), 900.0)
+    true = _expected_tables(
+        potentials_of(parents, rng), parents, order_parents_first(parents), 900.0
+    )
     fitted = fit_class_tree(parents, measure(true, parents, rng, 20.0, 20.0), 900.0)
     for a, parent in enumerate(parents):
         if parent >= 0:
@@ -141,10 +145,10 @@ def slopes_by_potential(tables, parents, measured, total):
     shares = [
         np.log(np.maximum(table / table.sum(axis=1, keepdims=True), 1e-300)) for table in tables
     ]
-    order = in_order(parents)
+    order = order_parents_first(parents)
     top = order[0]
     shares[top] = shares[top] + np.log(tables[top].sum(axis=1, keepdims=True))
-    base = _loss(_tables(shares, parents, order, total), measured)[0]
+    base = _loss(_expected_tables(shares, parents, order, total), measured)[0]
     worst = 0.0
     for a, table in enumerate(shares):
         for place in np.ndindex(table.shape):
@@ -152,7 +156,9 @@ def slopes_by_potential(tables, parents, measured, total):
                 moved = [one.copy() for one in shares]
                 moved[a][place] += step
                 worst = max(
-                    worst, (base - _loss(_tables(moved, parents, order, total), measured)[0]) / 1e-4
+                    worst,
+                    (base - _loss(_expected_tables(moved, parents, order, total), measured)[0])
+                    / 1e-4,
                 )
     return base, worst
 
@@ -165,7 +171,9 @@ def test_the_fit_cannot_be_improved(deviation):
     parents = [-1, 0, 0, 2]
     rng = np.random.default_rng(11)
     total = 300 * deviation
-    true = _tables(potentials_of(parents, rng, spread=0.7), parents, in_order(parents), total)
+    true = _expected_tables(
+        potentials_of(parents, rng, spread=0.7), parents, order_parents_first(parents), total
+    )
     measured = measure(true, parents, rng, deviation, deviation)
     fitted = fit_class_tree(parents, measured, total)
     loss, slope = slopes_by_potential(fitted.tables, parents, measured, total)

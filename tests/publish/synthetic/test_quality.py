@@ -157,13 +157,13 @@ def test_a_row_is_hidden():
 
 
 def test_the_card_is_about_this_table():
-    from privet.publish.synthetic.card import table_card
+    from privet.publish.synthetic.card import render_table_card
 
     made = synthesize(curator(), 1, rows=3)
-    card = table_card(made)
+    card = render_table_card(made)
     assert "3 rows of 3 attributes and c" in card
     assert made.privacy.describe() in card
-    page = table_card(made, html=True)
+    page = render_table_card(made, html=True)
     assert page.startswith("<!DOCTYPE html>")
-    spoilt = table_card(synthesize(curator(bits=seeded()), 1, rows=3))
+    spoilt = render_table_card(synthesize(curator(bits=seeded()), 1, rows=3))
     assert "WARNING: This table is not private: a test seed was used." in spoilt

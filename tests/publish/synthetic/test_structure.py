@@ -18,8 +18,8 @@ from privet.publish.synthetic.structure import (
     CLEAR,
     LONGEST,
     Known,
-    candidates,
     choose_pair,
+    list_candidate_pairs,
     parents_of,
 )
 from privet.queries.json_parts import expected_to, question_to
@@ -84,7 +84,7 @@ def test_candidates_join_two_parts_and_stand_out(forest, data):
     sizes = data.draw(st.lists(st.integers(1, 6), min_size=n, max_size=n))
     deviation = data.draw(st.sampled_from([1.0, 30.0, 60.0, 1000.0]))
     known, part = known_of(*sizes), parts_of(n, pairs)
-    found = candidates(known, pairs, deviation, SystemBits())
+    found = list_candidate_pairs(known, pairs, deviation, SystemBits())
     # rows of a class, on average, by the least that a cell should hold
     most = 500 / (CLEAR * deviation)
     allowed = {
@@ -100,7 +100,7 @@ def test_candidates_join_two_parts_and_stand_out(forest, data):
 def test_of_many_candidates_some_are_looked_at():
     known = known_of(*[2] * 40)
     bits = seeded(4)
-    draws = [candidates(known, [], 1.0, bits) for _ in range(60)]
+    draws = [list_candidate_pairs(known, [], 1.0, bits) for _ in range(60)]
     assert all(len(set(found)) == len(found) == CANDIDATES for found in draws)
     often = {}
     for found in draws:
@@ -125,7 +125,7 @@ def test_random_words_are_not_wasted():
             return source.words(count)
 
     source, bits = seeded(1), Counting()
-    assert len(candidates(known_of(*[2] * 200), [], 1.0, bits)) == CANDIDATES
+    assert len(list_candidate_pairs(known_of(*[2] * 200), [], 1.0, bits)) == CANDIDATES
     assert bits.drawn < 4 * CANDIDATES
 
 
@@ -141,7 +141,7 @@ def test_a_selection_is_not_too_long_for_a_curator_at_an_address(
     groups = tuple(np.arange(n_values) * n_groups // n_values for _ in range(n_attributes))
     alone = tuple(np.full((n_groups, n_classes), 1e8) for _ in range(n_attributes))
     known = Known(schema, groups, alone)
-    pairs = candidates(known, [], 1.0, seeded(2))
+    pairs = list_candidate_pairs(known, [], 1.0, seeded(2))
     assert len(pairs) > 20
     partitions = [known.partition(pair) for pair in pairs]
     expected = [np.rint(known.expected(pair)).astype(np.int64) for pair in pairs]
@@ -153,7 +153,7 @@ def test_a_pair_that_is_too_long_alone_is_left_out():
     known = known_of(2, 2, 3)
     long = Known(known.schema, known.groups, known.alone)
     object.__setattr__(long, "groups", (*known.groups[:2], np.arange(LONGEST) % 3))
-    assert candidates(long, [], 1.0, seeded(2)) == [(0, 1)]
+    assert list_candidate_pairs(long, [], 1.0, seeded(2)) == [(0, 1)]
 
 
 class TestTables:
@@ -220,7 +220,7 @@ def rows_of(n_rows: int, *, dependent: bool, seed: int = 3) -> tuple[pd.DataFram
 def test_the_dependent_pair_is_chosen_and_otherwise_it_stops(dependent):
     frame, known = rows_of(4000, dependent=dependent)
     curator = Curator(frame, known.schema, Budget(100))
-    pairs = candidates(known, [], 20.0, SystemBits())
+    pairs = list_candidate_pairs(known, [], 20.0, SystemBits())
     assert len(pairs) == 6
     pair, choice = choose_pair(curator, known, pairs, 20.0, 10)
     assert pair == ((1, 3) if dependent else None)

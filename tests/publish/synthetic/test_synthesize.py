@@ -56,7 +56,9 @@ def case(request, monkeypatch):
         return left.pop(0), choose_pair(*arguments)[1]
 
     if not outcomes:
-        monkeypatch.setattr("privet.publish.synthetic.synthesize.candidates", lambda *_: [])
+        monkeypatch.setattr(
+            "privet.publish.synthetic.synthesize.list_candidate_pairs", lambda *_: []
+        )
     monkeypatch.setattr("privet.publish.synthetic.synthesize.choose_pair", choose)
     yield frame, schema, sum(pair is not None for pair in outcomes)
     assert left == []

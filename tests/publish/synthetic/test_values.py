@@ -20,7 +20,7 @@ from privet.mechanisms.randomness import SystemBits
 from privet.privacy import PrivacyStatement
 from privet.publish.synthetic.files import write_table
 from privet.publish.synthetic.synthesize import SyntheticTable
-from privet.publish.synthetic.values import frame_of, whole_numbers
+from privet.publish.synthetic.values import frame_of, list_bin_integers
 from privet.question import Cells, Question
 from privet.schema import Categorical, Numeric, Schema, text_of
 from privet.schema.encode import encode
@@ -252,9 +252,9 @@ class TestWholeNumbers:
         assert set(drawn) == set(range(17, 91))
 
     def test_bins_are_apart_and_end_where_they_should(self):
-        assert whole_numbers(Numeric(0, 10, bins=5)) == ([0, 2, 4, 6, 8], [1, 3, 5, 7, 10])
-        assert whole_numbers(Numeric(-3, 3, bins=2)) == ([-3, 0], [-1, 3])
-        assert whole_numbers(Numeric(edges=[0, 0.5, 7])) == ([0, 1], [0, 7])
+        assert list_bin_integers(Numeric(0, 10, bins=5)) == ([0, 2, 4, 6, 8], [1, 3, 5, 7, 10])
+        assert list_bin_integers(Numeric(-3, 3, bins=2)) == ([-3, 0], [-1, 3])
+        assert list_bin_integers(Numeric(edges=[0, 0.5, 7])) == ([0, 1], [0, 7])
 
     @pytest.mark.parametrize(
         "attribute",
@@ -267,4 +267,4 @@ class TestWholeNumbers:
         ],
     )
     def test_are_not_assumed_otherwise(self, attribute):
-        assert whole_numbers(attribute) is None
+        assert list_bin_integers(attribute) is None

@@ -20,7 +20,7 @@ from privet.cli.outsource.options import (
     TOKEN_FILE,
     TREE,
     URL,
-    connected,
+    connect_to_table,
     locked,
     rows_of,
 )
@@ -55,7 +55,7 @@ def status(
 
     from privet.outsource.anatomy import STATEMENT
 
-    with connected(url, token_file, None, ca) as table:
+    with connect_to_table(url, token_file, None, ca) as table:
         told = table.about()
         trees = [(tree, len(table.details(tree.id).refined)) for tree in told["trees"]]
     anatomy = told["anatomy"]
@@ -131,7 +131,7 @@ def learn(
         raise ParameterError(
             f"--leaf-size must be auto or an integer of at least 1, got {leaf_size!r}"
         )
-    with connected(url, token_file, key_file, ca) as table:
+    with connect_to_table(url, token_file, key_file, ca) as table:
         if leaf_size != "auto":
             with working("growing"):
                 tree = table.grow(splits, int(leaf_size), max_depth)
@@ -175,8 +175,10 @@ def predict(
     """
     from privet.outsource.client import Collaborative
 
-    with connected(url, token_file, key_file, ca) as there:
-        _predict(Collaborative(there, _tree(there, tree)), there, rows_of(table), at_once, output)
+    with connect_to_table(url, token_file, key_file, ca) as there:
+        _predict(
+            Collaborative(there, _find_tree(there, tree)), there, rows_of(table), at_once, output
+        )
 
 
 def naive(
@@ -200,8 +202,8 @@ def naive(
     from privet.cli.asking import working
     from privet.outsource.client import Naive
 
-    with connected(url, token_file, key_file, ca) as there:
-        learner = Naive(there, _checked_splits(splits))
+    with connect_to_table(url, token_file, key_file, ca) as there:
+        learner = Naive(there, _check_splits(splits))
         if again or not learner.is_there():
             with working("learning from the whole table"):
                 learner.learn(again=again)
@@ -231,8 +233,8 @@ def baseline(
     """
     from privet.outsource.client import Baseline
 
-    with connected(url, token_file, key_file, ca, anatomy) as there:
-        _predict(Baseline(there, _tree(there, tree)), there, rows_of(table), at_once, output)
+    with connect_to_table(url, token_file, key_file, ca, anatomy) as there:
+        _predict(Baseline(there, _find_tree(there, tree)), there, rows_of(table), at_once, output)
 
 
 def insert(
@@ -252,7 +254,7 @@ def insert(
     """
     from privet.outsource.client.updates import insert as insert_rows
 
-    with connected(url, token_file, key_file, ca) as there:
+    with connect_to_table(url, token_file, key_file, ca) as there:
         rows = rows_of(table)
         done = insert_rows(there, rows, batch)
     typer.echo(
@@ -274,7 +276,7 @@ def flush(
     """
     from privet.outsource.client.updates import flush as make_groups
 
-    with connected(url, token_file, key_file, ca) as there:
+    with connect_to_table(url, token_file, key_file, ca) as there:
         done = make_groups(there)
     typer.echo(f"{done.placed} rows got a group ({done.groups} groups), {done.waiting} wait")
 
@@ -294,7 +296,7 @@ def delete(
     from privet.cli.asking import working
     from privet.outsource.client.updates import delete as delete_rows
 
-    with connected(url, token_file, key_file, ca) as there, working("deleting"):
+    with connect_to_table(url, token_file, key_file, ca) as there, working("deleting"):
         done = delete_rows(there, rows_of(table))
     typer.echo(
         f"deleted {done} rows; sub-trees that had seen them are dropped, the base tree remembers "
@@ -323,11 +325,11 @@ def rotate(
     from privet.outsource.client.rotation import rotate as seal_anew
 
     if fresh:
-        with connected(url, token_file, key_file, ca) as there:
+        with connect_to_table(url, token_file, key_file, ca) as there:
             check_key(there)  # before a key is made
         with locked(key_file) as (ring, passphrase):
-            ring.rotated().write(key_file, passphrase, over=True)
-    with connected(url, token_file, key_file, ca) as there, working("sealing"):
+            ring.add_fresh_key().write(key_file, passphrase, over=True)
+    with connect_to_table(url, token_file, key_file, ca) as there, working("sealing"):
         done = seal_anew(there)
     typer.echo(
         f"sealed {done} texts anew; forget the older keys with 'privet outsource key retire "
@@ -350,7 +352,7 @@ def export(
     from privet.outsource.client.exporting import export as write_rows
 
     check_writable(output)
-    with connected(url, token_file, key_file, ca) as there, working("exporting"):
+    with connect_to_table(url, token_file, key_file, ca) as there, working("exporting"):
         done = write_rows(there, output)
     typer.echo(f"wrote {done} rows to {output}; rows that wait for a group are among them")
 
@@ -377,8 +379,8 @@ def card(
 
     if output is not None:
         check_writable(output)
-    with connected(url, token_file, None, ca) as there:
-        chosen = _tree(there, tree)
+    with connect_to_table(url, token_file, None, ca) as there:
+        chosen = _find_tree(there, tree)
         text = outsourced_card(there.about(), chosen, there.details(chosen.id))
     if output is None:
         typer.echo(text)
@@ -426,7 +428,7 @@ def _predict(
     )
 
 
-def _tree(there: OutsourcedTable, beginning: str | None) -> TreeSummary:
+def _find_tree(there: OutsourcedTable, beginning: str | None) -> TreeSummary:
     from privet.errors import ParameterError
 
     if beginning is None:
@@ -441,7 +443,7 @@ def _tree(there: OutsourcedTable, beginning: str | None) -> TreeSummary:
     return found[0]
 
 
-def _checked_splits(splits: str) -> Any:
+def _check_splits(splits: str) -> Any:
     from privet.checks import check_name
     from privet.typed import Splits
 

@@ -35,12 +35,12 @@ ROWS = typer.Argument(
 )
 
 
-def keys(path: Path) -> KeyRing:
+def read_keys(path: Path) -> KeyRing:
     """The keys of a file."""
-    return unlocked(path)[0]
+    return unlock_keys(path)[0]
 
 
-def unlocked(path: Path) -> tuple[KeyRing, str | None]:
+def unlock_keys(path: Path) -> tuple[KeyRing, str | None]:
     """The keys of a file and its passphrase, which comes from the environment or is asked for."""
     from privet.outsource.cipher import KeyRing
 
@@ -64,12 +64,12 @@ def locked(path: Path) -> Iterator[tuple[KeyRing, str | None]]:
         raise ParameterError(f"cannot use the key file {path}: {error.strerror}") from None
     try:
         fcntl.flock(handle, fcntl.LOCK_EX)
-        yield unlocked(path)
+        yield unlock_keys(path)
     finally:
         os.close(handle)  # the file stays: whoever waits for it has it open
 
 
-def new_passphrase(variable: str = PASSPHRASE) -> str:
+def ask_new_passphrase(variable: str = PASSPHRASE) -> str:
     """A passphrase from the environment, or asked for twice."""
     if (given := os.environ.get(variable)) is not None:
         return given
@@ -78,7 +78,7 @@ def new_passphrase(variable: str = PASSPHRASE) -> str:
     return str(typer.prompt("new passphrase", hide_input=True, confirmation_prompt=True, err=True))
 
 
-def connected(
+def connect_to_table(
     url: str,
     token_file: Path | None,
     key_file: Path | None,
@@ -89,10 +89,10 @@ def connected(
     from privet.cli.asking import token_of
     from privet.outsource.anatomy import Anatomy
     from privet.outsource.client import OutsourcedTable
-    from privet.remote.address import token_or_environment
+    from privet.remote.address import find_token
 
-    ring = None if key_file is None else keys(key_file)
-    token = token_or_environment(None if token_file is None else token_of(token_file))
+    ring = None if key_file is None else read_keys(key_file)
+    token = find_token(None if token_file is None else token_of(token_file))
     return OutsourcedTable(
         url, token, ring, anatomy=None if anatomy is None else Anatomy.read(anatomy), ca=ca
     )

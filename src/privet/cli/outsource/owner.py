@@ -13,10 +13,10 @@ from privet.cli.outsource.options import (
     KEY_FILE,
     NEW_PASSPHRASE,
     TOKEN_FILE,
-    connected,
-    keys,
+    ask_new_passphrase,
+    connect_to_table,
     locked,
-    new_passphrase,
+    read_keys,
     rows_of,
 )
 
@@ -41,7 +41,7 @@ def new_key(
     """
     from privet.outsource.cipher import KeyRing
 
-    KeyRing.new(algorithm).write(path, new_passphrase() if passphrase else None)  # type: ignore[arg-type]
+    KeyRing.new(algorithm).write(path, ask_new_passphrase() if passphrase else None)  # type: ignore[arg-type]
     typer.echo(f"made {path} ({algorithm}); keep a copy in a safe place")
 
 
@@ -55,7 +55,7 @@ def change_passphrase(
     Example: [bold]privet outsource key passphrase people.key[/bold]
     """
     with locked(path) as (ring, _):
-        ring.write(path, None if remove else new_passphrase(NEW_PASSPHRASE), over=True)
+        ring.write(path, None if remove else ask_new_passphrase(NEW_PASSPHRASE), over=True)
     typer.echo(f"{path} has {'no' if remove else 'a new'} passphrase")
 
 
@@ -79,14 +79,14 @@ def retire_key(
     from privet.errors import OutsourceError
     from privet.outsource.client.rotation import rotate
 
-    with connected(url, token_file, path, ca) as there:
+    with connect_to_table(url, token_file, path, ca) as there:
         if old := rotate(there):
             raise OutsourceError(
                 f"{old} texts were still sealed with an older key (they are not any more): does "
                 "somebody still use it?"
             )
     with locked(path) as (ring, passphrase):
-        ring.retired().write(path, passphrase, over=True)
+        ring.retire_old_keys().write(path, passphrase, over=True)
     typer.echo(f"{path}: {len(ring.keys) - 1} older key(s) forgotten")
 
 
@@ -156,7 +156,7 @@ def split(
             with private_file(withheld) as file:
                 rows.iloc[made.withheld].to_csv(file, index=False)
         write_halves(made.halves, output)
-        ring.bound_to(made.halves.anatomy.id).write(key_file, passphrase, over=True)
+        ring.bind_to_table(made.halves.anatomy.id).write(key_file, passphrase, over=True)
     if as_json:
         told = {
             "folder": str(output),
@@ -190,7 +190,7 @@ def split(
             "note: whoever knows that a person is in the table, but not in the halves, can guess a "
             "most frequent value for them"
         )
-    _tell(verdict.problems, verdict.remarks)
+    _print_findings(verdict.problems, verdict.remarks)
     typer.echo(
         "this is anatomization, not differential privacy; see what an adversary learns with "
         "'privet outsource attack'"
@@ -211,8 +211,8 @@ def verify(
     from privet.outsource.files import read_halves
     from privet.outsource.verify import verify as look
 
-    verdict = look(read_halves(folder), None if key_file is None else keys(key_file))
-    _tell(verdict.problems, verdict.remarks)
+    verdict = look(read_halves(folder), None if key_file is None else read_keys(key_file))
+    _print_findings(verdict.problems, verdict.remarks)
     if verdict.problems:
         raise typer.Exit(1)
     told = "joined with the key" if verdict.joined else "looked at without the key"
@@ -250,11 +250,12 @@ def attack(
 
     if output is not None:
         check_writable(output)
-    ring, halves = keys(key_file), read_halves(folder)
+    ring, halves = read_keys(key_file), read_halves(folder)
     with working("attacking"):
         found = attack_halves(halves, ring, model, known)  # type: ignore[arg-type]
     if output is not None:
-        from privet.plots import draw_attack, save_figure
+        from privet.plots import save_figure
+        from privet.plots.attack import draw_attack
 
         save_figure(
             draw_attack(found, f"{halves.anatomy.sensitive}, l = {halves.anatomy.l}"), output
@@ -309,7 +310,7 @@ def attack(
         typer.echo(f"drew {output}")
 
 
-def _tell(problems: list[str], remarks: list[str]) -> None:
+def _print_findings(problems: list[str], remarks: list[str]) -> None:
     for problem in problems:
         typer.echo(f"privet: {problem}", err=True)
     for remark in remarks:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import typer
 
 if TYPE_CHECKING:
-    from privet.outsource.server.home import ServerHome
+    from privet.outsource.server.home import ServerState
 
 client_app = typer.Typer(help="Who may use the table.", no_args_is_help=True)
 HOME = typer.Option(
@@ -33,10 +33,10 @@ def init(
     Example: [bold]privet outsource init halves --home outsourced[/bold]
     """
     from privet.cli.asking import working
-    from privet.outsource.server.home import ServerHome
+    from privet.outsource.server.home import ServerState
 
     with working("loading"):
-        made = ServerHome.make(home, folder, store)
+        made = ServerState.make(home, folder, store)
     typer.echo(
         f"made {made.path}; let a client in with 'privet outsource client add NAME --home {home}'"
     )
@@ -114,7 +114,7 @@ def serve(
     )
 
 
-def _open(home: Path) -> ServerHome:
-    from privet.outsource.server.home import ServerHome
+def _open(home: Path) -> ServerState:
+    from privet.outsource.server.home import ServerState
 
-    return ServerHome.open(home)
+    return ServerState.open(home)

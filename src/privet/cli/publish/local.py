@@ -74,7 +74,7 @@ def randomizer(
 
     check_writable(output)
     check_apart([output], None, None, schema, plan)
-    made = _made(schema, epsilon, spread, together, class_share, plan)
+    made = _make_randomizer(schema, epsilon, spread, together, class_share, plan)
     write_randomizer(made, output)
     if as_json:
         typer.echo(
@@ -136,10 +136,15 @@ def randomize(
 
     from privet.cli.asking import check_writable
     from privet.cli.places import check_apart
-    from privet.cli.publish.reports import of_stream, of_table, whole, written
+    from privet.cli.publish.reports import (
+        atomic_output,
+        randomize_stream,
+        randomize_table,
+        write_reports,
+    )
     from privet.counts.csv_lines import check_lines
     from privet.errors import ParameterError
-    from privet.privacy import rounded_up
+    from privet.privacy import format_rounded_up
     from privet.publish.local import read_randomizer, write_randomizer
 
     given = [schema, epsilon, spread, together, class_share, plan]
@@ -155,24 +160,24 @@ def randomize(
     for path in outputs:
         check_writable(path)
     check_apart(outputs, None if records == "-" else records, ledger, randomizer, schema, plan)
-    made = read_randomizer(randomizer) if randomizer is not None else _made(*given)  # type: ignore[arg-type]
+    made = read_randomizer(randomizer) if randomizer is not None else _make_randomizer(*given)  # type: ignore[arg-type]
     check_lines(made.schema)
     if records == "-":
         if sys.stdin.buffer.isatty():
             typer.echo(
                 "records are read from here, as CSV with a header line; Ctrl-D ends them", err=True
             )
-        reports = of_stream(made, sys.stdin.buffer, budget, ledger, analyst)
+        reports = randomize_stream(made, sys.stdin.buffer, budget, ledger, analyst)
     else:
-        reports = of_table(made, records, budget, ledger, analyst)
+        reports = randomize_table(made, records, budget, ledger, analyst)
     if output is None:
-        number, stopped = written(reports, sys.stdout)
+        number, stopped = write_reports(reports, sys.stdout)
     else:
-        with whole(output) as file:
-            number, stopped = written(reports, file)
+        with atomic_output(output) as file:
+            number, stopped = write_reports(reports, file)
         if beside is not None:
             write_randomizer(made, beside)
-    promise = f"each locally {rounded_up(float(made.epsilon))}-differentially private"
+    promise = f"each locally {format_rounded_up(float(made.epsilon))}-differentially private"
     if made.schema.from_data:
         promise = "NOT PRIVATE: the schema was read off the data"
     if output is not None or made.schema.from_data:
@@ -218,7 +223,7 @@ def learn(
     from privet.cli.asking import check_writable
     from privet.cli.learners import learner_named
     from privet.cli.places import check_apart
-    from privet.cli.tables import finite
+    from privet.cli.tables import finite_or_none
     from privet.counts.open import read_public
     from privet.errors import ParameterError
     from privet.model.file import write_model
@@ -253,7 +258,7 @@ def learn(
             "model": str(output),
             "learner": model.learner,
             "private": statement.private,
-            "epsilon": finite(statement.epsilon),
+            "epsilon": finite_or_none(statement.epsilon),
         }
         typer.echo(json.dumps({**out, "reports": model.schema.n_rows}))
         return
@@ -262,7 +267,7 @@ def learn(
     )
 
 
-def _made(
+def _make_randomizer(
     schema: Path | None,
     epsilon: str | None,
     spread: str | None,

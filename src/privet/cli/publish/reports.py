@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from privet.errors import PrivetError
 
 
-def of_stream(
+def randomize_stream(
     made: Any, stream: Any, budget: str | None, ledger: Path | None, analyst: str | None
 ) -> Iterator[str]:
     """The lines of reports of records that come one by one. With a ledger, each record is charged
@@ -43,7 +43,7 @@ def of_stream(
         yield report_line(made.one(record))
 
 
-def of_table(
+def randomize_table(
     made: Any, place: str, budget: str | None, ledger: Path | None, analyst: str | None
 ) -> Iterator[str]:
     """The lines of reports of a table, which is charged first, in a random order: that of a table
@@ -52,7 +52,7 @@ def of_table(
     from privet.cli.asking import TablePlace
     from privet.publish.local.account import charge_table, check_neighbours
     from privet.publish.local.csv_stream import header_line, report_line
-    from privet.publish.local.shuffling import shuffled
+    from privet.publish.local.shuffling import shuffle_lines
     from privet.publish.local.tables import blocks_of
 
     check_neighbours(made.schema)
@@ -70,10 +70,10 @@ def of_table(
         for values in some.itertuples(index=False, name=None)
     )
     lines = map(report_line, rows)
-    yield from shuffled(lines, made.bits)
+    yield from shuffle_lines(lines, made.bits)
 
 
-def written(lines: Iterator[str], file: TextIO) -> tuple[int, PrivetError | None]:
+def write_reports(lines: Iterator[str], file: TextIO) -> tuple[int, PrivetError | None]:
     """How many reports were written, and what stopped them: where a ledger refuses a record, the
     ones before it are paid for and stay.
     """
@@ -96,13 +96,16 @@ def written(lines: Iterator[str], file: TextIO) -> tuple[int, PrivetError | None
 
 
 @contextmanager
-def whole(output: Path) -> Iterator[TextIO]:
+def atomic_output(output: Path) -> Iterator[TextIO]:
     """A file that is there as a whole or not at all."""
     from privet.errors import TableError
-    from privet.whole_file import whole_file
+    from privet.whole_file import atomic_file
 
     try:
-        with whole_file(output) as partial, partial.open("w", encoding="utf-8", newline="") as file:
+        with (
+            atomic_file(output) as partial,
+            partial.open("w", encoding="utf-8", newline="") as file,
+        ):
             yield file
     except OSError as error:
         raise TableError(f"cannot write {output}: {error.strerror}") from None

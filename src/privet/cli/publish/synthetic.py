@@ -62,16 +62,16 @@ def synthetic(
     from privet.cli.asking import check_writable, place_of, print_budget
     from privet.cli.places import check_apart
     from privet.cli.resuming import resumable
-    from privet.cli.tables import finite
+    from privet.cli.tables import finite_or_none
     from privet.publish import synthesize
     from privet.publish.synthetic.files import card_path, check_file, check_suffix, write_table
-    from privet.publish.synthetic.synthesize import checked_rows
+    from privet.publish.synthetic.synthesize import check_row_count
 
     check_suffix(output)
     check_writable(output)
     check_writable(card_path(output))
     check_apart([output, card_path(output)], table, ledger, schema)
-    checked_rows(rows)
+    check_row_count(rows)
     place = place_of(table, schema, budget, ledger, analyst, dataset, token_file)
     check_file(output, place.schema)
     curator = place.curator(epsilon)
@@ -86,7 +86,7 @@ def synthetic(
             "table": str(output),
             "rows": len(drawn.frame),
             "private": drawn.privacy.private,
-            "epsilon": finite(drawn.privacy.epsilon),
+            "epsilon": finite_or_none(drawn.privacy.epsilon),
         }
         typer.echo(json.dumps({**out, "pairs": drawn.pairs, "left": str(curator.left)}))
         return
@@ -110,7 +110,7 @@ def synthetic(
     print_budget(console, curator)
 
 
-def _table(headers: Sequence[str], lines: Sequence[Sequence[str]]) -> Table:
+def _make_rich_table(headers: Sequence[str], lines: Sequence[Sequence[str]]) -> Table:
     from rich import box
     from rich.table import Table
 
@@ -171,7 +171,7 @@ def check(
     from privet.counts.open import read_public
     from privet.errors import ParameterError
     from privet.publish import check_synthetic
-    from privet.publish.synthetic.card import check_report
+    from privet.publish.synthetic.card import render_check_report
 
     for path in filter(None, (output, plot)):
         check_writable(path)
@@ -196,7 +196,9 @@ def check(
     with working("checking"):
         found = check_synthetic(table, curator, epsilon, against=models)
     if output is not None:
-        write_out(output, check_report(found, html=output.suffix.lower() != ".md"), quiet=True)
+        write_out(
+            output, render_check_report(found, html=output.suffix.lower() != ".md"), quiet=True
+        )
     if plot is not None:
         from privet.plots import save_figure
         from privet.publish.synthetic.picture import draw_check
@@ -228,9 +230,13 @@ def check(
         for name, one in found.models.items()
     ]
     lines.append(["most frequent class", f"{found.most_frequent:.3f}", ""])
-    console.print(_table(["right on held-out rows", "", "for the noise, 19 times in 20"], lines))
+    console.print(
+        _make_rich_table(["right on held-out rows", "", "for the noise, 19 times in 20"], lines)
+    )
     shares_of = [
         [one.name, f"{one.distance:.3f}", f"{min(one.floor, 1.0):.3f}"] for one in found.marginals
     ]
-    console.print(_table(["shares by class", "distance", "noise alone, about"], shares_of))
+    console.print(
+        _make_rich_table(["shares by class", "distance", "noise alone, about"], shares_of)
+    )
     print_budget(console, curator)

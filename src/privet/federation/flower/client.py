@@ -11,7 +11,7 @@ import numpy.typing as npt
 from privet.errors import MissingDependency, PrivacyError, PrivetError
 from privet.federation.flower import masks
 from privet.federation.flower.encoding import WEIGHT, Encoding
-from privet.federation.flower.guard import Round, guarded
+from privet.federation.flower.guard import Round, guard_message
 from privet.federation.flower.party import Party
 from privet.federation.flower.terms import Terms
 from privet.federation.plan import plan_from_bytes
@@ -38,7 +38,7 @@ class PartyClient(NumPyClient):
         self, parameters: list[npt.NDArray[Any]], config: dict[str, Any]
     ) -> tuple[list[npt.NDArray[np.float64]], int, dict[str, bool | bytes | float | int | str]]:
         try:
-            vector = _contribution(self._context, config)
+            vector = _make_contribution(self._context, config)
         except Exception as error:  # noqa: BLE001
             # The owner reads why, unless an engine says it, which may quote rows. The server learns
             # the kind only: messages name files and budgets.
@@ -52,8 +52,8 @@ class PartyClient(NumPyClient):
         raise PrivacyError(f"this party does not contribute ({kind})")
 
 
-def _contribution(context: Context, config: dict[str, Any]) -> npt.NDArray[np.float64]:
-    round_ = Round.noted(context)
+def _make_contribution(context: Context, config: dict[str, Any]) -> npt.NDArray[np.float64]:
+    round_ = Round.from_context(context)
     terms = Terms.from_config(config)
     if terms.contributions != round_.threshold:
         raise PrivacyError(
@@ -71,10 +71,10 @@ def client_app() -> ClientApp:
     unmasked.
     """
     masks.install()
-    return ClientApp(_party, mods=[guarded])
+    return ClientApp(_make_party_client, mods=[guard_message])
 
 
-def _party(context: Context) -> Client:
+def _make_party_client(context: Context) -> Client:
     return PartyClient(context).to_client()
 
 

@@ -103,6 +103,6 @@ class Encoding:
         return sums.astype(np.int64)
 
 
-def flattened(tables: Sequence[npt.NDArray[np.int64]]) -> npt.NDArray[np.int64]:
+def flatten_tables(tables: Sequence[npt.NDArray[np.int64]]) -> npt.NDArray[np.int64]:
     """One vector for all tables."""
     return np.concatenate([table.reshape(-1) for table in tables])

@@ -29,7 +29,7 @@ class Round:
     threshold: int
 
     @classmethod
-    def noted(cls, context: Context) -> Round:
+    def from_context(cls, context: Context) -> Round:
         """The round that this node is in the middle of; an error where it is in none."""
         noted = context.state.config_records.get(_STATE)
         if noted is None:
@@ -46,7 +46,7 @@ class Round:
         )
 
 
-def guarded(message: Message, context: Context, call_next: ClientAppCallable) -> Message:
+def guard_message(message: Message, context: Context, call_next: ClientAppCallable) -> Message:
     """A Flower mod: SecAgg+ or nothing."""
     try:
         from flwr.app import MessageType
@@ -58,9 +58,9 @@ def guarded(message: Message, context: Context, call_next: ClientAppCallable) ->
         raise PrivacyError("this party answers inside secure aggregation only")
     stage = configs.get("stage")
     if stage == "setup":
-        agreed(configs).note(context)
+        check_round(configs).note(context)
     elif stage == "unmask":
-        check_unmasking(configs, Round.noted(context))
+        check_unmasking(configs, Round.from_context(context))
     reply = secaggplus_mod(message, context, call_next)
     if stage == "unmask":
         del context.state.config_records[_STATE]
@@ -69,7 +69,7 @@ def guarded(message: Message, context: Context, call_next: ClientAppCallable) ->
     return reply
 
 
-def agreed(configs: Any) -> Round:
+def check_round(configs: Any) -> Round:
     """The round that the server's parameters make, if whole numbers pass through it exactly and
     everybody shares keys with everybody.
     """

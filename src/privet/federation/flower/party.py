@@ -10,12 +10,12 @@ from pathlib import Path
 import numpy as np
 import numpy.typing as npt
 
-from privet.budget import Budget, exact_epsilon
+from privet.budget import Budget, parse_epsilon
 from privet.checks import check_integer
 from privet.curator import Curator
 from privet.errors import ParameterError, PrivacyError, QuestionError
-from privet.federation.flower.encoding import MAX_PARTIES, Encoding, flattened
-from privet.federation.flower.terms import Terms, wanted
+from privet.federation.flower.encoding import MAX_PARTIES, Encoding, flatten_tables
+from privet.federation.flower.terms import Terms, require_key
 from privet.ledger import SQLiteLedger
 from privet.plan import Plan
 from privet.question import Question
@@ -67,11 +67,11 @@ class Party:
             )
         texts = {key: str(config[key]) for key in ("dataset", "plan") if config.get(key)}
         return cls(
-            str(wanted(config, "table")),
-            str(wanted(config, "schema")),
-            str(wanted(config, "ledger")),
-            exact_epsilon("epsilon", str(wanted(config, "epsilon"))),
-            check_integer("colluding", wanted(config, "colluding"), 1, MAX_PARTIES),
+            str(require_key(config, "table")),
+            str(require_key(config, "schema")),
+            str(require_key(config, "ledger")),
+            parse_epsilon("epsilon", str(require_key(config, "epsilon"))),
+            check_integer("colluding", require_key(config, "colluding"), 1, MAX_PARTIES),
             check_integer("honest", config.get("honest", MAX_PARTIES), 1, MAX_PARTIES),
             Budget(str(config["budget"])) if config.get("budget") else None,
             **texts,
@@ -135,4 +135,4 @@ class Party:
                 f"this party contributes nothing that is not private: {curator.reason}"
             )
         share = curator.share(Question.forest(plan.forest), terms.epsilon, parties=terms.honest)
-        return encoding.encode(encoding.clip(flattened(share.tables)))
+        return encoding.encode(encoding.clip(flatten_tables(share.tables)))

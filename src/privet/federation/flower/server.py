@@ -20,14 +20,14 @@ from privet.curator.spending import state_secure_sum
 from privet.errors import MissingDependency, ParameterError, PrivacyError
 from privet.federation.flower import masks, trust
 from privet.federation.flower.encoding import MAX_PARTIES, MODULUS, WEIGHT, Encoding
-from privet.federation.flower.terms import Terms, wanted
+from privet.federation.flower.terms import Terms, require_key
 from privet.federation.plan import plan_to_bytes, read_plan
 from privet.leaves import Batch
 from privet.mechanisms.shares import deviation_of_shares
 from privet.model import Model
 from privet.plan import Plan
 from privet.release.saving import save
-from privet.trees.batches import PEOPLE, released
+from privet.trees.batches import PEOPLE, make_batch_model
 
 try:
     from flwr.app import Context
@@ -64,13 +64,13 @@ class RunSettings:
     @classmethod
     def from_config(cls, config: Mapping[str, object]) -> RunSettings:
         terms = Terms.from_config(config)
-        parties = check_integer("parties", wanted(config, "parties"), 2, MAX_PARTIES)
+        parties = check_integer("parties", require_key(config, "parties"), 2, MAX_PARTIES)
         if parties < terms.contributions:
             raise ParameterError(
                 f"parties must be at least honest + colluding = {terms.contributions}, got "
                 f"{parties}"
             )
-        people, timeout = str(wanted(config, "people")), config.get("timeout", 60.0)
+        people, timeout = str(require_key(config, "people")), config.get("timeout", 60.0)
         PEOPLE.check("people", people)
         if (
             isinstance(timeout, bool)
@@ -79,10 +79,10 @@ class RunSettings:
         ):
             raise ParameterError(f"timeout must be a number of seconds, got {timeout!r}")
         return cls(
-            Path(str(wanted(config, "plan"))),
+            Path(str(require_key(config, "plan"))),
             terms,
             parties,
-            Path(str(wanted(config, "output"))),
+            Path(str(require_key(config, "output"))),
             people,
             float(timeout),
         )
@@ -191,13 +191,15 @@ def model_of(plan: Plan, settings: RunSettings, total: Sum) -> Model:
         schema,
         f"leaf counts of {len(plan.forest)} trees, in a secure sum",
         Cost.pure(settings.terms.epsilon * tables_of_a_person),
-        notes=trust.notes(settings.terms, settings.parties, total.contributions, settings.people),
-        assumes=trust.assumes(settings.terms, total.contributions, settings.people),
+        notes=trust.describe_trust(
+            settings.terms, settings.parties, total.contributions, settings.people
+        ),
+        assumes=trust.describe_assumption(settings.terms, total.contributions, settings.people),
     )
     batch = Batch(
         tuple(table.reshape(shape) for table, shape in zip(tables, shapes, strict=True)), deviation
     )
-    return released(plan, batch, statement, schema)
+    return make_batch_model(plan, batch, statement, schema)
 
 
 def run(grid: Grid, context: Context) -> Model:

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from fractions import Fraction
 
-from privet.budget import exact_epsilon
+from privet.budget import parse_epsilon
 from privet.checks import check_integer
 from privet.errors import ParameterError
 from privet.federation.flower.encoding import MAX_PARTIES
@@ -56,18 +56,18 @@ class Terms:
     @classmethod
     def from_config(cls, config: Mapping[str, object]) -> Terms:
         """From the configuration of a Flower run or round."""
-        epsilon = wanted(config, "epsilon")
+        epsilon = require_key(config, "epsilon")
         if isinstance(epsilon, bool) or not isinstance(epsilon, str | int | float):
             raise ParameterError(f"epsilon must be a number, got {epsilon!r}")
         counts = (
-            wanted(config, "honest"),
-            wanted(config, "colluding"),
+            require_key(config, "honest"),
+            require_key(config, "colluding"),
             config.get("rows_per_person", 1),
         )
-        return cls(exact_epsilon("epsilon", epsilon), *counts)  # type: ignore[arg-type]
+        return cls(parse_epsilon("epsilon", epsilon), *counts)  # type: ignore[arg-type]
 
 
-def wanted(config: Mapping[str, object], key: str) -> object:
+def require_key(config: Mapping[str, object], key: str) -> object:
     """A value that a configuration must have."""
     if key not in config or config[key] == "":
         raise ParameterError(f"the configuration needs {key!r}")

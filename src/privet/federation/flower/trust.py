@@ -21,7 +21,7 @@ _PEOPLE = {
 }
 
 
-def assumes(terms: Terms, contributions: int, people: str) -> str:
+def describe_assumption(terms: Terms, contributions: int, people: str) -> str:
     """What the promise rests on, in half a sentence."""
     apart = "nobody is in the tables of two parties, " if people == "disjoint" else ""
     return (
@@ -30,7 +30,7 @@ def assumes(terms: Terms, contributions: int, people: str) -> str:
     )
 
 
-def notes(terms: Terms, parties: int, contributions: int, people: str) -> tuple[str, ...]:
+def describe_trust(terms: Terms, parties: int, contributions: int, people: str) -> tuple[str, ...]:
     """What the promise rests on, for a round of so many parties of whom so many contributed."""
     return (
         f"The counts of {contributions} of {parties} parties were added up by Flower's SecAgg+: "

@@ -17,18 +17,18 @@ from privet.mechanisms.categorical import exact_draw
 from privet.mechanisms.gibbs.kernels import (
     ContingencyTables,
     Law,
-    end_terms,
-    inner_level,
-    inner_terms,
-    last_level,
-    most_terms,
-    narrowed,
-    totals,
+    count_most_terms,
+    fill_end_terms,
+    fill_inner_terms,
+    narrow_table,
+    solve_inner_level,
+    solve_last_level,
+    sum_class_weights,
 )
 from privet.mechanisms.gibbs.plan import SpaceArrays, codes_of
 from privet.mechanisms.randomness import Bits
 from privet.parallel import for_each_part
-from privet.space import MAX_THREADS, children
+from privet.space import MAX_THREADS, child_masks
 
 #: Elementary steps below which starting threads takes longer than the work.
 ONE_CORE = 200_000
@@ -76,11 +76,13 @@ class Gibbs:
         if plan.depth < 2:
             return
         sets, steps = range(plan.n_state_sets), plan.space.size.work
-        on_all_cores(sets, lambda s: totals(s, n_classes, self._tables, arrays, counts), steps)
+        run_on_all_cores(
+            sets, lambda s: sum_class_weights(s, n_classes, self._tables, arrays, counts), steps
+        )
         tests = plan.depth - 1
-        on_all_cores(
+        run_on_all_cores(
             sets,
-            lambda s: last_level(
+            lambda s: solve_last_level(
                 s, tests, self._tables, arrays, self._law, counts, self._best[1], self._rest[1]
             ),
             steps,
@@ -91,9 +93,9 @@ class Gibbs:
             here = (self._best[left], self._rest[left])
 
             def level(s: int, left: int = left, below: Any = below, here: Any = here) -> None:
-                inner_level(s, plan.depth - left, arrays, self._law, counts, *below, *here)
+                solve_inner_level(s, plan.depth - left, arrays, self._law, counts, *below, *here)
 
-            on_all_cores(reached, level, steps)
+            run_on_all_cores(reached, level, steps)
 
     # -- from the root down ------------------------------------------------------------------------
 
@@ -108,7 +110,7 @@ class Gibbs:
             if split is None:
                 continue
             a = schema.index(split.attribute)
-            kept = children(plan.masks[a][node.subset[a]], split)
+            kept = child_masks(plan.masks[a][node.subset[a]], split)
             first = len(attribute)
             attribute[number], offset[number] = a, len(branch)
             # Values that are not possible here go with the first child.
@@ -136,7 +138,7 @@ class Gibbs:
         possible leave empty do not exist.
         """
         plan, a = self._plan, self._plan.space.schema.index(split.attribute)
-        kept = children(plan.masks[a][node.subset[a]], split)
+        kept = child_masks(plan.masks[a][node.subset[a]], split)
         if node.left == 1:  # the last test: what is below needs its class weights only
             table = self._table(node.subset, a)
             return [
@@ -169,17 +171,19 @@ class Gibbs:
         weight, value = np.empty(0, dtype=np.int64), np.empty((0, n_classes))
         if counts is None:
             which = plan.number_of[tuple(np.flatnonzero(node.subset).tolist())]
-            counts = narrowed(which, -1, node.subset, self._tables, arrays)
+            counts = narrow_table(which, -1, node.subset, self._tables, arrays)
         if node.left > 0:
-            most = most_terms(arrays.inner_start if node.left > 1 else arrays.last_start, arrays)
+            most = count_most_terms(
+                arrays.inner_start if node.left > 1 else arrays.last_start, arrays
+            )
             weight, ids = np.empty(most, dtype=np.int64), np.empty(most, dtype=np.int64)
             value = np.empty((most, n_classes))
             if node.left > 1:
                 below = (self._best[node.left - 1], self._rest[node.left - 1])
-                found = inner_terms(which, node.subset, arrays, *below, weight, value, ids)
+                found = fill_inner_terms(which, node.subset, arrays, *below, weight, value, ids)
                 splits += [plan.inner_splits[i] for i in ids[:found]]
             else:
-                found = end_terms(
+                found = fill_end_terms(
                     which,
                     node.subset,
                     n_classes,
@@ -207,7 +211,7 @@ class Gibbs:
         """The value-by-class weights of an attribute in a state."""
         plan = self._plan
         which = plan.number_of[tuple(sorted({*np.flatnonzero(subset).tolist(), a}))]
-        table = narrowed(which, a, subset, self._tables, plan.arrays)
+        table = narrow_table(which, a, subset, self._tables, plan.arrays)
         return np.asarray(table.reshape(-1, self._n_classes))
 
 
@@ -234,7 +238,7 @@ class WeightedSplits:
     rest: npt.NDArray[np.float64]
 
 
-def on_all_cores(items: Sequence[int], work: Callable[[int], None], steps: int) -> None:
+def run_on_all_cores(items: Sequence[int], work: Callable[[int], None], steps: int) -> None:
     """Do independent pieces of work whose kernels run without the interpreter lock; all together
     take so many elementary steps.
     """

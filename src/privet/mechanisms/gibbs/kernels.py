@@ -18,7 +18,7 @@ import numpy as np
 import numpy.typing as npt
 from numba import njit
 
-from privet.compiled import compiled
+from privet.compiled import compile_kernel
 
 
 class ContingencyTables(NamedTuple):
@@ -38,7 +38,7 @@ class Law(NamedTuple):
     keep: float
 
 
-jit = compiled(error_model="numpy")
+jit = compile_kernel(error_model="numpy")
 #: For helpers that are called for every state: handing over the plan would take longer than their
 #: work.
 inlined = njit(nogil=True, error_model="numpy", inline="always")
@@ -84,7 +84,7 @@ def expand(
 
 
 @jit
-def summed(which: int, by: int, tables: Any, plan: Any) -> Any:
+def sum_table(which: int, by: int, tables: Any, plan: Any) -> Any:
     """The table of a set of attributes, summed over each subset of values, but for attribute
     ``by``, which keeps its values (-1: none).
     """
@@ -114,7 +114,7 @@ def summed(which: int, by: int, tables: Any, plan: Any) -> Any:
 
 
 @inlined  # type: ignore[untyped-decorator]
-def last_terms(
+def fill_last_terms(
     prefix: Any,
     splits: Any,
     start: int,
@@ -192,7 +192,7 @@ def load_prefix(
 
 
 @jit
-def most_terms(split_start: Any, plan: Any) -> int:
+def count_most_terms(split_start: Any, plan: Any) -> int:
     """How many splits a state can have at most: those where everything is possible."""
     found = 0
     for a in range(len(plan.sizes)):
@@ -201,10 +201,10 @@ def most_terms(split_start: Any, plan: Any) -> int:
 
 
 @jit
-def totals(which: int, n_classes: int, tables: Any, plan: Any, counts: Any) -> None:
+def sum_class_weights(which: int, n_classes: int, tables: Any, plan: Any, counts: Any) -> None:
     """The class weights of all states of a set of attributes."""
     state_base = plan.state_base
-    found = summed(which, -1, tables, plan)
+    found = sum_table(which, -1, tables, plan)
     for i in range(state_base[which + 1] - state_base[which]):
         for c in range(n_classes):
             counts[state_base[which] + i, c] = found[i * n_classes + c]
@@ -233,7 +233,7 @@ def decode(which: int, state: int, plan: Any, subset: Any) -> int:
 
 
 @jit
-def last_level(
+def solve_last_level(
     which: int, tests: int, tables: Any, plan: Any, law: Any, counts: Any, best: Any, rest: Any
 ) -> None:
     """Z of all states of a set of attributes with one test left, where ``tests`` tests lead to
@@ -259,7 +259,7 @@ def last_level(
                 )
     top = np.zeros(n_states, dtype=np.int64)
     acc = np.zeros((n_states, n_classes))
-    most = most_terms(plan.last_start, plan)
+    most = count_most_terms(plan.last_start, plan)
     weight = np.empty(most, dtype=np.int64)
     value = np.empty((most, n_classes))
     of_class, share = np.empty(n_classes, dtype=np.int64), np.empty(n_classes)
@@ -287,7 +287,7 @@ def last_level(
         table_of = which if inside else plan.with_more[which, a]
         if table_of < 0:
             continue
-        table = summed(table_of, a, tables, plan)
+        table = sum_table(table_of, a, tables, plan)
         prefix = np.zeros((plan.sizes[a] + 1, n_classes), dtype=np.int64)
         n_mine = plan.first[a + 1] - plan.first[a] - 1 if inside else 1
         size, first = plan.sizes[a], plan.first[a]
@@ -312,7 +312,7 @@ def last_level(
                 member,
                 prefix,
             )
-            last_terms(
+            fill_last_terms(
                 prefix,
                 last,
                 last_start[s],
@@ -368,7 +368,7 @@ def child_state(which: int, subset: Any, a: int, now: int, plan: Any) -> int:
 
 
 @jit
-def inner_terms(
+def fill_inner_terms(
     which: int, subset: Any, plan: Any, best: Any, rest: Any, weight: Any, value: Any, ids: Any
 ) -> int:
     """What each split that is allowed here is worth for each label: log prior and children in
@@ -397,7 +397,7 @@ def inner_terms(
 
 
 @jit
-def inner_level(
+def solve_inner_level(
     which: int,
     tests: int,
     plan: Any,
@@ -414,7 +414,7 @@ def inner_level(
     unit, split, keep = law.unit, law.split, law.keep
     n_classes = counts.shape[1]
     subset = np.zeros(len(plan.sizes), dtype=np.int64)
-    most = most_terms(plan.inner_start, plan)
+    most = count_most_terms(plan.inner_start, plan)
     weight = np.empty(most, dtype=np.int64)
     value = np.empty((most, n_classes))
     ids = np.empty(most, dtype=np.int64)
@@ -428,7 +428,7 @@ def inner_level(
             total += counts[state, c]
         if total == 0 or not (reached >> tests) & 1:
             continue
-        n_terms = inner_terms(which, subset, plan, below, below_rest, weight, value, ids)
+        n_terms = fill_inner_terms(which, subset, plan, below, below_rest, weight, value, ids)
         for c in range(n_classes):
             whole[c], worth[c] = counts[state, c], 0.0
             if n_terms:
@@ -462,7 +462,7 @@ def inner_level(
 
 
 @jit
-def narrowed(which: int, by: int, subset: Any, tables: Any, plan: Any) -> Any:
+def narrow_table(which: int, by: int, subset: Any, tables: Any, plan: Any) -> Any:
     """The value-by-class table of attribute ``by`` (-1: the class weights alone) in one state, from
     the table of a set of attributes.
     """
@@ -485,7 +485,7 @@ def narrowed(which: int, by: int, subset: Any, tables: Any, plan: Any) -> Any:
 
 
 @jit
-def end_terms(
+def fill_end_terms(
     which: int,
     subset: Any,
     n_classes: int,
@@ -511,14 +511,14 @@ def end_terms(
         n_splits = plan.last_start[s + 1] - plan.last_start[s]
         if n_splits == 0:
             continue
-        table = narrowed(
+        table = narrow_table(
             which if subset[a] > 0 else plan.with_more[which, a], a, subset, tables, plan
         )
         prefix = np.zeros((plan.sizes[a] + 1, n_classes), dtype=np.int64)
         load_prefix(
             table, 0, n_classes, plan.member_start[s], plan.member_start[s + 1], plan.member, prefix
         )
-        last_terms(
+        fill_last_terms(
             prefix,
             plan.last,
             plan.last_start[s],

@@ -16,7 +16,7 @@ from typing import NamedTuple
 import numpy as np
 
 from privet.cells import Split
-from privet.space import TreeSpace, children, separates
+from privet.space import TreeSpace, child_masks, separates
 from privet.typed import Ints
 
 
@@ -56,14 +56,14 @@ class SpaceArrays:
         sizes = space.schema.sizes
         self.sizes = np.array(sizes, dtype=np.int64)
         inner, last = space.splits_of(space.inner), space.splits_of(space.last)
-        masks = [_by_size(reached) for reached in space.subsets]
+        masks = [_sort_by_size(reached) for reached in space.subsets]
         self.subset_of = [{mask: i for i, mask in enumerate(listed)} for listed in masks]
         self.masks = masks
         self.first = _starts([len(listed) for listed in masks])
         everything = [(a, mask) for a, listed in enumerate(masks) for mask in listed]
         # How a subset's counts follow from those of another, smaller one, and some values more.
         below = [
-            _largest_below(masks[a], i)
+            _find_largest_subset(masks[a], i)
             for a, listed in enumerate(masks)
             for i in range(len(listed))
         ]
@@ -85,7 +85,7 @@ class SpaceArrays:
             self.inner_splits += allowed
             # A child that the remaining tests cannot reach is not looked up.
             inner_children += [
-                [self.subset_of[a].get(child, 0) for child in children(mask, one)]
+                [self.subset_of[a].get(child, 0) for child in child_masks(mask, one)]
                 for one in allowed
             ]
         self.last_splits = [one for splits in last for one in splits]
@@ -94,7 +94,7 @@ class SpaceArrays:
             [number[one] for one in last[a] if separates(mask, one)] if space.depth > 0 else []
             for a, mask in everything
         ]
-        blocks = [_runs(one) for one in self.last_splits]
+        blocks = [_list_runs(one) for one in self.last_splits]
         # Sets of attributes: those that states are about first, then these with one attribute more.
         can_narrow = [a for a, listed in enumerate(masks) if len(listed) > 1]
         can_end = [a for a in range(len(sizes)) if last[a]] if space.depth else []
@@ -127,12 +127,12 @@ class SpaceArrays:
             self.sizes,
             self.first,
             np.array(below, dtype=np.int64),
-            *_ragged(more),
-            *_ragged([codes_of(mask) for _, mask in everything]),
+            *_flatten_lists(more),
+            *_flatten_lists([codes_of(mask) for _, mask in everything]),
             np.array(tests, dtype=np.int64),
-            *_ragged(inner_of),
-            *_ragged(inner_children),
-            *_ragged(last_of),
+            *_flatten_lists(inner_of),
+            *_flatten_lists(inner_children),
+            *_flatten_lists(last_of),
             _starts([len(split_blocks) for split_blocks in blocks]),
             _starts([len(block) for split_blocks in blocks for block in split_blocks]),
             np.array([low for low, _ in flat_runs], dtype=np.int64),
@@ -150,13 +150,13 @@ def plan_of(space: TreeSpace) -> SpaceArrays:
     return SpaceArrays(space)
 
 
-def _by_size(reached: dict[int, int]) -> list[int]:
+def _sort_by_size(reached: dict[int, int]) -> list[int]:
     """The whole domain first, the others from small to large."""
     whole, *others = reached
     return [whole, *sorted(others, key=lambda mask: (mask.bit_count(), mask))]
 
 
-def _largest_below(masks: list[int], i: int) -> int:
+def _find_largest_subset(masks: list[int], i: int) -> int:
     """The largest proper subset that comes before this one; -1 where there is none."""
     smaller = bisect_left(masks, masks[i].bit_count(), lo=1, key=int.bit_count) if i else 0
     return next((j for j in range(smaller - 1, 0, -1) if masks[j] & ~masks[i] == 0), -1)
@@ -167,7 +167,7 @@ def codes_of(mask: int) -> list[int]:
     return [code for code in range(mask.bit_length()) if mask >> code & 1]
 
 
-def _runs(split: Split) -> list[list[tuple[int, int]]]:
+def _list_runs(split: Split) -> list[list[tuple[int, int]]]:
     """For each child the runs of neighbouring codes that lead to it."""
     found: list[list[tuple[int, int]]] = [[] for _ in range(split.n_children)]
     for code, child in enumerate(split.branch):
@@ -183,7 +183,7 @@ def _starts(lengths: list[int]) -> Ints:
     return np.concatenate([[0], np.cumsum(lengths)]).astype(np.int64)
 
 
-def _ragged(lists: list[list[int]]) -> tuple[Ints, Ints]:
+def _flatten_lists(lists: list[list[int]]) -> tuple[Ints, Ints]:
     return _starts([len(one) for one in lists]), np.array(
         [item for one in lists for item in one], dtype=np.int64
     )

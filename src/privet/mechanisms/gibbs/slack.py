@@ -39,7 +39,8 @@ def slack(space: TreeSpace) -> Fraction:
     below = nodes_below(space)
     within = [sum(below[: left + 1]) for left in range(space.depth + 1)]
     error = ROUNDING * math.fsum(
-        nodes * _node(space, within[space.depth - level]) for level, nodes in enumerate(below)
+        nodes * _bound_node_rounding(space, within[space.depth - level])
+        for level, nodes in enumerate(below)
     )
     found = Fraction(math.ceil(4 * error * (1 + 2.0**-10) * 2.0**64), 1 << 64)
     if found > MAX_SLACK:
@@ -82,7 +83,7 @@ def nodes_below(space: TreeSpace) -> list[int]:
         reverse=True,
     )
     return [
-        min(math.prod(domains[:tests]), _most_children(space) ** tests)
+        min(math.prod(domains[:tests]), _count_most_children(space) ** tests)
         for tests in range(space.depth + 1)
     ]
 
@@ -96,33 +97,38 @@ def size_per_node(space: TreeSpace) -> float:
         sum(map(bool, listed)) * max(map(len, listed), default=0) for listed in (inner, last)
     )
     chance = max(-math.log(space.split), -math.log1p(-space.split))
-    return _label(space) + chance + math.log(max(alike, 1)) + math.log(_terms(space))
+    return (
+        _bound_label_term(space)
+        + chance
+        + math.log(max(alike, 1))
+        + math.log(_count_most_sum_terms(space))
+    )
 
 
-def _node(space: TreeSpace, within: int) -> float:
+def _bound_node_rounding(space: TreeSpace, within: int) -> float:
     """2 e1 + e2 of a node with so many nodes below it (itself included), in roundings. The
     constants are counted in the docs.
     """
-    most, n_classes = _most_children(space), space.schema.n_classes
-    leaves = most * (n_classes + 14 + 4 * _label(space))
+    most, n_classes = _count_most_children(space), space.schema.n_classes
+    leaves = most * (n_classes + 14 + 4 * _bound_label_term(space))
     return (
         (3 * most + 60) * size_per_node(space) * within
         + 3 * leaves
-        + 10 * _terms(space)
+        + 10 * _count_most_sum_terms(space)
         + n_classes
         + 33
     )
 
 
-def _label(space: TreeSpace) -> float:
+def _bound_label_term(space: TreeSpace) -> float:
     """-log of the smallest chance of a label."""
     return math.log(space.schema.n_classes / (1 - space.keep))
 
 
-def _terms(space: TreeSpace) -> int:
+def _count_most_sum_terms(space: TreeSpace) -> int:
     """The most terms of a sum over what a node can be."""
     return 1 + max(len(space.inner or ()), len(space.last or ()))
 
 
-def _most_children(space: TreeSpace) -> int:
+def _count_most_children(space: TreeSpace) -> int:
     return max((one.n_children for one in (*(space.inner or ()), *(space.last or ()))), default=1)

@@ -39,7 +39,7 @@ class NaiveBayes:
         return NaiveBayes(tuple(logs[:, order] for logs in self.tables), self.penalty)
 
 
-def naive_bayes(
+def fit_naive_bayes(
     table: CodedTable,
     row: Ints,
     value: Ints,

@@ -123,7 +123,7 @@ def make_groups(
         np.cumsum(size) - size,
         np.cumsum(distinct) - distinct,
     )
-    for members, counts in _shapes(size, distinct, first_value, count):
+    for members, counts in _group_by_shape(size, distinct, first_value, count):
         k, d = int(size[members[0]]), len(counts)
         block = Block(len(members), k, counts, start)
         start = block.stop
@@ -144,11 +144,11 @@ def make_groups(
         group=group.astype(np.int64),
         entries=np.bincount(value, weights=count, minlength=n_values).astype(np.int64),
         l=int((n_entries // most).min()),
-        alike=_alike(of[order], value, count, n_values),
+        alike=_find_alike_values(of[order], value, count, n_values),
     )
 
 
-def mixed(number: npt.NDArray[np.uint64]) -> npt.NDArray[np.uint64]:
+def mix_bits(number: npt.NDArray[np.uint64]) -> npt.NDArray[np.uint64]:
     """A public scrambling of 64-bit numbers (the finalizer of SplitMix64). No secret, and the same
     everywhere.
     """
@@ -158,16 +158,18 @@ def mixed(number: npt.NDArray[np.uint64]) -> npt.NDArray[np.uint64]:
     return number ^ (number >> np.uint64(31))
 
 
-def _alike(group: Ints, value: Ints, count: Ints, n_values: int) -> tuple[tuple[int, ...], ...]:
+def _find_alike_values(
+    group: Ints, value: Ints, count: Ints, n_values: int
+) -> tuple[tuple[int, ...], ...]:
     """Values with the same column of counts: told by a sum of scrambled group numbers."""
     sums = np.zeros(n_values, dtype=np.uint64)
-    np.add.at(sums, value, mixed(group.astype(np.uint64)) * count.astype(np.uint64))
+    np.add.at(sums, value, mix_bits(group.astype(np.uint64)) * count.astype(np.uint64))
     present = np.unique(value)
     sets = [present[sums[present] == key].tolist() for key in np.unique(sums[present])]
     return tuple(sorted(tuple(members) for members in sets if len(members) > 1))
 
 
-def _shapes(
+def _group_by_shape(
     size: Ints, distinct: Ints, first: Ints, count: Ints
 ) -> Iterator[tuple[Ints, tuple[int, ...]]]:
     """The groups of each shape, and its counts."""

@@ -17,9 +17,9 @@ import numpy.typing as npt
 
 from privet.checks import check_integer, check_name
 from privet.errors import ParameterError
-from privet.outsource.attack.bayes import NaiveBayes, naive_bayes
-from privet.outsource.attack.groups import CandidateGroups, make_groups, mixed
-from privet.outsource.attack.logistic import logistic
+from privet.outsource.attack.bayes import NaiveBayes, fit_naive_bayes
+from privet.outsource.attack.groups import CandidateGroups, make_groups, mix_bits
+from privet.outsource.attack.logistic import fit_logistic
 from privet.outsource.attack.matching import MAX_STATES, MAX_STATES_AT_LAST, match_all, n_states
 from privet.outsource.attack.posterior import ModelName, Posterior
 from privet.outsource.attack.table import CodedTable, make_table
@@ -78,7 +78,9 @@ def attack(
             f"attack: row_gid must be as long as the columns, {table.n_rows} rows; got "
             f"{groups.n_rows}"
         )
-    climb = _Climb(table, groups, _ruled_out(groups, known or {}), smoothing, max_rounds, tolerance)
+    climb = _Climb(
+        table, groups, _rule_out_known(groups, known or {}), smoothing, max_rounds, tolerance
+    )
     share = climb.named(climb.best_start())
     rounds, exact = (
         len(climb.objective),
@@ -86,10 +88,10 @@ def attack(
     )
     weights = climb.learn(share).weights(table, groups.row, groups.value)
     if model == "logistic":
-        weights, share, more = _refined(climb, weights, share)
+        weights, share, more = _refine_with_regression(climb, weights, share)
         rounds += more
     if not exact:
-        share, _ = climb.matched(weights, max_states=MAX_STATES_AT_LAST)
+        share, _ = climb.match_shares(weights, max_states=MAX_STATES_AT_LAST)
     return Posterior(
         groups=groups,
         probability=share,
@@ -121,7 +123,7 @@ class _Climb:
 
     def learn(self, share: Floats) -> NaiveBayes:
         """The model that fits these shares best."""
-        return naive_bayes(
+        return fit_naive_bayes(
             self.table,
             self.groups.row,
             self.groups.value,
@@ -132,10 +134,14 @@ class _Climb:
 
     def expect(self, model: NaiveBayes) -> tuple[Floats, float]:
         """The shares under a model, and how well it explains the tables."""
-        share, total = self.matched(model.weights(self.table, self.groups.row, self.groups.value))
+        share, total = self.match_shares(
+            model.weights(self.table, self.groups.row, self.groups.value)
+        )
         return share, total + model.penalty
 
-    def matched(self, weights: Floats, *, max_states: int = MAX_STATES) -> tuple[Floats, float]:
+    def match_shares(
+        self, weights: Floats, *, max_states: int = MAX_STATES
+    ) -> tuple[Floats, float]:
         """The shares under these weights and what is known."""
         return match_all(
             self.groups,
@@ -143,7 +149,7 @@ class _Climb:
             max_states=max_states,
         )
 
-    def from_(self, share: Floats, max_rounds: int | None = None) -> Floats:
+    def climb_from(self, share: Floats, max_rounds: int | None = None) -> Floats:
         """Learn and expect in turn until the shares rest."""
         self.objective, self.converged = [], False
         while not self.converged and len(self.objective) < (
@@ -160,15 +166,16 @@ class _Climb:
         few tilted ones.
         """
         if not self.groups.alike:
-            return self.from_(self.groups.frequency)
+            return self.climb_from(self.groups.frequency)
         best, reached = self.groups.frequency, -np.inf
         for salt in range(_STARTS):
-            share = self.from_(
-                _tilted(self.table, self.groups, salt), min(_FIRST_ROUNDS, self.max_rounds)
+            share = self.climb_from(
+                _tilt_frequencies(self.table, self.groups, salt),
+                min(_FIRST_ROUNDS, self.max_rounds),
             )
             if self.objective[-1] - 1e-6 * abs(self.objective[-1]) > reached:
                 best, reached = share, self.objective[-1]
-        return self.from_(best)
+        return self.climb_from(best)
 
     def named(self, share: Floats) -> Floats:
         """Exchange the names of two values as long as that explains the tables better, and climb on
@@ -185,7 +192,7 @@ class _Climb:
                     best, reached = other_share, objective
             if best is None:
                 return share
-            share = self.from_(best)
+            share = self.climb_from(best)
         return share
 
     def _worth_exchanging(self) -> list[tuple[int, int]]:
@@ -205,28 +212,30 @@ class _Climb:
         return [pair for pair in combinations(sorted(values), 2) if pair not in same]
 
 
-def _refined(climb: _Climb, weights: Floats, share: Floats) -> tuple[Floats, Floats, int]:
+def _refine_with_regression(
+    climb: _Climb, weights: Floats, share: Floats
+) -> tuple[Floats, Floats, int]:
     """A few more rounds with logistic regression: weights, shares, and how many rounds. Few: each
     shrinks what is known a little.
     """
     groups = climb.groups
     for done in range(_REFINEMENTS):
-        model = logistic(climb.table, groups.row, groups.value, share, groups.n_values)
+        model = fit_logistic(climb.table, groups.row, groups.value, share, groups.n_values)
         if model is None:
             return weights, share, done
         weights = model.weights(climb.table, groups.row, groups.value)
-        share, _ = climb.matched(weights)
+        share, _ = climb.match_shares(weights)
     return weights, share, _REFINEMENTS
 
 
-def _tilted(table: CodedTable, groups: CandidateGroups, salt: int) -> Floats:
+def _tilt_frequencies(table: CodedTable, groups: CandidateGroups, salt: int) -> Floats:
     """Frequencies that lean: rows on one side of a public direction a little more towards the first
     of values that are alike.
     """
     side = np.zeros(table.n_rows)
     for number, (column, size) in enumerate(zip(table.columns, table.sizes, strict=True)):
         keys = np.arange(size, dtype=np.uint64) + np.uint64((salt * 1024 + number) << 32)
-        side += (mixed(keys) / 2.0**63 - 1.0)[column]
+        side += (mix_bits(keys) / 2.0**63 - 1.0)[column]
     side -= (np.bincount(groups.group, weights=side) / np.bincount(groups.group))[groups.group]
     lean = np.zeros(groups.n_values)
     for values in groups.alike:
@@ -234,7 +243,7 @@ def _tilted(table: CodedTable, groups: CandidateGroups, salt: int) -> Floats:
     return groups.frequency * (1 + 0.5 * np.tanh(side)[groups.row] * lean[groups.value])
 
 
-def _ruled_out(groups: CandidateGroups, known: Mapping[int, int]) -> Floats | None:
+def _rule_out_known(groups: CandidateGroups, known: Mapping[int, int]) -> Floats | None:
     """What known people add to the weights: next to nothing is left of their other values."""
     if not known:
         return None

@@ -13,12 +13,12 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from privet.outsource.attack.groups import mixed
+from privet.outsource.attack.groups import mix_bits
 from privet.outsource.attack.table import CodedTable
 from privet.typed import Floats, Ints
 
 #: Rows that are learnt from at most, and rows that are looked at together.
-MAX_ROWS, _AT_ONCE = 50_000, 50_000
+MAX_ROWS, _ROWS_AT_ONCE = 50_000, 50_000
 #: More regularisation, round after round, would shrink what is known of small tables to nothing.
 _STRENGTH, _STEPS, _LEAST_SHARE = 0.3, 100, 1e-3
 
@@ -36,20 +36,22 @@ class Logistic:
         never seen.
         """
         found = np.empty(len(row))
-        for start in range(0, len(row), _AT_ONCE):
-            part = slice(start, start + _AT_ONCE)
+        for start in range(0, len(row), _ROWS_AT_ONCE):
+            part = slice(start, start + _ROWS_AT_ONCE)
             rows, place = np.unique(row[part], return_inverse=True)
             gain = np.zeros((len(rows), len(self.log_share)))
             seen = self.regression.classes_
             gain[:, seen] = (
-                self.regression.predict_log_proba(self.encoder.transform(_stacked(table, rows)))
+                self.regression.predict_log_proba(
+                    self.encoder.transform(_stack_columns(table, rows))
+                )
                 - self.log_share[seen]
             )
             found[part] = gain[place, value[part]]
         return found
 
 
-def logistic(
+def fit_logistic(
     table: CodedTable, row: Ints, value: Ints, share: Floats, n_values: int
 ) -> Logistic | None:
     """Fit on pairs of a row and a value, each counted by its share, of at most ``MAX_ROWS`` rows.
@@ -61,14 +63,14 @@ def logistic(
 
     keep = share > _LEAST_SHARE
     if table.n_rows > MAX_ROWS:  # which rows: a public scrambling of their positions
-        keep &= mixed(row.astype(np.uint64)) < np.uint64(MAX_ROWS / table.n_rows * 2**64)
+        keep &= mix_bits(row.astype(np.uint64)) < np.uint64(MAX_ROWS / table.n_rows * 2**64)
     row, value, share = row[keep], value[keep], share[keep]
     counts = np.bincount(value, weights=share, minlength=n_values)
     if (counts > 0).sum() < 2:
         return None
     encoder = OneHotEncoder(categories=[np.arange(size) for size in table.sizes])
     rows, place = np.unique(row, return_inverse=True)
-    known = encoder.fit_transform(_stacked(table, rows))
+    known = encoder.fit_transform(_stack_columns(table, rows))
     with warnings.catch_warnings():
         # the next round goes on from better shares anyway
         warnings.simplefilter("ignore", ConvergenceWarning)
@@ -79,5 +81,5 @@ def logistic(
         return Logistic(encoder, regression, np.log(counts / counts.sum()))
 
 
-def _stacked(table: CodedTable, rows: Ints) -> npt.NDArray[np.int64]:
+def _stack_columns(table: CodedTable, rows: Ints) -> npt.NDArray[np.int64]:
     return np.stack([column[rows].astype(np.int64) for column in table.columns], axis=1)

@@ -56,10 +56,10 @@ def match(block: Block, weights: Floats, *, max_states: int = MAX_STATES) -> tup
     if len(block.counts) == 1:
         return np.ones(block.shape), float(weights.sum())
     if block.n_rows == 2 and block.counts == (1, 1):
-        return _pairs(weights)
+        return _match_pairs(weights)
     if n_states(block.counts) > max_states:
-        return _in_parts(block, weights, balanced, block.n_rows * len(block.counts))
-    return _in_parts(block, weights, counted, n_states(block.counts))
+        return _apply_in_parts(block, weights, balance_matchings, block.n_rows * len(block.counts))
+    return _apply_in_parts(block, weights, count_matchings, n_states(block.counts))
 
 
 def n_states(counts: tuple[int, ...]) -> int:
@@ -67,7 +67,7 @@ def n_states(counts: tuple[int, ...]) -> int:
     return math.prod(count + 1 for count in counts)
 
 
-def _in_parts(
+def _apply_in_parts(
     block: Block, weights: Floats, function: Matching, width: int
 ) -> tuple[Floats, float]:
     """A function of many groups, on as many at once as fit into memory."""
@@ -79,7 +79,7 @@ def _in_parts(
     return found, total
 
 
-def _pairs(weights: Floats) -> tuple[Floats, float]:
+def _match_pairs(weights: Floats) -> tuple[Floats, float]:
     """Two rows and two values: straight or crosswise."""
     straight, crossed = weights[:, 0, 0] + weights[:, 1, 1], weights[:, 0, 1] + weights[:, 1, 0]
     together = np.logaddexp(straight, crossed)
@@ -89,7 +89,9 @@ def _pairs(weights: Floats) -> tuple[Floats, float]:
 
 
 @lru_cache(maxsize=256)
-def _steps(counts: tuple[int, ...]) -> tuple[tuple[tuple[Places, Places, Floats], ...], ...]:
+def _list_transitions(
+    counts: tuple[int, ...],
+) -> tuple[tuple[tuple[Places, Places, Floats], ...], ...]:
     """For each number of rows that are served and each value: the states before and after, and the
     log of the entries to choose from.
     """
@@ -108,12 +110,15 @@ def _steps(counts: tuple[int, ...]) -> tuple[tuple[tuple[Places, Places, Floats]
     return tuple(levels)
 
 
-def counted(counts: tuple[int, ...], weights: Floats) -> tuple[Floats, Floats]:
+def count_matchings(counts: tuple[int, ...], weights: Floats) -> tuple[Floats, Floats]:
     """Exact: forward over the rows, backward, and both together. Log of all sums, so that nothing
     overflows.
     """
     n_groups, n_rows, _ = weights.shape
-    levels, step = _steps(counts)[:n_rows], np.ascontiguousarray(weights.transpose(1, 2, 0))
+    levels, step = (
+        _list_transitions(counts)[:n_rows],
+        np.ascontiguousarray(weights.transpose(1, 2, 0)),
+    )
     ahead = np.full((n_states(counts), n_groups), -np.inf)
     ahead[0] = 0.0
     for row, steps in enumerate(levels):
@@ -136,7 +141,7 @@ def counted(counts: tuple[int, ...], weights: Floats) -> tuple[Floats, Floats]:
     return probability / probability.sum(axis=2, keepdims=True), together
 
 
-def balanced(counts: tuple[int, ...], weights: Floats) -> tuple[Floats, Floats]:
+def balance_matchings(counts: tuple[int, ...], weights: Floats) -> tuple[Floats, Floats]:
     """An approximation for large groups: the matrix is scaled until rows and values have their sums
     (Sinkhorn 1964).
 

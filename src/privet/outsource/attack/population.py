@@ -16,14 +16,14 @@ import numpy.typing as npt
 
 from privet.checks import check_integer
 from privet.errors import ParameterError
-from privet.outsource.attack.bayes import NaiveBayes, naive_bayes
-from privet.outsource.attack.groups import mixed
+from privet.outsource.attack.bayes import NaiveBayes, fit_naive_bayes
+from privet.outsource.attack.groups import mix_bits
 from privet.outsource.attack.interval import independent_trials, wilson
-from privet.outsource.attack.logistic import Logistic, logistic
+from privet.outsource.attack.logistic import Logistic, fit_logistic
 from privet.outsource.attack.matching import match_all
 from privet.outsource.attack.posterior import Posterior
 from privet.outsource.attack.table import CodedTable, make_table
-from privet.outsource.attack.truth import checked_truth
+from privet.outsource.attack.truth import check_truth
 from privet.schema import Schema
 from privet.typed import Floats, Ints
 
@@ -68,19 +68,19 @@ def population(
             f"population: the columns must have {groups.n_rows} rows as the attack had, got "
             f"{table.n_rows}"
         )
-    values = checked_truth(posterior, truth)
+    values = check_truth(posterior, truth)
     first = np.full(groups.n_groups, groups.n_rows)
     np.minimum.at(first, groups.group, np.arange(groups.n_rows))
-    part = (mixed(first.astype(np.uint64)) % np.uint64(folds)).astype(np.int64)[groups.group]
+    part = (mix_bits(first.astype(np.uint64)) % np.uint64(folds)).astype(np.int64)[groups.group]
     guess, weights = np.empty(groups.n_rows, dtype=np.int64), np.zeros(len(groups.row))
     for fold in range(folds):
         others, mine = np.flatnonzero(part != fold), np.flatnonzero(part == fold)
         shares = np.bincount(values[others], minlength=groups.n_values) + smoothing
-        model = _learnt(posterior, table, others, values[others], smoothing)
+        model = _fit_population_model(posterior, table, others, values[others], smoothing)
         if model is None or not len(mine):
             guess[mine] = int(shares.argmax())
             continue
-        guess[mine] = _most_likely(model, table, mine, np.log(shares))
+        guess[mine] = _predict_most_likely(model, table, mine, np.log(shares))
         here = np.flatnonzero(part[groups.row] == fold)
         weights[here] = model.weights(table, groups.row[here], groups.value[here])
     right = (guess == values).astype(float)
@@ -94,18 +94,20 @@ def population(
     )
 
 
-def _learnt(
+def _fit_population_model(
     posterior: Posterior, table: CodedTable, row: Ints, value: Ints, smoothing: float
 ) -> NaiveBayes | Logistic | None:
     share, n_values = np.ones(len(row)), posterior.groups.n_values
     if posterior.model == "logistic":
-        return logistic(table, row, value, share, n_values)
+        return fit_logistic(table, row, value, share, n_values)
     return (
-        naive_bayes(table, row, value, share, n_values, smoothing=smoothing) if len(row) else None
+        fit_naive_bayes(table, row, value, share, n_values, smoothing=smoothing)
+        if len(row)
+        else None
     )
 
 
-def _most_likely(
+def _predict_most_likely(
     model: NaiveBayes | Logistic, table: CodedTable, rows: Ints, log_shares: Floats
 ) -> Ints:
     """The most likely value of the whole domain, for each row."""

@@ -14,7 +14,7 @@ from privet.outsource.attack.groups import CandidateGroups
 from privet.outsource.attack.interval import independent_trials, wilson
 from privet.outsource.attack.population import Population
 from privet.outsource.attack.posterior import ModelName, Posterior
-from privet.outsource.attack.truth import checked_truth
+from privet.outsource.attack.truth import check_truth
 from privet.typed import Floats, Ints
 
 CONFIDENT = 0.9
@@ -133,7 +133,7 @@ def score(
     groups = posterior.groups
     if l is not None:
         check_integer("l", l, 1, owner="score")
-    values = checked_truth(posterior, truth)
+    values = check_truth(posterior, truth)
     rows = np.flatnonzero(~np.isin(groups.group, groups.group[posterior.known]))
     if not len(rows):
         raise ParameterError("score: known must leave at least one group without a known person")
@@ -163,7 +163,7 @@ def score(
         trials=trials,
         random_guess=float(frequency.mean()),
         frequent_guess=_frequent_guess(groups, true_, rows),
-        renamed=_renamed(posterior.best[rows], values[rows]),
+        renamed=_score_renamed(posterior.best[rows], values[rows]),
         names_open=bool(posterior.alike) and not len(posterior.known),
         above_bound=float((given > bound + 1e-9).mean()),
         at_least_half=float((given >= 0.5).mean()),
@@ -199,7 +199,7 @@ def _calibration(claimed: Floats, right: Floats) -> tuple[Claims, ...]:
     return tuple(table)
 
 
-def _renamed(best: Ints, values: Ints) -> float:
+def _score_renamed(best: Ints, values: Ints) -> float:
     """The accuracy after exchanging names two at a time, as long as that makes more guesses
     right.
     """

@@ -9,12 +9,12 @@ import numpy.typing as npt
 
 from privet.checks import check_integer
 from privet.errors import ParameterError
-from privet.outsource.attack.groups import mixed
+from privet.outsource.attack.groups import mix_bits
 from privet.outsource.attack.posterior import Posterior
 from privet.typed import Ints
 
 
-def checked_truth(posterior: Posterior, truth: npt.ArrayLike) -> Ints:
+def check_truth(posterior: Posterior, truth: npt.ArrayLike) -> Ints:
     """The true value code of each row, if every one is in the group of its row."""
     values = np.asarray(truth)
     if values.ndim != 1 or values.dtype.kind not in "iu" or len(values) != posterior.groups.n_rows:
@@ -31,5 +31,5 @@ def acquaintances(truth: npt.ArrayLike, how_many: int) -> dict[int, int]:
     """
     values = np.asarray(truth)
     check_integer("how_many", how_many, 0, len(values), owner="acquaintances")
-    rows = np.argsort(mixed(np.arange(len(values), dtype=np.uint64)), kind="stable")[:how_many]
+    rows = np.argsort(mix_bits(np.arange(len(values), dtype=np.uint64)), kind="stable")[:how_many]
     return {int(row): int(values[row]) for row in rows}

@@ -25,7 +25,7 @@ from privet.whole_file import flush_folder
 
 Algorithm = Literal["AES-256-GCM", "AES-128-GCM"]
 ID_BYTES = 4
-_VERSION = 1
+_KEY_FILE_VERSION = 1
 _BYTES: dict[str, int] = {"AES-256-GCM": 32, "AES-128-GCM": 16}
 #: The cost of trying one passphrase: 128 MiB of memory and a few tenths of a second (RFC 7914; n =
 #: 2**17, r = 8).
@@ -80,7 +80,7 @@ class KeyRing:
         """The key that seals."""
         return self.keys[0]
 
-    def rotated(self, algorithm: Algorithm | None = None) -> KeyRing:
+    def add_fresh_key(self, algorithm: Algorithm | None = None) -> KeyRing:
         """With a fresh key in front; those before still open."""
         return replace(
             self,
@@ -90,11 +90,11 @@ class KeyRing:
             ),
         )
 
-    def retired(self) -> KeyRing:
+    def retire_old_keys(self) -> KeyRing:
         """With the current key alone. What older keys sealed cannot be opened any more."""
         return replace(self, keys=(self.current,))
 
-    def bound_to(self, table: str) -> KeyRing:
+    def bind_to_table(self, table: str) -> KeyRing:
         """The same keys, for one table only."""
         return replace(self, table=table)
 
@@ -113,8 +113,8 @@ class KeyRing:
                 "it sealed"
             )
         listed = [_key_to(key) for key in self.keys]
-        data: dict[str, Any] = {"privet": "key", "version": _VERSION, "table": self.table}
-        data |= {"keys": listed} if passphrase is None else _locked(listed, passphrase)
+        data: dict[str, Any] = {"privet": "key", "version": _KEY_FILE_VERSION, "table": self.table}
+        data |= {"keys": listed} if passphrase is None else _lock_keys(listed, passphrase)
         partial = target.with_name(f".{target.name}.{secrets.token_hex(4)}.part")
         try:
             handle = os.open(partial, os.O_CREAT | os.O_EXCL | os.O_WRONLY, 0o600)
@@ -152,9 +152,9 @@ class KeyRing:
         if (
             not isinstance(data, Mapping)
             or data.get("privet") != "key"
-            or data.get("version") != _VERSION
+            or data.get("version") != _KEY_FILE_VERSION
         ):
-            raise OutsourceError(f"{target} is no key file of version {_VERSION}")
+            raise OutsourceError(f"{target} is no key file of version {_KEY_FILE_VERSION}")
         if "sealed" in data and passphrase is None:
             raise OutsourceError(
                 f"the key file {target} has a passphrase; set PRIVET_PASSPHRASE, or give it when "
@@ -165,7 +165,8 @@ class KeyRing:
             if table is not None and not isinstance(table, str):
                 raise ValueError
             return cls(
-                _keys_from(_unlocked(data, passphrase) if "sealed" in data else data["keys"]), table
+                _keys_from(_unlock_keys(data, passphrase) if "sealed" in data else data["keys"]),
+                table,
             )
         except _WrongPassphrase:
             raise OutsourceError(f"the passphrase does not open the key file {target}") from None
@@ -206,7 +207,12 @@ def _key_to(key: Key) -> dict[str, str]:
 
 def _keys_from(listed: Any) -> tuple[Key, ...]:
     keys = tuple(
-        Key(bytes.fromhex(one["id"]), one["algorithm"], str(one["made"]), _bytes(one["secret"]))
+        Key(
+            bytes.fromhex(one["id"]),
+            one["algorithm"],
+            str(one["made"]),
+            _decode_base64(one["secret"]),
+        )
         for one in listed
     )
     fit = all(
@@ -220,18 +226,18 @@ def _keys_from(listed: Any) -> tuple[Key, ...]:
     return keys
 
 
-def _bytes(text: str) -> bytes:
+def _decode_base64(text: str) -> bytes:
     return base64.b64decode(text, validate=True)
 
 
-def _locked(listed: list[dict[str, str]], passphrase: str) -> dict[str, Any]:
+def _lock_keys(listed: list[dict[str, str]], passphrase: str) -> dict[str, Any]:
     need_cryptography()
     from cryptography.hazmat.primitives.ciphers.aead import AESGCM
 
     if not passphrase:
         raise ParameterError("a passphrase must not be empty")
     salt, nonce = secrets.token_bytes(16), secrets.token_bytes(12)
-    sealed = nonce + AESGCM(_stretched(passphrase, salt, _SCRYPT)).encrypt(
+    sealed = nonce + AESGCM(_stretch_passphrase(passphrase, salt, _SCRYPT)).encrypt(
         nonce, json.dumps(listed).encode(), _PURPOSE
     )
     return {
@@ -240,7 +246,7 @@ def _locked(listed: list[dict[str, str]], passphrase: str) -> dict[str, Any]:
     }
 
 
-def _unlocked(data: Mapping[str, Any], passphrase: str | None) -> Any:
+def _unlock_keys(data: Mapping[str, Any], passphrase: str | None) -> Any:
     need_cryptography()
     from cryptography.exceptions import InvalidTag
     from cryptography.hazmat.primitives.ciphers.aead import AESGCM
@@ -248,17 +254,17 @@ def _unlocked(data: Mapping[str, Any], passphrase: str | None) -> Any:
     cost = {name: int(data["scrypt"][name]) for name in _SCRYPT}
     if min(cost.values()) < 1 or cost["n"] * cost["r"] * cost["p"] > _SCRYPT_MOST:
         raise ValueError
-    sealed = _bytes(data["sealed"])
+    sealed = _decode_base64(data["sealed"])
     try:
-        opened = AESGCM(_stretched(passphrase or "", _bytes(data["scrypt"]["salt"]), cost)).decrypt(
-            sealed[:12], sealed[12:], _PURPOSE
-        )
+        opened = AESGCM(
+            _stretch_passphrase(passphrase or "", _decode_base64(data["scrypt"]["salt"]), cost)
+        ).decrypt(sealed[:12], sealed[12:], _PURPOSE)
     except InvalidTag:
         raise _WrongPassphrase from None
     return json.loads(opened)
 
 
-def _stretched(passphrase: str, salt: bytes, cost: Mapping[str, int]) -> bytes:
+def _stretch_passphrase(passphrase: str, salt: bytes, cost: Mapping[str, int]) -> bytes:
     from cryptography.hazmat.primitives.kdf.scrypt import Scrypt
 
     return bytes(

@@ -23,10 +23,10 @@ Purpose = Literal["anatomy", "sequence", "subtree", "naive", "pending"]
 #: What a place is made of.
 Part = str | int | bool | None | Sequence["Part"]
 
-_VERSION = b"\x01"
+_SEAL_VERSION = b"\x01"
 _NONCE = 12
 _TAG = 16
-_HEAD = len(_VERSION) + ID_BYTES + _NONCE
+_HEAD = len(_SEAL_VERSION) + ID_BYTES + _NONCE
 #: How much longer a sealed text is.
 OVERHEAD = _HEAD + _TAG
 
@@ -50,10 +50,10 @@ class Sealer:
         key = self._ring.current
         self.sealed += 1
         return (
-            _VERSION
+            _SEAL_VERSION
             + key.id
             + nonce
-            + self._cipher(key, purpose).encrypt(nonce, text, _bound(place))
+            + self._cipher(key, purpose).encrypt(nonce, text, _encode_place(place))
         )
 
     def open(self, purpose: Purpose, place: Sequence[Part], sealed: bytes) -> bytes:
@@ -61,12 +61,14 @@ class Sealer:
         from cryptography.exceptions import InvalidTag
 
         key = self._by_id.get(sealed[1 : 1 + ID_BYTES])
-        if len(sealed) < OVERHEAD or sealed[:1] != _VERSION or key is None:
+        if len(sealed) < OVERHEAD or sealed[:1] != _SEAL_VERSION or key is None:
             raise SealError
         self.opened += 1
         try:
             nonce = sealed[_HEAD - _NONCE : _HEAD]
-            return bytes(self._cipher(key, purpose).decrypt(nonce, sealed[_HEAD:], _bound(place)))
+            return bytes(
+                self._cipher(key, purpose).decrypt(nonce, sealed[_HEAD:], _encode_place(place))
+            )
         except InvalidTag:
             raise SealError from None
 
@@ -86,6 +88,6 @@ class Sealer:
         return self._ciphers.setdefault((key.id, purpose), made)
 
 
-def _bound(place: Sequence[Part]) -> bytes:
+def _encode_place(place: Sequence[Part]) -> bytes:
     """A place as bytes; two places are never the same bytes."""
     return json.dumps(place, separators=(",", ":"), ensure_ascii=True).encode()

@@ -7,15 +7,15 @@ from typing import TypeVar
 
 from privet.errors import Conflict
 
-_TRIES = 20
+_STEP_TRIES = 20
 _T = TypeVar("_T")
 
 
-def again(step: Callable[[], _T]) -> _T:
+def retry_step(step: Callable[[], _T]) -> _T:
     """Do a step that reads the table and depends on what it read, from its beginning where the
     table changed in between.
     """
-    for _ in range(_TRIES):
+    for _ in range(_STEP_TRIES):
         try:
             return step()
         except Conflict:

@@ -9,11 +9,11 @@ from typing import TextIO
 
 from privet.errors import Conflict, OutsourceError, SealError
 from privet.outsource.cells import CellText
-from privet.outsource.client.again import again
+from privet.outsource.client.again import retry_step
 from privet.outsource.client.table import OutsourcedTable
-from privet.outsource.client.waiting import waiting_rows
+from privet.outsource.client.waiting import read_waiting_rows
 from privet.outsource.private_files import private_file
-from privet.outsource.sequence import true_entry
+from privet.outsource.sequence import open_true_entry
 
 
 def export(table: OutsourcedTable, path: str | PathLike[str]) -> int:
@@ -26,12 +26,12 @@ def export(table: OutsourcedTable, path: str | PathLike[str]) -> int:
 
     def whole() -> int:
         with private_file(Path(path)) as file:
-            return _written(table, file)
+            return _write_rows(table, file)
 
-    return again(whole)
+    return retry_step(whole)
 
 
-def _written(table: OutsourcedTable, file: TextIO) -> int:
+def _write_rows(table: OutsourcedTable, file: TextIO) -> int:
     about = table.about()
     writer = csv.writer(file)
     writer.writerow([*table.anatomy.columns, table.anatomy.sensitive])
@@ -41,14 +41,14 @@ def _written(table: OutsourcedTable, file: TextIO) -> int:
         if page.version != about["version"]:
             raise Conflict("the table has changed")
         for row in page.rows:
-            seq, value = true_entry(table.sealer, row.eseq, row.place)
+            seq, value = open_true_entry(table.sealer, row.eseq, row.place)
             if seq in seen:
                 raise SealError
             seen.add(seq)
-            writer.writerow(_texts((*row.cells, value)))
-    waiting = waiting_rows(table)
+            writer.writerow(_texts_of_cells((*row.cells, value)))
+    waiting = read_waiting_rows(table)
     for waits in waiting:
-        writer.writerow(_texts(waits.person))
+        writer.writerow(_texts_of_cells(waits.person))
     after = table.about()
     if after["version"] != about["version"]:
         raise Conflict("the table has changed")
@@ -60,5 +60,5 @@ def _written(table: OutsourcedTable, file: TextIO) -> int:
     return len(seen) + len(waiting)
 
 
-def _texts(cells: tuple[CellText, ...]) -> list[str]:
+def _texts_of_cells(cells: tuple[CellText, ...]) -> list[str]:
     return ["" if cell is None else cell for cell in cells]

@@ -13,9 +13,9 @@ import numpy.typing as npt
 from privet.errors import Conflict, SealError
 from privet.outsource.anatomy import Anatomy
 from privet.outsource.cells import CellText
-from privet.outsource.client.again import again
+from privet.outsource.client.again import retry_step
 from privet.outsource.client.table import CandidateRow, OutsourcedTable, TablePage
-from privet.outsource.sequence import true_entry
+from privet.outsource.sequence import open_true_entry
 from privet.schema.encode import encode
 from privet.typed import Codes
 
@@ -41,16 +41,16 @@ class TrueRows:
         return [column[chosen] for column in self.codes], self.classes[chosen]
 
 
-def joined(table: OutsourcedTable, pages: Callable[[], Iterable[TablePage]]) -> TrueRows:
+def join_rows(table: OutsourcedTable, pages: Callable[[], Iterable[TablePage]]) -> TrueRows:
     """Open every row's sequence number and keep its true value. :class:`SealError` if one row is
     not what was sealed.
 
     Begins again where the table changes while it is read.
     """
-    return again(lambda: _joined(table, pages()))
+    return retry_step(lambda: _join_pages(table, pages()))
 
 
-def _joined(table: OutsourcedTable, pages: Iterable[TablePage]) -> TrueRows:
+def _join_pages(table: OutsourcedTable, pages: Iterable[TablePage]) -> TrueRows:
     parts: list[TrueRows] = []
     held = 0
     seen: set[int] = set()
@@ -58,8 +58,8 @@ def _joined(table: OutsourcedTable, pages: Iterable[TablePage]) -> TrueRows:
         if parts and page.version != parts[0].version:
             raise Conflict("the table has changed")
         table.holds(held + sum(max(1, len(row.candidates)) for row in page.rows))
-        told = [(row, *true_entry(table.sealer, row.eseq, row.place)) for row in page.rows]
-        parts.append(_encoded(table.anatomy, page.version, told))
+        told = [(row, *open_true_entry(table.sealer, row.eseq, row.place)) for row in page.rows]
+        parts.append(_encode_true_rows(table.anatomy, page.version, told))
         held += len(told)
         seen.update(seq for _, seq, _ in told)
         if len(seen) < held:
@@ -75,7 +75,7 @@ def _joined(table: OutsourcedTable, pages: Iterable[TablePage]) -> TrueRows:
     return TrueRows(parts[0].version, codes, classes, pruning, seqs)
 
 
-def _encoded(
+def _encode_true_rows(
     anatomy: Anatomy, version: int, rows: list[tuple[CandidateRow, int, CellText]]
 ) -> TrueRows:
     cells = np.array([row.cells for row, _, _ in rows], dtype=object).reshape(

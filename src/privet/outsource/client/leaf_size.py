@@ -16,7 +16,7 @@ from hashlib import blake2b
 from privet.checks import check_integer
 from privet.errors import OutsourceError, ParameterError, SealError
 from privet.outsource.client.learners import Collaborative
-from privet.outsource.client.subtrees import says
+from privet.outsource.client.subtrees import predict_classes
 from privet.outsource.client.table import OutsourcedTable, TreeSummary
 
 #: C4.5's own first; then what a leaf needs for its pruning rows to say something.
@@ -89,14 +89,14 @@ def _try(table: OutsourcedTable, tree: TreeSummary, secret: bytes) -> Tried:
             continue
         covers += sum(
             int.from_bytes(blake2b(seq, key=secret, digest_size=16).digest())
-            for seq in map(_bytes, rows.seqs.tolist())
+            for seq in map(_sequence_bytes, rows.seqs.tolist())
         )
         codes, classes = rows.where(rows.pruning)
-        said = says(learner.refine(leaf, rows), codes)
+        said = predict_classes(learner.refine(leaf, rows), codes)
         right += sum(one == labels[c] for one, c in zip(said, classes.tolist(), strict=True))
         of += len(classes)
     return Tried(tree, right, of, covers)
 
 
-def _bytes(seq: int) -> bytes:
+def _sequence_bytes(seq: int) -> bytes:
     return seq.to_bytes(8, "big")

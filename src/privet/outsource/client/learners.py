@@ -23,8 +23,8 @@ import numpy as np
 from privet.checks import check_integer
 from privet.errors import Conflict, NotThere, OutsourceError
 from privet.outsource.cells import CellText, cells_of
-from privet.outsource.client.joining import TrueRows, joined
-from privet.outsource.client.subtrees import learn, padded, says, unpadded
+from privet.outsource.client.joining import TrueRows, join_rows
+from privet.outsource.client.subtrees import learn, pad_tree, predict_classes, unpad_tree
 from privet.outsource.client.table import OutsourcedTable, TreeSummary
 from privet.schema.encode import encode_entries
 from privet.tree import Tree
@@ -52,7 +52,7 @@ class Baseline:
                 "give one of them"
             )
         answers: list[str] = []
-        for columns in _blocks(frame, self._table.anatomy.identifying.names, at_once):
+        for columns in _split_into_blocks(frame, self._table.anatomy.identifying.names, at_once):
             answers += self._table.classify(self.tree.id, list(zip(*columns, strict=True)))
             self._table.predictions += len(columns[0])
         return answers
@@ -78,10 +78,10 @@ class Naive:
         """
         table = self._table
         replaces = table.fetch(NAIVE)[0] if again and self.is_there() else None
-        rows = joined(table, table.rows)
+        rows = join_rows(table, table.rows)
         tree = learn(table.anatomy.schema, rows, self._splits)
         table.store(
-            NAIVE, table.sealer.seal("naive", (), padded(tree, len(rows))), replaces, rows.version
+            NAIVE, table.sealer.seal("naive", (), pad_tree(tree, len(rows))), replaces, rows.version
         )
 
     def predict(self, frame: Any, at_once: int = AT_ONCE) -> list[str]:
@@ -91,10 +91,10 @@ class Naive:
         table = self._table
         answers: list[str] = []
         schema = table.anatomy.schema
-        for columns in _blocks(frame, schema.names, at_once):
+        for columns in _split_into_blocks(frame, schema.names, at_once):
             _, sealed = table.fetch(NAIVE)
-            tree = unpadded(schema, table.sealer.open("naive", (), sealed))
-            answers += says(tree, encode_entries(schema.attributes.values(), columns))
+            tree = unpad_tree(schema, table.sealer.open("naive", (), sealed))
+            answers += predict_classes(tree, encode_entries(schema.attributes.values(), columns))
             table.predictions += len(columns[0])
         return answers
 
@@ -114,7 +114,7 @@ class Collaborative:
             table.anatomy.schema,
             table.anatomy.schema.index(table.anatomy.sensitive),
         )
-        for columns in _blocks(frame, schema.names, at_once):
+        for columns in _split_into_blocks(frame, schema.names, at_once):
             codes = encode_entries(schema.attributes.values(), columns)
             sent = [column for position, column in enumerate(columns) if position != sensitive]
             reached = table.reach(self.tree.id, list(zip(*sent, strict=True)))
@@ -123,21 +123,21 @@ class Collaborative:
                 here = leaves == leaf
                 tree = self._subtree(leaf, reached.subtrees)
                 if tree is not None:
-                    answer[here] = says(tree, [column[here] for column in codes])
+                    answer[here] = predict_classes(tree, [column[here] for column in codes])
             answers += answer.tolist()
             table.predictions += len(leaves)
         return answers
 
     def rows(self, leaf: int) -> TrueRows:
         """The true rows of a leaf."""
-        return joined(self._table, lambda: self._table.leaf_rows(self.tree.id, leaf))
+        return join_rows(self._table, lambda: self._table.leaf_rows(self.tree.id, leaf))
 
     def refine(self, leaf: int, rows: TrueRows) -> Tree:
         """Learn the sub-tree of a leaf from its rows and leave it with the server."""
         table = self._table
-        text = padded(learn(table.anatomy.schema, rows, self._splits), len(rows))
+        text = pad_tree(learn(table.anatomy.schema, rows, self._splits), len(rows))
         place = table.subtree_place(self.tree.id, leaf)
-        tree = unpadded(table.anatomy.schema, text)  # as whoever comes later will see it
+        tree = unpad_tree(table.anatomy.schema, text)  # as whoever comes later will see it
         try:
             table.store(
                 place, table.sealer.seal("subtree", (self.tree.id, leaf), text), data=rows.version
@@ -170,13 +170,15 @@ class Collaborative:
         )
 
     def _opened(self, leaf: int, sealed: bytes) -> Tree:
-        return unpadded(
+        return unpad_tree(
             self._table.anatomy.schema,
             self._table.sealer.open("subtree", (self.tree.id, leaf), sealed),
         )
 
 
-def _blocks(frame: Any, names: Sequence[str], at_once: int) -> Iterator[list[list[CellText]]]:
+def _split_into_blocks(
+    frame: Any, names: Sequence[str], at_once: int
+) -> Iterator[list[list[CellText]]]:
     """The columns of these names, some rows at a time."""
     check_integer("at_once", at_once, 1, 10_000)
     columns = cells_of(frame, names)

@@ -9,11 +9,11 @@ from collections.abc import Iterator
 from privet.errors import Conflict, NotThere, OutsourceError
 from privet.outsource.cipher.sealing import Purpose
 from privet.outsource.client.learners import NAIVE
-from privet.outsource.client.table import OWNERS, CandidateRow, OutsourcedTable, as_text
-from privet.outsource.genuine import said
+from privet.outsource.client.table import OWNERS, CandidateRow, OutsourcedTable, encode_base64
+from privet.outsource.genuine import sealed_content
 
 #: Passes over everything; each but the last seals something anew, or sees a change.
-_TRIES = 100
+_ROTATION_TRIES = 100
 _AT_ONCE = 5000
 
 
@@ -22,13 +22,13 @@ def rotate(table: OutsourcedTable) -> int:
     version, or an error.
     """
     done = 0
-    for _ in range(_TRIES):
+    for _ in range(_ROTATION_TRIES):
         version, fresh, rows = table.about()["version"], 0, 0
         for page in table.rows():
             fresh += _reseal_rows(table, page.rows)
             rows += len(page.rows)
         fresh += _reseal_pending(table)
-        for place, purpose, bound in _places(table):
+        for place, purpose, bound in _list_sealed_places(table):
             fresh += _reseal_place(table, place, purpose, bound)
         done += fresh
         about = table.about()
@@ -72,7 +72,7 @@ def _reseal_rows(table: OutsourcedTable, page: list[CandidateRow]) -> int:
             fresh_text = table.sealer.seal(
                 "sequence", row.place, table.sealer.open("sequence", row.place, row.eseq)
             )
-            fresh.append([row.row, as_text(fresh_text)])
+            fresh.append([row.row, encode_base64(fresh_text)])
     if fresh:
         table.change_any(reseal=fresh)
     return len(fresh)
@@ -94,19 +94,21 @@ def _reseal_pending(table: OutsourcedTable) -> int:
             table.change(
                 version,
                 remove_pending=[number for number, _ in old],
-                pending=[as_text(one) for one in fresh],
+                pending=[encode_base64(one) for one in fresh],
             )
         except Conflict:
             return 1  # look again
     return len(old)
 
 
-def _places(table: OutsourcedTable) -> Iterator[tuple[str, Purpose, tuple[str | int, ...]]]:
+def _list_sealed_places(
+    table: OutsourcedTable,
+) -> Iterator[tuple[str, Purpose, tuple[str | int, ...]]]:
     """Where something is sealed, what for, and what it is bound to."""
     for tree in table.about()["trees"]:
         for leaf in table.details(tree.id).refined:
             yield table.subtree_place(tree.id, leaf), "subtree", (tree.id, leaf)
-    yield OWNERS, "anatomy", said(table.anatomy)
+    yield OWNERS, "anatomy", sealed_content(table.anatomy)
     try:
         table.fetch(NAIVE)
     except NotThere:

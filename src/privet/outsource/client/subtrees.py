@@ -48,7 +48,7 @@ def room_for(schema: Schema, n_rows: int) -> int:
     return 1 << (needed - 1).bit_length()
 
 
-def padded(tree: Tree, n_rows: int) -> bytes:
+def pad_tree(tree: Tree, n_rows: int) -> bytes:
     """The text of a tree that was learnt from so many rows. A tree that would need more room is cut
     to fewer levels.
     """
@@ -62,7 +62,7 @@ def padded(tree: Tree, n_rows: int) -> bytes:
     raise AssertionError("a tree without a test always fits")
 
 
-def unpadded(schema: Schema, text: bytes) -> Tree:
+def unpad_tree(schema: Schema, text: bytes) -> Tree:
     """The tree of a text."""
     length = int.from_bytes(text[:_LENGTH], "big")
     try:
@@ -73,7 +73,7 @@ def unpadded(schema: Schema, text: bytes) -> Tree:
         raise SealError from None
 
 
-def says(tree: Tree, codes: list[np.ndarray]) -> list[str]:
+def predict_classes(tree: Tree, codes: list[np.ndarray]) -> list[str]:
     """The class of each row: the most frequent one where it ends."""
     labels = tree.schema.label.labels
     return [labels[c] for c in tree.counts[tree.reach(codes)].argmax(axis=1).tolist()]

@@ -18,7 +18,7 @@ from privet.errors import OutsourceError, SealError
 from privet.outsource.anatomy import Anatomy
 from privet.outsource.cells import CellText
 from privet.outsource.cipher import KeyRing, Sealer
-from privet.outsource.client.again import again
+from privet.outsource.client.again import retry_step
 from privet.outsource.client.meter import Meter
 from privet.outsource.genuine import check_anatomy
 from privet.outsource.sequence import SealedPlace, SequenceEntry, place_of
@@ -183,9 +183,9 @@ class OutsourcedTable:
         """
         told = self.link.get("/about")
         with _looking():
-            listed = [_summary(tree) for tree in told["trees"]]
+            listed = [_parse_tree_summary(tree) for tree in told["trees"]]
             whole = {
-                name: _whole(told[name])
+                name: _check_natural(told[name])
                 for name in ("rows", "values", "groups", "version", "pending", "sealed_limit")
             }
         return {**whole, "anatomy": Anatomy.from_json(told.get("anatomy")), "trees": listed}
@@ -213,7 +213,7 @@ class OutsourcedTable:
             "/trees", {"splits": splits, "leaf_size": leaf_size, "max_depth": max_depth}
         )
         with _looking():
-            return _summary(told)
+            return _parse_tree_summary(told)
 
     def drop(self, tree: str) -> None:
         """Forget a base tree and its sub-trees."""
@@ -223,28 +223,34 @@ class OutsourcedTable:
         """The leaves of a base tree."""
         told = self.link.get(f"/trees/{tree}")
         with _looking():
-            sizes = {_whole(leaf): _whole(rows) for leaf, rows in told["sizes"]}
+            sizes = {_check_natural(leaf): _check_natural(rows) for leaf, rows in told["sizes"]}
             return TreeDetails(
-                sizes, {_whole(leaf): _whole(version) for leaf, version in told["refined"]}
+                sizes,
+                {
+                    _check_natural(leaf): _check_natural(version)
+                    for leaf, version in told["refined"]
+                },
             )
 
     def classify(self, tree: str, rows: Sequence[Sequence[CellText]]) -> list[str]:
         """The base tree's classes."""
         told = self._post(f"/trees/{tree}/predictions", {"rows": rows})
         with _looking():
-            return _classes(self.anatomy, told["classes"], len(rows))
+            return _check_classes(self.anatomy, told["classes"], len(rows))
 
     def reach(self, tree: str, rows: Sequence[Sequence[CellText]]) -> Reached:
         """Where rows end in the base tree. Sends what identifies them, never a sensitive value."""
         told = self._post(f"/trees/{tree}/leaves", {"rows": rows})
         with _looking():
-            leaves = [_whole(leaf) for leaf in told["leaves"]]
-            _require(len(leaves) == len(rows))
+            leaves = [_check_natural(leaf) for leaf in told["leaves"]]
+            _require_valid_reply(len(leaves) == len(rows))
             subtrees = {
-                int(leaf): None if one["sealed"] is None else _bytes(one["sealed"])
+                int(leaf): None if one["sealed"] is None else _decode_base64(one["sealed"])
                 for leaf, one in told["subtrees"].items()
             }
-            return Reached(leaves, _classes(self.anatomy, told["classes"], len(rows)), subtrees)
+            return Reached(
+                leaves, _check_classes(self.anatomy, told["classes"], len(rows)), subtrees
+            )
 
     def leaf_rows(self, tree: str, leaf: int) -> Iterator[TablePage]:
         """The rows of one leaf, page by page."""
@@ -260,7 +266,7 @@ class OutsourcedTable:
         """The version and bytes of something sealed."""
         told = self.link.get(place)
         with _looking():
-            return _whole(told["version"]), _bytes(told["sealed"])
+            return _check_natural(told["version"]), _decode_base64(told["sealed"])
 
     def store(
         self, place: str, sealed: bytes, replaces: int | None = None, data: int | None = None
@@ -272,7 +278,9 @@ class OutsourcedTable:
         """
         self.link.put(
             place,
-            json.dumps({"sealed": as_text(sealed), "replaces": replaces, "data": data}).encode(),
+            json.dumps(
+                {"sealed": encode_base64(sealed), "replaces": replaces, "data": data}
+            ).encode(),
         )
 
     def pending(self) -> list[tuple[int, bytes]]:
@@ -282,8 +290,11 @@ class OutsourcedTable:
         while after is not None:
             told = self.link.get(f"/pending?after={after}&limit={PAGE}")
             with _looking():
-                found += [(_whole(number), _bytes(sealed)) for number, sealed in told["pending"]]
-                after = _next(told["next"], after)
+                found += [
+                    (_check_natural(number), _decode_base64(sealed))
+                    for number, sealed in told["pending"]
+                ]
+                after = _check_next(told["next"], after)
         return found
 
     def change(self, version: int, **changes: list[Any]) -> None:
@@ -296,7 +307,7 @@ class OutsourcedTable:
         """Change the table, whatever version it is of by now: for what does not depend on the
         rest.
         """
-        again(lambda: self.change(self.about()["version"], **changes))
+        retry_step(lambda: self.change(self.about()["version"], **changes))
 
     # -- how it is done ----------------------------------------------------------------------------
 
@@ -311,11 +322,11 @@ class OutsourcedTable:
             told = self.link.get(f"{path}?after={after}&limit={PAGE}")
             with _looking():
                 page = TablePage(
-                    _whole(told["version"]),
-                    [_candidate_row(self.anatomy, row) for row in told["rows"]],
+                    _check_natural(told["version"]),
+                    [_parse_candidate_row(self.anatomy, row) for row in told["rows"]],
                 )
-                after = _next(told["next"], after)
-                _require(bool(page.rows) or after is None)
+                after = _check_next(told["next"], after)
+                _require_valid_reply(bool(page.rows) or after is None)
             yield page
 
 
@@ -335,64 +346,64 @@ class _looking:  # noqa: N801 - reads as a statement
             ) from None
 
 
-def _require(holds: bool) -> None:
+def _require_valid_reply(holds: bool) -> None:
     if not holds:
         raise ValueError
 
 
-def _whole(value: Any) -> int:
-    _require(type(value) is int and 0 <= value < 1 << 63)
+def _check_natural(value: Any) -> int:
+    _require_valid_reply(type(value) is int and 0 <= value < 1 << 63)
     return value  # type: ignore[no-any-return]
 
 
-def _summary(told: dict[str, Any]) -> TreeSummary:
+def _parse_tree_summary(told: dict[str, Any]) -> TreeSummary:
     tree = TreeSummary(**told)
-    _require(
+    _require_valid_reply(
         re.fullmatch(r"[0-9a-f]{32}", tree.id) is not None
         and re.fullmatch(r"[0-9T:+.-]{10,40}", tree.made) is not None
     )
-    _require(
+    _require_valid_reply(
         tree.splits in ("multiway", "binary")
-        and (tree.max_depth is None or _whole(tree.max_depth) >= 0)
+        and (tree.max_depth is None or _check_natural(tree.max_depth) >= 0)
     )
     for number in (tree.leaf_size, tree.leaves, tree.largest, tree.changed):
-        _whole(number)
+        _check_natural(number)
     return tree
 
 
-def _next(value: Any, after: int) -> int | None:
-    _require(value is None or _whole(value) > after)  # else it would never end
+def _check_next(value: Any, after: int) -> int | None:
+    _require_valid_reply(value is None or _check_natural(value) > after)  # else it would never end
     return value  # type: ignore[no-any-return]
 
 
-def _cell(value: Any) -> CellText:
-    _require(value is None or isinstance(value, str))
+def _check_cell(value: Any) -> CellText:
+    _require_valid_reply(value is None or isinstance(value, str))
     return value  # type: ignore[no-any-return]
 
 
-def _classes(anatomy: Anatomy, listed: list[Any], n_rows: int) -> list[str]:
-    _require(len(listed) == n_rows and set(listed) <= set(anatomy.schema.label.labels))
+def _check_classes(anatomy: Anatomy, listed: list[Any], n_rows: int) -> list[str]:
+    _require_valid_reply(len(listed) == n_rows and set(listed) <= set(anatomy.schema.label.labels))
     return listed
 
 
-def _candidate_row(anatomy: Anatomy, told: dict[str, Any]) -> CandidateRow:
-    cells = [_cell(cell) for cell in told["cells"]]
-    _require(len(cells) == len(anatomy.columns) and type(told["pruning"]) is bool)
-    candidates = [(_whole(seq), _cell(value)) for seq, value in told["candidates"]]
+def _parse_candidate_row(anatomy: Anatomy, told: dict[str, Any]) -> CandidateRow:
+    cells = [_check_cell(cell) for cell in told["cells"]]
+    _require_valid_reply(len(cells) == len(anatomy.columns) and type(told["pruning"]) is bool)
+    candidates = [(_check_natural(seq), _check_cell(value)) for seq, value in told["candidates"]]
     return CandidateRow(
-        _whole(told["row"]),
+        _check_natural(told["row"]),
         cells,
         told["pruning"],
-        _whole(told["gid"]),
-        _bytes(told["eseq"]),
+        _check_natural(told["gid"]),
+        _decode_base64(told["eseq"]),
         candidates,
     )
 
 
-def _bytes(text: str) -> bytes:
+def _decode_base64(text: str) -> bytes:
     return base64.b64decode(text, validate=True)
 
 
-def as_text(data: bytes) -> str:
+def encode_base64(data: bytes) -> str:
     """Bytes as they are sent."""
     return base64.b64encode(data).decode()

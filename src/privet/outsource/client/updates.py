@@ -21,20 +21,20 @@ import numpy as np
 from privet.checks import check_integer
 from privet.errors import ParameterError, SchemaError
 from privet.outsource.cells import codes_of, people_cells
-from privet.outsource.client.again import again
-from privet.outsource.client.table import OutsourcedTable, as_text
+from privet.outsource.client.again import retry_step
+from privet.outsource.client.table import OutsourcedTable, encode_base64
 from privet.outsource.client.waiting import (
     Person,
     Waiting,
-    check_whole,
-    planned,
-    some,
-    waiting_rows,
+    check_groups_complete,
+    plan_rows,
+    read_waiting_rows,
+    sample_rows,
 )
-from privet.outsource.groups import random_groups
+from privet.outsource.groups import draw_groups
 from privet.outsource.halves import Halves
-from privet.outsource.sequence import true_entry
-from privet.outsource.split import RowNumbers, check_diverse, check_people, sealed_halves
+from privet.outsource.sequence import open_true_entry
+from privet.outsource.split import RowNumbers, check_diverse, check_people, seal_halves
 from privet.schema.encode import encode
 
 _SENT_AT_ONCE = 5000
@@ -59,14 +59,14 @@ def insert(table: OutsourcedTable, frame: Any, batch: int | None = None) -> Flus
     otherwise none is added.
     """
     batch = check_integer("batch", default_batch(table.anatomy.l) if batch is None else batch, 1)
-    people = _people(table, frame)
+    people = _read_people(table, frame)
     _check_fit(table, frame)
     check_people(frame, table.anatomy.schema)
     _check_newcomers(table, people)
     for start in range(0, len(people), _SENT_AT_ONCE):
         coming = [Waiting.new(person) for person in people[start : start + _SENT_AT_ONCE]]
-        table.change_any(pending=[as_text(row.sealed(table)) for row in coming])
-    waiting = len(waiting_rows(table))  # not a number that the server says
+        table.change_any(pending=[encode_base64(row.sealed(table)) for row in coming])
+    waiting = len(read_waiting_rows(table))  # not a number that the server says
     return flush(table) if waiting >= batch else Flushed(0, 0, waiting)
 
 
@@ -76,42 +76,42 @@ def flush(table: OutsourcedTable) -> Flushed:
     """
     done = _publish(table)
     for _ in range(-(-done.waiting // _SENT_AT_ONCE)):  # many rows are planned some at a time
-        again(lambda: _draw(table))
+        retry_step(lambda: _draw_plan(table))
         drawn = _publish(table)
         done = Flushed(done.placed + drawn.placed, done.groups + drawn.groups, drawn.waiting)
     return done
 
 
-def _draw(table: OutsourcedTable) -> None:
+def _draw_plan(table: OutsourcedTable) -> None:
     """Draw groups for the rows that wait, and leave the plan with them: all are sealed anew, so
     that the server sees nothing of it.
     """
     version = table.about()["version"]
-    rows = waiting_rows(table)
+    rows = read_waiting_rows(table)
     if not rows or any(row.plan is not None for row in rows):
         return  # another client has drawn meanwhile
-    rows = some(rows, _SENT_AT_ONCE)
+    rows = sample_rows(rows, _SENT_AT_ONCE)
     _check_newcomers(table, [row.person for row in rows], waiting=False)
-    grouping = random_groups(
+    grouping = draw_groups(
         codes_of(table.anatomy.sensitive_domain, [row.person[-1] for row in rows]), table.anatomy.l
     )
     numbers = RowNumbers.draw(table.anatomy, grouping.group[grouping.group >= 0])
-    sealed = [as_text(row.sealed(table)) for row in planned(rows, grouping.group, numbers)]
+    sealed = [encode_base64(row.sealed(table)) for row in plan_rows(rows, grouping.group, numbers)]
     table.change(version, remove_pending=[row.number for row in rows], pending=sealed)
 
 
 def _publish(table: OutsourcedTable) -> Flushed:
     """Publish the plan that lies with the rows that wait, whoever drew it."""
-    return again(lambda: _published(table))
+    return retry_step(lambda: _publish_once(table))
 
 
-def _published(table: OutsourcedTable) -> Flushed:
+def _publish_once(table: OutsourcedTable) -> Flushed:
     version = table.about()["version"]
-    rows = waiting_rows(table)
+    rows = read_waiting_rows(table)
     ready = [(row, row.plan) for row in rows if row.plan is not None]
     if not ready:
         return Flushed(0, 0, len(rows))
-    check_whole([plan for _, plan in ready])
+    check_groups_complete([plan for _, plan in ready])
     *columns, values = (
         [row.person[c] for row, _ in ready] for c in range(len(table.anatomy.columns) + 1)
     )
@@ -121,8 +121,8 @@ def _published(table: OutsourcedTable) -> Flushed:
         np.array([plan.pruning for _, plan in ready], dtype=bool),
     )
     check_diverse(table.anatomy, numbers.gid, values)
-    halves = sealed_halves(table.anatomy, table.sealer, columns, values, numbers)
-    table.change(version, remove_pending=[row.number for row, _ in ready], **_added(halves))
+    halves = seal_halves(table.anatomy, table.sealer, columns, values, numbers)
+    table.change(version, remove_pending=[row.number for row, _ in ready], **_new_rows_to(halves))
     return Flushed(len(ready), len(set(numbers.gid.tolist())), len(rows) - len(ready))
 
 
@@ -131,7 +131,7 @@ def delete(table: OutsourcedTable, frame: Any) -> int:
     one is not there, none.
     """
     _publish(table)  # a row with a plan is missed by the others of its group
-    wanted = Counter(_people(table, frame))
+    wanted = Counter(_read_people(table, frame))
     n_wanted = wanted.total()
     identifying = {person[:-1] for person in wanted}
     version = table.about()["version"]
@@ -141,13 +141,13 @@ def delete(table: OutsourcedTable, frame: Any) -> int:
         for row in page.rows:
             if tuple(row.cells) not in identifying:
                 continue
-            _, value = true_entry(table.sealer, row.eseq, row.place)
+            _, value = open_true_entry(table.sealer, row.eseq, row.place)
             if wanted[person := (*row.cells, value)] > 0:
                 wanted[person] -= 1
                 rows.append(row.row)
     waiting: list[int | None] = []
     if wanted.total():
-        for waits in waiting_rows(table):
+        for waits in read_waiting_rows(table):
             if wanted[waits.person] > 0:
                 wanted[waits.person] -= 1
                 waiting.append(waits.number)
@@ -159,7 +159,7 @@ def delete(table: OutsourcedTable, frame: Any) -> int:
     return n_wanted
 
 
-def _people(table: OutsourcedTable, frame: Any) -> list[Person]:
+def _read_people(table: OutsourcedTable, frame: Any) -> list[Person]:
     return list(zip(*people_cells(frame, table.anatomy), strict=True))
 
 
@@ -180,7 +180,7 @@ def _check_newcomers(table: OutsourcedTable, people: list[Person], *, waiting: b
     if table.anatomy.schema.person is None:
         return
     coming = {person[-2] for person in people}
-    known = coming & {row.person[-2] for row in waiting_rows(table)} if waiting else set()
+    known = coming & {row.person[-2] for row in read_waiting_rows(table)} if waiting else set()
     for page in table.rows():
         known |= coming & {row.cells[-1] for row in page.rows}
     if known:
@@ -189,11 +189,11 @@ def _check_newcomers(table: OutsourcedTable, people: list[Person], *, waiting: b
         )
 
 
-def _added(halves: Halves) -> dict[str, list[Any]]:
+def _new_rows_to(halves: Halves) -> dict[str, list[Any]]:
     it, st = halves.identifiers, halves.values
     marks, gids = it.pruning.tolist(), it.gid.tolist()
     rows = [
-        {"cells": it.row(i), "pruning": marks[i], "gid": gids[i], "eseq": as_text(it.eseq[i])}
+        {"cells": it.row(i), "pruning": marks[i], "gid": gids[i], "eseq": encode_base64(it.eseq[i])}
         for i in range(len(it))
     ]
     values = [list(entry) for entry in zip(st.seq.tolist(), st.gid.tolist(), st.value, strict=True)]

@@ -65,26 +65,29 @@ class Waiting:
         """Its text, of the same length with a plan and without."""
         plan = self.plan or PlannedRow(0, 0, False, 0)
         flags = (_PLANNED if self.plan else 0) | (_PRUNING if plan.pruning else 0)
-        text = _HEAD.pack(flags, self.id, plan.gid, plan.seq, plan.size) + _json(self.person)
+        text = _HEAD.pack(flags, self.id, plan.gid, plan.seq, plan.size) + _encode_json(self.person)
         # As long as if it held the longest value of all.
         length = (
             len(text)
-            - len(_json(self.person[-1]))
-            + max(len(_json(self.person[-1])), _longest(table.anatomy.sensitive_domain))
+            - len(_encode_json(self.person[-1]))
+            + max(
+                len(_encode_json(self.person[-1])),
+                _longest_encoding(table.anatomy.sensitive_domain),
+            )
         )
         return table.sealer.seal("pending", (), text.ljust(-(-length // _STEP) * _STEP))
 
 
-def waiting_rows(table: OutsourcedTable) -> list[Waiting]:
+def read_waiting_rows(table: OutsourcedTable) -> list[Waiting]:
     """All rows that wait. :class:`SealError` if one is there twice, or not as it was sealed."""
-    rows = [_opened(table, number, sealed) for number, sealed in table.pending()]
+    rows = [_open_waiting_row(table, number, sealed) for number, sealed in table.pending()]
     table.holds(len(rows))
     if len({row.id for row in rows}) < len(rows):
         raise SealError
     return rows
 
 
-def planned(rows: list[Waiting], group: np.ndarray, numbers: RowNumbers) -> list[Waiting]:
+def plan_rows(rows: list[Waiting], group: np.ndarray, numbers: RowNumbers) -> list[Waiting]:
     """The rows in a new order, those with a group (-1: none) with a plan."""
     sizes = Counter(numbers.gid.tolist())
     lines = zip(numbers.gid.tolist(), numbers.seq.tolist(), numbers.pruning.tolist(), strict=True)
@@ -97,12 +100,12 @@ def planned(rows: list[Waiting], group: np.ndarray, numbers: RowNumbers) -> list
     return fresh
 
 
-def some(rows: list[Waiting], n_rows: int) -> list[Waiting]:
+def sample_rows(rows: list[Waiting], n_rows: int) -> list[Waiting]:
     """So many of the rows, drawn at random; all where there are no more."""
     return rows if len(rows) <= n_rows else _shuffler.sample(rows, n_rows)
 
 
-def check_whole(plans: list[PlannedRow]) -> None:
+def check_groups_complete(plans: list[PlannedRow]) -> None:
     """Raise unless every group is there as a whole: of a part of one, somebody could be told from
     their value.
     """
@@ -111,19 +114,19 @@ def check_whole(plans: list[PlannedRow]) -> None:
         raise SealError
 
 
-def _json(value: object) -> bytes:
+def _encode_json(value: object) -> bytes:
     return json.dumps(value, separators=(",", ":")).encode()
 
 
-def _longest(domain: Attribute) -> int:
+def _longest_encoding(domain: Attribute) -> int:
     return (
-        max(len(_json(label)) for label in domain.labels)
+        max(len(_encode_json(label)) for label in domain.labels)
         if isinstance(domain, Categorical)
         else _NUMBER
     )
 
 
-def _opened(table: OutsourcedTable, number: int, sealed: bytes) -> Waiting:
+def _open_waiting_row(table: OutsourcedTable, number: int, sealed: bytes) -> Waiting:
     text = table.sealer.open("pending", (), sealed)
     flags, identity, gid, seq, size = _HEAD.unpack_from(text)
     person = tuple(json.loads(text[_HEAD.size :]))

@@ -17,10 +17,10 @@ from starlette.concurrency import run_in_threadpool
 import privet
 from privet.outsource.anatomy import STATEMENT
 from privet.outsource.server import page, problems, requests
-from privet.outsource.server.counter import Counter
-from privet.outsource.server.home import ServerHome
+from privet.outsource.server.counter import ServerHandlers
+from privet.outsource.server.home import ServerState
 from privet.outsource.server.limits import ServerLimits
-from privet.service.door import Door
+from privet.service.door import AuthenticationMiddleware
 from privet.service.strict_json import JsonRoute
 
 _PROBLEM = {
@@ -56,9 +56,9 @@ _PROBLEMS: dict[int | str, dict[str, Any]] = {
 }
 
 
-def create_app(home: ServerHome, limits: ServerLimits | None = None) -> FastAPI:
+def create_app(home: ServerState, limits: ServerLimits | None = None) -> FastAPI:
     """The server of a home. Opens its store."""
-    counter = Counter(home, limits)
+    counter = ServerHandlers(home, limits)
 
     @asynccontextmanager
     async def life(_: FastAPI) -> AsyncIterator[None]:
@@ -81,16 +81,16 @@ def create_app(home: ServerHome, limits: ServerLimits | None = None) -> FastAPI:
     problems.install(app)
     app.include_router(_routes(counter))
     app.include_router(page.routes())
-    app.add_middleware(Door, desk=counter)
+    app.add_middleware(AuthenticationMiddleware, desk=counter)
     return app
 
 
 async def _answer(ask: Callable[[], Any], status: int = 200) -> Response:
     """Ask, and write the answer, in a thread: both may take a while."""
-    return await run_in_threadpool(lambda: _written(ask(), status))
+    return await run_in_threadpool(lambda: _json_response(ask(), status))
 
 
-def _written(told: Any, status: int) -> Response:
+def _json_response(told: Any, status: int) -> Response:
     body = json.dumps(told, ensure_ascii=False, allow_nan=False, separators=(",", ":")).encode()
     return Response(body, status, media_type="application/json")
 
@@ -99,7 +99,7 @@ Leaf = Annotated[int, Path(ge=0, lt=1 << 31)]
 Name = Annotated[str, Path(pattern=r"^[a-z0-9-]{1,64}$")]
 
 
-def _routes(counter: Counter) -> APIRouter:
+def _routes(counter: ServerHandlers) -> APIRouter:
     router = APIRouter(
         prefix="/v1", route_class=JsonRoute, dependencies=[Security(HTTPBearer(auto_error=False))]
     )
@@ -111,7 +111,7 @@ def _routes(counter: Counter) -> APIRouter:
     @router.post("/trees", status_code=201, summary="Grow a tree from what identifies people")
     async def grow(asked: requests.TreeToGrow) -> Response:
         grown = await asyncio.wrap_future(await run_in_threadpool(counter.grow, asked))
-        return _written(grown, 201)
+        return _json_response(grown, 201)
 
     @router.get("/trees/{tree}", summary="A tree, and its leaves")
     async def tree(tree: str) -> Response:

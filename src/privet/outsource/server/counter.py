@@ -13,10 +13,10 @@ from privet.model.structure import tree_to
 from privet.outsource.anatomy import STATEMENT
 from privet.outsource.server import requests
 from privet.outsource.server.growing import grow_tree
-from privet.outsource.server.home import ServerHome
+from privet.outsource.server.home import ServerState
 from privet.outsource.server.limits import ServerLimits
 from privet.outsource.server.problems import TooLarge
-from privet.outsource.server.requests import opened, text_of
+from privet.outsource.server.requests import decode_base64, encode_base64
 from privet.outsource.store.base import Change, Full, NewRow, Sealed, StoredPage, TreeSettings
 from privet.schema.encode import encode_entries
 from privet.service.admission import Admission
@@ -24,10 +24,10 @@ from privet.tree import Tree
 from privet.typed import Ints, Json
 
 
-class Counter:
+class ServerHandlers:
     """What clients ask for. Several threads may use it at once; trees grow one at a time."""
 
-    def __init__(self, home: ServerHome, limits: ServerLimits | None = None) -> None:
+    def __init__(self, home: ServerState, limits: ServerLimits | None = None) -> None:
         self.limits = limits or ServerLimits()
         self._admission = Admission(home.accounts, self.limits)
         self.store = home.store()
@@ -97,7 +97,7 @@ class Counter:
         return {
             "leaves": reached.tolist(),
             "classes": self._classes(tree, reached),
-            "subtrees": {str(leaf): _sealed(sealed) for leaf, sealed in subtrees.items()},
+            "subtrees": {str(leaf): _sealed_to(sealed) for leaf, sealed in subtrees.items()},
         }
 
     def _reached(self, tree: Tree, rows: Sequence[Sequence[Any]]) -> Ints:
@@ -121,7 +121,7 @@ class Counter:
 
     def rows(self, asked: requests.Slice, leaf: tuple[str, int] | None = None) -> Json:
         """Rows with their candidates, of the whole table or of a leaf."""
-        return _page(
+        return _page_to(
             self.store.page(
                 asked.after, min(asked.limit, self.limits.rows), self.limits.page_values, leaf
             )
@@ -131,7 +131,7 @@ class Counter:
 
     def subtree(self, name: str, leaf: int) -> Json:
         """The sealed sub-tree of a leaf."""
-        return _sealed(self.store.subtree(name, leaf))
+        return _sealed_to(self.store.subtree(name, leaf))
 
     def put_subtree(self, name: str, leaf: int, sealing: requests.Sealing) -> Json:
         """Keep a sealed sub-tree."""
@@ -143,7 +143,7 @@ class Counter:
 
     def sealed(self, name: str) -> Json:
         """A sealed object."""
-        return _sealed(self.store.sealed(name))
+        return _sealed_to(self.store.sealed(name))
 
     def put_sealed(self, name: str, sealing: requests.Sealing) -> Json:
         """Keep a sealed object."""
@@ -154,7 +154,7 @@ class Counter:
         }
 
     def _body(self, sealing: requests.Sealing) -> bytes:
-        body = opened("sealed", sealing.sealed)
+        body = decode_base64("sealed", sealing.sealed)
         if len(body) > self.limits.sealed:
             raise TooLarge(f"what is sealed may have {self.limits.sealed} bytes")
         return body
@@ -162,7 +162,10 @@ class Counter:
     def pending(self, asked: requests.PendingSlice) -> Json:
         """Sealed rows that wait for a group."""
         found, following = self.store.pending(asked.after, asked.limit)
-        return {"pending": [[number, text_of(body)] for number, body in found], "next": following}
+        return {
+            "pending": [[number, encode_base64(body)] for number, body in found],
+            "next": following,
+        }
 
     # -- changes -----------------------------------------------------------------------------------
 
@@ -171,15 +174,15 @@ class Counter:
         change = Change(
             asked.version,
             [
-                NewRow(row.cells, row.pruning, row.gid, opened(f"rows.{i}.eseq", row.eseq))
+                NewRow(row.cells, row.pruning, row.gid, decode_base64(f"rows.{i}.eseq", row.eseq))
                 for i, row in enumerate(asked.rows)
             ],
             asked.values,
             asked.remove_rows,
-            [opened(f"pending.{i}", text) for i, text in enumerate(asked.pending)],
+            [decode_base64(f"pending.{i}", text) for i, text in enumerate(asked.pending)],
             asked.remove_pending,
             [
-                (number, opened(f"reseal.{i}", text))
+                (number, decode_base64(f"reseal.{i}", text))
                 for i, (number, text) in enumerate(asked.reseal)
             ],
             asked.id,
@@ -188,21 +191,21 @@ class Counter:
         return {"version": done.version, "pending_ids": done.pending}
 
 
-def _sealed(sealed: Sealed) -> Json:
+def _sealed_to(sealed: Sealed) -> Json:
     return {
         "version": sealed.version,
-        "sealed": None if sealed.body is None else text_of(sealed.body),
+        "sealed": None if sealed.body is None else encode_base64(sealed.body),
     }
 
 
-def _page(page: StoredPage) -> Json:
+def _page_to(page: StoredPage) -> Json:
     rows = [
         {
             "row": r.number,
             "cells": r.cells,
             "pruning": r.pruning,
             "gid": r.gid,
-            "eseq": text_of(r.eseq),
+            "eseq": encode_base64(r.eseq),
             "candidates": r.candidates,
         }
         for r in page.rows

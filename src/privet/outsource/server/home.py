@@ -19,7 +19,7 @@ _KIND, _VERSION = "outsource server", 1
 
 
 @dataclass(frozen=True)
-class ServerHome:
+class ServerState:
     """What a server keeps. The analysts of its accounts are its clients; ``place`` may hold a
     password.
     """
@@ -40,7 +40,7 @@ class ServerHome:
     @classmethod
     def make(
         cls, path: str | PathLike[str], folder: str | PathLike[str], store: str | None = None
-    ) -> ServerHome:
+    ) -> ServerState:
         """A new home for the table of an owner's folder, as a whole or not at all.
 
         ``store`` is a postgresql:// URL, with ``schema=`` where several share a database; by
@@ -77,7 +77,7 @@ class ServerHome:
         return cls(home, accounts, store or _STORE)
 
     @classmethod
-    def open(cls, path: str | PathLike[str]) -> ServerHome:
+    def open(cls, path: str | PathLike[str]) -> ServerState:
         """A home that was made before. Its store is not opened yet."""
         home = Path(path)
         try:

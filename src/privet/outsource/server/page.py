@@ -17,7 +17,7 @@ from privet.service.page import browser
 
 _FOLDER = Path(__file__).parent / "templates"
 _STYLE = (_FOLDER / "style.css").read_text(encoding="utf-8")
-_HEADERS = browser.headers(
+_HEADERS = browser.make_headers(
     f"sha256-{base64.b64encode(hashlib.sha256(_STYLE.encode()).digest()).decode()}"
 )
 

@@ -13,7 +13,7 @@ from fastapi.responses import JSONResponse
 from privet.errors import NotThere, OutsourceError, Unavailable
 from privet.outsource.store.base import Full, OtherData, Stale
 from privet.service import problems
-from privet.service.problems import problem
+from privet.service.problems import make_problem
 
 _LOG = logging.getLogger(__name__)  # for the owner
 
@@ -28,25 +28,25 @@ def install(app: FastAPI) -> None:
 
     @app.exception_handler(NotThere)
     async def not_there(_: Request, error: NotThere) -> JSONResponse:
-        return problem("not-found", "There is no such thing", 404, str(error))
+        return make_problem("not-found", "There is no such thing", 404, str(error))
 
     @app.exception_handler(Full)
     async def full(_: Request, error: Full) -> JSONResponse:
-        return problem("full", "There is no room for another", 409, str(error))
+        return make_problem("full", "There is no room for another", 409, str(error))
 
     @app.exception_handler(TooLarge)
     async def too_large(_: Request, error: TooLarge) -> JSONResponse:
-        return problem("too-large", "This is too large", 413, str(error))
+        return make_problem("too-large", "This is too large", 413, str(error))
 
     @app.exception_handler(Stale)
     async def stale(_: Request, error: Stale) -> JSONResponse:
-        return problem(
+        return make_problem(
             "conflict", "Somebody else was faster", 409, str(error), version=error.version
         )
 
     @app.exception_handler(OtherData)
     async def other_data(_: Request, error: OtherData) -> JSONResponse:
-        return problem(
+        return make_problem(
             "conflict",
             "The rows have changed",
             409,
@@ -60,7 +60,7 @@ def install(app: FastAPI) -> None:
     async def unavailable(_: Request, error: Exception) -> JSONResponse:
         # Where the store is, is the owner's business.
         _LOG.warning("%s", error)
-        return problem(
+        return make_problem(
             "store",
             "The store cannot be used",
             503,
@@ -76,12 +76,14 @@ def install(app: FastAPI) -> None:
             place = one["loc"][:-1] if one["type"] == "extra_forbidden" else one["loc"]
             listed.append({"where": ".".join(map(str, place)), "what": one["msg"]})
         detail = "; ".join(f"{one['where']}: {one['what']}" for one in listed[:3])
-        return problem("parameter", "The request is not what it may be", 422, detail, errors=listed)
+        return make_problem(
+            "parameter", "The request is not what it may be", 422, detail, errors=listed
+        )
 
     @app.exception_handler(Exception)
     async def unexpected(_: Request, error: Exception) -> JSONResponse:
         # What an unexpected error says may tell of rows.
-        return problem(
+        return make_problem(
             "internal",
             "An error in the server",
             500,

@@ -100,7 +100,7 @@ class Changes(Strict):
     reseal: list[tuple[StrictNatural, Base64]] = []
 
 
-def opened(where: str, text: str) -> bytes:
+def decode_base64(where: str, text: str) -> bytes:
     """The bytes of a text in base64."""
     try:
         return base64.b64decode(text, validate=True)
@@ -108,6 +108,6 @@ def opened(where: str, text: str) -> bytes:
         raise ParameterError(f"{where}: must be base64") from None
 
 
-def text_of(body: bytes) -> str:
+def encode_base64(body: bytes) -> str:
     """Bytes as text in base64."""
     return base64.b64encode(body).decode("ascii")

@@ -2,20 +2,20 @@
 
 from __future__ import annotations
 
-from pathlib import Path
+import pathlib
 
 from privet.errors import MissingDependency
-from privet.outsource.server.home import ServerHome
+from privet.outsource.server.home import ServerState
 from privet.outsource.server.limits import ServerLimits
 
 
 def run(
-    home: ServerHome,
+    home: ServerState,
     limits: ServerLimits,
     host: str,
     port: int,
-    cert: Path | None = None,
-    key: Path | None = None,
+    cert: pathlib.Path | None = None,
+    key: pathlib.Path | None = None,
     *,
     behind_tls: bool = False,
 ) -> None:

@@ -17,9 +17,9 @@ import numpy as np
 from privet.errors import ParameterError
 from privet.outsource.anatomy import Anatomy
 from privet.outsource.cells import CellText, codes_of
-from privet.outsource.diversity import undiverse
+from privet.outsource.diversity import find_undiverse_groups
 from privet.outsource.store.base import Change, Changed, NewRow, OtherData, StoreLimits
-from privet.outsource.store.checks import MAX_ESEQ, encoded, fits, is_storable
+from privet.outsource.store.checks import MAX_ESEQ, encode_identifiers, fits, is_storable
 from privet.outsource.store.sessions import Transaction
 from privet.outsource.store.tables import cell_names
 from privet.tree import Tree
@@ -40,7 +40,7 @@ def apply(
     """Check a change and apply it, within a transaction that an error undoes. ``trees`` are all
     that there are, by number.
     """
-    if (done := _done_before(session, change)) is not None:
+    if (done := _find_earlier_answer(session, change)) is not None:
         return done
     ((version, next_number, next_pending),) = session.rows(
         "SELECT version, next_number, next_pending FROM meta"
@@ -49,10 +49,10 @@ def apply(
         raise OtherData(version)
     _check_numbers(session, change, room)
     _check_rows(anatomy, change.rows)
-    _check_groups(anatomy, change)
+    _check_changed_groups(anatomy, change)
     _check_new(session, change)
     _reseal(session, change.reseal)
-    touched = _remove(session, change.remove_rows) + _add(
+    touched = _remove_rows(session, change.remove_rows) + _add(
         session, anatomy, trees, change.rows, next_number
     )
     _put_values(session, change.values)
@@ -84,7 +84,7 @@ def apply(
     return Changed(version + 1, pending)
 
 
-def _done_before(session: Transaction, change: Change) -> Changed | None:
+def _find_earlier_answer(session: Transaction, change: Change) -> Changed | None:
     """What was answered to a change of this name."""
     if change.id is None:
         return None
@@ -155,12 +155,12 @@ def _check_rows(anatomy: Anatomy, rows: Sequence[NewRow]) -> None:
         if not 0 <= row.gid <= _LARGEST:
             raise ParameterError(f"rows.{i}.gid: must be 0 to {_LARGEST}")
     if rows:
-        unfit = np.flatnonzero(~fits(anatomy, _columns(rows)))
+        unfit = np.flatnonzero(~fits(anatomy, _transpose_cells(rows)))
         if len(unfit):
             raise ParameterError(f"rows.{unfit[0]}.cells: do not fit the schema")
 
 
-def _check_groups(anatomy: Anatomy, change: Change) -> None:
+def _check_changed_groups(anatomy: Anatomy, change: Change) -> None:
     """As many rows as values in each group, and the values diverse."""
     for i, (seq, gid, value) in enumerate(change.values):
         if not (0 <= seq <= _LARGEST and 0 <= gid <= _LARGEST and is_storable(value)):
@@ -185,7 +185,7 @@ def _check_groups(anatomy: Anatomy, change: Change) -> None:
     if len(unknown):
         raise ParameterError(f"values.{unknown[0]}: does not fit the schema")
     gids = np.array([gid for _, gid, _ in change.values], dtype=np.int64)
-    bad = undiverse(gids, codes, anatomy.l)
+    bad = find_undiverse_groups(gids, codes, anatomy.l)
     if len(bad):
         first = int(np.flatnonzero(np.isin(gids, bad))[0])
         raise ParameterError(
@@ -260,7 +260,7 @@ def _reseal(session: Transaction, reseal: Sequence[tuple[int, bytes]]) -> None:
         )
 
 
-def _remove(session: Transaction, numbers: Sequence[int]) -> Touched:
+def _remove_rows(session: Transaction, numbers: Sequence[int]) -> Touched:
     if not numbers:
         return []
     left = session.rows(
@@ -288,7 +288,10 @@ def _add(
     if not rows:
         return []
     ordered = sorted(rows, key=lambda row: row.eseq)
-    columns, numbers = _columns(ordered), np.arange(first, first + len(ordered), dtype=np.int64)
+    columns, numbers = (
+        _transpose_cells(ordered),
+        np.arange(first, first + len(ordered), dtype=np.int64),
+    )
     names, n = cell_names(len(columns)), len(columns)
     cells = ", ".join(f"unnest(${i}::TEXT[])" for i in range(5, n + 5))
     session.run(
@@ -303,7 +306,7 @@ def _add(
             *columns,
         ),
     )
-    codes = encoded(anatomy, columns[: len(anatomy.identifying.names)]).codes
+    codes = encode_identifiers(anatomy, columns[: len(anatomy.identifying.names)]).codes
     touched: Touched = []
     for number, tree in trees:
         leaf: Ints = tree.reach(codes)
@@ -365,5 +368,5 @@ def _put_pending(session: Transaction, change: Change, numbers: list[int]) -> No
         )
 
 
-def _columns(rows: Sequence[NewRow]) -> list[list[CellText]]:
+def _transpose_cells(rows: Sequence[NewRow]) -> list[list[CellText]]:
     return [list(column) for column in zip(*(row.cells for row in rows), strict=True)]

@@ -21,20 +21,22 @@ def fits(anatomy: Anatomy, columns: Sequence[Sequence[CellText]]) -> npt.NDArray
     """Which rows fit the schema of the identifier table. The columns are those of
     ``Anatomy.columns``.
     """
-    named = {name: _objects(cells) for name, cells in zip(anatomy.columns, columns, strict=True)}
+    named = {
+        name: _object_column(cells) for name, cells in zip(anatomy.columns, columns, strict=True)
+    }
     known = encode(anatomy.identifying, named).known(anatomy.identifying)
     for column in columns:
         known &= np.array([is_storable(cell) for cell in column], dtype=bool)
     return known
 
 
-def encoded(anatomy: Anatomy, columns: Sequence[Sequence[Any]]) -> Encoded:
+def encode_identifiers(anatomy: Anatomy, columns: Sequence[Sequence[Any]]) -> Encoded:
     """Codes of the identifying attributes, and of the class where it is there too."""
     schema = replace(anatomy.identifying, person=None)
     names = [*schema.names, schema.target][: len(columns)]
     return encode(
         schema,
-        dict(zip(names, map(_objects, columns), strict=True)),
+        dict(zip(names, map(_object_column, columns), strict=True)),
         target=len(columns) > len(schema.names),
     )
 
@@ -44,7 +46,7 @@ def is_storable(cell: CellText) -> bool:
     return cell is None or (len(cell) <= MAX_CELL and "\x00" not in cell)
 
 
-def _objects(cells: Sequence[Any]) -> npt.NDArray[Any]:
+def _object_column(cells: Sequence[Any]) -> npt.NDArray[Any]:
     column = np.empty(len(cells), dtype=object)
     column[:] = cells
     return column

@@ -52,7 +52,7 @@ class DuckDBStore(SqlStore):
         if not path.absolute().parent.is_dir():
             raise ParameterError(f"cannot make {path}: the folder {path.parent} does not exist")
         partial = path.with_name(path.name + _LOADING)
-        _remove(partial)  # what an interrupted loading left
+        _remove_partial_file(partial)  # what an interrupted loading left
         try:
             connection = _connect(partial)
             try:
@@ -63,7 +63,7 @@ class DuckDBStore(SqlStore):
                 connection.close()
             partial.rename(path)
         finally:
-            _remove(partial)
+            _remove_partial_file(partial)
 
     def close(self) -> None:
         with _opened_lock:
@@ -161,6 +161,6 @@ def _connect(path: Path) -> duckdb.DuckDBPyConnection:
         ) from None
 
 
-def _remove(partial: Path) -> None:
+def _remove_partial_file(partial: Path) -> None:
     for path in (partial, partial.with_name(partial.name + ".wal")):
         path.unlink(missing_ok=True)

@@ -15,7 +15,7 @@ from privet.errors import MissingDependency, OutsourceError, ParameterError, Una
 from privet.outsource.store.sessions import BLOCK
 from privet.outsource.store.sql import SqlStore
 from privet.outsource.store.staging import stage
-from privet.outsource.store.tables import INDEXES, NUMBERS, cell_names, statements
+from privet.outsource.store.tables import INDEXES, NUMBERS, cell_names, create_statements
 from privet.typed import Ints
 
 if TYPE_CHECKING:
@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 
 _SCHEMA = "privet_outsource"
 _CONNECTIONS = 16
-_PATIENCE = 10  # seconds, for a connection
+_CONNECT_SECONDS = 10  # seconds, for a connection
 _WRITING = 60  # seconds, for who writes
 _OWN = (
     "SELECT nspowner = (SELECT oid FROM pg_roles WHERE rolname = current_user) FROM pg_namespace "
@@ -41,7 +41,7 @@ class PostgresStore(SqlStore):
     """A store in a schema of its own. Who writes holds a lock, whichever server it is."""
 
     def __init__(self, place: str) -> None:
-        url, self._schema = parsed(place)
+        url, self._schema = parse_place(place)
         import psycopg
         from psycopg_pool import ConnectionPool
 
@@ -57,13 +57,13 @@ class PostgresStore(SqlStore):
             url,
             min_size=0,
             max_size=_CONNECTIONS,
-            timeout=_PATIENCE,
+            timeout=_CONNECT_SECONDS,
             open=True,
             configure=self._configure,
             check=ConnectionPool.check_connection,
             # then the next request tries at once; the pool itself would wait twice as long each
             # time
-            reconnect_timeout=_PATIENCE,
+            reconnect_timeout=_CONNECT_SECONDS,
             kwargs={
                 "autocommit": True,
                 "cursor_factory": psycopg.RawCursor,
@@ -83,7 +83,7 @@ class PostgresStore(SqlStore):
         """Make a store of the owner's folder, in one transaction."""
         import duckdb
 
-        url, schema = parsed(place)
+        url, schema = parse_place(place)
         with (
             tempfile.TemporaryDirectory() as scratch,
             duckdb.connect(Path(scratch) / "staged") as staged,
@@ -139,7 +139,7 @@ class _Transaction:
                 copy.write_row(line)
 
 
-def parsed(place: str) -> tuple[str, str]:
+def parse_place(place: str) -> tuple[str, str]:
     """The URL for the driver, and the schema. Parts of a password that stand in the wrong place
     must not get into a message.
     """
@@ -273,7 +273,7 @@ def _load(connection: Connection, staged: Any) -> None:
         "SELECT count(*) FROM information_schema.columns WHERE table_name = 'it' AND "
         "regexp_full_match(column_name, 'c[0-9]+')"
     ).fetchall()
-    for statement in statements(n_cells):
+    for statement in create_statements(n_cells):
         connection.execute(statement.encode())
     _copy(
         connection,

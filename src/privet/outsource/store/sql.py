@@ -92,7 +92,7 @@ class SqlStore(ABC):
 
     def training(self) -> Training:
         with self.reading() as session:
-            return trees.training(session, self.anatomy)
+            return trees.read_training_rows(session, self.anatomy)
 
     def add_tree(
         self, settings: TreeSettings, tree: Tree, training: Training, room: StoreLimits
@@ -133,7 +133,7 @@ class SqlStore(ABC):
 
     def leaf_facts(self, id: str) -> LeafFacts:  # noqa: A002
         with self.reading() as session:
-            number = _number(session, id)
+            number = _find_tree_number(session, id)
             ((*summary,),) = session.rows(f"{_SUMMARY} WHERE t.number = $1", (number,))
             sizes = session.rows(
                 "SELECT leaf, n_rows FROM leaves WHERE tree = $1 AND n_rows > 0 ORDER BY leaf",
@@ -154,7 +154,7 @@ class SqlStore(ABC):
 
     def remove_tree(self, id: str) -> None:  # noqa: A002
         with self.writing() as session:
-            number = _number(session, id)
+            number = _find_tree_number(session, id)
             for table in ("subtrees", "places", "leaves"):
                 session.run(f"DELETE FROM {table} WHERE tree = $1", (number,))
             session.run("DELETE FROM trees WHERE number = $1", (number,))
@@ -163,7 +163,7 @@ class SqlStore(ABC):
 
     def _tree(self, session: Transaction, name: str) -> tuple[int, Tree]:
         """The number of a tree, and the tree, which is parsed once."""
-        number = _number(session, name)
+        number = _find_tree_number(session, name)
         with self._trees_lock:
             known = self._trees.get(name)
         if known is None:
@@ -198,10 +198,12 @@ class SqlStore(ABC):
                     (number, leaf[1], after, limit + 1),
                 )
             kept = found[:limit]
-            values = _candidates(session, sorted({line[2] for line in kept}), most_values)
+            values = _read_candidates(session, sorted({line[2] for line in kept}), most_values)
             if sum(len(values.get(line[2], ())) for line in kept) > most_values:
-                kept = kept[: self._fitting(session, [line[2] for line in kept], most_values)]
-                values = _candidates(session, sorted({line[2] for line in kept}))
+                kept = kept[
+                    : self._count_fitting_rows(session, [line[2] for line in kept], most_values)
+                ]
+                values = _read_candidates(session, sorted({line[2] for line in kept}))
         rows = [
             Row(line[0], line[4:], line[1], line[2], line[3], values.get(line[2], []))
             for line in kept
@@ -209,7 +211,7 @@ class SqlStore(ABC):
         return StoredPage(version, rows, rows[-1].number if len(kept) < len(found) else None)
 
     @staticmethod
-    def _fitting(session: Transaction, gids: list[int], most_values: int) -> int:
+    def _count_fitting_rows(session: Transaction, gids: list[int], most_values: int) -> int:
         """How many rows from the first on have at most so many candidates in all; at least one."""
         sizes = dict(
             session.rows(
@@ -227,7 +229,7 @@ class SqlStore(ABC):
 
     def subtree(self, id: str, leaf: int) -> Sealed:  # noqa: A002
         with self.reading() as session:
-            number = _number(session, id)
+            number = _find_tree_number(session, id)
             found = session.rows(
                 (
                     "SELECT version, body FROM subtrees WHERE tree = $1 AND leaf = $2 AND body IS "
@@ -328,14 +330,14 @@ class SqlStore(ABC):
             return changes.apply(session, self.anatomy, grown, change, room)
 
 
-def _number(session: Transaction, name: str) -> int:
+def _find_tree_number(session: Transaction, name: str) -> int:
     found = session.rows("SELECT number FROM trees WHERE id = $1", (name,))
     if not found:
         raise NotThere("there is no such tree")
     return int(found[0][0])
 
 
-def _candidates(
+def _read_candidates(
     session: Transaction, gids: list[int], at_most: int | None = None
 ) -> dict[int, list[tuple[int, str | None]]]:
     """The sensitive values of each group, in order of their numbers. Of more than ``at_most`` in

@@ -17,11 +17,11 @@ import numpy as np
 from privet.errors import OutsourceError
 from privet.outsource.anatomy import Anatomy
 from privet.outsource.cells import codes_of
-from privet.outsource.diversity import undiverse
+from privet.outsource.diversity import find_undiverse_groups
 from privet.outsource.files import ANATOMY, IDENTIFIERS, VALUES, read_seal
 from privet.outsource.store.checks import MAX_ESEQ, fits, is_storable
 from privet.outsource.store.sessions import BLOCK
-from privet.outsource.store.tables import FORMAT, NUMBERS, OWNERS, cell_names, statements
+from privet.outsource.store.tables import FORMAT, NUMBERS, OWNERS, cell_names, create_statements
 from privet.typed import Ints
 
 if TYPE_CHECKING:
@@ -51,7 +51,7 @@ def stage(connection: duckdb.DuckDBPyConnection, folder: Path) -> None:
         _check_columns(connection, st, {"seq": "BIGINT", "gid": "BIGINT", "value": "VARCHAR"})
         _check_order(connection, it, "eseq")
         _check_order(connection, st, "seq")
-        _check_whole(
+        _check_numbers_in_bounds(
             connection,
             it,
             (
@@ -59,8 +59,8 @@ def stage(connection: duckdb.DuckDBPyConnection, folder: Path) -> None:
                 f"{MAX_ESEQ}"
             ),
         )
-        _check_whole(connection, st, "gid IS NULL OR gid < 0 OR seq < 0")
-        for statement in statements(len(names)):
+        _check_numbers_in_bounds(connection, st, "gid IS NULL OR gid < 0 OR seq < 0")
+        for statement in create_statements(len(names)):
             connection.execute(statement)
         columns = ", ".join(names)
         connection.execute(
@@ -72,7 +72,7 @@ def stage(connection: duckdb.DuckDBPyConnection, folder: Path) -> None:
             "INSERT INTO st SELECT seq, gid, value FROM read_parquet($1) ORDER BY seq", [st]
         )
         _check_cells(connection, anatomy)
-        _check_groups(connection)
+        _check_staged_groups(connection)
         _check_people(connection, anatomy)
         _check_values(connection, anatomy)
         _write_meta(connection, anatomy)
@@ -123,7 +123,7 @@ def _check_order(connection: duckdb.DuckDBPyConnection, path: str, column: str) 
         )
 
 
-def _check_whole(connection: duckdb.DuckDBPyConnection, path: str, wrong: str) -> None:
+def _check_numbers_in_bounds(connection: duckdb.DuckDBPyConnection, path: str, wrong: str) -> None:
     found = connection.execute(
         f"SELECT min(file_row_number) FROM read_parquet($1, file_row_number = true) WHERE {wrong}",
         [path],
@@ -136,7 +136,7 @@ def _check_whole(connection: duckdb.DuckDBPyConnection, path: str, wrong: str) -
 
 def _check_cells(connection: duckdb.DuckDBPyConnection, anatomy: Anatomy) -> None:
     at = 0
-    for block in _blocks(
+    for block in _fetch_blocks(
         connection, f"SELECT {', '.join(cell_names(len(anatomy.columns)))} FROM it ORDER BY number"
     ):
         unfit = np.flatnonzero(~fits(anatomy, list(zip(*block, strict=True))))
@@ -145,7 +145,7 @@ def _check_cells(connection: duckdb.DuckDBPyConnection, anatomy: Anatomy) -> Non
         at += len(block)
 
 
-def _check_groups(connection: duckdb.DuckDBPyConnection) -> None:
+def _check_staged_groups(connection: duckdb.DuckDBPyConnection) -> None:
     wrong = connection.execute(
         "SELECT min(i.gid) FROM (SELECT gid, count(*) AS n FROM it GROUP BY gid) AS i "
         "LEFT JOIN (SELECT gid, count(*) AS n FROM st GROUP BY gid) AS s ON s.gid = i.gid WHERE "
@@ -176,7 +176,7 @@ def _check_values(connection: duckdb.DuckDBPyConnection, anatomy: Anatomy) -> No
     gids: list[Ints] = [np.empty(0, dtype=np.int64)]
     codes: list[Ints] = [np.empty(0, dtype=np.int64)]
     at = 0
-    for block in _blocks(connection, "SELECT gid, value FROM st ORDER BY seq"):
+    for block in _fetch_blocks(connection, "SELECT gid, value FROM st ORDER BY seq"):
         gid, value = zip(*block, strict=True)
         code = codes_of(anatomy.sensitive_domain, value)
         storable = np.array([is_storable(cell) for cell in value], dtype=bool)
@@ -186,7 +186,7 @@ def _check_values(connection: duckdb.DuckDBPyConnection, anatomy: Anatomy) -> No
         gids.append(np.array(gid, dtype=np.int64))
         codes.append(code)
         at += len(block)
-    bad = undiverse(np.concatenate(gids), np.concatenate(codes), anatomy.l)
+    bad = find_undiverse_groups(np.concatenate(gids), np.concatenate(codes), anatomy.l)
     if len(bad):
         raise OutsourceError(
             f"{VALUES}: group {bad[0]} is not {anatomy.l}-diverse: some value has more than one "
@@ -217,7 +217,9 @@ def _write_meta(connection: duckdb.DuckDBPyConnection, anatomy: Anatomy) -> None
     )
 
 
-def _blocks(connection: duckdb.DuckDBPyConnection, sql: str) -> Iterator[list[tuple[object, ...]]]:
+def _fetch_blocks(
+    connection: duckdb.DuckDBPyConnection, sql: str
+) -> Iterator[list[tuple[object, ...]]]:
     cursor = connection.execute(sql)
     while block := cursor.fetchmany(BLOCK):
         yield block

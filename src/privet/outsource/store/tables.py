@@ -25,7 +25,7 @@ def cell_names(n_cells: int) -> list[str]:
     return [f"c{i}" for i in range(n_cells)]
 
 
-def statements(n_cells: int) -> list[str]:
+def create_statements(n_cells: int) -> list[str]:
     """How the tables are made.
 
     Keys are declared only where one that was given up never comes back: DuckDB refuses a key again

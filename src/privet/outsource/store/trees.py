@@ -15,7 +15,7 @@ from privet.model.problem import Damaged
 from privet.model.structure import tree_from, tree_to
 from privet.outsource.anatomy import Anatomy
 from privet.outsource.store.base import Training
-from privet.outsource.store.checks import encoded
+from privet.outsource.store.checks import encode_identifiers
 from privet.outsource.store.sessions import Transaction
 from privet.outsource.store.tables import cell_names
 from privet.schema.encode import Encoded
@@ -23,7 +23,7 @@ from privet.tree import Tree
 from privet.typed import Ints
 
 
-def training(session: Transaction, anatomy: Anatomy, after: int = -1) -> Training:
+def read_training_rows(session: Transaction, anatomy: Anatomy, after: int = -1) -> Training:
     """The rows with larger numbers than ``after``, as codes. Their cells are in memory a block at a
     time.
     """
@@ -33,7 +33,7 @@ def training(session: Transaction, anatomy: Anatomy, after: int = -1) -> Trainin
     pruning: list[npt.NDArray[np.bool_]] = [np.empty(0, dtype=bool)]
     columns: list[list[npt.NDArray[Any]]] = [[] for _ in names]
     # of the right types, where there are no rows
-    _append(columns, encoded(anatomy, [[] for _ in names]))
+    _append(columns, encode_identifiers(anatomy, [[] for _ in names]))
     for block in session.blocks(
         f"SELECT number, pruning, {', '.join(names)} FROM it WHERE number > $1 ORDER BY number",
         (after,),
@@ -41,7 +41,7 @@ def training(session: Transaction, anatomy: Anatomy, after: int = -1) -> Trainin
         number, mark, *cells = zip(*block, strict=True)
         numbers.append(np.array(number, dtype=np.int64))
         pruning.append(np.array(mark, dtype=bool))
-        _append(columns, encoded(anatomy, cells))
+        _append(columns, encode_identifiers(anatomy, cells))
     *codes, classes = (np.concatenate(column) for column in columns)
     return Training(version, np.concatenate(numbers), codes, classes, np.concatenate(pruning))
 
@@ -80,7 +80,7 @@ def place_rows(
             for block in session.blocks("SELECT number FROM it ORDER BY number")
         ]
         kept = np.isin(numbers, np.concatenate([np.empty(0, dtype=np.int64), *there]))
-        came = training(session, anatomy, int(numbers.max(initial=-1)))
+        came = read_training_rows(session, anatomy, int(numbers.max(initial=-1)))
         changed = int((~kept).sum()) + len(came.numbers)
         leaf = np.concatenate([leaf[kept], tree.reach(came.codes)])
         numbers = np.concatenate([numbers[kept], came.numbers])

@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from privet.counts.local import Response, whole_counts
+from privet.counts.local import Response, round_counts
 from privet.counts.local_sampled import Group, SampledReports
 from privet.counts.local_split import SplitReports
 from privet.curator.local import LocalCurator
@@ -24,8 +24,8 @@ from privet.publish.local.leaves import COLUMNS, LeafRandomizer
 from privet.publish.local.randomizer import Randomizer
 from privet.schema import Categorical
 from privet.schema.encode import encode
-from privet.schema.entries import match, plain
-from privet.trees.batches import released
+from privet.schema.entries import match, plain_value_of
+from privet.trees.batches import make_batch_model
 
 SEEDED = "a test seed was used"
 
@@ -49,11 +49,11 @@ def local_curator(reports: Any, randomizer: Randomizer) -> LocalCurator:
     if randomizer.spread == "split":
         *shares, of_class = randomizer.shares
         responses = [
-            _response(size, share) for size, share in zip(schema.sizes, shares, strict=True)
+            _make_response(size, share) for size, share in zip(schema.sizes, shares, strict=True)
         ]
-        source = SplitReports(codes, classes, responses, _response(schema.n_classes, of_class))
+        source = SplitReports(codes, classes, responses, _make_response(schema.n_classes, of_class))
     else:
-        source = _sampled(codes, classes, given, randomizer)
+        source = _make_sampled_reports(codes, classes, given, randomizer)
     return LocalCurator(
         source, schema, randomizer.cost, reason="" if randomizer.bits.private else SEEDED
     )
@@ -72,17 +72,17 @@ def collect_leaves(reports: Any, randomizer: LeafRandomizer, name: str = "") -> 
             f"randomizer must be a LeafRandomizer, got {type(randomizer).__name__}"
         )
     plan, n_classes = randomizer.plan, randomizer.schema.n_classes
-    tree, leaf, label = _leaf_reports(reports, randomizer)
+    tree, leaf, label = _parse_leaf_reports(reports, randomizer)
     tables, variances = [], []
     for number, cells in enumerate(plan.forest):
         mine = tree == number
-        response = _response(randomizer.points(number), randomizer.epsilon)
+        response = _make_response(randomizer.points(number), randomizer.epsilon)
         yes, no = response.weights(1)
         said = np.bincount((leaf * n_classes + label)[mine], minlength=response.size).reshape(
             len(cells), n_classes
         )
         m = int(mine.sum())
-        tables.append(whole_counts(said * yes + (m - said) * no))
+        tables.append(round_counts(said * yes + (m - said) * no))
         variances.append(m * response.other * (1 - response.other) * (yes - no) ** 2)
     reasons = [] if randomizer.bits.private else [SEEDED]
     reasons += ["the schema was read off the data"] if randomizer.schema.from_data else []
@@ -94,12 +94,12 @@ def collect_leaves(reports: Any, randomizer: LeafRandomizer, name: str = "") -> 
         account=hashlib.sha256(np.vstack([tree, leaf, label]).tobytes()).hexdigest(),
     )
     batch = Batch(tuple(tables), math.sqrt(sum(variances) / len(variances)))
-    return released(
+    return make_batch_model(
         plan, batch, statement, randomizer.schema.declare(n_rows=len(tree), neighbours="replace")
     )
 
 
-def _response(size: int, epsilon: Any) -> Response:
+def _make_response(size: int, epsilon: Any) -> Response:
     return Response(size, *response_probabilities(size, epsilon))
 
 
@@ -131,7 +131,7 @@ def _codes_of_reports(
     return np.array(encoded.codes), encoded.classes, given
 
 
-def _sampled(
+def _make_sampled_reports(
     codes: npt.NDArray[Any],
     classes: npt.NDArray[Any],
     given: npt.NDArray[np.bool_],
@@ -143,14 +143,16 @@ def _sampled(
     groups = {}
     for number, line in enumerate(drawn.tolist()):
         attributes, places = tuple(line), np.flatnonzero(which.reshape(-1) == number)
-        response = _response(randomizer.points(attributes), randomizer.epsilon)
+        response = _make_response(randomizer.points(attributes), randomizer.epsilon)
         groups[attributes] = Group(
             attributes, codes[line][:, places], classes[places].astype(np.int64), response, places
         )
     return SampledReports(randomizer.schema, groups, randomizer.together, len(classes))
 
 
-def _leaf_reports(reports: Any, randomizer: LeafRandomizer) -> tuple[npt.NDArray[np.int64], ...]:
+def _parse_leaf_reports(
+    reports: Any, randomizer: LeafRandomizer
+) -> tuple[npt.NDArray[np.int64], ...]:
     """Tree, leaf and class of each report, all numbered from 0."""
     import pandas as pd
 
@@ -173,7 +175,7 @@ def _leaf_reports(reports: Any, randomizer: LeafRandomizer) -> tuple[npt.NDArray
         "has a leaf that its tree does not have",
     )
     label = Categorical(randomizer.schema.classes)
-    found = [match(label, plain(value)) for value in frame["class"]]
+    found = [match(label, plain_value_of(value)) for value in frame["class"]]
     codes = np.array([-1 if code is None else code for code in found], dtype=np.int64)
     _refuse(codes < 0, "has a class that is not in the schema")
     return tree, numbers[1].astype(np.int64) - 1, codes

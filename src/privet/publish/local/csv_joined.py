@@ -17,7 +17,7 @@ from typing import Literal
 MOST_LINES = 1000
 
 
-def joined(lines: Iterator[bytes], delim: str, n_fields: int) -> Iterator[bytes]:
+def join_lines(lines: Iterator[bytes], delim: str, n_fields: int) -> Iterator[bytes]:
     """The records of some lines, each as soon as it is whole."""
     form, held = _Form(delim, n_fields), deque[bytes]()
 

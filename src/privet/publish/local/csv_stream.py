@@ -16,7 +16,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
 from privet.counts.csv_lines import fields_of, header_of
-from privet.publish.local.csv_joined import joined
+from privet.publish.local.csv_joined import join_lines
 from privet.schema import Schema, text_of
 from privet.schema.entries import NO_VALUE
 from privet.schema.problems import raise_if_any
@@ -37,10 +37,14 @@ def records_of(
     raise_if_any(
         (column, "absent") for column in (*schema.names, schema.target) if column not in names
     )
-    return _records(joined(source, delim, len(names)) if over_lines else source, delim, names)
+    return _split_records(
+        join_lines(source, delim, len(names)) if over_lines else source, delim, names
+    )
 
 
-def _records(lines: Iterable[bytes], delim: str, names: list[str]) -> Iterator[dict[str, Any]]:
+def _split_records(
+    lines: Iterable[bytes], delim: str, names: list[str]
+) -> Iterator[dict[str, Any]]:
     for line in lines:
         try:
             text = line.decode("utf-8").rstrip("\n").rstrip("\r")
@@ -58,19 +62,19 @@ def _records(lines: Iterable[bytes], delim: str, names: list[str]) -> Iterator[d
 
 def header_line(columns: Iterable[str]) -> str:
     """The first line of a file of reports."""
-    return ",".join(map(_field, columns)) + "\n"
+    return ",".join(map(_quote_field, columns)) + "\n"
 
 
 def report_line(report: Mapping[str, Any]) -> str:
     """One report as a line. What was not reported is nothing at all; an empty text is quoted."""
     return (
         ",".join(
-            "" if value is None or value != value else _field(text_of(value))
+            "" if value is None or value != value else _quote_field(text_of(value))
             for value in report.values()
         )
         + "\n"
     )
 
 
-def _field(text: str) -> str:
+def _quote_field(text: str) -> str:
     return text if _PLAIN.fullmatch(text) else '"' + text.replace('"', '""') + '"'

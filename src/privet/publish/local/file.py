@@ -12,7 +12,7 @@ from typing import Any
 
 from privet.errors import ModelError, PrivetError
 from privet.federation.plan import plan_from_bytes, plan_to_bytes
-from privet.model.document import canonical, schema_from
+from privet.model.document import canonical_json, schema_from
 from privet.model.file import read_sealed, seal, unseal, write_sealed
 from privet.model.problem import Damaged, require
 from privet.publish.local.leaves import LeafRandomizer
@@ -64,18 +64,21 @@ def _parse(data: bytes) -> Randomizer | LeafRandomizer:
         set(document) == wanted,
         f"a randomizer of this spread must have exactly {', '.join(sorted(wanted))}",
     )
-    schema, epsilon = schema_from(document["schema"]), _fraction("epsilon", document["epsilon"])
+    schema, epsilon = (
+        schema_from(document["schema"]),
+        _parse_fraction("epsilon", document["epsilon"]),
+    )
     try:
         if spread == "leaves":
             return LeafRandomizer(
-                plan_from_bytes(canonical(document["plan"])), epsilon, schema=schema
+                plan_from_bytes(canonical_json(document["plan"])), epsilon, schema=schema
             )
         if spread == "split":
             return Randomizer(
                 schema,
                 epsilon,
                 "split",
-                class_share=_fraction("class_share", document["class_share"]),
+                class_share=_parse_fraction("class_share", document["class_share"]),
             )
         require(type(document["together"]) is int, "together must be an integer")
         return Randomizer(schema, epsilon, "sample", document["together"])
@@ -87,7 +90,7 @@ def _parse(data: bytes) -> Randomizer | LeafRandomizer:
         raise Damaged(str(error)) from None
 
 
-def _fraction(name: str, text: Any) -> Fraction:
+def _parse_fraction(name: str, text: Any) -> Fraction:
     require(
         isinstance(text, str) and _FRACTION.fullmatch(text) is not None,
         f"{name} must be a fraction, such as '1/2'",

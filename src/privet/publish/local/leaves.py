@@ -15,13 +15,13 @@ from privet.errors import ParameterError
 from privet.mechanisms.randomness import Bits, SystemBits, uniform_below
 from privet.mechanisms.response import randomized_response
 from privet.plan import Plan
-from privet.publish.local.randomizer import checked_epsilon
+from privet.publish.local.randomizer import check_epsilon
 from privet.publish.local.values import (
     codes_of_record,
     codes_of_table,
     column_of,
-    in_random_order,
-    known,
+    replace_unknown,
+    shuffle_reports,
 )
 from privet.routing import find_cells
 from privet.schema import Schema
@@ -64,7 +64,7 @@ class LeafRandomizer:
                 "schema must have the domain that the plan was drawn for: attributes, values, "
                 "target or classes differ"
             )
-        self.epsilon: Fraction = checked_epsilon(epsilon)
+        self.epsilon: Fraction = check_epsilon(epsilon)
 
     @property
     def cost(self) -> Cost:
@@ -92,16 +92,19 @@ class LeafRandomizer:
         """The reports of a table, in a random order. Where the schema names a person, of at most
         ``rows_per_person`` rows of each.
         """
-        return in_random_order(
+        return shuffle_reports(
             self.bits, self._values(*self._randomized(*codes_of_table(self.schema, table, y)))
         )
 
     def _randomized(self, codes: Ints, classes: Ints) -> tuple[Ints, Ints, Ints]:
         bits, forest, n_classes = self.bits, self.plan.forest, self.schema.n_classes
         codes = np.array(
-            [known(bits, line, size) for line, size in zip(codes, self.schema.sizes, strict=True)]
+            [
+                replace_unknown(bits, line, size)
+                for line, size in zip(codes, self.schema.sizes, strict=True)
+            ]
         )
-        classes = known(bits, classes, n_classes)
+        classes = replace_unknown(bits, classes, n_classes)
         tree = uniform_below(bits, np.full(len(classes), len(forest), dtype=np.uint64)).astype(
             np.int64
         )

@@ -12,7 +12,7 @@ from typing import Any, Literal, get_args
 
 import numpy as np
 
-from privet.budget import Cost, Number, exact, exact_epsilon
+from privet.budget import Cost, Number, parse_epsilon, parse_exact
 from privet.checks import check_integer, check_name
 from privet.errors import ModelError, ParameterError
 from privet.mechanisms.randomness import Bits, SystemBits, uniform_below
@@ -21,9 +21,9 @@ from privet.publish.local.values import (
     codes_of_record,
     codes_of_table,
     column_of,
-    in_random_order,
-    known,
+    replace_unknown,
     reported_values,
+    shuffle_reports,
 )
 from privet.schema import Schema
 from privet.typed import Ints
@@ -80,7 +80,7 @@ class Randomizer:
         if not isinstance(schema, Schema):
             raise ParameterError(f"schema must be a Schema, got {type(schema).__name__}")
         self.schema, self.bits = schema, bits or SystemBits()
-        self.epsilon = checked_epsilon(epsilon)
+        self.epsilon = check_epsilon(epsilon)
         check_name("spread", spread, get_args(Spread))
         self.spread: Spread = spread
         self.together = check_integer("together", together, 1)
@@ -91,7 +91,7 @@ class Randomizer:
                 else "1, or left out, with spread='split'"
             )
             raise ParameterError(f"together must be {most}, got {together}")
-        self.class_share = exact("class_share", class_share)
+        self.class_share = parse_exact("class_share", class_share)
         if self.class_share >= 1:
             raise ParameterError(f"class_share must be above 0 and below 1, got {class_share!r}")
         if math.comb(len(schema.names), self.together) > MAX_SETS:
@@ -150,7 +150,7 @@ class Randomizer:
         """The reports of a table, in a random order. Where the schema names a person, of at most
         ``rows_per_person`` rows of each.
         """
-        return in_random_order(
+        return shuffle_reports(
             self.bits, self._values(*self._randomized(*codes_of_table(self.schema, table, y)))
         )
 
@@ -179,9 +179,12 @@ class Randomizer:
     def _randomized(self, codes: Ints, classes: Ints) -> tuple[Ints, Ints]:
         schema, bits = self.schema, self.bits
         codes = np.array(
-            [known(bits, line, size) for line, size in zip(codes, schema.sizes, strict=True)]
+            [
+                replace_unknown(bits, line, size)
+                for line, size in zip(codes, schema.sizes, strict=True)
+            ]
         )
-        classes = known(bits, classes, schema.n_classes)
+        classes = replace_unknown(bits, classes, schema.n_classes)
         if self.spread == "split":
             *shares, of_class = self.shares
             responses = zip(codes, schema.sizes, shares, strict=True)
@@ -226,9 +229,9 @@ class Randomizer:
         }
 
 
-def checked_epsilon(epsilon: Number) -> Fraction:
+def check_epsilon(epsilon: Number) -> Fraction:
     """The exact epsilon of a record, within what makes sense for one."""
-    amount = exact_epsilon("epsilon", epsilon)
+    amount = parse_epsilon("epsilon", epsilon)
     if not LEAST_EPSILON <= amount <= MOST_EPSILON:
         raise ParameterError(
             f"epsilon of a record must lie between {LEAST_EPSILON} and {MOST_EPSILON}, got "

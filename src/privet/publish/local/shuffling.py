@@ -18,7 +18,7 @@ PILES = 64
 _BLOCK = 1 << 14
 
 
-def shuffled(lines: Iterable[str], bits: Bits) -> Iterator[str]:
+def shuffle_lines(lines: Iterable[str], bits: Bits) -> Iterator[str]:
     """The lines, each with its end, in an exactly uniform order: dealt at random to piles in files
     without a name, and each pile put into a random order (Rao 1961, Sandelius 1962). The first one
     comes when the last was taken.

@@ -26,14 +26,14 @@ def blocks_of(place: str, schema: Schema) -> Iterator[Any]:
     import pandas as pd
 
     lines = "://" not in place and place.lower().endswith(CSV_ENDINGS)
-    blocks = _of_lines(Path(place), schema) if lines else read_blocks(place)
+    blocks = _read_csv_blocks(Path(place), schema) if lines else read_blocks(place)
     if schema.person is None:
         yield from blocks
     else:
         yield pd.concat(list(blocks), ignore_index=True)
 
 
-def _of_lines(path: Path, schema: Schema) -> Iterator[Any]:
+def _read_csv_blocks(path: Path, schema: Schema) -> Iterator[Any]:
     import pandas as pd
 
     # Bytes as they are, in lines that end as they do where they are counted: with a line feed, a

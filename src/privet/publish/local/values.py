@@ -16,7 +16,7 @@ from privet.mechanisms.randomness import Bits, uniform_below, uniform_order
 from privet.schema import Attribute, Categorical, Schema
 from privet.schema.attributes import Value
 from privet.schema.encode import encode
-from privet.schema.entries import codes_of_plain, number_of, plain
+from privet.schema.entries import codes_of_plain, number_of, plain_value_of
 from privet.typed import Ints
 
 
@@ -50,10 +50,10 @@ def codes_of_record(schema: Schema, record: Mapping[str, Any]) -> tuple[list[int
             f"{', '.join((*schema.names, schema.target))}"
         )
     codes = [
-        int(codes_of_plain(attribute, [plain(record[name])])[0])
+        int(codes_of_plain(attribute, [plain_value_of(record[name])])[0])
         for name, attribute in schema.attributes.items()
     ]
-    return codes, int(codes_of_plain(schema.label, [plain(record[schema.target])])[0])
+    return codes, int(codes_of_plain(schema.label, [plain_value_of(record[schema.target])])[0])
 
 
 def codes_of_table(schema: Schema, table: object, y: object = None) -> tuple[Ints, Ints]:
@@ -64,13 +64,13 @@ def codes_of_table(schema: Schema, table: object, y: object = None) -> tuple[Int
     assert encoded.classes is not None
     kept = np.arange(len(encoded.classes))
     if encoded.person is not None:
-        kept = _of_each_person(encoded.person, schema.rows_per_person)
+        kept = _keep_first_rows(encoded.person, schema.rows_per_person)
     return np.array([line[kept] for line in encoded.codes], dtype=np.int64), encoded.classes[
         kept
     ].astype(np.int64)
 
 
-def _of_each_person(person: npt.NDArray[np.intp], most: int) -> npt.NDArray[np.intp]:
+def _keep_first_rows(person: npt.NDArray[np.intp], most: int) -> npt.NDArray[np.intp]:
     """The first rows of each person. What rows hold is not looked at: it must not decide whether
     there is a report.
 
@@ -84,7 +84,7 @@ def _of_each_person(person: npt.NDArray[np.intp], most: int) -> npt.NDArray[np.i
     return np.sort(order[number < most])
 
 
-def known(bits: Bits, codes: Ints, size: int) -> Ints:
+def replace_unknown(bits: Bits, codes: Ints, size: int) -> Ints:
     """The codes, with a uniformly random one for each that the schema does not know."""
     unknown = np.flatnonzero(codes >= size)
     filled = codes.copy()
@@ -101,7 +101,7 @@ def column_of(values: Sequence[Value], codes: Ints) -> npt.NDArray[Any]:
     return np.asarray(table[codes])
 
 
-def in_random_order(bits: Bits, columns: Mapping[str, npt.NDArray[Any]]) -> Any:
+def shuffle_reports(bits: Bits, columns: Mapping[str, npt.NDArray[Any]]) -> Any:
     """Reports as a data frame. Where a row stands in its table may depend on what it holds, and
     would tell that.
     """

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from privet.privacy import rounded_up
+from privet.privacy import format_rounded_up
 from privet.publish.synthetic.check import Check
 from privet.publish.synthetic.synthesize import SyntheticTable
 from privet.release.blocks import (
@@ -12,25 +12,25 @@ from privet.release.blocks import (
     Grid,
     Heading,
     Paragraph,
-    html_page,
-    markdown,
+    render_html_page,
+    render_markdown,
 )
-from privet.release.reading import charges, reading
+from privet.release.reading import explain_promise, list_charges
 
 _TITLE, _REPORT = "Privacy card: synthetic table", "Check of a synthetic table"
 #: A list of pairs stops here.
 MAX_LISTED = 100
 
 
-def table_card(table: SyntheticTable, *, html: bool = False) -> str:
+def render_table_card(table: SyntheticTable, *, html: bool = False) -> str:
     """What an officer wants to know about a synthetic table."""
-    write = html_page if html else markdown
+    write = render_html_page if html else render_markdown
     return write(f"{_TITLE} for {table.schema.target}", _card_blocks(table))
 
 
-def check_report(check: Check, *, html: bool = False) -> str:
+def render_check_report(check: Check, *, html: bool = False) -> str:
     """How near a synthetic table is to the held-out rows, and what it cost to see that."""
-    write = html_page if html else markdown
+    write = render_html_page if html else render_markdown
     return write(f"{_REPORT} for {check.schema.target}", _report_blocks(check))
 
 
@@ -56,8 +56,8 @@ def _card_blocks(table: SyntheticTable) -> list[CardBlock]:
         ),
         *(
             [
-                *reading(privacy, "table", public_size=table.schema.n_rows is not None),
-                *charges(privacy),
+                *explain_promise(privacy, "table", public_size=table.schema.n_rows is not None),
+                *list_charges(privacy),
             ]
             if privacy.private
             else []
@@ -93,7 +93,7 @@ def _card_blocks(table: SyntheticTable) -> list[CardBlock]:
 
 
 def _report_blocks(check: Check) -> list[CardBlock]:
-    spent = rounded_up(float(check.cost.epsilon or 0))
+    spent = format_rounded_up(float(check.cost.epsilon or 0))
     if check.private:
         banner = Banner(
             (

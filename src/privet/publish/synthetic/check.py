@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from privet.budget import Cost, Number, exact_epsilon, sequential
+from privet.budget import Cost, Number, compose_sequentially, parse_epsilon
 from privet.cells import Cells
 from privet.curator import AnyCurator
 from privet.errors import ParameterError
@@ -82,7 +82,7 @@ def check_synthetic(
     Neighbours: one row of the held-out table added or removed. Cost: pure ``epsilon``.
     """
     schema = held_out.schema
-    amount = exact_epsilon("epsilon", epsilon)
+    amount = parse_epsilon("epsilon", epsilon)
     others = dict(against or {})
     if SYNTHETIC in others:
         raise ParameterError(f"a model must not be called {SYNTHETIC!r}")
@@ -95,7 +95,7 @@ def check_synthetic(
     held_out.require([Cost.pure(amount)])
     public = schema.declare(n_rows=len(rows), person=None, rows_per_person=1)
     # What it is trained on has its price already: that of the synthetic table.
-    tables = _shares(public, rows)
+    tables = _compute_shares(public, rows)
     own = PrivetClassifier(math.inf, schema=public).fit(rows).model_
     models = {SYNTHETIC: own, **others}
     with held_out.snapshot():
@@ -115,13 +115,13 @@ def check_synthetic(
         marginals,
         evaluations,
         float(np.clip(classes.max() / total, 0.0, 1.0)),
-        sequential(one.row_cost for one in answers),
-        sequential(one.cost for one in answers),
+        compose_sequentially(one.row_cost for one in answers),
+        compose_sequentially(one.cost for one in answers),
         held_out.private,
     )
 
 
-def _shares(schema: Schema, rows: Any) -> list[Floats]:
+def _compute_shares(schema: Schema, rows: Any) -> list[Floats]:
     """The shares of each (value, class) in public rows."""
     encoded = encode(schema, rows)
     known = encoded.known(schema)

@@ -47,7 +47,7 @@ class ClassTree:
     @cached_property
     def order(self) -> list[int]:
         """The attributes, parents before their children."""
-        return in_order(self.parents)
+        return order_parents_first(self.parents)
 
     @property
     def classes(self) -> Floats:
@@ -55,7 +55,7 @@ class ClassTree:
         return np.asarray(self.tables[0].sum(axis=(0, 1)))
 
 
-def in_order(parents: Sequence[int]) -> list[int]:
+def order_parents_first(parents: Sequence[int]) -> list[int]:
     """Parents before their children."""
     order = [a for a, parent in enumerate(parents) if parent < 0]
     for a in order:
@@ -73,9 +73,9 @@ def fit_class_tree(
     gain enough is halved (Armijo's rule); until one was, steps are short, and a little gain does
     not mean that it is done.
     """
-    order = in_order(parents)
+    order = order_parents_first(parents)
     potentials = _first_guess(parents, measured)
-    tables = _tables(potentials, parents, order, total)
+    tables = _expected_tables(potentials, parents, order, total)
     loss, slopes = _loss(tables, measured)
     # counts and noise that both grow are the same problem
     rate = _least_variance(measured) / max(total, 1.0)
@@ -86,7 +86,7 @@ def fit_class_tree(
                 potential - rate * slope
                 for potential, slope in zip(potentials, slopes, strict=True)
             ]
-            reached = _tables(moved, parents, order, total)
+            reached = _expected_tables(moved, parents, order, total)
             after, after_slopes = _loss(reached, measured)
             promised = sum(
                 float((slope * (old - new)).sum())
@@ -119,11 +119,11 @@ def _first_guess(parents: Sequence[int], measured: Sequence[Measured]) -> list[F
             table = np.maximum(one.pair, 0.0) + 2 * one.pair_deviation * table
         guess.append(np.log(table / table.sum(axis=1, keepdims=True)))
     sizes = np.mean([np.maximum(one.alone.sum(axis=0), 1.0) for one in measured], axis=0)
-    guess[in_order(parents)[0]] += np.log(sizes)
+    guess[order_parents_first(parents)[0]] += np.log(sizes)
     return guess
 
 
-def _tables(
+def _expected_tables(
     potentials: Sequence[Floats], parents: Sequence[int], order: Sequence[int], total: float
 ) -> list[Floats]:
     """The expected counts under these potentials: messages up the tree, and shares down."""

@@ -11,9 +11,9 @@ from contextlib import suppress
 from pathlib import Path
 
 from privet.counts.csv_lines import check_lines
-from privet.counts.sql import quoted
+from privet.counts.sql import quote_identifier
 from privet.errors import ParameterError, TableError
-from privet.publish.synthetic.card import table_card
+from privet.publish.synthetic.card import render_table_card
 from privet.publish.synthetic.synthesize import SyntheticTable
 from privet.schema import Schema, text_of
 
@@ -53,7 +53,7 @@ def write_table(table: SyntheticTable, path: Path) -> None:
     beside = card_path(path)
     card = beside.with_name(f".{beside.name}.{secrets.token_hex(8)}.part")
     try:
-        card.write_text(table_card(table), encoding="utf-8")
+        card.write_text(render_table_card(table), encoding="utf-8")
         _copy(table, partial, path.suffix.lower()[1:])
         with partial.open("rb") as written:
             os.fsync(written.fileno())
@@ -81,7 +81,7 @@ def _copy(table: SyntheticTable, path: Path, kind: str) -> None:
         # values of several kinds have one type in a file
         frame[name] = [text_of(value) for value in frame[name]]
     if kind == "csv":  # in quotes an empty text is not null
-        names = ", ".join(map(quoted, texts))
+        names = ", ".join(map(quote_identifier, texts))
         options = f"FORMAT csv, HEADER{f', FORCE_QUOTE ({names})' if texts else ''}"
     else:
         said = json.dumps(

@@ -16,10 +16,10 @@ from privet.typed import Ints
 #: enough.
 DEVIATIONS = 4.0
 #: More groups than this are not told apart: tables of pairs would be mostly noise.
-MOST = 32
+MOST_GROUPS = 32
 
 
-def grouped(attribute: Attribute, rows: npt.NDArray[np.float64], deviation: float) -> Ints:
+def group_values(attribute: Attribute, rows: npt.NDArray[np.float64], deviation: float) -> Ints:
     """The group of each value, from the noisy number of rows of each value.
 
     A category is a group of its own where it is frequent enough, and the rare ones are one
@@ -28,25 +28,25 @@ def grouped(attribute: Attribute, rows: npt.NDArray[np.float64], deviation: floa
     """
     threshold = DEVIATIONS * deviation
     if isinstance(attribute, Categorical):
-        return _frequent(rows, threshold)
-    bins = _neighbours(
-        rows[: attribute.bins], max(threshold, float(np.maximum(rows, 0).sum()) / MOST)
+        return _group_rare(rows, threshold)
+    bins = _group_neighbours(
+        rows[: attribute.bins], max(threshold, float(np.maximum(rows, 0).sum()) / MOST_GROUPS)
     )
     missing = np.full(attribute.size - attribute.bins, bins[-1] + 1, dtype=np.int64)
     return np.concatenate([bins, missing])
 
 
-def _frequent(rows: npt.NDArray[np.float64], threshold: float) -> Ints:
+def _group_rare(rows: npt.NDArray[np.float64], threshold: float) -> Ints:
     order = np.argsort(-rows, kind="stable")
-    kept = [int(value) for value in order if rows[value] >= threshold][:MOST]
-    if len(kept) < len(rows) and len(kept) == MOST:
+    kept = [int(value) for value in order if rows[value] >= threshold][:MOST_GROUPS]
+    if len(kept) < len(rows) and len(kept) == MOST_GROUPS:
         kept.pop()  # the rare ones are a group, too
     groups = np.full(len(rows), len(kept), dtype=np.int64)
     groups[sorted(kept)] = np.arange(len(kept))
     return groups
 
 
-def _neighbours(rows: Sequence[float] | npt.NDArray[np.float64], threshold: float) -> Ints:
+def _group_neighbours(rows: Sequence[float] | npt.NDArray[np.float64], threshold: float) -> Ints:
     groups = np.zeros(len(rows), dtype=np.int64)
     group, held = 0, 0.0
     for value, count in enumerate(rows):
@@ -59,7 +59,7 @@ def _neighbours(rows: Sequence[float] | npt.NDArray[np.float64], threshold: floa
     return groups
 
 
-def summed(table: npt.NDArray[np.float64], groups: Ints) -> npt.NDArray[np.float64]:
+def sum_by_group(table: npt.NDArray[np.float64], groups: Ints) -> npt.NDArray[np.float64]:
     """The counts of each group, from those of each value (first axis)."""
     out = np.zeros((int(groups.max()) + 1, *table.shape[1:]))
     np.add.at(out, groups, table)

@@ -6,19 +6,19 @@ import math
 from typing import TYPE_CHECKING
 
 from privet.plots import draw_shares
-from privet.privacy import rounded_up
+from privet.privacy import format_rounded_up
 from privet.publish.synthetic.check import Check
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
 #: More attributes are not drawn: those that differ most are.
-MOST = 24
+MOST_PANELS = 24
 
 
 def draw_check(check: Check) -> Figure:
     """A panel for each attribute."""
-    worst = sorted(check.marginals, key=lambda one: one.floor - one.distance)[:MOST]
+    worst = sorted(check.marginals, key=lambda one: one.floor - one.distance)[:MOST_PANELS]
     drawn = [one for one in check.marginals if one in worst]
     n_classes = check.schema.n_classes
     panels = {
@@ -30,7 +30,7 @@ def draw_check(check: Check) -> Figure:
         )
         for one in drawn
     }
-    cost = rounded_up(float(check.cost.epsilon or 0))
+    cost = format_rounded_up(float(check.cost.epsilon or 0))
     caption = (
         "Whiskers: how far noise moves a held-out share, 19 times in 20. Showing this cost the "
         f"held-out rows epsilon = {cost}."

@@ -73,7 +73,7 @@ class Known:
         return np.asarray(together.reshape(-1, together.shape[2]))
 
 
-def candidates(
+def list_candidate_pairs(
     known: Known, chosen: Sequence[AttributePair], deviation: float, bits: Bits
 ) -> list[AttributePair]:
     """The pairs that join two parts of the tree and would stand out from noise of this deviation;

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from privet.budget import Cost, Number, sequential
+from privet.budget import Cost, Number, compose_sequentially
 from privet.cells import Cells
 from privet.checks import check_integer
 from privet.curator import AnyCurator
@@ -18,13 +18,13 @@ from privet.errors import ParameterError
 from privet.mechanisms.randomness import SystemBits
 from privet.privacy import PrivacyStatement
 from privet.publish.synthetic.class_tree import ClassTree, Measured, fit_class_tree
-from privet.publish.synthetic.groups import grouped, summed
+from privet.publish.synthetic.groups import group_values, sum_by_group
 from privet.publish.synthetic.rows import draw_rows, expand
 from privet.publish.synthetic.structure import (
     AttributePair,
     Known,
-    candidates,
     choose_pair,
+    list_candidate_pairs,
     parents_of,
 )
 from privet.publish.synthetic.values import frame_of
@@ -102,7 +102,7 @@ def synthesize(
         epsilon, delta: what it may cost, for one row added or removed.
         rows: how many rows to draw; by default as many as the table has, declared or about.
     """
-    checked_rows(rows)
+    check_row_count(rows)
     if curator.prepaid is not None:
         raise ParameterError(
             "a synthetic table is drawn from a private table, not from records that people "
@@ -115,7 +115,7 @@ def synthesize(
     total = (
         counted.total if curator.schema.n_rows is None else max(1.0, float(curator.schema.n_rows))
     )
-    model = counted.fitted(total)
+    model = counted.fit_tree(total)
     # The rows are post-processing: fresh randomness each time, but for tests.
     bits = SystemBits() if curator.bits.private else curator.bits
     groups, classes = draw_rows(model, rows or min(max(1, round(total)), MOST_ROWS), bits)
@@ -128,7 +128,7 @@ def synthesize(
     )
 
 
-def checked_rows(rows: int | None) -> None:
+def check_row_count(rows: int | None) -> None:
     """Raise unless so many rows can be drawn."""
     if rows is not None:
         check_integer("rows", rows, 1, MOST_ROWS)
@@ -139,7 +139,7 @@ def _check_size(schema: Schema, spending: Spending) -> None:
     holds, after all is paid for.
     """
     if spending.left is not None:
-        noise = _deviation(spending, spending.left * ALONE, len(schema.names))
+        noise = _estimate_deviation(spending, spending.left * ALONE, len(schema.names))
         if (
             noise / math.sqrt(sum(1 / (size * schema.n_classes) for size in schema.sizes))
             > MOST_UNSURE
@@ -169,7 +169,7 @@ class _Counted:
         weights = np.array([1 / table.size for table in self.values])
         return max(1.0, float(np.average([table.sum() for table in self.values], weights=weights)))
 
-    def fitted(self, total: float) -> ClassTree:
+    def fit_tree(self, total: float) -> ClassTree:
         """The model of these counts."""
         parents = parents_of(len(self.values), self.pairs)
         of_pair = dict(zip(self.pairs, self.tables, strict=True))
@@ -185,7 +185,9 @@ class _Counted:
                     if (parent, a) in of_pair
                     else of_pair[(a, parent)].transpose(1, 0, 2)
                 )
-            measured.append(Measured(summed(values, groups), deviation, pair, self.pair_deviation))
+            measured.append(
+                Measured(sum_by_group(values, groups), deviation, pair, self.pair_deviation)
+            )
         return fit_class_tree(parents, measured, total)
 
 
@@ -194,20 +196,20 @@ def _count(curator: AnyCurator, spending: Spending) -> _Counted:
     schema, k = curator.schema, len(curator.schema.names)
     level = Question.level(Cells.everything(schema), schema.names)
     answer = curator.ask(Count(level), **{spending.unit: spending.take(ALONE)})
-    spending.paid("class counts of every value of every attribute", answer.row_cost)
+    spending.record_charge("class counts of every value of every attribute", answer.row_cost)
     values, deviation = (
         [table[0].astype(np.float64) for table in answer.tables],
         max(answer.deviation, 0.5),
     )
-    known = _known(schema, values, deviation)
+    known = _make_known(schema, values, deviation)
 
     each = None if spending.left is None else spending.left * CHOOSING / (1 - ALONE) / max(k - 1, 1)
     rest = None if spending.left is None or each is None else spending.left - each * (k - 1)
-    later = 0.5 if rest is None else _deviation(spending, rest, max(k - 1, 1))
+    later = 0.5 if rest is None else _estimate_deviation(spending, rest, max(k - 1, 1))
     pairs: list[AttributePair] = []
     chosen: list[Cost] = []
-    while found := candidates(known, pairs, later, curator.bits):
-        pair, choice = choose_pair(curator, known, found, later, _selecting(spending, each))
+    while found := list_candidate_pairs(known, pairs, later, curator.bits):
+        pair, choice = choose_pair(curator, known, found, later, _selection_epsilon(spending, each))
         chosen.append(choice.row_cost)
         if each is not None:
             spending.left = (spending.left or Fraction(0)) - each
@@ -215,13 +217,16 @@ def _count(curator: AnyCurator, spending: Spending) -> _Counted:
             break
         pairs.append(pair)
     if chosen:
-        spending.paid(
-            f"which pairs of attributes to measure, in {len(chosen)} selections", sequential(chosen)
+        spending.record_charge(
+            f"which pairs of attributes to measure, in {len(chosen)} selections",
+            compose_sequentially(chosen),
         )
 
     if not pairs:  # what is left makes the first counts better
         again = curator.ask(Count(level), **{spending.unit: spending.take(Fraction(1))})
-        spending.paid("class counts of every value of every attribute, again", again.row_cost)
+        spending.record_charge(
+            "class counts of every value of every attribute, again", again.row_cost
+        )
         second = max(again.deviation, 0.5)
         weight = second**2 / (deviation**2 + second**2)
         values = [
@@ -229,12 +234,14 @@ def _count(curator: AnyCurator, spending: Spending) -> _Counted:
             for one, two in zip(values, again.tables, strict=True)
         ]
         deviation *= math.sqrt(weight)
-        return _Counted(tuple(values), deviation, _known(schema, values, deviation), (), (), 1.0)
+        return _Counted(
+            tuple(values), deviation, _make_known(schema, values, deviation), (), (), 1.0
+        )
     together = curator.ask(
         Count(Question(tuple(known.partition(pair) for pair in pairs))),
         **{spending.unit: spending.take(Fraction(1))},
     )
-    spending.paid(f"class counts of {len(pairs)} pairs of attributes", together.row_cost)
+    spending.record_charge(f"class counts of {len(pairs)} pairs of attributes", together.row_cost)
     sizes = [int(groups.max()) + 1 for groups in known.groups]
     tables = [
         table.reshape(sizes[a], sizes[b], schema.n_classes).astype(np.float64)
@@ -245,24 +252,26 @@ def _count(curator: AnyCurator, spending: Spending) -> _Counted:
     )
 
 
-def _known(schema: Schema, values: list[Floats], deviation: float) -> Known:
+def _make_known(schema: Schema, values: list[Floats], deviation: float) -> Known:
     noise = deviation * math.sqrt(schema.n_classes)
     groups = [
-        grouped(attribute, table.sum(axis=1), noise)
+        group_values(attribute, table.sum(axis=1), noise)
         for attribute, table in zip(schema.attributes.values(), values, strict=True)
     ]
-    alone = [np.maximum(summed(table, of), 0.5) for table, of in zip(values, groups, strict=True)]
+    alone = [
+        np.maximum(sum_by_group(table, of), 0.5) for table, of in zip(values, groups, strict=True)
+    ]
     return Known(schema, tuple(groups), tuple(alone))
 
 
-def _selecting(spending: Spending, amount: Fraction | None) -> Number:
+def _selection_epsilon(spending: Spending, amount: Fraction | None) -> Number:
     """The epsilon of a selection for this amount; with rho, epsilon**2/8 of it is a selection's."""
     if amount is None:
         return math.inf
     return amount if spending.unit == "epsilon" else root_below(8 * amount)
 
 
-def _deviation(spending: Spending, amount: Fraction, partitions: int) -> float:
+def _estimate_deviation(spending: Spending, amount: Fraction, partitions: int) -> float:
     """About the deviation of counts of so many partitions for this amount."""
     return (
         math.sqrt(2) * partitions / float(amount)

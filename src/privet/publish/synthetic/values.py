@@ -28,21 +28,21 @@ def frame_of(schema: Schema, columns: Sequence[Ints], classes: Ints, bits: Bits)
     import pandas as pd
 
     drawn = {
-        name: _column(attribute, codes, bits)
+        name: _draw_column(attribute, codes, bits)
         for (name, attribute), codes in zip(schema.attributes.items(), columns, strict=True)
     }
-    return pd.DataFrame({**drawn, schema.target: _listed(schema.classes)[classes]})
+    return pd.DataFrame({**drawn, schema.target: _value_array(schema.classes)[classes]})
 
 
-def _column(attribute: Attribute, codes: Ints, bits: Bits) -> npt.NDArray[Any]:
+def _draw_column(attribute: Attribute, codes: Ints, bits: Bits) -> npt.NDArray[Any]:
     return (
-        _listed(attribute.values)[codes]
+        _value_array(attribute.values)[codes]
         if isinstance(attribute, Categorical)
-        else _numbers(attribute, codes, bits)
+        else _draw_numbers(attribute, codes, bits)
     )
 
 
-def _listed(values: Sequence[object]) -> npt.NDArray[Any]:
+def _value_array(values: Sequence[object]) -> npt.NDArray[Any]:
     """An array that takes values by number. Texts, values of several kinds and very long numbers
     stay what they are.
     """
@@ -56,10 +56,10 @@ def _listed(values: Sequence[object]) -> npt.NDArray[Any]:
     return out
 
 
-def _numbers(attribute: Numeric, codes: Ints, bits: Bits) -> npt.NDArray[Any]:
+def _draw_numbers(attribute: Numeric, codes: Ints, bits: Bits) -> npt.NDArray[Any]:
     missing = codes >= attribute.bins
     bins = np.where(missing, 0, codes)
-    if (whole := whole_numbers(attribute)) is not None:
+    if (whole := list_bin_integers(attribute)) is not None:
         first, last = (np.array(ends, dtype=np.int64)[bins] for ends in whole)
         numbers = first + uniform_below(bits, (last - first + 1).astype(np.uint64)).astype(np.int64)
         return np.where(missing, np.nan, numbers) if missing.any() else numbers
@@ -70,7 +70,7 @@ def _numbers(attribute: Numeric, codes: Ints, bits: Bits) -> npt.NDArray[Any]:
     return np.where(missing, np.nan, drawn)
 
 
-def whole_numbers(attribute: Numeric) -> tuple[list[int], list[int]] | None:
+def list_bin_integers(attribute: Numeric) -> tuple[list[int], list[int]] | None:
     """The first and last whole number of each bin, where the bounds are whole and every bin holds
     one; otherwise None.
 
@@ -86,10 +86,10 @@ def whole_numbers(attribute: Numeric) -> tuple[list[int], list[int]] | None:
     last = [math.ceil(high) - 1 for high in attribute.cuts[1:-1]] + [int(attribute.high)]
     return (
         (first, last)
-        if all(a <= b for a, b in zip(first, last, strict=True)) and _apart(first)
+        if all(a <= b for a, b in zip(first, last, strict=True)) and _is_increasing(first)
         else None
     )
 
 
-def _apart(first: Sequence[int]) -> bool:
+def _is_increasing(first: Sequence[int]) -> bool:
     return all(a < b for a, b in pairwise(first))

@@ -11,17 +11,17 @@ from fractions import Fraction
 _DIGITS = 4
 
 
-def up(amount: Fraction) -> str:
+def format_up(amount: Fraction) -> str:
     """At least the amount."""
-    return _rounded(amount, upwards=True)
+    return _format_rounded(amount, upwards=True)
 
 
-def down(amount: Fraction) -> str:
+def format_down(amount: Fraction) -> str:
     """At most the amount."""
-    return _rounded(amount, upwards=False)
+    return _format_rounded(amount, upwards=False)
 
 
-def exactly(amount: Fraction) -> str:
+def format_exactly(amount: Fraction) -> str:
     """The amount itself; where that is very long, its first digits."""
     text = str(amount)
     if len(text) <= 60:
@@ -30,7 +30,7 @@ def exactly(amount: Fraction) -> str:
     return f"{context.divide(Decimal(amount.numerator), Decimal(amount.denominator)):.25g}…"
 
 
-def _rounded(amount: Fraction, *, upwards: bool) -> str:
+def _format_rounded(amount: Fraction, *, upwards: bool) -> str:
     if amount == 0:
         return "0"
     whole, part = len(str(amount.numerator)), len(str(amount.denominator))

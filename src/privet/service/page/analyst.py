@@ -11,16 +11,16 @@ from fractions import Fraction
 from privet.budget import Budget
 from privet.errors import ParameterError, PrivetError
 from privet.ledger import Ledger, Receipt, left
-from privet.ledger.base import remaining
+from privet.ledger.base import compute_remaining
 from privet.ledger.reservations import held_by
 from privet.schema import Attribute, Categorical, Schema, text_of
 from privet.service.accounts import Grant, RegisteredDataset
-from privet.service.home import Home
-from privet.service.page.aside import Aside, open_asides
-from privet.service.page.bars import Segment, stacked
-from privet.service.page.listing import Filter, Listing, listing
+from privet.service.home import ServiceState
+from privet.service.page.aside import OpenReservation, list_open_reservations
+from privet.service.page.bars import Segment, stack_segments
+from privet.service.page.listing import Filter, Listing, make_listing
 from privet.service.page.plan import PlanCost, PlanForm, estimate
-from privet.text import visible
+from privet.text import escape_invisible
 
 #: How many values of an attribute are listed.
 _VALUES = 24
@@ -38,7 +38,7 @@ class ColumnSummary:
 
 
 @dataclass(frozen=True)
-class Purse:
+class AnalystBudget:
     """What is left for an analyst on a data set: of their own cap, of the data set's, and of
     both.
     """
@@ -63,8 +63,8 @@ class AnalystView:
     """All that an analyst's page shows."""
 
     name: str
-    purses: Sequence[Purse]
-    asides: Sequence[Aside]
+    purses: Sequence[AnalystBudget]
+    asides: Sequence[OpenReservation]
     ended: Sequence[Grant]
     listing: Listing
     datasets: Sequence[str]
@@ -75,20 +75,20 @@ class AnalystView:
 
 
 def analyst_view(
-    home: Home, analyst: str, wanted: Filter, plan: PlanForm | None, address: str
+    home: ServiceState, analyst: str, wanted: Filter, plan: PlanForm | None, address: str
 ) -> AnalystView:
     """An analyst's page as of now. ``address`` is where programs connect to."""
     ledger = home.ledger
     served = {dataset.name: dataset for dataset in home.accounts.datasets()}
     grants = [grant for grant in home.accounts.grants(analyst) if grant.dataset in served]
-    asides = open_asides(ledger, analyst)
+    asides = list_open_reservations(ledger, analyst)
     purses = [
-        _purse(ledger, served[grant.dataset], grant, address)
+        _make_analyst_budget(ledger, served[grant.dataset], grant, address)
         for grant in grants
         if not grant.over and ledger.cap(grant.dataset)
     ]
     entries = ledger.entries(analyst=analyst)
-    shown = listing(
+    shown = make_listing(
         entries,
         ledger.unanswered() & {entry.number for entry in entries},
         replace(wanted, analyst=""),
@@ -96,7 +96,7 @@ def analyst_view(
     result, trouble = None, ""
     if plan is not None:
         try:
-            result = _estimate(plan, purses)
+            result = _estimate_plan(plan, purses)
         except PrivetError as error:
             trouble = str(error)
     return AnalystView(
@@ -121,7 +121,9 @@ def analyst_view(
     )
 
 
-def _purse(ledger: Ledger, dataset: RegisteredDataset, grant: Grant, address: str) -> Purse:
+def _make_analyst_budget(
+    ledger: Ledger, dataset: RegisteredDataset, grant: Grant, address: str
+) -> AnalystBudget:
     name, analyst = dataset.name, grant.analyst
     shared, own = ledger.cap(name), ledger.cap(name, analyst)
     assert shared is not None
@@ -130,9 +132,9 @@ def _purse(ledger: Ledger, dataset: RegisteredDataset, grant: Grant, address: st
     free = left(ledger, name, analyst)
     held = held_by(ledger.reservations(name, analyst, open_only=True))
     held_by_all = held_by(ledger.reservations(name, open_only=True))
-    own_left = remaining(cap, cost, held)
+    own_left = compute_remaining(cap, cost, held)
     bar = [("spent", spent), ("aside", held), ("left", free), ("blocked", own_left - free)]
-    return Purse(
+    return AnalystBudget(
         name,
         dataset.schema,
         grant,
@@ -141,20 +143,23 @@ def _purse(ledger: Ledger, dataset: RegisteredDataset, grant: Grant, address: st
         spent,
         held,
         own_left,
-        remaining(shared, ledger.spent(name), held_by_all),
+        compute_remaining(shared, ledger.spent(name), held_by_all),
         free,
-        stacked(cap.amount, bar),
-        [_column(column, attribute) for column, attribute in dataset.schema.attributes.items()],
-        _snippet(address, name),
+        stack_segments(cap.amount, bar),
+        [
+            _describe_column(column, attribute)
+            for column, attribute in dataset.schema.attributes.items()
+        ],
+        _make_snippet(address, name),
     )
 
 
-def _column(name: str, attribute: Attribute) -> ColumnSummary:
+def _describe_column(name: str, attribute: Attribute) -> ColumnSummary:
     listed = list(attribute.labels)
     if isinstance(attribute, Categorical):
         kind = f"{attribute.size} values"
         others = (
-            f"counted as {visible(text_of(attribute.other))}"
+            f"counted as {escape_invisible(text_of(attribute.other))}"
             if attribute.other is not None
             else "not counted"
         )
@@ -165,14 +170,18 @@ def _column(name: str, attribute: Attribute) -> ColumnSummary:
         others = "not counted" if attribute.on_unknown == "drop" else "counted in the outermost bin"
         missing = "not counted"
     if attribute.missing is not None:
-        missing = f"counted as {visible(text_of(attribute.missing))}"
+        missing = f"counted as {escape_invisible(text_of(attribute.missing))}"
     more = f", … and {len(listed) - _VALUES} more" if len(listed) > _VALUES else ""
     return ColumnSummary(
-        name, kind, ", ".join(visible(label) for label in listed[:_VALUES]) + more, others, missing
+        name,
+        kind,
+        ", ".join(escape_invisible(label) for label in listed[:_VALUES]) + more,
+        others,
+        missing,
     )
 
 
-def _snippet(address: str, dataset: str) -> str:
+def _make_snippet(address: str, dataset: str) -> str:
     return (
         "import privet as pv\n\n"
         "# the token is read from the environment variable PRIVET_TOKEN\n"
@@ -182,7 +191,7 @@ def _snippet(address: str, dataset: str) -> str:
     )
 
 
-def _estimate(plan: PlanForm, purses: Sequence[Purse]) -> PlanCost:
+def _estimate_plan(plan: PlanForm, purses: Sequence[AnalystBudget]) -> PlanCost:
     for purse in purses:
         if purse.dataset == plan.dataset:
             return estimate(plan, purse.schema, purse.cap.unit, purse.left)

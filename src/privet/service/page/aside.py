@@ -12,7 +12,7 @@ from privet.ledger.reservations import IDLE, Reservation
 
 
 @dataclass(frozen=True)
-class Aside:
+class OpenReservation:
     """An open reservation. ``expires`` is when it ends if nobody uses it, and ``cancel`` is what
     the reader of the page types to end it now.
     """
@@ -22,12 +22,12 @@ class Aside:
     cancel: str
 
 
-def open_asides(ledger: Ledger, analyst: str | None = None) -> list[Aside]:
+def list_open_reservations(ledger: Ledger, analyst: str | None = None) -> list[OpenReservation]:
     """What is set aside now, newest first: of one analyst, as they may see it, or of all."""
     ledger.expire()  # what is idle is free for the next charge, and is shown so
     listed: Sequence[Reservation] = ledger.reservations(analyst=analyst, open_only=True)
     return [
-        Aside(
+        OpenReservation(
             one,
             datetime.fromisoformat(one.touched) + IDLE,
             _owners_command(one) if analyst is None else f"curator.cancel_reservation({one.key!r})",

@@ -16,7 +16,7 @@ class Segment:
     tone: str
 
 
-def stacked(whole: Fraction, parts: Iterable[tuple[str, Fraction]]) -> list[Segment]:
+def stack_segments(whole: Fraction, parts: Iterable[tuple[str, Fraction]]) -> list[Segment]:
     """Parts beside each other. Parts that exceed the whole (a cap may be lowered) fill the bar."""
     listed = [(tone, part) for tone, part in parts if part > 0]
     full = max(whole, sum((part for _, part in listed), Fraction(0)))

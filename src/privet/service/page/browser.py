@@ -11,7 +11,7 @@ from fastapi import Request
 from fastapi.responses import Response
 
 
-def headers(style_hash: str) -> dict[str, str]:
+def make_headers(style_hash: str) -> dict[str, str]:
     """The headers of every page: nothing is loaded but what is in it, nothing runs, nobody frames
     or keeps it.
     """
@@ -29,7 +29,7 @@ def headers(style_hash: str) -> dict[str, str]:
     }
 
 
-def own_form(request: Request) -> bool:
+def is_own_form(request: Request) -> bool:
     """Whether a form was sent from a page of this server. A browser that says nothing about it is
     not believed.
     """
@@ -50,32 +50,37 @@ def is_https(request: Request) -> bool:
     )
 
 
-def address(request: Request) -> str:
+def server_address(request: Request) -> str:
     """The address of this server, as the browser knows it."""
     host = request.headers.get("host", "")
     known = re.fullmatch(r"[A-Za-z0-9.\-]+(:\d+)?|\[[0-9A-Fa-f:.]+\](:\d+)?", host)
     return f"{'https' if is_https(request) else 'http'}://{host if known else 'this-server'}"
 
 
-def session_id(request: Request) -> str | None:
+def read_session_id(request: Request) -> str | None:
     """What the cookie says."""
-    return request.cookies.get(_cookie(request))
+    return request.cookies.get(_cookie_name(request))
 
 
 def give_session(response: Response, request: Request, name: str) -> None:
     """Set the cookie."""
     response.set_cookie(
-        _cookie(request), name, path="/", httponly=True, samesite="strict", secure=is_https(request)
+        _cookie_name(request),
+        name,
+        path="/",
+        httponly=True,
+        samesite="strict",
+        secure=is_https(request),
     )
 
 
 def take_session(response: Response, request: Request) -> None:
     """Remove the cookie."""
     response.delete_cookie(
-        _cookie(request), path="/", httponly=True, samesite="strict", secure=is_https(request)
+        _cookie_name(request), path="/", httponly=True, samesite="strict", secure=is_https(request)
     )
 
 
-def _cookie(request: Request) -> str:
+def _cookie_name(request: Request) -> str:
     """With TLS, a name that no other host can set."""
     return "__Host-privet" if is_https(request) else "privet"

@@ -9,7 +9,7 @@ from datetime import UTC, datetime, timedelta
 
 from privet.budget import Budget
 from privet.ledger import Entry
-from privet.service.page.amounts import down
+from privet.service.page.amounts import format_down
 
 #: The picture's inner size; the page stretches it to its own.
 WIDTH, HEIGHT = 1000, 150
@@ -38,7 +38,7 @@ class Chart:
     last: str
 
 
-def chart(entries: Sequence[Entry], cap: Budget, now: datetime | None = None) -> Chart | None:
+def make_chart(entries: Sequence[Entry], cap: Budget, now: datetime | None = None) -> Chart | None:
     """The chart of one data set's charges, oldest first; None where there are none."""
     if not entries:
         return None
@@ -63,26 +63,30 @@ def chart(entries: Sequence[Entry], cap: Budget, now: datetime | None = None) ->
         + f"H{WIDTH}"
     )
     # An amount beside the cap would run into the cap's own text.
-    amounts = [amount for amount in _steps(top) if abs(amount - float(cap.amount)) > 0.12 * top]
+    amounts = [
+        amount
+        for amount in _list_round_amounts(top)
+        if abs(amount - float(cap.amount)) > 0.12 * top
+    ]
     return Chart(
         line,
         f"{line}V{HEIGHT}Z",
-        Tick(height(float(cap.amount)), down(cap.amount)),
+        Tick(height(float(cap.amount)), format_down(cap.amount)),
         tuple(Tick(height(amount), f"{amount:.4g}") for amount in amounts),
-        _dates(begin, span),
+        _make_date_ticks(begin, span),
         f"{begin:%d %B %Y}".lstrip("0"),
         f"{begin + span:%d %B %Y}".lstrip("0"),
     )
 
 
-def _steps(top: float) -> list[float]:
+def _list_round_amounts(top: float) -> list[float]:
     """Round amounts from 0 up, three or four of them."""
     power = 10.0 ** math.floor(math.log10(top / 3))
     step = next(power * factor for factor in (1, 2, 2.5, 5, 10) if top / (power * factor) <= 4.2)
     return [step * number for number in range(int(top / step) + 1)]
 
 
-def _dates(begin: datetime, span: timedelta) -> tuple[Tick, ...]:
+def _make_date_ticks(begin: datetime, span: timedelta) -> tuple[Tick, ...]:
     form = (
         "%d %b %H:%M"
         if span < timedelta(days=4)

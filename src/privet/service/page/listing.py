@@ -99,7 +99,7 @@ class Listing:
         return self.filter.query(self.page + 1) if self.page < self.pages else None
 
 
-def listing(entries: Sequence[Entry], unanswered: Collection[int], wanted: Filter) -> Listing:
+def make_listing(entries: Sequence[Entry], unanswered: Collection[int], wanted: Filter) -> Listing:
     """The page that a filter asks for; the last one where it asks for more."""
     found = (
         [entry for entry in reversed(entries) if wanted.fits(entry, unanswered)]
@@ -108,7 +108,7 @@ def listing(entries: Sequence[Entry], unanswered: Collection[int], wanted: Filte
     )
     pages = max(1, -(-len(found) // LINES))
     page = min(wanted.page, pages)
-    total = _total(found) if wanted.dataset and found else None
+    total = _sum_costs(found) if wanted.dataset and found else None
     return Listing(
         wanted,
         found[(page - 1) * LINES : page * LINES],
@@ -141,14 +141,14 @@ class Charges:
             return self._entries
 
 
-def _total(entries: Sequence[Entry]) -> Cost:
+def _sum_costs(entries: Sequence[Entry]) -> Cost:
     """Summed by halves, so that the fractions stay short for long; as the ledger does, up where
     they get too long.
     """
     if len(entries) == 1:
         return entries[0].cost
     middle = len(entries) // 2
-    return add(_total(entries[:middle]), _total(entries[middle:]))
+    return add(_sum_costs(entries[:middle]), _sum_costs(entries[middle:]))
 
 
 def _check_day(name: str, text: str) -> None:

@@ -10,14 +10,14 @@ from fractions import Fraction
 
 from privet.budget import Budget
 from privet.ledger import Entry, Ledger, verify
-from privet.ledger.base import remaining
+from privet.ledger.base import compute_remaining
 from privet.ledger.reservations import held_by
 from privet.service.accounts import Grant
-from privet.service.home import Home
-from privet.service.page.aside import Aside, open_asides
-from privet.service.page.bars import Segment, stacked
-from privet.service.page.chart import Chart, chart
-from privet.service.page.listing import Charges, Filter, Listing, listing
+from privet.service.home import ServiceState
+from privet.service.page.aside import OpenReservation, list_open_reservations
+from privet.service.page.bars import Segment, stack_segments
+from privet.service.page.chart import Chart, make_chart
+from privet.service.page.listing import Charges, Filter, Listing, make_listing
 
 #: How many analysts get a tone of their own: the same for all data sets if there are no more, else
 #: those who spent most on each.
@@ -65,7 +65,7 @@ class Verification:
     by_hand: bool = False
 
     @classmethod
-    def now(cls, home: Home) -> Verification:
+    def now(cls, home: ServiceState) -> Verification:
         """Look at the whole ledger."""
         return cls(datetime.now(UTC), verify(home.ledger, home.witness), by_hand=True)
 
@@ -75,7 +75,7 @@ class OwnerView:
     """All that the owner's page shows."""
 
     accounts: Sequence[Account]
-    asides: Sequence[Aside]
+    asides: Sequence[OpenReservation]
     idle: Sequence[str]
     listing: Listing
     datasets: Sequence[str]
@@ -85,11 +85,11 @@ class OwnerView:
 
 
 def owner_view(
-    home: Home, charges: Charges, wanted: Filter, verification: Verification
+    home: ServiceState, charges: Charges, wanted: Filter, verification: Verification
 ) -> OwnerView:
     """The owner's page as of now."""
     ledger, entries, unanswered = home.ledger, charges.entries(), home.ledger.unanswered()
-    asides = open_asides(ledger)
+    asides = list_open_reservations(ledger)
     by_dataset: dict[str, list[Entry]] = defaultdict(list)
     for entry in entries:
         by_dataset[entry.dataset].append(entry)
@@ -103,7 +103,9 @@ def owner_view(
     tones = everybody if len(everybody) <= TONES else []
     return OwnerView(
         [
-            _account(ledger, name, name in served, by_dataset[name], grants[name], tones, asides)
+            _make_account(
+                ledger, name, name in served, by_dataset[name], grants[name], tones, asides
+            )
             for name in names
         ],
         asides,
@@ -112,7 +114,7 @@ def owner_view(
             for analyst in analysts
             if not any(analyst in granted for granted in grants.values())
         ],
-        listing(entries, unanswered, wanted),
+        make_listing(entries, unanswered, wanted),
         sorted({*names, *by_dataset}),
         everybody,
         len(unanswered),
@@ -120,14 +122,14 @@ def owner_view(
     )
 
 
-def _account(
+def _make_account(
     ledger: Ledger,
     name: str,
     served: bool,
     entries: Sequence[Entry],
     grants: Mapping[str, Grant],
     tones: Sequence[str],
-    asides: Sequence[Aside],
+    asides: Sequence[OpenReservation],
 ) -> Account:
     cap = ledger.cap(name)
     if cap is None:
@@ -136,7 +138,7 @@ def _account(
     spent = ledger.spent(name).amount(cap.unit) or Fraction(0)
     open_ones = [one.reservation for one in asides if one.reservation.dataset == name]
     held = held_by(open_ones)
-    left = remaining(cap, ledger.spent(name), held)
+    left = compute_remaining(cap, ledger.spent(name), held)
     who = {*ledger.analysts(name), *grants, *(entry.analyst for entry in entries)}
     by_analyst = {
         analyst: ledger.spent(name, analyst).amount(cap.unit) or Fraction(0) for analyst in who
@@ -146,7 +148,7 @@ def _account(
         analyst: f"tone{place + 1}" for place, analyst in enumerate((tones or ranked)[:TONES])
     }
     shares = [
-        _share(
+        _make_share(
             analyst,
             coloured.get(analyst, "rest"),
             by_analyst[analyst],
@@ -158,12 +160,12 @@ def _account(
         for analyst in ranked
     ]
     parts = [(share.tone, share.spent) for share in shares]
-    bar = stacked(cap.amount, [*parts, ("aside", held)])
-    drawn = chart(entries, cap)
+    bar = stack_segments(cap.amount, [*parts, ("aside", held)])
+    drawn = make_chart(entries, cap)
     return Account(name, served, cap, spent, held, left, bar, shares, drawn, len(entries))
 
 
-def _share(
+def _make_share(
     analyst: str,
     tone: str,
     spent: Fraction,
@@ -175,5 +177,5 @@ def _share(
     if own is None:
         return AnalystShare(analyst, tone, spent, held, None, left, [], grant)
     free = min(left, max(own.amount - spent - held, Fraction(0)))
-    bar = stacked(own.amount, [(tone, spent), ("aside", held)])
+    bar = stack_segments(own.amount, [(tone, spent), ("aside", held)])
     return AnalystShare(analyst, tone, spent, held, own, free, bar, grant)

@@ -8,7 +8,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from fractions import Fraction
 
-from privet.budget import Cost, Unit, exact
+from privet.budget import Cost, Unit, parse_exact
 from privet.errors import ParameterError
 from privet.schema import Schema
 
@@ -68,7 +68,7 @@ def estimate(plan: PlanForm, schema: Schema, unit: Unit, left: Fraction) -> Plan
     )
     if not 1 <= count <= _MOST:
         raise ParameterError(f"the number of questions must be an integer from 1 to {_MOST}")
-    each = exact("price", plan.price)
+    each = parse_exact("price", plan.price)
     one = (Cost.concentrated(each) if plan.unit == "rho" else Cost.pure(each)).promised(schema)
     cost = Cost(None if one.epsilon is None else one.epsilon * count, one.rho * count)
     price = one.amount(unit)

@@ -10,7 +10,7 @@ import threading
 import time
 from dataclasses import dataclass
 
-from privet.service.accounts import Accounts, hashed
+from privet.service.accounts import Accounts, hash_token
 
 
 @dataclass
@@ -52,13 +52,15 @@ class Sessions:
             own = [key for key, session in self._open.items() if session.analyst == analyst]
             for key in own[: max(0, len(own) + 1 - self._each)]:
                 del self._open[key]
-            self._open[_key(name)] = BrowserSession(analyst, hashed(token), now, now)
+            self._open[_hash_session_id(name)] = BrowserSession(
+                analyst, hash_token(token), now, now
+            )
         return name
 
     def find(self, name: str) -> BrowserSession | None:
         """The session of this id, if its time is not over and its token is still valid."""
         now = time.monotonic()
-        session = self._open.get(_key(name))
+        session = self._open.get(_hash_session_id(name))
         if session is None:
             return None
         if self._over(session, now) or not self._accounts.holds(session.token, session.analyst):
@@ -70,12 +72,12 @@ class Sessions:
     def end(self, name: str) -> None:
         """End a session, if there is one."""
         with self._lock:
-            self._open.pop(_key(name), None)
+            self._open.pop(_hash_session_id(name), None)
 
     def _over(self, session: BrowserSession, now: float) -> bool:
         return now - session.used > self._idle or now - session.begun > self._life
 
 
-def _key(name: str) -> str:
+def _hash_session_id(name: str) -> str:
     """Ids are looked up by their hash, so that the time of a look-up tells nothing about an id."""
     return hashlib.sha256(name.encode("utf-8", "replace")).hexdigest()

@@ -15,14 +15,14 @@ from fastapi.responses import RedirectResponse, Response
 from fastapi.routing import APIRoute
 
 from privet.errors import LedgerError, PrivetError
-from privet.service.desk import Desk
+from privet.service.desk import RequestHandlers
 from privet.service.limits import Rates, TooMany
 from privet.service.page import browser
 from privet.service.page.analyst import analyst_view
 from privet.service.page.listing import Charges, Filter
 from privet.service.page.owner import Verification, owner_view
 from privet.service.page.plan import PlanForm
-from privet.service.page.render import HEADERS, page
+from privet.service.page.render import HEADERS, render_page
 from privet.service.page.sessions import BrowserSession, Sessions
 from privet.service.problems import Unauthorised, problem_of
 
@@ -46,21 +46,21 @@ class _PageRoute(APIRoute):
             try:
                 return await inner(request)
             except Refused as error:
-                return page("trouble.html", 403, title="Refused", detail=str(error))
+                return render_page("trouble.html", 403, title="Refused", detail=str(error))
             except TooMany as error:
-                return _patience(
+                return _too_many_response(
                     "trouble.html", error, title="Too many requests", detail=str(error)
                 )
             except LedgerError:  # where it lies is nobody's business
                 _log.exception("the page cannot be shown")
-                return page(
+                return render_page(
                     "trouble.html",
                     503,
                     title="Not now",
                     detail="The ledger or the accounts cannot be read. Try again later.",
                 )
             except PrivetError as error:
-                return page(
+                return render_page(
                     "trouble.html",
                     problem_of(error).status_code,
                     title="This cannot be shown",
@@ -68,7 +68,7 @@ class _PageRoute(APIRoute):
                 )
             except Exception as error:  # noqa: BLE001 - logged, and told as a page
                 _log.exception("the page failed")
-                return page(
+                return render_page(
                     "trouble.html",
                     500,
                     title="An error in the service",
@@ -78,9 +78,9 @@ class _PageRoute(APIRoute):
         return handle
 
 
-async def _form(request: Request) -> dict[str, str]:
+async def _read_form(request: Request) -> dict[str, str]:
     """What a form says, if it is one of ours."""
-    if not browser.own_form(request):
+    if not browser.is_own_form(request):
         raise Refused("this form was not sent from this server's own page; nothing was done")
     body = await request.body()
     if len(body) > _LONGEST:
@@ -90,10 +90,10 @@ async def _form(request: Request) -> dict[str, str]:
     )
 
 
-Form = Annotated[dict[str, str], Depends(_form)]
+Form = Annotated[dict[str, str], Depends(_read_form)]
 
 
-def routes(desk: Desk) -> APIRouter:
+def routes(desk: RequestHandlers) -> APIRouter:
     """The page of a desk. It is made when the ledger has just been verified."""
     router = APIRouter(route_class=_PageRoute, include_in_schema=False)
     accounts = desk.home.accounts
@@ -105,14 +105,14 @@ def routes(desk: Desk) -> APIRouter:
     verified = [Verification(datetime.now(UTC))]
 
     def visitor(request: Request) -> BrowserSession | None:
-        name = browser.session_id(request)
+        name = browser.read_session_id(request)
         session = None if name is None else sessions.find(name)
         if session is not None:
             views.take(f"analyst {session.analyst}" if session.analyst is not None else "owner")
         return session
 
     def ended(request: Request) -> Response:
-        response = page("sign_in.html", 401, trouble=_ENDED)
+        response = render_page("sign_in.html", 401, trouble=_ENDED)
         browser.take_session(response, request)
         return response
 
@@ -121,13 +121,13 @@ def routes(desk: Desk) -> APIRouter:
         session = visitor(request)
         if session is None:
             return (
-                page("sign_in.html", trouble="")
-                if browser.session_id(request) is None
+                render_page("sign_in.html", trouble="")
+                if browser.read_session_id(request) is None
                 else ended(request)
             )
         query = request.query_params
         if session.analyst is None:
-            return page(
+            return render_page(
                 "owner.html", view=owner_view(desk.home, charges, Filter.read(query), verified[0])
             )
         told = analyst_view(
@@ -135,9 +135,9 @@ def routes(desk: Desk) -> APIRouter:
             session.analyst,
             Filter.read(query),
             PlanForm.read(query),
-            browser.address(request),
+            browser.server_address(request),
         )
-        return page("analyst.html", view=told)
+        return render_page("analyst.html", view=told)
 
     @router.post("/sign-in")
     def sign_in(request: Request, form: Form) -> Response:
@@ -148,25 +148,25 @@ def routes(desk: Desk) -> APIRouter:
                 None if owner else desk.admit(token, request.client.host if request.client else "")
             )
         except Unauthorised:
-            return page("sign_in.html", 401, trouble=_UNKNOWN)
+            return render_page("sign_in.html", 401, trouble=_UNKNOWN)
         except TooMany as error:
-            return _patience(
+            return _too_many_response(
                 "sign_in.html", error, trouble="Too many attempts. Wait a moment, then try again."
             )
-        before = browser.session_id(request)
+        before = browser.read_session_id(request)
         if before is not None:
             sessions.end(before)
-        response = _back()
+        response = _redirect_back()
         browser.give_session(response, request, sessions.begin(token, analyst))
         return response
 
     @router.post("/sign-out")
     # - says where it came from
     def sign_out(request: Request, form: Form) -> Response:  # noqa: ARG001
-        name = browser.session_id(request)
+        name = browser.read_session_id(request)
         if name is not None:
             sessions.end(name)
-        response = _back()
+        response = _redirect_back()
         browser.take_session(response, request)
         return response
 
@@ -178,22 +178,22 @@ def routes(desk: Desk) -> APIRouter:
         if session.analyst is not None:
             raise Refused("only the owner can do this")
         verified[0] = Verification.now(desk.home)
-        return _back("/#verification")
+        return _redirect_back("/#verification")
 
     @router.get("/sign-in")
     @router.get("/sign-out")
     @router.get("/verify")
     def typed() -> Response:
-        return _back()  # an address of a form, opened by hand
+        return _redirect_back()  # an address of a form, opened by hand
 
     return router
 
 
-def _back(address: str = "/") -> RedirectResponse:
+def _redirect_back(address: str = "/") -> RedirectResponse:
     return RedirectResponse(address, 303, HEADERS)
 
 
-def _patience(template: str, error: TooMany, **told: Any) -> Response:
-    response = page(template, 429, **told)
+def _too_many_response(template: str, error: TooMany, **told: Any) -> Response:
+    response = render_page(template, 429, **told)
     response.headers["Retry-After"] = str(max(1, math.ceil(error.wait)))
     return response

@@ -13,7 +13,7 @@ from privet.schema import Schema
 from privet.tree import Tree
 from privet.trees.exact.binary import BinarySplits
 from privet.trees.exact.gain import TOLERANCE, first_best, information_gain, split_information
-from privet.trees.exact.growing import SplitChoice, grow, mixed
+from privet.trees.exact.growing import SplitChoice, grow, make_mixed_rule
 from privet.trees.exact.level import Level
 from privet.trees.exact.pruning import prune_reduced_error
 from privet.trees.exact.rows import EncodedRows
@@ -59,17 +59,17 @@ def grow_c45(
     if max_depth is not None:
         check_integer("max_depth", max_depth, 0)
     choose = partial(_choose_binary if splits == "binary" else _choose_multiway, min_rows)
-    tree = grow(data, choose, mixed(2 * min_rows), max_depth=max_depth)
+    tree = grow(data, choose, make_mixed_rule(2 * min_rows), max_depth=max_depth)
     return tree if prune is None else prune_reduced_error(tree, *prune)
 
 
 def _choose_multiway(min_rows: int, level: Level) -> list[SplitChoice | None]:
     scores = [
-        _scores(level.table(attribute), min_rows)
+        _score_children(level.table(attribute), min_rows)
         for attribute in range(len(level.data.schema.sizes))
     ]
     values = [np.arange(size) for size in level.data.schema.sizes]
-    chosen = _attributes([gain for gain, _ in scores], [ratio for _, ratio in scores])
+    chosen = _choose_attributes([gain for gain, _ in scores], [ratio for _, ratio in scores])
     return [None if a is None else (a, values[a]) for a in chosen]
 
 
@@ -83,19 +83,19 @@ def _choose_binary(min_rows: int, level: Level) -> list[SplitChoice | None]:
             ratios.append(gains[-1])
             continue
         options = BinarySplits.of(attribute, level.table(position))
-        gain, ratio = _scores(options.children(level.counts), min_rows)
+        gain, ratio = _score_children(options.children(level.counts), min_rows)
         best = first_best(gain, axis=1)
         gains.append(gain[lines, best])
         ratios.append(ratio[lines, best])
         found[position] = options, best.tolist()
-    chosen = _attributes(gains, ratios)
+    chosen = _choose_attributes(gains, ratios)
     return [
         None if a is None else (a, found[a][0].branch(line, found[a][1][line]))
         for line, a in enumerate(chosen)
     ]
 
 
-def _scores(children: Ints, min_rows: int) -> tuple[Floats, Floats]:
+def _score_children(children: Ints, min_rows: int) -> tuple[Floats, Floats]:
     """Gain and gain ratio; minus infinity where the split does not count."""
     gain = information_gain(children)
     counts = ((children.sum(axis=-1) >= min_rows).sum(axis=-1) > 1) & (gain > TOLERANCE)
@@ -103,7 +103,7 @@ def _scores(children: Ints, min_rows: int) -> tuple[Floats, Floats]:
     return np.where(counts, gain, -np.inf), np.where(counts, ratio, -np.inf)
 
 
-def _attributes(gains: Sequence[Floats], ratios: Sequence[Floats]) -> list[int | None]:
+def _choose_attributes(gains: Sequence[Floats], ratios: Sequence[Floats]) -> list[int | None]:
     """For each node the attribute of best ratio among those of at least average gain, if there is
     one.
     """

@@ -11,7 +11,7 @@ import numpy.typing as npt
 
 from privet.tree import Tree
 from privet.trees.exact.level import Level
-from privet.trees.exact.numbering import numbered_leaves
+from privet.trees.exact.numbering import number_leaves
 from privet.trees.exact.rows import EncodedRows
 from privet.typed import Ints
 
@@ -52,7 +52,7 @@ def grow(
     return growth.tree(empty_cells)
 
 
-def mixed(least: int) -> MaySplit:
+def make_mixed_rule(least: int) -> MaySplit:
     """Nodes of at least this many rows, of more than one class."""
     return lambda counts: (counts.sum(axis=1) >= least) & ((counts > 0).sum(axis=1) > 1)
 
@@ -119,7 +119,5 @@ class _Growth:
         attribute = np.array(self._attribute)
         is_cell = (attribute < 0) & (empty_cells | np.concatenate(self._reached))
         branch = np.concatenate([np.zeros(0, dtype=np.int64), *self._branch])
-        cells = numbered_leaves(
-            self._data.schema, attribute, np.array(self._offset), branch, is_cell
-        )
+        cells = number_leaves(self._data.schema, attribute, np.array(self._offset), branch, is_cell)
         return Tree(cells, np.concatenate(self._counts).astype(np.float64))

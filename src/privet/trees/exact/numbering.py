@@ -10,7 +10,7 @@ from privet.schema import Schema
 from privet.typed import Ints
 
 
-def numbered_leaves(
+def number_leaves(
     schema: Schema, attribute: Ints, offset: Ints, branch: Ints, is_cell: npt.NDArray[np.bool_]
 ) -> Cells:
     """The structure, with cells 0, 1, 2, ... at the nodes where ``is_cell`` holds."""

@@ -8,7 +8,7 @@ import numpy as np
 import numpy.typing as npt
 
 from privet.tree import Tree
-from privet.trees.exact.numbering import numbered_leaves
+from privet.trees.exact.numbering import number_leaves
 from privet.trees.exact.rows import EncodedRows
 from privet.typed import Codes
 
@@ -28,7 +28,7 @@ def prune_reduced_error(tree: Tree, codes: Sequence[Codes], classes: Codes) -> T
         classes: the class of each of these rows.
     """
     rows = EncodedRows.checked(tree.schema, codes, classes, unknown=True)
-    return _cut(tree, _to_cut(tree, rows))
+    return _cut(tree, _find_nodes_to_cut(tree, rows))
 
 
 def cut_below(tree: Tree, depth: int) -> Tree:
@@ -37,7 +37,7 @@ def cut_below(tree: Tree, depth: int) -> Tree:
     return _cut(tree, cut) if cut.any() else tree
 
 
-def _to_cut(tree: Tree, rows: EncodedRows) -> npt.NDArray[np.bool_]:
+def _find_nodes_to_cut(tree: Tree, rows: EncodedRows) -> npt.NDArray[np.bool_]:
     """Which inner nodes become leaves."""
     n_classes = tree.schema.n_classes
     at = tree.reach(rows.codes) * n_classes + rows.classes
@@ -72,7 +72,7 @@ def _cut(tree: Tree, cut: npt.NDArray[np.bool_]) -> Tree:
         for at, width in zip(starts.tolist(), widths.tolist(), strict=True)
     ]
     is_cell = (attribute < 0) & ((old.cell >= 0) | cut)[kept]
-    cells = numbered_leaves(
+    cells = number_leaves(
         tree.schema, attribute, np.cumsum(widths) - widths, np.concatenate(pieces), is_cell
     )
     return Tree(cells, tree.counts[kept])

@@ -35,8 +35,8 @@ class EncodedRows:
             )
         n_rows = len(classes)
         for name, column, size in zip(schema.names, codes, schema.sizes, strict=True):
-            _check(f"codes of {name!r}", column, n_rows, size - 1 + unknown)
-        _check("classes", classes, n_rows, schema.n_classes - 1)
+            _check_column(f"codes of {name!r}", column, n_rows, size - 1 + unknown)
+        _check_column("classes", classes, n_rows, schema.n_classes - 1)
         # Signed, because NumPy adds int64 and uint64 to a float.
         return cls(schema, [column.astype(np.int32) for column in codes], classes.astype(np.int64))
 
@@ -44,7 +44,7 @@ class EncodedRows:
         return len(self.classes)
 
 
-def _check(what: str, column: Codes, n_rows: int, highest: int) -> None:
+def _check_column(what: str, column: Codes, n_rows: int, highest: int) -> None:
     if column.shape != (n_rows,) or column.dtype.kind not in "iu":
         raise ParameterError(f"{what} must be one integer per row")
     if n_rows and (column.min() < 0 or column.max() > highest):
